@@ -1,0 +1,100 @@
+import type {
+  Aggregate,
+  AnyAggregate,
+  Decision,
+  EnvironmentId,
+  EventCatalogue,
+  EventOf,
+  Id,
+  IdPrefix,
+  Instant,
+  KeyId,
+  Stamped,
+  TenantId,
+  UserId,
+} from '@counterfoil/kernel';
+import type { Page, PageRequest, RowFilter } from './listing.ts';
+import type { ReadTable } from './read-table.ts';
+
+/** Who is calling, as the API key says. Nothing in a request can change it. */
+export interface Principal {
+  readonly tenantId: TenantId;
+  readonly environmentId: EnvironmentId;
+  readonly userId: UserId;
+  readonly keyId: KeyId;
+  readonly roles: readonly string[];
+  /** Whether the roles allow an operation such as `wallet:write`. */
+  readonly allows: (permission: string) => boolean;
+}
+
+/** What a command led to. A replayed outcome equals the first one, state included. */
+export interface Outcome<State, Event> {
+  readonly state: State;
+  /** The events of this command, in order; none when nothing had to change. */
+  readonly events: readonly Stamped<Event>[];
+  /** Revision of the stream right after the command; -1 for a stream without events. */
+  readonly revision: number;
+  readonly replayed: boolean;
+}
+
+/** A row of a read table as queries return it. */
+export interface Found<Resource> {
+  readonly resource: Resource;
+  readonly revision: number;
+}
+
+/** Reads of one caller: tenant and environment are already applied, so no query can forget them. */
+export interface Reader {
+  /** The row with this key, or null. Deleted records are not found (decision 15). */
+  find<Row, Resource>(
+    table: ReadTable<string, Row, Resource>,
+    key: string,
+  ): Promise<Found<Resource> | null>;
+  /** The newest row that fits the filters, or null. */
+  first<Row, Resource>(
+    table: ReadTable<string, Row, Resource>,
+    filters: readonly RowFilter[],
+  ): Promise<Found<Resource> | null>;
+  /** One page, newest first unless the request says otherwise, with the exact total. */
+  list<Row, Resource>(
+    table: ReadTable<string, Row, Resource>,
+    request: PageRequest,
+    filters?: readonly RowFilter[],
+  ): Promise<Page<Resource>>;
+}
+
+/** Everything a route handler may use. There is no other way to the outside. */
+export interface RequestContext {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** When the request arrived. Decisions get their own, later instant. */
+  readonly now: Instant;
+  /**
+   * A new id. With an idempotency key it follows from the key (and from the number of ids asked
+   * for before), so that a repetition of the request names the same record.
+   */
+  newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix>;
+  /**
+   * Runs a command: looks up the idempotency key first, else calls `prepare` (where references
+   * are checked) for the decision, decides on the folded state and appends the events.
+   * Throws a `Problem` when the decision does, and 503 when the outcome cannot be known.
+   */
+  execute<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+    prepare: () =>
+      | Decision<State, EventOf<Catalogue>>
+      | Promise<Decision<State, EventOf<Catalogue>>>,
+  ): Promise<Outcome<State, EventOf<Catalogue>>>;
+  /** The current state of an aggregate, folded from the log: never behind. */
+  load<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+  ): Promise<State>;
+  /**
+   * The id of the record that holds a unique value of an aggregate, from the log: never behind.
+   * Null when nobody does.
+   */
+  holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null>;
+  readonly read: Reader;
+}

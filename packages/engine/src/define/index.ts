@@ -1,0 +1,6 @@
+export * from './context.ts';
+export * from './listing.ts';
+export * from './module.ts';
+export * from './publication.ts';
+export * from './read-table.ts';
+export * from './route.ts';

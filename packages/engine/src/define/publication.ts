@@ -1,0 +1,34 @@
+import type { Aggregate, EventCatalogue, EventOf, Stamped } from '@counterfoil/kernel';
+
+/**
+ * A public message about one event. `type` is `resource.tail`; the subject it travels under is
+ * built from it and from the id of the resource.
+ */
+export interface Publication {
+  readonly type: string;
+  readonly resourceId: string;
+  /** What receivers get beside `event_type`: the resource as it was at this event. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** An event with the state before and after it: everything a publication may be made of. */
+export interface Change<State, Event> {
+  readonly event: Stamped<Event>;
+  readonly before: State;
+  readonly after: State;
+}
+
+/**
+ * Maps the events of one aggregate to public messages. It must be a pure function of the log:
+ * a relay that starts over has to produce the same messages in the same order.
+ */
+export interface Publisher {
+  readonly aggregate: Aggregate<string, EventCatalogue, unknown>;
+  readonly publish: (change: Change<unknown, EventOf<EventCatalogue>>) => readonly Publication[];
+}
+
+/** Binds a mapping to its aggregate. */
+export const publisher = <Name extends string, Catalogue extends EventCatalogue, State>(
+  aggregate: Aggregate<Name, Catalogue, State>,
+  publish: (change: Change<State, EventOf<Catalogue>>) => readonly Publication[],
+): Publisher => ({ aggregate, publish }) as unknown as Publisher;

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import type { RequestContext } from './context.ts';
+
+/** A body of which the engine sends the revision as a strong ETag. */
+export class Entity<Body> {
+  readonly body: Body;
+  readonly revision: number;
+  constructor(body: Body, revision: number) {
+    this.body = body;
+    this.revision = revision;
+  }
+}
+
+/** Marks a body with the revision of the record it shows. */
+export const entity = <Body>(body: Body, revision: number): Entity<Body> =>
+  new Entity(body, revision);
+
+/** What the handler gets: every part already parsed by its schema. */
+export interface RouteInput<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/** A route is data: mounting, validation, documentation and the typed client come from it. */
+export interface Route<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  /** Success code (decision 3). 204 sends no body. */
+  readonly status: 200 | 201 | 202 | 204;
+  /** Right that the key's roles must give, as `resource:read` or `resource:write`; null: any key. */
+  readonly permission: `${string}:read` | `${string}:write` | null;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Whether a request without a body is taken as `{}`. */
+  readonly bodyOptional?: boolean;
+  /** Absent for 204. */
+  readonly response?: Response;
+  readonly handle: (
+    context: RequestContext,
+    input: RouteInput<z.output<Params>, z.output<Query>, z.output<Body>>,
+  ) => Promise<z.output<Response> | Entity<z.output<Response>> | undefined>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table of routes holds every combination of schemas.
+export type AnyRoute = Route<any, any, any, any>;
+
+export type RouteKey = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+
+/** By key such as `GET /wallets/{id}`; paths are relative to /v1 and written as in OpenAPI. */
+export type Routes = Readonly<Record<RouteKey, AnyRoute>>;
+
+/** Gives a route its exact types. */
+export const route = <
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Response extends z.ZodType,
+>(
+  definition: Route<Params, Query, Body, Response>,
+): Route<Params, Query, Body, Response> => definition;

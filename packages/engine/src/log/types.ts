@@ -1,0 +1,138 @@
+import type { Actor, Instant } from '@counterfoil/kernel';
+
+/** Place of an event in the whole log. Rises with every event; has gaps; 0n is before the first. */
+export type Position = bigint;
+
+/** Identity of the request that caused an event, for idempotency. */
+export interface RequestMark {
+  /** The idempotency key and the method and path it was sent to, hashed together. */
+  readonly key: string;
+  /** SHA-256 (16 digits) of each parsed top-level field of the request, to name what differs. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Metadata of every event that we write. Everything but `hash` is covered by the hash. */
+export interface EventMetadata {
+  readonly tenant_id: string;
+  readonly environment_id: string | null;
+  readonly actor: Actor;
+  readonly occurred_at: Instant;
+  readonly schema_version: number;
+  readonly $correlationId: string;
+  readonly $causationId: string;
+  readonly request?: RequestMark;
+  /** Hash of the event before it in the stream; 64 zeros for the first. */
+  readonly prev: string;
+  /** Hash of this event: see hash-chain.ts. */
+  readonly hash: string;
+}
+
+/** An event as it goes to the store. `data` is JSON-safe by construction. */
+export interface NewEvent {
+  /** UUID. The same command always makes the same ids. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: unknown;
+  readonly metadata: EventMetadata;
+}
+
+/** An event as the store gives it back. */
+export interface StoredEvent extends NewEvent {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: Position;
+}
+
+/** Why an append did not succeed, as far as we can know. */
+export type AppendFailure =
+  /** The stream is at another revision than expected; nothing was written. */
+  | 'conflict'
+  /** The stream was deleted; nothing was written. */
+  | 'deleted'
+  /** The append exceeds the size limit; nothing was written. */
+  | 'too_large'
+  /** Time-out or cut connection: it may or may not have been written. Read the tail. */
+  | 'unknown_outcome'
+  /** The store cannot be reached; nothing was sent. */
+  | 'unavailable'
+  /** A defect on our side (not JSON, bad id) or a refusal that repeating cannot mend. */
+  | 'fatal';
+
+export class AppendError extends Error {
+  readonly failure: AppendFailure;
+  constructor(failure: AppendFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'AppendError';
+    this.failure = failure;
+  }
+}
+
+/** The store cannot be read now. */
+export class StoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreUnavailable';
+  }
+}
+
+export interface Appended {
+  /** Revision of the last event written. */
+  readonly revision: number;
+  /** Position of the last event written. */
+  readonly position: Position;
+}
+
+/** What a subscription hands over, strictly in order. */
+export type LogItem =
+  | { readonly kind: 'event'; readonly event: StoredEvent }
+  /** Everything up to this position has been considered by the filter. */
+  | { readonly kind: 'checkpoint'; readonly position: Position }
+  /** Everything that was there at this moment has been handed over. */
+  | { readonly kind: 'caught_up' };
+
+export interface SubscriptionOptions {
+  /** Only streams whose name starts with one of these. */
+  readonly prefixes: readonly string[];
+  /** Asked at every (re)start: hand over what comes after this position. */
+  readonly after: () => Position | Promise<Position>;
+  readonly signal: AbortSignal;
+  /** Told about each loss of the connection; the subscription comes back by itself, with back-off. */
+  readonly onLost?: (error: Error) => void;
+}
+
+/** The event store as the engine uses it. There is one implementation, around the client. */
+export interface EventStore {
+  /**
+   * Appends events as one atomic write at an exact revision (-1: the stream must not exist).
+   * Throws `AppendError`.
+   */
+  append(stream: string, events: readonly NewEvent[], expectedRevision: number): Promise<Appended>;
+  /** Events of one stream from a revision on (inclusive), forwards. Nothing for no such stream. */
+  readStream(
+    stream: string,
+    options?: { readonly from?: number; readonly maximum?: number },
+  ): AsyncIterable<StoredEvent>;
+  /** The last event of a stream, or null. */
+  readLast(stream: string): Promise<StoredEvent | null>;
+  /**
+   * A bounded read of the log: our events whose stream has one of the prefixes, after a position
+   * (exclusive) up to a position (inclusive), in order.
+   */
+  readLog(options: {
+    readonly prefixes: readonly string[];
+    readonly after: Position;
+    readonly upTo: Position;
+    readonly signal?: AbortSignal;
+  }): AsyncIterable<StoredEvent>;
+  /**
+   * Follows the log for ever, in batches: everything that has arrived, at most `maximum` items.
+   * Reconnects by itself. Ends only when the signal aborts. The next batch is not fetched into
+   * the caller's hands before he asks for it; a bounded buffer fills meanwhile.
+   */
+  follow(options: SubscriptionOptions, maximum: number): AsyncIterable<readonly LogItem[]>;
+  /** Position of the last event of the log with one of the prefixes or of any stream; 0n if empty. */
+  head(): Promise<Position>;
+  /** Resolves when the store answers a read; throws `StoreUnavailable` otherwise. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

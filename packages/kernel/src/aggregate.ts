@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import type { EnvironmentId, KeyId, TenantId, UserId } from './id.ts';
+import type { Instant } from './instant.ts';
+
+/** The events of an aggregate: name to schema of its data. The event union is derived from it. */
+export type EventCatalogue = Readonly<Record<string, z.ZodType>>;
+
+export type EventOf<Catalogue extends EventCatalogue> = {
+  [Type in keyof Catalogue & string]: {
+    readonly type: Type;
+    readonly data: z.output<Catalogue[Type]>;
+  };
+}[keyof Catalogue & string];
+
+/** Who acted: a person or service account, by an API key; both null for the service itself. */
+export interface Actor {
+  readonly user_id: UserId | null;
+  readonly key_id: KeyId | null;
+}
+
+/** Where and when an event happened and who caused it. Every record's stamps come from here. */
+export interface Stamp {
+  readonly tenant_id: TenantId;
+  /** Null for records that belong to the tenant as a whole. */
+  readonly environment_id: EnvironmentId | null;
+  /** Never runs backwards inside a stream. */
+  readonly occurred_at: Instant;
+  readonly actor: Actor;
+}
+
+/** An event with its stamp, as `evolve` sees it. */
+export type Stamped<Event> = Event & { readonly stamp: Stamp };
+
+/**
+ * A value that only one record may hold at a time within the aggregate's scope.
+ * `problem` is what the second claimant is told.
+ */
+export interface UniqueValue {
+  readonly name: string;
+  readonly value: string;
+  readonly problem: string;
+}
+
+/** Turns event data of one version into data of the next. Pure. */
+export type Upcaster = (data: never) => unknown;
+
+/**
+ * An aggregate is a value. `evolve` is pure and total; the state is plain JSON, so that it can be
+ * stored beside a read-model row and in a snapshot.
+ */
+export interface Aggregate<Name extends string, Catalogue extends EventCatalogue, State> {
+  /** Category of its streams: lower case, digits and underscore. */
+  readonly name: Name;
+  /** Whether its records belong to an environment or to the tenant as a whole. */
+  readonly scope: 'environment' | 'tenant';
+  readonly events: Catalogue;
+  readonly initial: State;
+  readonly evolve: (state: State, event: Stamped<EventOf<Catalogue>>) => State;
+  /**
+   * The values that this state holds to the exclusion of others. The engine claims what a decision
+   * adds before it appends, and gives back what a decision drops.
+   */
+  readonly unique?: (state: State) => readonly UniqueValue[];
+  /** By event type: upcasters from version 1 on; the current version is their number plus one. */
+  readonly upcasters?: Readonly<Partial<Record<keyof Catalogue & string, readonly Upcaster[]>>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: lists of aggregates hold every state and catalogue.
+export type AnyAggregate = Aggregate<string, any, any>;
+
+/** Gives an aggregate its exact types. */
+export const aggregate = <const Name extends string, Catalogue extends EventCatalogue, State>(
+  definition: Aggregate<Name, Catalogue, State>,
+): Aggregate<Name, Catalogue, State> => definition;
+
+/**
+ * What a command comes down to: given the state and the instant of the decision, the events that
+ * follow, or a thrown `Problem`. No events means that nothing had to change.
+ */
+export type Decision<State, Event> = (state: State, at: Instant) => readonly Event[];

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+
+/** A value that JSON can carry without loss: no bigint, no undefined, no NaN. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+const byCodeUnit = (left: string, right: string): number =>
+  left < right ? -1 : left > right ? 1 : 0;
+
+/**
+ * The canonical JSON text of a value (RFC 8785): keys in UTF-16 code unit order, no white space,
+ * numbers as ECMAScript prints them. Members that are `undefined` are left out, as in JSON.
+ *
+ * Throws a TypeError on what JSON cannot carry (bigint, function, symbol, NaN, infinity), because
+ * a hash over something that changes when it is stored would be worthless.
+ */
+export function canonicalJson(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value.isWellFormed() ? value : refuseText(value));
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'number':
+      return Number.isFinite(value) ? String(Object.is(value, -0) ? 0 : value) : refuse(value);
+    case 'object':
+      return value === null ? 'null' : canonicalObject(value);
+    default:
+      return refuse(value);
+  }
+}
+
+function canonicalObject(value: object): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members: string[] = [];
+  for (const key of Object.keys(value).sort(byCodeUnit)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
+  }
+  return `{${members.join(',')}}`;
+}
+
+function refuse(value: unknown): never {
+  throw new TypeError(`JSON cannot carry ${typeof value} ${String(value)}`);
+}
+
+function refuseText(value: string): never {
+  throw new TypeError(`JSON cannot carry a lone surrogate: ${JSON.stringify(value)}`);
+}
+
+/** SHA-256 of a text (UTF-8), as 64 lower-case hexadecimal digits. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** SHA-256 of the canonical JSON of a value, as 64 lower-case hexadecimal digits. */
+export const hashOf = (value: unknown): string => sha256(canonicalJson(value));

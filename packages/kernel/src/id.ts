@@ -1,0 +1,108 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Brand } from './brand.ts';
+import { type Instant, millisecondsOf } from './instant.ts';
+
+/** Every kind of record has its prefix (decision 9); an id is prefix, underscore, ULID. */
+export type IdPrefix =
+  | 'tenant'
+  | 'env'
+  | 'user'
+  | 'secret'
+  | 'cust'
+  | 'eim'
+  | 'wallet'
+  | 'wtxn'
+  | 'webhook'
+  | 'req';
+
+export type Id<Prefix extends IdPrefix> = Brand<string, Prefix>;
+export type TenantId = Id<'tenant'>;
+export type EnvironmentId = Id<'env'>;
+export type UserId = Id<'user'>;
+export type KeyId = Id<'secret'>;
+export type CustomerId = Id<'cust'>;
+export type WalletId = Id<'wallet'>;
+export type TransactionId = Id<'wtxn'>;
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const timeLength = 10;
+const entropyLength = 16;
+const entropyBytes = 10;
+
+function encodeTime(milliseconds: number): string {
+  let rest = milliseconds;
+  let text = '';
+  for (let place = 0; place < timeLength; place += 1) {
+    text = alphabet[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function encodeEntropy(bytes: Uint8Array): string {
+  let bits = 0n;
+  for (const byte of bytes.subarray(0, entropyBytes)) bits = (bits << 8n) | BigInt(byte);
+  let text = '';
+  for (let place = 0; place < entropyLength; place += 1) {
+    text = alphabet[Number(bits & 31n)] + text;
+    bits >>= 5n;
+  }
+  return text;
+}
+
+/** A new id from a time and ten bytes of entropy. Pure: the caller brings both. */
+export const makeId = <Prefix extends IdPrefix>(
+  prefix: Prefix,
+  at: Instant,
+  entropy: Uint8Array,
+): Id<Prefix> =>
+  `${prefix}_${encodeTime(millisecondsOf(at))}${encodeEntropy(entropy)}` as Id<Prefix>;
+
+/** A new id from a time and fresh randomness: 80 bits, from the operating system. */
+export const randomId = <Prefix extends IdPrefix>(prefix: Prefix, at: Instant): Id<Prefix> =>
+  makeId(prefix, at, randomBytes(entropyBytes));
+
+/**
+ * The id that always follows from the same seed. A create that carries an idempotency key derives
+ * its id this way, so that a repetition collides with the first by itself. All 26 characters
+ * come from the seed, because the time of the repetition is another one.
+ */
+export function derivedId<Prefix extends IdPrefix>(prefix: Prefix, seed: string): Id<Prefix> {
+  const digest = createHash('sha256').update(`${prefix}\n${seed}`).digest();
+  const time = encodeTime(digest.readUIntBE(entropyBytes, 6));
+  return `${prefix}_${time}${encodeEntropy(digest)}` as Id<Prefix>;
+}
+
+/**
+ * The id of the nth record inside a parent, at a time. Ids of one parent sort as their numbers do
+ * as long as time does not run backwards, which is what keeps a ledger page in ledger order.
+ */
+export function sequencedId<Prefix extends IdPrefix>(
+  prefix: Prefix,
+  at: Instant,
+  parent: string,
+  sequence: number,
+): Id<Prefix> {
+  const entropy = Buffer.alloc(entropyBytes);
+  entropy.writeUInt32BE(sequence, 0);
+  createHash('sha256').update(parent).digest().copy(entropy, 4, 0, 6);
+  return makeId(prefix, at, entropy);
+}
+
+/** Whether a text has the form of an id of this kind. Says nothing about its existence. */
+export const isId = <Prefix extends IdPrefix>(prefix: Prefix, text: string): text is Id<Prefix> =>
+  text.startsWith(`${prefix}_`) &&
+  /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text.slice(prefix.length + 1));
+
+/**
+ * Schema of a reference to a record. Any short text is taken: whether it exists is for the
+ * look-up to say, with 404, and not for the form of the text (decision 5).
+ */
+export const referenceSchema = <Prefix extends IdPrefix>(prefix: Prefix) =>
+  z
+    .string()
+    .min(1)
+    .max(64)
+    .transform((text) => text as Id<Prefix>)
+    .meta({ example: `${prefix}_01KA0000000000000000000000` });

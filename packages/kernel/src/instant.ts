@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Brand } from './brand.ts';
+
+/** A point in time: RFC 3339, UTC, milliseconds, so that text order is time order. */
+export type Instant = Brand<string, 'Instant'>;
+
+/** The instant of a number of milliseconds since 1970. Throws a RangeError when out of range. */
+export const instantOf = (milliseconds: number): Instant =>
+  new Date(milliseconds).toISOString() as Instant;
+
+/** Milliseconds since 1970 of an instant. */
+export const millisecondsOf = (instant: Instant): number => Date.parse(instant);
+
+/** The later of two instants. */
+export const laterOf = (left: Instant, right: Instant): Instant => (left > right ? left : right);
+
+/** RFC 3339 in, any offset; an `Instant` out. Refuses dates that no calendar has. */
+export const instantSchema = z
+  .string()
+  .max(40)
+  .refine((text) => readInstant(text) !== null, 'must be an RFC 3339 date-time')
+  .transform((text) => readInstant(text) as Instant)
+  .meta({ format: 'date-time' });
+
+const rfc3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** Reads an RFC 3339 text; null when it is not one or names a day that does not exist. */
+export function readInstant(text: string): Instant | null {
+  const parts = rfc3339.exec(text);
+  if (!parts) return null;
+  const [, year, month, day] = parts;
+  if (!isCalendarDate(`${year}-${month}-${day}`)) return null;
+  const milliseconds = Date.parse(text.toUpperCase());
+  return Number.isNaN(milliseconds) ? null : instantOf(milliseconds);
+}
+
+/** Whether a text of the form YYYY-MM-DD names a day of the calendar (2025-02-31 does not). */
+export function isCalendarDate(text: string): boolean {
+  const milliseconds = Date.parse(`${text}T00:00:00.000Z`);
+  return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);
+}
+
+/**
+ * The first instant of a UTC date written as the integer YYYYMMDD; null when there is no such
+ * date. Source: interface specification, "Create a new wallet"; decision 24.
+ */
+export function startOfCompactDate(compact: number): Instant | null {
+  const digits = String(compact);
+  if (!/^\d{8}$/.test(digits)) return null;
+  const date = `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
+  return isCalendarDate(date) ? instantOf(Date.parse(`${date}T00:00:00.000Z`)) : null;
+}

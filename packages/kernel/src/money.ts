@@ -1,0 +1,51 @@
+import { type Dinero, type DineroCurrency, dinero, toDecimal } from 'dinero.js/bigint';
+import * as currencyTable from 'dinero.js/bigint/currencies';
+import { z } from 'zod';
+import type { Brand } from './brand.ts';
+import { type Decimal, type DecimalText, decimal, textOf } from './decimal.ts';
+
+/** An ISO 4217 code in lower case (decision 10). */
+export type Currency = Brand<string, 'Currency'>;
+
+/** An amount of money at the exponent of its currency. */
+export type Money = Dinero<bigint>;
+
+const byCode: ReadonlyMap<string, DineroCurrency<bigint>> = new Map(
+  Object.values(currencyTable).map((currency) => [currency.code.toLowerCase(), currency]),
+);
+
+const definition = (currency: Currency): DineroCurrency<bigint> => {
+  const known = byCode.get(currency);
+  if (!known) throw new RangeError(`${currency} is not a currency`);
+  return known;
+};
+
+/** Digits after the point that the currency has: 2 for usd, 0 for jpy, 3 for kwd. */
+export const minorUnits = (currency: Currency): number => Number(definition(currency).exponent);
+
+/** Any case in, lower case out; what ISO 4217 does not list is refused (decision 10). */
+export const currencySchema = z
+  .string()
+  .max(16)
+  .refine(
+    (code) => byCode.has(code.toLowerCase()),
+    'must be an ISO 4217 currency code such as "usd"',
+  )
+  .transform((code) => code.toLowerCase() as Currency)
+  .meta({ example: 'usd' });
+
+/**
+ * The only way from an exact quantity to money: rounds once, half away from zero, at the exponent
+ * of the currency (architecture, Money; decision 31).
+ */
+export function money(amount: Decimal, currency: Currency): Money {
+  const scale = minorUnits(currency);
+  const rounded = amount.round(scale, 1);
+  const minor = rounded.times(decimal(`1${'0'.repeat(scale)}`)).toFixed(0);
+  return dinero({ amount: BigInt(minor), currency: definition(currency), scale: BigInt(scale) });
+}
+
+/** Canonical decimal text of an amount of money. */
+export const moneyText = (amount: Money): DecimalText => textOf(decimal(toDecimal(amount)));
+
+export { add, allocate, compare, subtract } from 'dinero.js/bigint';

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Stamp } from './aggregate.ts';
+import { instantSchema } from './instant.ts';
+
+/** Life of a record: published, then archived or deleted (decision 15). */
+export const recordStatusSchema = z.enum(['published', 'deleted', 'archived']);
+export type RecordStatus = z.output<typeof recordStatusSchema>;
+
+/** Wire shape of the stamps that every record carries (specification, Conventions). */
+export const recordStampsShape = {
+  id: z.string(),
+  tenant_id: z.string(),
+  environment_id: z.string(),
+  created_at: instantSchema,
+  created_by: z.string(),
+  updated_at: instantSchema,
+  updated_by: z.string(),
+} as const;
+
+/** The stamps inside a state: everything of the wire shape but the id. */
+export interface RecordStamps {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly created_at: string;
+  readonly created_by: string;
+  readonly updated_at: string;
+  readonly updated_by: string;
+}
+
+const actorName = (stamp: Stamp): string => stamp.actor.user_id ?? 'system';
+
+/** The stamps of a record that the event has just created. */
+export const createdStamps = (stamp: Stamp): RecordStamps => ({
+  tenant_id: stamp.tenant_id,
+  environment_id: stamp.environment_id ?? '',
+  created_at: stamp.occurred_at,
+  created_by: actorName(stamp),
+  ...updatedStamps(stamp),
+});
+
+/** The stamps that an event changes on an existing record. */
+export const updatedStamps = (stamp: Stamp): Pick<RecordStamps, 'updated_at' | 'updated_by'> => ({
+  updated_at: stamp.occurred_at,
+  updated_by: actorName(stamp),
+});
+
+/** Free key-value pairs of a record: string to string, bounded (decision 8). */
+export const metadataSchema = z
+  .record(z.string().min(1).max(64), z.string().max(1024))
+  .refine((pairs) => Object.keys(pairs).length <= 50, 'must have at most 50 keys')
+  .meta({ description: 'At most 50 pairs; keys up to 64, values up to 1,024 characters' });
+
+export type Metadata = Readonly<Record<string, string>>;
