@@ -1,0 +1,99 @@
+/** Runs the event store in a process of its own, so that neither event loop stalls the other. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { limits } from './limits.ts';
+
+export interface ProcessOptions {
+  readonly directory: string;
+  /** Port to listen on; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Called once when the process has ended, asked for or not. */
+  readonly onExit?: (exit: { code: number | null; signal: NodeJS.Signals | null }) => void;
+}
+
+export interface EventStoreProcess {
+  readonly pid: number;
+  readonly port: number;
+  readonly connectionString: string;
+  readonly generation: string;
+  /** Ends it in order: accepted appends are finished first. */
+  stop(): Promise<void>;
+  /** Ends it at once with SIGKILL. */
+  kill(): void;
+}
+
+interface ReadyLine {
+  readonly event: 'ready';
+  readonly port: number;
+  readonly connection_string: string;
+  readonly generation: string;
+}
+
+/** Starts the command `main.ts`; rejects with its last words when it does not become ready. */
+export async function startEventStoreProcess(options: ProcessOptions): Promise<EventStoreProcess> {
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      import.meta.resolve('tsx'),
+      fileURLToPath(new URL('./main.ts', import.meta.url)),
+      '--directory',
+      options.directory,
+      '--port',
+      String(options.port ?? 0),
+      '--exit-with-parent',
+    ],
+    { stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      options.onExit?.({ code, signal });
+      resolve();
+    });
+    child.once('error', () => resolve());
+  });
+  const ready = await waitUntilReady(child);
+  return {
+    pid: child.pid ?? 0,
+    port: ready.port,
+    connectionString: ready.connection_string,
+    generation: ready.generation,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), limits.processStopMilliseconds);
+      await exited;
+      clearTimeout(timer);
+    },
+    kill: () => {
+      child.kill('SIGKILL');
+    },
+  };
+}
+
+function waitUntilReady(child: ChildProcess): Promise<ReadyLine> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    let errors = '';
+    const fail = (reason: string): void => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`the event store did not start: ${errors.trim() || reason}`));
+    };
+    const timer = setTimeout(() => fail('no ready line'), limits.processReadyMilliseconds);
+    // Rejecting once the promise is resolved does nothing, so these need no removal.
+    child.once('error', (error) => fail(error.message));
+    child.once('close', (code, signal) => fail(`exit ${code ?? signal}`));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      errors = (errors + chunk.toString()).slice(-4_096);
+      process.stderr.write(chunk);
+    });
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const end = output.indexOf('\n');
+      if (end < 0) return;
+      clearTimeout(timer);
+      const ready: ReadyLine = JSON.parse(output.slice(0, end));
+      resolve(ready);
+    });
+  });
+}

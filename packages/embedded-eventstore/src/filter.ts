@@ -1,0 +1,63 @@
+/** Which events of `$all` a filtered read or subscription delivers. */
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { limits } from './limits.ts';
+import { streamNameOf, typeOf } from './record.ts';
+
+export interface Filter {
+  /** Whether the event in this log record is delivered; links are judged as they are. */
+  matches(record: Buffer): boolean;
+  /** After this many considered events the subscriber gets a checkpoint. */
+  readonly checkpointInterval: number;
+}
+
+const DEFAULT_WINDOW = 32;
+
+/** Compiles the filter of a request, or says what is wrong with it. */
+export function compileFilter(
+  options: ReadReq.Options.FilterOptions,
+): Filter | { readonly problem: string } {
+  const multiplier = options.getCheckpointintervalmultiplier();
+  if (multiplier < 1) return { problem: 'the checkpoint interval multiplier must be positive' };
+  const window = options.hasMax() ? options.getMax() : DEFAULT_WINDOW;
+  if (window < 1) return { problem: 'the filter window must be positive' };
+
+  const expression = options.getStreamIdentifier() ?? options.getEventType();
+  if (expression === undefined) return { problem: 'a filter needs an expression' };
+  const subject = options.hasStreamIdentifier() ? streamNameOf : typeOf;
+  const matcher = compileExpression(expression.getRegex(), expression.getPrefixList());
+  if ('problem' in matcher) return matcher;
+  return {
+    matches: (record) => matcher.test(subject(record)),
+    checkpointInterval: window * multiplier,
+  };
+}
+
+type Matcher = { test(subject: Buffer): boolean } | { readonly problem: string };
+
+function compileExpression(regex: string, prefixes: readonly string[]): Matcher {
+  if (regex !== '') return compileRegex(regex);
+  if (prefixes.length === 0) return { problem: 'a filter needs a regular expression or a prefix' };
+  if (prefixes.length > limits.filterPrefixes)
+    return { problem: 'the filter has too many prefixes' };
+  const encoded = prefixes.map((prefix) => Buffer.from(prefix));
+  return { test: (subject) => encoded.some((prefix) => startsWith(subject, prefix)) };
+}
+
+function compileRegex(regex: string): Matcher {
+  if (regex.length > limits.filterRegexCharacters) {
+    return { problem: 'the regular expression of the filter is too long' };
+  }
+  try {
+    const compiled = new RegExp(regex);
+    return { test: (subject) => compiled.test(subject.toString()) };
+  } catch {
+    return { problem: 'the regular expression of the filter is malformed' };
+  }
+}
+
+function startsWith(subject: Buffer, prefix: Buffer): boolean {
+  return (
+    subject.length >= prefix.length &&
+    subject.compare(prefix, 0, prefix.length, 0, prefix.length) === 0
+  );
+}

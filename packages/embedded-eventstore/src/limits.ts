@@ -1,0 +1,37 @@
+/** Every bound of the server in one place. Sizes are bytes, times are milliseconds. */
+export const limits = {
+  /** Largest gRPC message a client may send; the real server takes log records of the same size. */
+  receiveMessageBytes: 16 * 1024 * 1024,
+  /** Largest append: data, metadata and twice the type length of all its events together. */
+  appendBytes: 1024 * 1024,
+  streamNameBytes: 1024,
+  eventTypeBytes: 1024,
+  /** Longest time one BatchAppend may take to arrive completely. */
+  batchCollectMilliseconds: 2_000,
+  /** Appends of one BatchAppend call whose last message has not arrived yet. */
+  batchCollecting: 4_096,
+  /** Above this many undurable bytes the server stops reading from its append streams. */
+  queuePauseBytes: 32 * 1024 * 1024,
+  /** Above this many undurable bytes the server refuses appends. */
+  queueRefuseBytes: 256 * 1024 * 1024,
+  /** One LMDB transaction takes at most this much. */
+  groupBytes: 16 * 1024 * 1024,
+  groupEvents: 10_000,
+  /** Stream heads kept in memory for the commit check. */
+  cachedHeads: 20_000,
+  /** An append with ANY recognises its own events among this many last events of the stream. */
+  anyWindowEvents: 1_000,
+  anyWindowStreams: 512,
+  /** One step of a read: at most this many events or bytes are taken from disk at once. */
+  readPageEvents: 128,
+  readPageBytes: 1024 * 1024,
+  /** A filter is compiled from client input, so it is bounded as well. */
+  filterRegexCharacters: 4_096,
+  filterPrefixes: 4_096,
+  /** How long a shutdown waits for connections to end by themselves. */
+  shutdownMilliseconds: 2_000,
+  /** How long the parent waits for the ready line of a child process. */
+  processReadyMilliseconds: 60_000,
+  /** How long the parent waits for a child that was asked to stop before it is killed. */
+  processStopMilliseconds: 15_000,
+} as const;

@@ -1,0 +1,96 @@
+/** Checks what clients propose before anything is decided about it. */
+import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import type { ExpectedRevision } from './commit-check.ts';
+import { limits } from './limits.ts';
+import type { ProposedEvent } from './record.ts';
+
+/** A proposed message of either append call; both generated classes have this shape. */
+export interface ProposedMessage {
+  getId(): UUID | undefined;
+  getMetadataMap(): { get(key: string): string | undefined };
+  getCustomMetadata_asU8(): Uint8Array;
+  getData_asU8(): Uint8Array;
+}
+
+export type ProposalProblem =
+  | { readonly kind: 'missing-property' }
+  | { readonly kind: 'bad-request'; readonly message: string };
+
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const EMPTY_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** The lower-case text form of either wire form of a UUID; undefined when it is not one. */
+export function uuidText(uuid: UUID | undefined): string | undefined {
+  if (uuid === undefined) return undefined;
+  const structured = uuid.getStructured();
+  if (structured !== undefined) {
+    const hex =
+      halfText(structured.getMostSignificantBits()) +
+      halfText(structured.getLeastSignificantBits());
+    return [
+      hex.slice(0, 8),
+      hex.slice(8, 12),
+      hex.slice(12, 16),
+      hex.slice(16, 20),
+      hex.slice(20),
+    ].join('-');
+  }
+  const text = uuid.getString().toLowerCase();
+  return UUID_PATTERN.test(text) ? text : undefined;
+}
+
+function halfText(half: string): string {
+  return BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0');
+}
+
+/** Reads one proposed message, or says why it cannot be written. */
+export function readProposal(message: ProposedMessage): ProposedEvent | ProposalProblem {
+  const map = message.getMetadataMap();
+  const type = map.get('type');
+  const contentType = map.get('content-type');
+  if (type === undefined || contentType === undefined) return { kind: 'missing-property' };
+  const id = uuidText(message.getId());
+  if (id === undefined || id === EMPTY_UUID) return badRequest('an event id must be a UUID');
+  if (type === '') return badRequest('an event type must not be empty');
+  if (Buffer.byteLength(type) > limits.eventTypeBytes) {
+    return badRequest(`an event type must not be longer than ${limits.eventTypeBytes} bytes`);
+  }
+  return {
+    id,
+    type,
+    isJson: contentType === 'application/json',
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  };
+}
+
+function badRequest(message: string): ProposalProblem {
+  return { kind: 'bad-request', message };
+}
+
+/** What an event counts towards the maximum append size. */
+export function appendSizeOf(event: ProposedEvent): number {
+  return event.data.length + event.metadata.length + 2 * event.type.length;
+}
+
+/** The part that the options of all writing calls share. */
+export interface ExpectationSource {
+  hasNoStream(): boolean;
+  hasAny(): boolean;
+  hasStreamExists(): boolean;
+}
+
+const LARGEST_INT64 = 2n ** 63n - 1n;
+
+/** The expected revision of a request; undefined when there is none or it is out of range. */
+export function expectationOf(
+  source: ExpectationSource,
+  exact: string | undefined,
+): ExpectedRevision | undefined {
+  if (source.hasNoStream()) return 'no_stream';
+  if (source.hasAny()) return 'any';
+  if (source.hasStreamExists()) return 'stream_exists';
+  if (exact === undefined) return undefined;
+  const revision = BigInt(exact);
+  return revision <= LARGEST_INT64 ? revision : undefined;
+}

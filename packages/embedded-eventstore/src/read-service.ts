@@ -1,0 +1,35 @@
+/** The Read call, which serves counted reads and subscriptions alike. */
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { OpenCalls } from './open-calls.ts';
+import { createOutlet, type Outlet } from './outlet.ts';
+import { readAll, readStream } from './read.ts';
+import { InvalidReadError, planRead, type ReadPlan } from './read-plan.ts';
+import { statusOfError } from './status.ts';
+import type { EventStore } from './store.ts';
+import { subscribeToAll, subscribeToStream } from './subscription.ts';
+
+/** Creates the handler of `Streams/Read`. */
+export function createReadHandler(store: EventStore, calls: OpenCalls) {
+  return (call: ServerWritableStream<ReadReq, Buffer>): void => {
+    const outlet = createOutlet(call);
+    if (!calls.admit(outlet)) return;
+    serve(store, call.request, outlet).catch((error: unknown) => {
+      outlet.fail(error instanceof InvalidReadError ? error.status : statusOfError(error));
+    });
+  };
+}
+
+async function serve(store: EventStore, request: ReadReq, outlet: Outlet): Promise<void> {
+  const plan: ReadPlan = planRead(request);
+  switch (plan.kind) {
+    case 'stream-read':
+      return readStream(store, plan, outlet);
+    case 'all-read':
+      return readAll(store, plan, outlet);
+    case 'stream-subscription':
+      return subscribeToStream(store, plan, outlet);
+    case 'all-subscription':
+      return subscribeToAll(store, plan, outlet);
+  }
+}

@@ -1,0 +1,90 @@
+/** gRPC statuses with the trailers from which the official client builds its error classes. */
+import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import type { ExpectedRevision } from './commit-check.ts';
+import { limits } from './limits.ts';
+import { StoreUnavailableError } from './store.ts';
+
+export type CallStatus = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
+
+const withTrailers = (
+  code: status,
+  details: string,
+  trailers: Readonly<Record<string, string>> = {},
+): CallStatus => {
+  const metadata = new Metadata();
+  for (const [key, value] of Object.entries(trailers)) metadata.set(key, printable(value));
+  return { code, details, metadata };
+};
+
+/** Trailers carry printable ASCII only; other stream names are percent-encoded. */
+function printable(value: string): string {
+  return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
+}
+
+/** The number by which the real server names an expectation in trailers. */
+function expectedNumber(expected: ExpectedRevision): string {
+  if (typeof expected === 'bigint') return expected.toString();
+  return { no_stream: '-1', any: '-2', stream_exists: '-4' }[expected];
+}
+
+export function wrongExpectedVersion(
+  streamName: string,
+  expected: ExpectedRevision,
+  lastRevision: number,
+): CallStatus {
+  return withTrailers(
+    status.FAILED_PRECONDITION,
+    `Append failed due to WrongExpectedVersion. Stream: ${printable(streamName)}, Expected version: ${expectedNumber(expected)}, Actual version: ${lastRevision}`,
+    {
+      exception: 'wrong-expected-version',
+      'stream-name': streamName,
+      'expected-version': expectedNumber(expected),
+      'actual-version': String(lastRevision),
+    },
+  );
+}
+
+export function streamDeleted(streamName: string): CallStatus {
+  return withTrailers(
+    status.FAILED_PRECONDITION,
+    `Event stream '${printable(streamName)}' is deleted.`,
+    { exception: 'stream-deleted', 'stream-name': streamName },
+  );
+}
+
+export function appendTooLarge(): CallStatus {
+  return withTrailers(
+    status.INVALID_ARGUMENT,
+    `Maximum Append Size of ${limits.appendBytes} Exceeded.`,
+    {
+      exception: 'maximum-append-size-exceeded',
+      'maximum-append-size': String(limits.appendBytes),
+    },
+  );
+}
+
+export function missingEventProperty(): CallStatus {
+  return withTrailers(status.INVALID_ARGUMENT, 'Required Metadata Property is Missing', {
+    exception: 'missing-required-metadata-property',
+    'required-metadata-properties': 'type,content-type',
+  });
+}
+
+export function invalidArgument(problem: string): CallStatus {
+  return withTrailers(status.INVALID_ARGUMENT, problem);
+}
+
+export function unknownError(problem: string): CallStatus {
+  return withTrailers(status.UNKNOWN, problem);
+}
+
+export function unavailable(reason: string): CallStatus {
+  return withTrailers(status.UNAVAILABLE, reason);
+}
+
+/** The status for an exception that a handler did not expect. */
+export function statusOfError(error: unknown): CallStatus {
+  if (error instanceof StoreUnavailableError) return unavailable(error.message);
+  const message = error instanceof Error ? error.message : String(error);
+  return withTrailers(status.UNKNOWN, `Unexpected failure: ${printable(message)}`);
+}

@@ -1,0 +1,29 @@
+/** Rules about the names of streams and of their metadata streams. */
+import { limits } from './limits.ts';
+
+const METADATA_PREFIX = '$$';
+
+/** Whether this stream holds the metadata of another stream. */
+export function isMetadataStream(name: string): boolean {
+  return name.startsWith(METADATA_PREFIX);
+}
+
+/** The stream that holds the metadata of `name`. */
+export function metadataStreamOf(name: string): string {
+  return METADATA_PREFIX + name;
+}
+
+/** The stream whose metadata `name` holds. */
+export function originalStreamOf(name: string): string {
+  return name.slice(METADATA_PREFIX.length);
+}
+
+/** Says what is wrong with a stream name, or nothing when it can be used. */
+export function streamNameProblem(name: string): string | undefined {
+  if (name === '' || name === METADATA_PREFIX) return 'a stream name must not be empty';
+  if (name === '$all') return '$all is not a stream that can be written or read by name';
+  if (Buffer.byteLength(name) > limits.streamNameBytes) {
+    return `a stream name must not be longer than ${limits.streamNameBytes} bytes`;
+  }
+  return undefined;
+}

@@ -1,0 +1,170 @@
+/**
+ * Subscriptions: one loop per call that reads what is durable and then waits for more. There is
+ * no buffer per subscriber, so a slow one is never dropped and never falls behind.
+ */
+import { randomUUID } from 'node:crypto';
+import { limits } from './limits.ts';
+import type { Outlet } from './outlet.ts';
+import { messageOf, nextTurn } from './read.ts';
+import type { AllSubscription, StreamSubscription } from './read-plan.ts';
+import { createdAtOf, responseOf } from './record.ts';
+import { CAUGHT_UP, checkpoint, confirmation } from './responses.ts';
+import { streamDeleted } from './status.ts';
+import type { EventStore } from './store.ts';
+import { visibilityOf } from './visible-range.ts';
+
+interface Bell {
+  /** Resolves when it has rung since the last wait, or the call is over. */
+  wait(): Promise<void>;
+}
+
+/** Remembers a wake-up that comes while the subscription is busy sending. */
+function createBell(outlet: Outlet, watch: (wake: () => void) => () => void): Bell {
+  let rung = false;
+  let resolve: (() => void) | undefined;
+  const ring = (): void => {
+    rung = true;
+    resolve?.();
+  };
+  const stop = watch(ring);
+  outlet.onClosed(() => {
+    stop();
+    ring();
+  });
+  return {
+    wait: async () => {
+      if (!rung && !outlet.isClosed()) {
+        await new Promise<void>((done) => {
+          resolve = done;
+        });
+      }
+      resolve = undefined;
+      rung = false;
+    },
+  };
+}
+
+/** Serves a subscription to `$all` until the client leaves. */
+export async function subscribeToAll(
+  store: EventStore,
+  plan: AllSubscription,
+  outlet: Outlet,
+): Promise<void> {
+  const { storage, durable } = store;
+  const bell = createBell(outlet, durable.watchAll);
+  const progress = createProgress(plan, outlet);
+  let next = plan.from === Number.POSITIVE_INFINITY ? durable.position() + 1 : plan.from;
+  let live = false;
+  outlet.write(confirmation(randomUUID()));
+  while (!outlet.isClosed()) {
+    const to = durable.position();
+    const page = next > to ? [] : storage.logForward(next, to, limits.readPageEvents);
+    for (const { position, record } of page) {
+      next = position + 1;
+      const matches = plan.filter === undefined || plan.filter.matches(record);
+      if (matches && !outlet.write(messageOf(storage, record, plan.resolveLinks))) {
+        await outlet.drained();
+      }
+      progress.considered(position);
+      if (outlet.isClosed()) return;
+    }
+    if (page.length > 0) {
+      await nextTurn();
+      continue;
+    }
+    if (!live) {
+      live = true;
+      progress.caughtUp();
+      outlet.write(CAUGHT_UP);
+    }
+    await bell.wait();
+  }
+}
+
+interface Progress {
+  considered(position: number): void;
+  caughtUp(): void;
+}
+
+/** Counts considered events for a filtered subscription and sends its checkpoints. */
+function createProgress(plan: AllSubscription, outlet: Outlet): Progress {
+  const { filter } = plan;
+  if (filter === undefined) return { considered: () => {}, caughtUp: () => {} };
+  let count = 0;
+  let last = 0;
+  const send = (): void => {
+    count = 0;
+    outlet.write(checkpoint(last));
+  };
+  return {
+    considered: (position) => {
+      last = position;
+      count += 1;
+      if (count >= filter.checkpointInterval) send();
+    },
+    // A checkpoint is only ever the position of a real event that was considered, and never twice.
+    caughtUp: () => {
+      if (count > 0) send();
+    },
+  };
+}
+
+/** Serves a subscription to one stream until the client leaves or the stream is tombstoned. */
+export async function subscribeToStream(
+  store: EventStore,
+  plan: StreamSubscription,
+  outlet: Outlet,
+): Promise<void> {
+  const { storage, durable } = store;
+  const { streamName, resolveLinks } = plan;
+  const start = visibilityOf(storage, streamName, Date.now());
+  if (start.kind === 'deleted') return outlet.fail(streamDeleted(streamName));
+  const bell = createBell(outlet, (wake) => durable.watchStream(streamName, wake));
+  let next = plan.from;
+  if (next === Number.POSITIVE_INFINITY) {
+    next = (storage.findStream(streamName)?.lastRevision ?? -1) + 1;
+  }
+  let live = false;
+  outlet.write(confirmation(randomUUID()));
+  while (!outlet.isClosed()) {
+    const seen = visibilityOf(storage, streamName, Date.now());
+    const row = seen.kind === 'not-found' ? undefined : seen.row;
+    if (seen.kind === 'visible') next = Math.max(next, seen.firstRevision);
+    const page =
+      row === undefined || next > row.lastRevision
+        ? []
+        : storage.indexForward(row.id, next, row.lastRevision, limits.readPageEvents);
+    for (const { revision, position } of page) {
+      next = revision + 1;
+      const record = storage.recordAt(position);
+      if (record === undefined) continue;
+      if (seen.kind === 'visible' && createdAtOf(record) < seen.createdAfter) continue;
+      if (!outlet.write(messageOf(storage, record, resolveLinks))) await outlet.drained();
+      if (outlet.isClosed()) return;
+    }
+    if (page.length > 0) {
+      await nextTurn();
+      continue;
+    }
+    if (seen.kind === 'deleted') return endWithTombstone(store, plan, outlet, row);
+    if (!live) {
+      live = true;
+      outlet.write(CAUGHT_UP);
+    }
+    await bell.wait();
+  }
+}
+
+function endWithTombstone(
+  store: EventStore,
+  plan: StreamSubscription,
+  outlet: Outlet,
+  row: { readonly tombstonePosition?: number } | undefined,
+): void {
+  const record =
+    row?.tombstonePosition === undefined
+      ? undefined
+      : store.storage.recordAt(row.tombstonePosition);
+  if (record !== undefined) outlet.write(responseOf(record));
+  outlet.fail(streamDeleted(plan.streamName));
+}
