@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Stamp } from './aggregate.ts';
-import { instantSchema } from './instant.ts';
+import { type Instant, instantSchema } from './instant.ts';
+import { requiredTextSchema, textSchema } from './text.ts';
 
 /** Life of a record: published, then archived or deleted (decision 15). */
 export const recordStatusSchema = z.enum(['published', 'deleted', 'archived']);
@@ -21,9 +22,9 @@ export const recordStampsShape = {
 export interface RecordStamps {
   readonly tenant_id: string;
   readonly environment_id: string;
-  readonly created_at: string;
+  readonly created_at: Instant;
   readonly created_by: string;
-  readonly updated_at: string;
+  readonly updated_at: Instant;
   readonly updated_by: string;
 }
 
@@ -46,7 +47,7 @@ export const updatedStamps = (stamp: Stamp): Pick<RecordStamps, 'updated_at' | '
 
 /** Free key-value pairs of a record: string to string, bounded (decision 8). */
 export const metadataSchema = z
-  .record(z.string().min(1).max(64), z.string().max(1024))
+  .record(requiredTextSchema(64), textSchema(1024))
   .refine((pairs) => Object.keys(pairs).length <= 50, 'must have at most 50 keys')
   .meta({ description: 'At most 50 pairs; keys up to 64, values up to 1,024 characters' });
 

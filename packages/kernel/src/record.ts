@@ -1,0 +1,59 @@
+import { canonicalJson } from './canonical-json.ts';
+import { invalidOperation, notFound } from './problem.ts';
+import type { RecordStatus } from './stamps.ts';
+
+/**
+ * The record, when it may be changed: one that does not exist or is deleted is 404, an archived one
+ * is readable but not writable (decision 15). `what` names its kind in the message.
+ */
+export function writable<Kept extends { readonly status: RecordStatus }>(
+  record: Kept | null,
+  what: string,
+  id: string,
+): Kept {
+  if (!record || record.status === 'deleted') throw notFound(what, id);
+  if (record.status === 'archived') {
+    throw invalidOperation(`The ${what} ${id} is archived: it can be read but not changed.`);
+  }
+  return record;
+}
+
+/** Some fields of a record with new values; absent and undefined both mean "stays as it is". */
+export type Changes<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
+
+const given = (changes: object): [string, unknown][] =>
+  Object.entries(changes).filter(([, value]) => value !== undefined);
+
+/** The fields of `changes` whose values differ from the record's. Empty when nothing would change. */
+export const changedFields = <Fields extends object>(
+  record: Fields,
+  changes: Changes<Fields>,
+): Changes<Fields> =>
+  Object.fromEntries(
+    given(changes).filter(
+      ([name, value]) =>
+        canonicalJson(value) !== canonicalJson(record[name as keyof Fields] ?? null),
+    ),
+  ) as Changes<Fields>;
+
+/** The record with the changes applied. */
+export const withChanges = <Fields extends object>(
+  record: Fields,
+  changes: Changes<Fields>,
+): Fields => ({ ...record, ...Object.fromEntries(given(changes)) });
+
+/** Whether there are no fields in it at all. */
+export const isEmpty = (changes: object): boolean => given(changes).length === 0;
+
+/** An object as it leaves: what is null inside is omitted outside (decision 8). */
+export type WithoutNulls<Fields> = {
+  [Name in keyof Fields as null extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  [Name in keyof Fields as null extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], null>;
+};
+
+/** The object without its null members. */
+export const withoutNulls = <Fields extends object>(fields: Fields): WithoutNulls<Fields> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null),
+  ) as WithoutNulls<Fields>;

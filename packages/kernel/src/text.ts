@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/** Length as people count it: Unicode code points, not UTF-16 code units. */
+const hasAtMost = (maximum: number) => (text: string) =>
+  text.length <= maximum || (text.length <= 2 * maximum && [...text].length <= maximum);
+
+/** Whether everything behind us can hold the text: Postgres takes no NUL, UTF-8 no lone surrogate. */
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+/** Text of at most `maximum` characters (code points). */
+export const textSchema = (maximum: number) =>
+  z
+    .string()
+    .refine(hasAtMost(maximum), `must have at most ${maximum} characters`)
+    .refine(isStorable, 'must be well-formed Unicode without NUL')
+    .meta({ maxLength: maximum });
+
+/** The same, and neither empty nor blank. */
+export const requiredTextSchema = (maximum: number) =>
+  textSchema(maximum)
+    .refine((text) => text.trim() !== '', 'must not be empty')
+    .meta({ minLength: 1, maxLength: maximum });
+
+const emailMaximum = 254;
+
+/** An e-mail address; the empty string passes, because it is how an address is cleared. */
+export const emailSchema = textSchema(emailMaximum)
+  .refine(
+    (text) => text === '' || z.regexes.rfc5322Email.test(text),
+    'must be an e-mail address such as "ada@example.com"',
+  )
+  .meta({ format: 'email', maxLength: emailMaximum });
+
+/**
+ * An optional text of a record that a caller may clear: `""` and null both become null
+ * (decision 18). What must be checked about the text has to let `""` pass.
+ */
+export const clearable = <Text extends z.ZodType<string, string>>(text: Text) =>
+  text.nullable().transform((given) => given || null);
