@@ -74,7 +74,7 @@ export const documents = <
   version: options.version,
   aggregate,
   columns: options.columns ?? {},
-  keys: (event) => [event.aggregate_id],
+  keys: (event) => (Object.hasOwn(aggregate.events, event.type) ? [event.aggregate_id] : []),
   fold: (row, event) =>
     aggregate.evolve(row ?? aggregate.initial, event as Stamped<EventOf<Catalogue>>),
   view: options.view,
@@ -99,4 +99,10 @@ export const rows = <
   aggregate: Aggregate<string, Catalogue, never> | AnyAggregate,
   options: RowOptions<Name, Catalogue, Row, Resource>,
 ): ReadTable<Name, Row, Resource> =>
-  ({ columns: {}, ...options, aggregate }) as unknown as ReadTable<Name, Row, Resource>;
+  ({
+    columns: {},
+    ...options,
+    keys: (event: Placed<EventOf<Catalogue>>) =>
+      Object.hasOwn(aggregate.events, event.type) ? options.keys(event) : [],
+    aggregate,
+  }) as unknown as ReadTable<Name, Row, Resource>;

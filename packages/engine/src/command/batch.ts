@@ -1,0 +1,238 @@
+import {
+  type AnyAggregate,
+  type Instant,
+  laterOf,
+  Problem,
+  type Stamp,
+  type Stamped,
+  type UniqueValue,
+} from '@counterfoil/kernel';
+import { belongsTo, schemaVersion } from '../log/decode.ts';
+import { chained } from '../log/hash-chain.ts';
+import type { NewEvent } from '../log/types.ts';
+import type { ClaimTicket, UniqueChange } from './claims.ts';
+import type { Cause, Entry, RawEvent } from './command.ts';
+import { type FoldedStream, revokedAfter } from './folded-stream.ts';
+import { assertSameRequest } from './request-mark.ts';
+
+/** Limits of one append: commands decided together, and characters of canonical JSON. */
+export const batchLimits = { commands: 256, characters: 300_000 } as const;
+
+export interface AppendedVerdict<State> {
+  readonly kind: 'appended';
+  readonly after: FoldedStream<State>;
+  readonly events: readonly Stamped<RawEvent>[];
+  readonly firstRevision: number;
+  readonly lastEventId: string;
+}
+
+/** What a batch decided for one command, given that the append of the batch succeeds. */
+export type Verdict<State> =
+  | AppendedVerdict<State>
+  | { readonly kind: 'unchanged'; readonly after: FoldedStream<State> }
+  | { readonly kind: 'refused'; readonly reason: unknown }
+  /** The key was seen in this stream before, or earlier in this batch. */
+  | { readonly kind: 'repeated'; readonly of: Entry<State> | null }
+  /** The decision changes which unique values the record holds: that must be claimed first. */
+  | { readonly kind: 'claims'; readonly change: UniqueChange };
+
+export interface DecidedEntry<State> {
+  readonly entry: Entry<State>;
+  readonly verdict: Verdict<State>;
+}
+
+export interface DecidedBatch<State> {
+  readonly decided: readonly DecidedEntry<State>[];
+  readonly events: readonly NewEvent[];
+  readonly after: FoldedStream<State>;
+}
+
+export interface BatchInput<State> {
+  readonly aggregate: AnyAggregate;
+  readonly streamName: string;
+  readonly stream: FoldedStream<State>;
+  readonly entries: readonly Entry<State>[];
+  readonly isKnownKey: (key: string) => boolean;
+  readonly now: Instant;
+  readonly newEventId: () => string;
+}
+
+/**
+ * Decides commands one after the other on the folded stream, each on the state that the ones
+ * before it left. A command that fails leaves the others as if it were absent. Stops early, with
+ * fewer decided entries than given, when the append would grow too large.
+ */
+export function decideBatch<State>(input: BatchInput<State>): DecidedBatch<State> {
+  const decided: DecidedEntry<State>[] = [];
+  const events: NewEvent[] = [];
+  const keysOfBatch = new Map<string, Entry<State>>();
+  let stream = input.stream;
+  let characters = 0;
+  for (const entry of input.entries) {
+    if (events.length > 0 && characters > batchLimits.characters) break;
+    const { mark } = entry.command;
+    const earlier = mark ? keysOfBatch.get(mark.key) : undefined;
+    if (mark && (earlier || input.isKnownKey(mark.key))) {
+      decided.push({ entry, verdict: repeat(entry, earlier ?? null) });
+      continue;
+    }
+    const step = decideOne(input, stream, entry);
+    decided.push({ entry, verdict: step.verdict });
+    if (step.verdict.kind !== 'appended') continue;
+    stream = step.verdict.after;
+    events.push(...step.events);
+    characters += step.characters;
+    if (mark) keysOfBatch.set(mark.key, entry);
+  }
+  return { decided, events, after: stream };
+}
+
+function repeat<State>(entry: Entry<State>, earlier: Entry<State> | null): Verdict<State> {
+  if (!earlier?.command.mark || !entry.command.mark) return { kind: 'repeated', of: earlier };
+  try {
+    assertSameRequest(earlier.command.mark, entry.command.mark);
+    return { kind: 'repeated', of: earlier };
+  } catch (reason) {
+    return { kind: 'refused', reason };
+  }
+}
+
+interface Step<State> {
+  readonly verdict: Verdict<State>;
+  readonly events: readonly NewEvent[];
+  readonly characters: number;
+}
+
+const only = <State>(verdict: Verdict<State>): Step<State> => ({
+  verdict,
+  events: [],
+  characters: 0,
+});
+
+function decideOne<State>(
+  input: BatchInput<State>,
+  stream: FoldedStream<State>,
+  entry: Entry<State>,
+): Step<State> {
+  const { aggregate } = input;
+  const { command } = entry;
+  const at = laterOf(input.now, stream.occurredAt ?? input.now);
+  try {
+    assertRevision(command.expectedRevision, stream.head.revision);
+    const raw = command.decide(stream.state, at);
+    if (raw.length === 0) return only({ kind: 'unchanged', after: stream });
+    const written = writeEvents(input, stream, raw, entry, at);
+    const change = uniqueChange(aggregate, stream.state, written.after.state);
+    if (!isCovered(entry.ticket, change, stream.revokedClaims)) {
+      return only({ kind: 'claims', change });
+    }
+    return {
+      verdict: {
+        kind: 'appended',
+        after: written.after,
+        events: written.stamped,
+        firstRevision: stream.head.revision + 1,
+        lastEventId: written.events.at(-1)?.id ?? '',
+      },
+      events: written.events,
+      characters: written.characters,
+    };
+  } catch (reason) {
+    return only({ kind: 'refused', reason });
+  }
+}
+
+function assertRevision(expected: number | null, actual: number): void {
+  if (expected === null || expected === actual) return;
+  throw new Problem(
+    'precondition_failed',
+    `The record is at revision ${actual}, If-Match asked for ${expected}. Read it again and retry.`,
+    { details: { expected, actual } },
+  );
+}
+
+const contains = (values: readonly UniqueValue[], value: UniqueValue): boolean =>
+  values.some((other) => other.name === value.name && other.value === value.value);
+
+const containsAll = (values: readonly UniqueValue[], others: readonly UniqueValue[]): boolean =>
+  others.every((value) => contains(values, value));
+
+function uniqueChange(aggregate: AnyAggregate, before: unknown, after: unknown): UniqueChange {
+  const had = aggregate.unique?.(before) ?? [];
+  const has = aggregate.unique?.(after) ?? [];
+  return {
+    added: has.filter((value) => !contains(had, value)),
+    dropped: had.filter((value) => !contains(has, value)),
+  };
+}
+
+function isCovered(
+  ticket: ClaimTicket | null,
+  { added, dropped }: UniqueChange,
+  revoked: ReadonlySet<string>,
+): boolean {
+  if (added.length === 0 && dropped.length === 0) return true;
+  if (!ticket || ticket.claimIds.some((id) => revoked.has(id))) return false;
+  return containsAll(ticket.added, added) && containsAll(ticket.dropped, dropped);
+}
+
+interface Written<State> {
+  readonly events: readonly NewEvent[];
+  readonly stamped: readonly Stamped<RawEvent>[];
+  readonly after: FoldedStream<State>;
+  readonly characters: number;
+}
+
+/** Gives events their stamps, ids, place and hash, and folds them. */
+function writeEvents<State>(
+  input: BatchInput<State>,
+  stream: FoldedStream<State>,
+  raw: readonly RawEvent[],
+  entry: Entry<State>,
+  at: Instant,
+): Written<State> {
+  const { aggregate } = input;
+  const { cause, mark } = entry.command;
+  const stamp = stampOf(cause, at);
+  const events: NewEvent[] = [];
+  const stamped: Stamped<RawEvent>[] = [];
+  let after = stream;
+  let characters = 0;
+  for (const { type, data: given } of raw) {
+    const own = belongsTo(aggregate, { type });
+    const data = own ? aggregate.events[type].parse(given) : given;
+    const revision = after.head.revision + 1;
+    const { event, length } = chained(input.streamName, revision, {
+      id: input.newEventId(),
+      type,
+      data,
+      metadata: {
+        ...stamp,
+        schema_version: own ? schemaVersion(aggregate, type) : 1,
+        $correlationId: cause.correlationId,
+        $causationId: cause.causationId,
+        ...(mark ? { request: mark } : {}),
+        prev: after.head.hash,
+      },
+    });
+    const placed = { type, data, stamp };
+    after = {
+      state: own ? aggregate.evolve(after.state, placed) : after.state,
+      head: { revision, hash: event.metadata.hash },
+      occurredAt: at,
+      position: after.position,
+      revokedClaims: revokedAfter(after.revokedClaims, placed),
+    };
+    events.push(event);
+    stamped.push(placed);
+    characters += length;
+  }
+  return { events, stamped, after, characters };
+}
+
+const stampOf = (cause: Cause, at: Instant): Stamp => ({
+  tenant_id: cause.tenantId as Stamp['tenant_id'],
+  environment_id: cause.environmentId as Stamp['environment_id'],
+  occurred_at: at,
+  actor: cause.actor,
+});

@@ -1,0 +1,179 @@
+import {
+  type Aggregate,
+  type AnyAggregate,
+  type Decision,
+  derivedId,
+  type EventCatalogue,
+  type EventOf,
+  type Id,
+  type IdPrefix,
+  type Instant,
+  Problem,
+  randomId,
+} from '@counterfoil/kernel';
+import type { Outcome, Principal, Reader, RequestContext } from '../define/context.ts';
+import type { BeginRequest, RequestRun } from '../http/host.ts';
+import type { Position } from '../log/types.ts';
+import type { Cause, RawEvent, WriterOutcome } from './command.ts';
+import type { RecentWrites } from './recent-writes.ts';
+import { requestMark } from './request-mark.ts';
+import type { Streams } from './streams.ts';
+
+/** How long a read waits for the read model to show what its caller has already seen. */
+const implicitWaitMilliseconds = 1_000;
+const explicitWaitMilliseconds = 2_000;
+
+/** The read model, as far as a request needs it. */
+export interface ReadSide {
+  reader(principal: Principal): Reader;
+  readonly projected: {
+    position(): Position;
+    waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
+  };
+}
+
+export interface RunOptions {
+  readonly streams: Streams;
+  readonly readSide: ReadSide;
+  readonly recentWrites: RecentWrites;
+  readonly now: () => number;
+}
+
+type Any = Aggregate<string, EventCatalogue, unknown>;
+
+/** One request on its way through the engine: what its handler may do, and what it has done. */
+export class RequestRunner implements RequestRun, RequestContext {
+  readonly context: RequestContext = this;
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly now: Instant;
+  readonly read: Reader;
+  position: Position | null = null;
+  replayed = false;
+  lagMilliseconds: number | null = null;
+  readonly #options: RunOptions;
+  readonly #request: BeginRequest;
+  #idsGiven = 0;
+
+  constructor(options: RunOptions, request: BeginRequest) {
+    this.#options = options;
+    this.#request = request;
+    this.principal = request.principal;
+    this.requestId = request.requestId;
+    this.now = request.now;
+    this.read = this.#awaitingReader(options.readSide.reader(request.principal));
+  }
+
+  newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
+    const { idempotencyKey, operation } = this.#request;
+    if (idempotencyKey === null) return randomId(prefix, this.now);
+    this.#idsGiven += 1;
+    const { tenantId, environmentId } = this.principal;
+    return derivedId(
+      prefix,
+      [tenantId, environmentId, operation, idempotencyKey, this.#idsGiven].join('\n'),
+    );
+  }
+
+  async execute<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+    prepare: () =>
+      | Decision<State, EventOf<Catalogue>>
+      | Promise<Decision<State, EventOf<Catalogue>>>,
+  ): Promise<Outcome<State, EventOf<Catalogue>>> {
+    const writer = this.#writer<State>(aggregate, id);
+    const { idempotencyKey, operation, fields, ifMatch } = this.#request;
+    const mark = idempotencyKey === null ? null : requestMark(operation, idempotencyKey, fields);
+    const first = mark && (await writer.replay(mark));
+    const outcome =
+      first ??
+      (await writer.run({
+        decide: (await prepare()) as Decision<State, RawEvent>,
+        cause: this.#cause(aggregate),
+        mark,
+        expectedRevision: ifMatch,
+      }));
+    this.#note(outcome);
+    return outcome as Outcome<State, EventOf<Catalogue>>;
+  }
+
+  async load<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+  ): Promise<State> {
+    return (await this.#writer<State>(aggregate, id).current()).state;
+  }
+
+  holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null> {
+    return this.#options.streams.claims.holderOf(aggregate, this.#scope(aggregate), {
+      name,
+      value,
+    });
+  }
+
+  #writer<State>(aggregate: unknown, id: string) {
+    const any = aggregate as Any;
+    return this.#options.streams.writer<State>(any, this.#scope(any), id);
+  }
+
+  #scope(aggregate: Pick<AnyAggregate, 'scope'>): string {
+    return aggregate.scope === 'tenant' ? this.principal.tenantId : this.principal.environmentId;
+  }
+
+  #cause(aggregate: Pick<AnyAggregate, 'scope'>): Cause {
+    const { tenantId, environmentId, userId, keyId } = this.principal;
+    return {
+      tenantId,
+      environmentId: aggregate.scope === 'tenant' ? null : environmentId,
+      actor: { user_id: userId, key_id: keyId },
+      correlationId: this.requestId,
+      causationId: this.requestId,
+    };
+  }
+
+  #note(outcome: WriterOutcome<unknown>): void {
+    this.replayed ||= outcome.replayed;
+    if (this.position === null || outcome.position > this.position) {
+      this.position = outcome.position;
+    }
+    if (outcome.events.length === 0 || outcome.replayed) return;
+    this.#options.recentWrites.note(this.principal.keyId, outcome.position, this.#options.now());
+  }
+
+  /** A reader that first waits until the read model shows what the caller must see. */
+  #awaitingReader(reader: Reader): Reader {
+    return {
+      find: async (table, key) => {
+        await this.#awaitProjection();
+        return reader.find(table, key);
+      },
+      first: async (table, filters) => {
+        await this.#awaitProjection();
+        return reader.first(table, filters);
+      },
+      list: async (table, request, filters) => {
+        await this.#awaitProjection();
+        return reader.list(table, request, filters);
+      },
+    };
+  }
+
+  async #awaitProjection(): Promise<void> {
+    const { readSide, recentWrites, now } = this.#options;
+    const { minimumPosition } = this.#request;
+    if (minimumPosition !== null) await this.#awaitExplicit(minimumPosition);
+    const own = recentWrites.lastOf(this.principal.keyId);
+    if (own !== null) await readSide.projected.waitFor(own, implicitWaitMilliseconds);
+    this.lagMilliseconds = recentWrites.lag(readSide.projected.position(), now());
+  }
+
+  async #awaitExplicit(position: Position): Promise<void> {
+    if (await this.#options.readSide.projected.waitFor(position, explicitWaitMilliseconds)) return;
+    throw new Problem(
+      'service_unavailable',
+      `The read model has not reached position ${position} yet. Retry shortly.`,
+      { retryAfterSeconds: 1, details: { minimum_position: String(position) } },
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { type AnyAggregate, instantOf } from '@counterfoil/kernel';
+import { LRUCache } from 'lru-cache';
+import { streamName } from '../log/stream-name.ts';
+import type { EventStore } from '../log/types.ts';
+import { type Claims, ReservationClaims } from './claims.ts';
+import { reservation } from './reservation.ts';
+import { type StreamPlace, StreamWriter } from './stream-writer.ts';
+
+/** Folded streams kept in memory when nothing is under way in them. */
+const idleStreamsMaximum = 20_000;
+
+export interface StreamsOptions {
+  readonly store: EventStore;
+  readonly aggregates: readonly AnyAggregate[];
+  readonly now?: () => number;
+  readonly idleStreams?: number;
+  readonly onBatch?: (commands: number, events: number) => void;
+  readonly onConflict?: () => void;
+  readonly onLeftBehind?: (place: StreamPlace, error: unknown) => void;
+}
+
+/** The writers of a process, one per stream, and the claims they share. */
+export interface Streams {
+  writer<State>(aggregate: AnyAggregate, scope: string, id: string): StreamWriter<State>;
+  readonly claims: Claims;
+}
+
+/** Where the stream of a record is. */
+export const placeOf = (aggregate: AnyAggregate, scope: string, id: string): StreamPlace => ({
+  aggregate,
+  name: streamName({ category: aggregate.name, scope, id }),
+  scope,
+  id,
+});
+
+/**
+ * Keeps one writer per stream. A writer that is at work is never dropped, because a second one
+ * beside it would only produce conflicts; idle ones are kept as long as there is room.
+ */
+export function createStreams(options: StreamsOptions): Streams {
+  const now = options.now ?? Date.now;
+  const aggregates = new Map<string, AnyAggregate>(
+    [...options.aggregates, reservation].map((aggregate) => [aggregate.name, aggregate]),
+  );
+  const atWork = new Map<string, StreamWriter<unknown>>();
+  const writers = new LRUCache<string, StreamWriter<unknown>>({
+    max: options.idleStreams ?? idleStreamsMaximum,
+    dispose: (writer, name, reason) => {
+      if (reason === 'evict' && !writer.isIdle) atWork.set(name, writer);
+    },
+  });
+
+  const writerOf = <State>(place: StreamPlace): StreamWriter<State> => {
+    const known = writers.get(place.name) ?? atWork.get(place.name);
+    if (known) {
+      if (atWork.delete(place.name)) writers.set(place.name, known);
+      return known as StreamWriter<State>;
+    }
+    for (const [name, writer] of atWork) if (writer.isIdle) atWork.delete(name);
+    const writer = new StreamWriter<State>(environment, place);
+    writers.set(place.name, writer as StreamWriter<unknown>);
+    return writer;
+  };
+
+  const claims = new ReservationClaims({
+    writerOf,
+    aggregateOf: (category) => aggregates.get(category),
+    now,
+    ...(options.onLeftBehind ? { onLeftBehind: options.onLeftBehind } : {}),
+  });
+
+  const environment = {
+    store: options.store,
+    now: () => instantOf(now()),
+    newEventId: randomUUID,
+    acquireClaims: claims.acquire.bind(claims),
+    ...(options.onBatch ? { onBatch: options.onBatch } : {}),
+    ...(options.onConflict ? { onConflict: options.onConflict } : {}),
+  };
+
+  return {
+    writer: (aggregate, scope, id) => writerOf(placeOf(aggregate, scope, id)),
+    claims,
+  };
+}

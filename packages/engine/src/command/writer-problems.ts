@@ -1,0 +1,51 @@
+import { BrokenInvariant, Problem } from '@counterfoil/kernel';
+import { type AppendError, StoreUnavailable } from '../log/types.ts';
+
+/** The mailbox of a stream is full: nothing was decided. */
+export const tooManyWaiting = (): Problem =>
+  new Problem(
+    'service_unavailable',
+    'Too many changes of this record are waiting. Retry shortly.',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
+
+/** Other writers won every round: nothing of this command was appended. */
+export const tooManyConflicts = (): Problem =>
+  new Problem('version_conflict', 'Others keep changing this record. Retry the request.');
+
+/** The event store does not answer. A request with a key can be repeated safely. */
+export function storeAway(cause: Error): Problem {
+  const problem = new Problem(
+    'service_unavailable',
+    'The event store cannot be reached. Retry with the same idempotency key.',
+    { retryAfterSeconds: 1 },
+  );
+  problem.cause = cause;
+  return problem;
+}
+
+/** What a failed read of the log means to the caller. */
+export const readFailure = (error: unknown): unknown =>
+  error instanceof StoreUnavailable ? storeAway(error) : error;
+
+/** What an append that surely wrote nothing, and will not when repeated, means to the caller. */
+export function appendFailure(stream: string, error: AppendError): Error {
+  switch (error.failure) {
+    case 'unavailable':
+      return storeAway(error);
+    case 'too_large':
+      return new Problem(
+        'payload_too_large',
+        'The change is too large for one event. Send less at once.',
+      );
+    case 'deleted':
+    case 'fatal':
+    case 'conflict':
+    case 'unknown_outcome':
+      return new BrokenInvariant(`${stream}: append failed (${error.failure}): ${error.message}`);
+    default:
+      return error.failure satisfies never;
+  }
+}

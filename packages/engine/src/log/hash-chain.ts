@@ -1,0 +1,62 @@
+import { canonicalJson, sha256 } from '@counterfoil/kernel';
+import type { EventMetadata, NewEvent, StoredEvent } from './types.ts';
+
+/** What stands in `prev` of the first event of a stream. */
+export const chainStart = '0'.repeat(64);
+
+type Unhashed = Omit<NewEvent, 'metadata'> & { readonly metadata: Omit<EventMetadata, 'hash'> };
+
+/**
+ * Hash of an event: SHA-256 over the canonical JSON (RFC 8785) of stream, revision, id, type,
+ * data and all metadata but the hash itself. `prev` is part of the metadata, so a changed,
+ * removed, inserted or moved event breaks the chain at that place.
+ */
+export const chainHash = (stream: string, revision: number, event: Unhashed): string =>
+  sha256(chainText(stream, revision, event));
+
+const chainText = (stream: string, revision: number, event: Unhashed): string =>
+  canonicalJson({
+    data: event.data,
+    id: event.id,
+    metadata: event.metadata,
+    revision,
+    stream,
+    type: event.type,
+  });
+
+/** The event with its hash, ready to be appended at this place, and the length of what was hashed. */
+export function chained(
+  stream: string,
+  revision: number,
+  event: Unhashed,
+): { readonly event: NewEvent; readonly length: number } {
+  const text = chainText(stream, revision, event);
+  const metadata = { ...event.metadata, hash: sha256(text) };
+  return { event: { ...event, metadata }, length: text.length };
+}
+
+/** Where a stream's chain stands: the revision and hash of its last event. */
+export interface ChainHead {
+  readonly revision: number;
+  readonly hash: string;
+}
+
+export const emptyChain: ChainHead = { revision: -1, hash: chainStart };
+
+/** What is wrong with the next event of a chain, in one sentence; null when it fits. */
+export function chainFault(head: ChainHead, event: StoredEvent): string | null {
+  if (event.revision !== head.revision + 1) {
+    return `revision ${head.revision + 1} is missing; the next event is ${event.revision}`;
+  }
+  const { hash, ...metadata } = event.metadata;
+  if (metadata.prev !== head.hash) return 'does not follow the event before it';
+  const { id, type, data } = event;
+  const actual = chainHash(event.stream, event.revision, { id, type, data, metadata });
+  return actual === hash ? null : 'its content does not match its hash';
+}
+
+/** The chain after an event. */
+export const chainAfter = (event: StoredEvent): ChainHead => ({
+  revision: event.revision,
+  hash: event.metadata.hash,
+});
