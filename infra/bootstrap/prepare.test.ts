@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const PACKAGE = '{ "name": "checkout" }';
+const LOCK = JSON.stringify({
+  packages: {
+    '': {},
+    'node_modules/left': { version: '1.0.0', integrity: 'sha512-a' },
+    'node_modules/other-platform': { version: '1.0.0', optional: true },
+  },
+});
+
+interface Run {
+  readonly code: number;
+  readonly output: string;
+}
+
+const test = suite('preparing a checkout');
+let root: string;
+
+test.before.each(() => {
+  root = mkdtempSync(join(tmpdir(), 'counterfoil-checkout-'));
+  cpSync(join(import.meta.dirname, '..', 'bootstrap.mjs'), join(root, 'infra', 'bootstrap.mjs'));
+  cpSync(import.meta.dirname, join(root, 'infra', 'bootstrap'), { recursive: true });
+  writeFileSync(join(root, 'package.json'), PACKAGE);
+  writeFileSync(join(root, 'package-lock.json'), LOCK);
+  mkdirSync(join(root, 'programs'));
+  installScript('echo call >> "$ROOT/npm-calls"; /bin/mkdir -p "$ROOT/node_modules"');
+});
+
+test.after.each(() => rmSync(root, { recursive: true, force: true }));
+
+function installScript(script: string): void {
+  const text = `#!/bin/sh\nROOT="${root}"\n${script}\n`;
+  writeFileSync(join(root, 'programs', 'npm'), text, { mode: 0o755 });
+}
+
+function npmCalls(): number {
+  try {
+    return readFileSync(join(root, 'npm-calls'), 'utf8').split('\n').length - 1;
+  } catch {
+    return 0;
+  }
+}
+
+function start(nodeArguments: string[] = []): ChildProcess {
+  const environment = { PATH: join(root, 'programs'), NATS_URL: 'nats://127.0.0.1:4222' };
+  return spawn(process.execPath, [...nodeArguments, join(root, 'infra', 'bootstrap.mjs')], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function finish(child: ChildProcess): Promise<Run> {
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+test('installs the dependencies once and then says nothing', async () => {
+  const first = await finish(start());
+  assert.is(first.code, 0);
+  assert.is(first.output.trim().split('\n').length, 1);
+  const second = await finish(start());
+  assert.equal(second, { code: 0, output: '' });
+  assert.is(npmCalls(), 1);
+});
+
+test('installs again when the lock file changes', async () => {
+  await finish(start());
+  writeFileSync(join(root, 'package-lock.json'), LOCK.replace('1.0.0', '1.0.1'));
+  await finish(start());
+  assert.is(npmCalls(), 2);
+});
+
+test('accepts what was installed by hand when it is what the lock file asks for', async () => {
+  mkdirSync(join(root, 'node_modules'));
+  const record = { packages: { 'node_modules/left': { version: '1.0.0', integrity: 'sha512-a' } } };
+  writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify(record));
+  assert.equal(await finish(start()), { code: 0, output: '' });
+  assert.is(npmCalls(), 0);
+});
+
+test('installs when what was installed by hand is something else', async () => {
+  mkdirSync(join(root, 'node_modules'));
+  const record = { packages: { 'node_modules/left': { version: '0.9.0', integrity: 'sha512-b' } } };
+  writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify(record));
+  await finish(start());
+  assert.is(npmCalls(), 1);
+});
+
+test('shows what npm said when it fails, and tries again the next time', async () => {
+  installScript('echo call >> "$ROOT/npm-calls"; echo "npm error: disk full" >&2; exit 1');
+  const failed = await finish(start());
+  assert.is(failed.code, 1);
+  assert.match(failed.output, 'npm error: disk full');
+  await finish(start());
+  assert.is(npmCalls(), 2);
+});
+
+test('installs once when two runs start together', async () => {
+  installScript(
+    // The first call ends only once somebody says that the second run is waiting for it.
+    'echo call >> "$ROOT/npm-calls"; while [ ! -e "$ROOT/go" ]; do /bin/sleep 0.02; done; ' +
+      '/bin/mkdir -p "$ROOT/node_modules"',
+  );
+  const runs = [start(), start()];
+  let isWaiting = false;
+  for (const child of runs) {
+    child.stderr?.on('data', (chunk) => {
+      if (String(chunk).includes('waiting for process')) isWaiting = true;
+      if (isWaiting) writeFileSync(join(root, 'go'), '');
+    });
+  }
+  const outcomes = await Promise.all(runs.map(finish));
+  assert.equal(
+    outcomes.map((outcome) => outcome.code),
+    [0, 0],
+  );
+  assert.ok(isWaiting);
+  assert.is(npmCalls(), 1);
+});
+
+test('tells the version of Node that is needed when this one is too old', async () => {
+  const pretence = 'Object.defineProperty(process, "versions", { value: { node: "18.20.0" } })';
+  const outcome = await finish(start(['--import', `data:text/javascript,${encodeURI(pretence)}`]));
+  assert.is(outcome.code, 1);
+  assert.match(outcome.output, /needs Node 20\.19 or newer, but this is Node 18\.20\.0/);
+});
+
+test.run();
