@@ -4,15 +4,11 @@ import { z } from 'zod';
 const hasAtMost = (maximum: number) => (text: string) =>
   text.length <= maximum || (text.length <= 2 * maximum && [...text].length <= maximum);
 
-/** Whether everything behind us can hold the text: Postgres takes no NUL, UTF-8 no lone surrogate. */
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
-
 /** Text of at most `maximum` characters (code points). */
 export const textSchema = (maximum: number) =>
   z
     .string()
     .refine(hasAtMost(maximum), `must have at most ${maximum} characters`)
-    .refine(isStorable, 'must be well-formed Unicode without NUL')
     .meta({ maxLength: maximum });
 
 /** The same, and neither empty nor blank. */
