@@ -32,8 +32,6 @@ export function createAppendHandler(store: EventStore, calls: OpenCalls) {
     call: ServerReadableStream<AppendReq, AppendResp>,
     reply: sendUnaryData<AppendResp>,
   ): void => {
-    const refusal = calls.refusal();
-    if (refusal !== undefined) return reply(unavailable(refusal));
     const collected: Collected = { target: undefined, events: [], bytes: 0, problem: undefined };
     call.on('data', (message: AppendReq) => {
       // After a problem the rest is read and dropped, so that the answer reaches the client.
@@ -41,7 +39,7 @@ export function createAppendHandler(store: EventStore, calls: OpenCalls) {
     });
     call.on('end', () => {
       if (call.cancelled) return;
-      commit(store, collected).then(
+      commit(store, calls, collected).then(
         (response) => reply(null, response),
         (error: unknown) => reply(isCallStatus(error) ? error : statusOfError(error)),
       );
@@ -83,7 +81,13 @@ function collectOptions(collected: Collected, options: AppendReq.Options): CallS
   return undefined;
 }
 
-async function commit(store: EventStore, collected: Collected): Promise<AppendResp> {
+async function commit(
+  store: EventStore,
+  calls: OpenCalls,
+  collected: Collected,
+): Promise<AppendResp> {
+  const refusal = calls.refusal();
+  if (refusal !== undefined) throw unavailable(refusal);
   if (collected.problem !== undefined) throw collected.problem;
   if (collected.target === undefined) throw invalidArgument('the request is empty');
   const { streamName, expected } = collected.target;

@@ -74,6 +74,7 @@ function waitUntilReady(child: ChildProcess): Promise<ReadyLine> {
   return new Promise((resolve, reject) => {
     let output = '';
     let errors = '';
+    let isReady = false;
     const fail = (reason: string): void => {
       clearTimeout(timer);
       child.kill('SIGKILL');
@@ -84,13 +85,14 @@ function waitUntilReady(child: ChildProcess): Promise<ReadyLine> {
     child.once('error', (error) => fail(error.message));
     child.once('close', (code, signal) => fail(`exit ${code ?? signal}`));
     child.stderr?.on('data', (chunk: Buffer) => {
-      errors = (errors + chunk.toString()).slice(-4_096);
-      process.stderr.write(chunk);
+      if (isReady) process.stderr.write(chunk);
+      else errors = (errors + chunk.toString()).slice(-4_096);
     });
     child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
       const end = output.indexOf('\n');
-      if (end < 0) return;
+      if (end < 0 || isReady) return;
+      isReady = true;
       clearTimeout(timer);
       const ready: ReadyLine = JSON.parse(output.slice(0, end));
       resolve(ready);

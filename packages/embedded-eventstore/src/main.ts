@@ -5,6 +5,9 @@ import { type RunningServer, startEventStoreServer } from './server.ts';
 const USAGE =
   'usage: main.ts --directory DIRECTORY [--port PORT] [--host HOST] [--exit-with-parent]';
 
+/** How long a failed store may take to tell its clients before the process ends. */
+const EXIT_MILLISECONDS = 5_000;
+
 function readOptions() {
   const { values } = parseArgs({
     options: {
@@ -49,7 +52,11 @@ async function main(): Promise<void> {
     port,
     host,
     // A store that cannot write is of no use; whoever started it decides whether to start again.
-    onFailure: (error) => setImmediate(exitWithLine, error),
+    onFailure: (error) => {
+      const exit = (): never => exitWithLine(error);
+      setTimeout(exit, EXIT_MILLISECONDS).unref();
+      setImmediate(() => server.close().then(exit, exit));
+    },
   });
   stopOnSignals(server, exitWithParent);
   const ready = {

@@ -10,9 +10,11 @@ export interface OpenCall {
 export interface OpenCalls {
   /** Registers a call; when the server is ending the call is ended instead and false is given. */
   admit(call: OpenCall): boolean;
-  /** Ends all calls, and every later one, as unavailable. */
+  /** Refuses new work from now on; calls that are open stay open. */
+  refuse(reason: string): void;
+  /** Ends all calls as unavailable; refuses new work as well. */
   endAll(reason: string): void;
-  /** Why calls are refused, when they are. */
+  /** Why new work is refused, when it is. */
   refusal(): string | undefined;
 }
 
@@ -29,6 +31,9 @@ export function createOpenCalls(): OpenCalls {
       open.add(call);
       call.onClosed(() => open.delete(call));
       return true;
+    },
+    refuse: (reason) => {
+      refusal ??= reason;
     },
     endAll: (reason) => {
       refusal ??= reason;

@@ -72,6 +72,8 @@ export async function startEventStoreServer(options: ServerOptions): Promise<Run
       log(`listening on ${connectionString}`);
       let closing: Promise<void> | undefined;
       const close = async (): Promise<void> => {
+        // Appends that were accepted are answered before their calls are ended.
+        calls.refuse('the event store is shutting down');
         await store.idle();
         calls.endAll('the event store is shutting down');
         await endServer(bound.server);

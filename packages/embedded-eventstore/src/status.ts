@@ -2,7 +2,7 @@
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import type { ExpectedRevision } from './commit-check.ts';
 import { limits } from './limits.ts';
-import { StoreUnavailableError } from './store.ts';
+import { StoreBusyError, StoreUnavailableError } from './store.ts';
 
 export type CallStatus = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
 
@@ -84,7 +84,9 @@ export function unavailable(reason: string): CallStatus {
 
 /** The status for an exception that a handler did not expect. */
 export function statusOfError(error: unknown): CallStatus {
-  if (error instanceof StoreUnavailableError) return unavailable(error.message);
+  if (error instanceof StoreUnavailableError || error instanceof StoreBusyError) {
+    return unavailable(error.message);
+  }
   const message = error instanceof Error ? error.message : String(error);
   return withTrailers(status.UNKNOWN, `Unexpected failure: ${printable(message)}`);
 }

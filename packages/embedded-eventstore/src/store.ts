@@ -4,24 +4,30 @@
  * and everything it was decided upon, is on disk.
  */
 import { randomUUID } from 'node:crypto';
-import { checkCommit, type ExpectedRevision, type StreamView } from './commit-check.ts';
-import { createCommitQueue, type PendingWrite } from './commit-group.ts';
-import { createDurableWatch, type DurableWatch } from './durable-watch.ts';
-import { createHeads, type Head } from './heads.ts';
-import { limits } from './limits.ts';
-import { encodeRecord, type ProposedEvent, TOMBSTONE_REVISION } from './record.ts';
-import type { CommitEntry, Storage, StreamRow } from './storage.ts';
 import {
-  isSoftDeleted,
-  parseStreamMetadata,
-  SOFT_DELETE_JSON,
-  withTruncateBefore,
-} from './stream-metadata.ts';
+  type CommitDecision,
+  checkCommit,
+  type ExpectedRevision,
+  type StreamView,
+} from './commit-check.ts';
+import { type CommitQueue, createCommitQueue } from './commit-group.ts';
+import { createDrafter, type Draft, type Drafter, newDraft, systemEvent } from './draft.ts';
+import { createDurableWatch, type DurableWatch } from './durable-watch.ts';
+import { createHeads, type Head, type Heads } from './heads.ts';
+import { limits } from './limits.ts';
+import type { ProposedEvent } from './record.ts';
+import type { Storage } from './storage.ts';
+import { isSoftDeleted, SOFT_DELETE_JSON, withTruncateBefore } from './stream-metadata.ts';
 import { isMetadataStream, metadataStreamOf, originalStreamOf } from './stream-name.ts';
 
-/** The store cannot take writes: it is closing, too busy or has failed. */
+/** The store has stopped or is closing: what was asked may or may not have been written. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
+}
+
+/** Too much waits for the disk; nothing was written. */
+export class StoreBusyError extends Error {
+  override readonly name = 'StoreBusyError';
 }
 
 export interface AppendRequest {
@@ -45,9 +51,11 @@ export interface EventStore {
   readonly generation: string;
   readonly storage: Storage;
   readonly durable: DurableWatch;
-  /** Rejects with `StoreUnavailableError` when the outcome is not known or nothing was written. */
+  /** Rejects with `StoreUnavailableError` or `StoreBusyError`; the calls below do so as well. */
   append(request: AppendRequest): Promise<AppendOutcome>;
+  /** Hides the stream; appending to it later continues its numbering. */
   softDelete(streamName: string, expected: ExpectedRevision): Promise<DeleteOutcome>;
+  /** Deletes the stream for ever; its name cannot be used again. */
   tombstone(streamName: string, expected: ExpectedRevision): Promise<DeleteOutcome>;
   /** Whether so much waits for the disk that senders should pause. */
   isCongested(): boolean;
@@ -65,11 +73,11 @@ export interface EventStoreOptions {
   onFailure(error: Error): void;
 }
 
-interface Draft {
-  readonly entries: CommitEntry[];
-  readonly heads: Set<Head>;
-  bytes: number;
-  position: number;
+interface Writer {
+  readonly heads: Heads;
+  readonly drafter: Drafter;
+  readonly queue: CommitQueue;
+  refusal: string | undefined;
 }
 
 /** Creates the writer of one storage. */
@@ -77,9 +85,6 @@ export function createEventStore(options: EventStoreOptions): EventStore {
   const { storage } = options;
   const heads = createHeads(storage);
   const durable = createDurableWatch(storage.counters.nextPosition - 1);
-  let { nextPosition, nextStreamId } = storage.counters;
-  let refusal: string | undefined;
-
   const queue = createCommitQueue({
     commit: (batch) => storage.commit(batch),
     onDurable: (batch) => {
@@ -89,219 +94,166 @@ export function createEventStore(options: EventStoreOptions): EventStore {
       durable.advance(last.position, batch.streams.keys());
     },
     onFailure: (error) => {
-      refusal = `the event store has stopped because a commit failed: ${error.message}`;
+      writer.refusal = `the event store has stopped because a commit failed: ${error.message}`;
       options.onFailure(error);
     },
   });
-
-  const assertWritable = (): void => {
-    if (refusal !== undefined) throw new StoreUnavailableError(refusal);
-    if (queue.undurableBytes() > limits.queueRefuseBytes) {
-      throw new StoreUnavailableError('Server Is Too Busy');
-    }
-  };
-
-  const metadataHeadOf = (head: Head): Head | undefined =>
-    isMetadataStream(head.name) ? undefined : heads.get(metadataStreamOf(head.name));
-
-  const originalHeadOf = (head: Head): Head | undefined =>
-    isMetadataStream(head.name) ? heads.get(originalStreamOf(head.name)) : undefined;
-
-  const viewOf = (head: Head): StreamView => {
-    const metadata = metadataHeadOf(head);
-    const original = originalHeadOf(head);
-    return {
-      lastRevision: head.lastRevision,
-      tombstoned: (head.tombstonePosition ?? original?.tombstonePosition) !== undefined,
-      softDeleted: metadata?.content !== undefined && isSoftDeleted(metadata.content.parsed),
-      hasMetadata: metadata !== undefined && metadata.lastRevision >= 0,
-      storedIdAt: (revision) => heads.eventIdAt(head, revision),
-      recentRevisionOf: (eventId) => heads.recentRevisionOf(head, eventId),
-    };
-  };
-
-  const stage = (draft: Draft, head: Head, event: ProposedEvent): number => {
-    if (head.id === 0) head.id = nextStreamId++;
-    const revision = head.lastRevision + 1;
-    const position = nextPosition;
-    const record = encodeRecord(event, {
-      streamName: head.nameBytes,
-      streamId: head.id,
-      revision,
-      position,
-      createdAt: options.now(),
-    });
-    nextPosition += record.length;
-    head.lastRevision = revision;
-    head.undurable.push({ id: event.id, revision, position });
-    heads.remember(head, event.id, revision);
-    if (isMetadataStream(head.name)) head.content = contentOf(event);
-    heads.pin(head);
-    draft.entries.push({ position, record, streamId: head.id, revision });
-    draft.heads.add(head);
-    draft.bytes += record.length;
-    draft.position = position;
-    return revision;
-  };
-
-  const stageTombstone = (draft: Draft, head: Head): void => {
-    if (head.id === 0) head.id = nextStreamId++;
-    const position = nextPosition;
-    const record = encodeRecord(systemEvent('$streamDeleted', Buffer.alloc(0), false), {
-      streamName: head.nameBytes,
-      streamId: head.id,
-      revision: TOMBSTONE_REVISION,
-      position,
-      createdAt: options.now(),
-    });
-    nextPosition += record.length;
-    head.tombstonePosition = position;
-    // The revision -1 matches no lookup; the entry only keeps the head in memory until durable.
-    head.undurable.push({ id: '', revision: -1, position });
-    heads.pin(head);
-    draft.entries.push({ position, record, streamId: head.id });
-    draft.heads.add(head);
-    draft.bytes += record.length;
-    draft.position = position;
-  };
-
-  /** Gives a soft-deleted stream back its metadata with everything before `revision` hidden. */
-  const stageUndelete = (draft: Draft, metadata: Head, revision: number): void => {
-    if (metadata.content === undefined) return;
-    const json = Buffer.from(withTruncateBefore(metadata.content.json, revision));
-    stage(draft, metadata, systemEvent('$metadata', json, true));
-  };
-
-  const submit = <Outcome>(draft: Draft, outcome: Outcome): Promise<Outcome> =>
-    new Promise((resolve, reject) => {
-      const write: PendingWrite = {
-        entries: draft.entries,
-        bytes: draft.bytes,
-        streams: rowsOf(draft.heads),
-        counters: { nextPosition, nextStreamId },
-        settle: (error) => {
-          if (error === undefined) resolve(outcome);
-          else reject(new StoreUnavailableError(`the commit failed: ${error.message}`));
-        },
-      };
-      queue.enqueue(write);
-    });
-
-  /** Answers at once when the decision rests on durable events only, else when they are. */
-  const answer = <Outcome>(head: Head, outcome: Outcome): Promise<Outcome> => {
-    const other = metadataHeadOf(head) ?? originalHeadOf(head);
-    const settled = head.undurable.length === 0 && (other?.undurable.length ?? 0) === 0;
-    return settled ? Promise.resolve(outcome) : submit(newDraft(), outcome);
-  };
-
-  const idempotent = (head: Head, softDeleted: boolean, lastRevision: number): AppendOutcome => {
-    const position = softDeleted ? undefined : heads.positionAt(head, lastRevision);
-    return { kind: 'success', lastRevision, ...(position === undefined ? {} : { position }) };
-  };
-
-  const writeEvents = (head: Head, softDeleted: boolean, events: readonly ProposedEvent[]) => {
-    const draft = newDraft();
-    const metadata = metadataHeadOf(head);
-    const original = originalHeadOf(head);
-    // Writing the metadata of a soft-deleted stream brings the stream back as well.
-    const revived =
-      original !== undefined && head.content !== undefined && isSoftDeleted(head.content.parsed);
-    const firstRevision = head.lastRevision + 1;
-    for (const event of events) stage(draft, head, event);
-    const { position } = draft;
-    const { lastRevision } = head;
-    if (softDeleted && metadata) stageUndelete(draft, metadata, firstRevision);
-    if (revived) stageUndelete(draft, head, original.lastRevision + 1);
-    return submit<AppendOutcome>(draft, { kind: 'success', lastRevision, position });
-  };
-
-  const deleteWith = async (
-    streamName: string,
-    expected: ExpectedRevision,
-    write: (draft: Draft, head: Head) => Refusal | undefined,
-  ): Promise<DeleteOutcome> => {
-    assertWritable();
-    const head = heads.get(streamName);
-    const decision = checkCommit(viewOf(head), expected, [randomUUID()]);
-    if (decision.kind !== 'write') return answer(head, refusalOf(decision.kind, head));
-    const draft = newDraft();
-    const refused = write(draft, head);
-    if (refused !== undefined) return answer(head, refused);
-    return submit(draft, { kind: 'success', position: draft.position });
-  };
+  const drafter = createDrafter(storage.counters, heads, options.now);
+  const writer: Writer = { heads, drafter, queue, refusal: undefined };
 
   return {
     generation: storage.generation,
     storage,
     durable,
-    append: async ({ streamName, expected, events }) => {
-      assertWritable();
-      const head = heads.get(streamName);
-      const view = viewOf(head);
-      const decision = checkCommit(
-        view,
-        expected,
-        events.map((event) => event.id),
-      );
-      if (decision.kind === 'idempotent') {
-        return answer(head, idempotent(head, view.softDeleted, decision.lastRevision));
-      }
-      if (decision.kind !== 'write') return answer(head, refusalOf(decision.kind, head));
-      if (events.length > 0) return writeEvents(head, view.softDeleted, events);
-      return answer<AppendOutcome>(head, { kind: 'success', lastRevision: head.lastRevision });
-    },
-    softDelete: (streamName, expected) =>
-      deleteWith(streamName, expected, (draft, head) => {
-        const metadata = heads.get(metadataStreamOf(streamName));
-        if (head.lastRevision < 0 && metadata.lastRevision < 0) {
-          return { kind: 'wrong-revision', lastRevision: -1 };
-        }
-        stage(draft, metadata, systemEvent('$metadata', SOFT_DELETE_JSON, true));
-        return undefined;
-      }),
-    tombstone: (streamName, expected) =>
-      deleteWith(streamName, expected, (draft, head) => {
-        stageTombstone(draft, head);
-        return undefined;
-      }),
+    append: async (request) => append(writer, request),
+    softDelete: async (streamName, expected) => softDelete(writer, streamName, expected),
+    tombstone: async (streamName, expected) => tombstone(writer, streamName, expected),
     isCongested: () => queue.undurableBytes() > limits.queuePauseBytes,
     idle: () => queue.idle(),
     close: async () => {
-      refusal ??= 'the event store is shutting down';
+      writer.refusal ??= 'the event store is shutting down';
       await queue.idle();
       await storage.close();
     },
   };
 }
 
-function newDraft(): Draft {
-  return { entries: [], heads: new Set(), bytes: 0, position: 0 };
-}
-
-function rowsOf(heads: Iterable<Head>): Map<string, StreamRow> {
-  const rows = new Map<string, StreamRow>();
-  for (const { name, id, lastRevision, tombstonePosition } of heads) {
-    rows.set(name, {
-      id,
-      lastRevision,
-      ...(tombstonePosition === undefined ? {} : { tombstonePosition }),
-    });
+function assertWritable(writer: Writer): void {
+  if (writer.refusal !== undefined) throw new StoreUnavailableError(writer.refusal);
+  if (writer.queue.undurableBytes() > limits.queueRefuseBytes) {
+    throw new StoreBusyError('Server Is Too Busy');
   }
-  return rows;
 }
 
-function refusalOf(kind: 'wrong-revision' | 'deleted' | 'idempotent', head: Head): Refusal {
-  return kind === 'deleted'
-    ? { kind }
-    : { kind: 'wrong-revision', lastRevision: head.lastRevision };
+function append(writer: Writer, request: AppendRequest): Promise<AppendOutcome> {
+  assertWritable(writer);
+  const { streamName, expected, events } = request;
+  const head = writer.heads.get(streamName);
+  const view = viewOf(writer, head);
+  const eventIds = events.map((event) => event.id);
+  const decision = checkCommit(view, expected, eventIds);
+  if (decision.kind === 'write') {
+    return events.length > 0
+      ? writeEvents(writer, head, view.softDeleted, events)
+      : answer(writer, head, { kind: 'success', lastRevision: head.lastRevision });
+  }
+  if (decision.kind !== 'idempotent') return answer(writer, head, refusalOf(decision, head));
+  const { lastRevision } = decision;
+  // The real server cannot look up the position of an event that a soft delete hides.
+  const position = view.softDeleted ? undefined : writer.heads.positionAt(head, lastRevision);
+  return answer(writer, head, {
+    kind: 'success',
+    lastRevision,
+    ...(position === undefined ? {} : { position }),
+  });
 }
 
-function systemEvent(type: string, data: Buffer, isJson: boolean): ProposedEvent {
-  return { id: randomUUID(), type, isJson, data, metadata: Buffer.alloc(0) };
+function writeEvents(
+  writer: Writer,
+  head: Head,
+  softDeleted: boolean,
+  events: readonly ProposedEvent[],
+): Promise<AppendOutcome> {
+  const draft = newDraft();
+  const original = originalHeadOf(writer, head);
+  // Writing the metadata of a soft-deleted stream brings the stream back as well.
+  const revives =
+    original !== undefined && head.content !== undefined && isSoftDeleted(head.content.parsed);
+  const firstRevision = head.lastRevision + 1;
+  for (const event of events) writer.drafter.addEvent(draft, head, event);
+  const { position } = draft;
+  const { lastRevision } = head;
+  if (softDeleted) addUndelete(writer, draft, metadataHeadOf(writer, head), firstRevision);
+  if (revives) addUndelete(writer, draft, head, original.lastRevision + 1);
+  return submit(writer, draft, { kind: 'success', lastRevision, position });
 }
 
-function contentOf(event: ProposedEvent): Head['content'] {
-  if (!event.isJson) return undefined;
-  const json = Buffer.from(event.data).toString();
-  return { json, parsed: parseStreamMetadata(json) };
+/** Gives a soft-deleted stream its metadata back, with everything before `revision` hidden. */
+function addUndelete(
+  writer: Writer,
+  draft: Draft,
+  metadata: Head | undefined,
+  revision: number,
+): void {
+  if (metadata?.content === undefined) return;
+  const json = Buffer.from(withTruncateBefore(metadata.content.json, revision));
+  writer.drafter.addEvent(draft, metadata, systemEvent('$metadata', json, true));
+}
+
+function softDelete(
+  writer: Writer,
+  streamName: string,
+  expected: ExpectedRevision,
+): Promise<DeleteOutcome> {
+  assertWritable(writer);
+  const head = writer.heads.get(streamName);
+  const metadata = writer.heads.get(metadataStreamOf(streamName));
+  const decision = checkCommit(viewOf(writer, head), expected, [randomUUID()]);
+  if (decision.kind !== 'write') return answer(writer, head, refusalOf(decision, head));
+  if (head.lastRevision < 0 && metadata.lastRevision < 0) {
+    return answer(writer, head, { kind: 'wrong-revision', lastRevision: -1 });
+  }
+  const draft = newDraft();
+  writer.drafter.addEvent(draft, metadata, systemEvent('$metadata', SOFT_DELETE_JSON, true));
+  return submit(writer, draft, { kind: 'success', position: draft.position });
+}
+
+function tombstone(
+  writer: Writer,
+  streamName: string,
+  expected: ExpectedRevision,
+): Promise<DeleteOutcome> {
+  assertWritable(writer);
+  const head = writer.heads.get(streamName);
+  const decision = checkCommit(viewOf(writer, head), expected, [randomUUID()]);
+  if (decision.kind !== 'write') return answer(writer, head, refusalOf(decision, head));
+  const draft = newDraft();
+  writer.drafter.addTombstone(draft, head);
+  return submit(writer, draft, { kind: 'success', position: draft.position });
+}
+
+function metadataHeadOf(writer: Writer, head: Head): Head | undefined {
+  if (isMetadataStream(head.name)) return undefined;
+  return writer.heads.get(metadataStreamOf(head.name));
+}
+
+function originalHeadOf(writer: Writer, head: Head): Head | undefined {
+  if (!isMetadataStream(head.name)) return undefined;
+  return writer.heads.get(originalStreamOf(head.name));
+}
+
+function viewOf(writer: Writer, head: Head): StreamView {
+  const metadata = metadataHeadOf(writer, head);
+  const original = originalHeadOf(writer, head);
+  return {
+    lastRevision: head.lastRevision,
+    // The metadata of a stream that was deleted for ever is deleted with it.
+    tombstoned: (head.tombstonePosition ?? original?.tombstonePosition) !== undefined,
+    softDeleted: metadata?.content !== undefined && isSoftDeleted(metadata.content.parsed),
+    hasMetadata: metadata !== undefined && metadata.lastRevision >= 0,
+    storedIdAt: (revision) => writer.heads.eventIdAt(head, revision),
+    recentRevisionOf: (eventId) => writer.heads.recentRevisionOf(head, eventId),
+  };
+}
+
+/** Answers at once when the decision rests on durable events only, else when they are durable. */
+function answer<Outcome>(writer: Writer, head: Head, outcome: Outcome): Promise<Outcome> {
+  const other = metadataHeadOf(writer, head) ?? originalHeadOf(writer, head);
+  const settled = head.undurable.length === 0 && (other?.undurable.length ?? 0) === 0;
+  return settled ? Promise.resolve(outcome) : submit(writer, newDraft(), outcome);
+}
+
+function submit<Outcome>(writer: Writer, draft: Draft, outcome: Outcome): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error): void => {
+      if (error === undefined) resolve(outcome);
+      else reject(new StoreUnavailableError(`the commit failed: ${error.message}`));
+    };
+    writer.queue.enqueue(writer.drafter.finish(draft, settle));
+  });
+}
+
+function refusalOf(decision: CommitDecision, head: Head): Refusal {
+  if (decision.kind === 'deleted') return { kind: 'deleted' };
+  return { kind: 'wrong-revision', lastRevision: head.lastRevision };
 }
