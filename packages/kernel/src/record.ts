@@ -1,5 +1,5 @@
 import { canonicalJson } from './canonical-json.ts';
-import { invalidOperation, notFound } from './problem.ts';
+import { invalidOperation, invariant, notFound } from './problem.ts';
 import type { RecordStatus } from './stamps.ts';
 
 /**
@@ -16,6 +16,12 @@ export function writable<Kept extends { readonly status: RecordStatus }>(
     throw invalidOperation(`The ${what} ${id} is archived: it can be read but not changed.`);
   }
   return record;
+}
+
+/** The record of a state that must be there, because an event follows on it or it is shown. */
+export function existing<Kept>(state: Kept | null, what: string): Kept {
+  invariant(state !== null, `a ${what} is used before it exists`);
+  return state;
 }
 
 /** Some fields of a record with new values; absent and undefined both mean "stays as it is". */

@@ -133,6 +133,9 @@ export const searchShape = {
 const searchSchema = z.object(searchShape);
 export type Search = z.output<typeof searchSchema>;
 
+/** What paging and filtering look at. What `expand` may name differs from resource to resource. */
+type SearchParts = Partial<Omit<Search, 'expand'>>;
+
 const columnOperators = { before: 'lt', after: 'gt' } as const;
 
 /** Columns that every read table has. */
@@ -142,7 +145,7 @@ const hasColumn = (table: AnyReadTable, name: string): boolean =>
   (commonColumns as readonly string[]).includes(name) || name in table.columns;
 
 /** The conditions of a list or search that are the same for every resource. Refuses unknown fields. */
-export function searchFilters(table: AnyReadTable, search: Partial<Search>): RowFilter[] {
+export function searchFilters(table: AnyReadTable, search: SearchParts): RowFilter[] {
   const ranges = [
     ...where('created_at', 'gte', search.start_time),
     ...where('created_at', 'lte', search.end_time),
@@ -174,7 +177,7 @@ export function searchFilters(table: AnyReadTable, search: Partial<Search>): Row
 }
 
 /** The page that a list or search asks for. Refuses unknown sort fields. */
-export function pageRequest(table: AnyReadTable, search: Partial<Search>): PageRequest {
+export function pageRequest(table: AnyReadTable, search: SearchParts): PageRequest {
   const sort = search.sort?.map((entry, index) => {
     if (!hasColumn(table, entry.field)) {
       throw invalidField(`/sort/${index}/field`, `cannot sort by ${entry.field}`);

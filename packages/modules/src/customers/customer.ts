@@ -1,0 +1,153 @@
+import {
+  aggregate,
+  type Changes,
+  type CustomerId,
+  changedFields,
+  createdStamps,
+  type Decision,
+  type EventOf,
+  existing,
+  invariant,
+  isEmpty,
+  type Metadata,
+  type RecordStamps,
+  type RecordStatus,
+  referenceSchema,
+  updatedStamps,
+  withChanges,
+  withoutNulls,
+  writable,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { type Address, addressData, noAddress } from '../shared/address.ts';
+import {
+  type Integration,
+  integrationData,
+  newIntegrations,
+  withIntegrations,
+} from './integrations.ts';
+import type { CreateCustomer, Customer, UpdateCustomer } from './schema.ts';
+
+const profileData = {
+  name: z.string(),
+  external_id: z.string(),
+  email: z.string().nullable(),
+  ...addressData,
+  metadata: z.record(z.string(), z.string()),
+} as const;
+
+const events = {
+  CustomerCreated: z.object({
+    id: referenceSchema('cust'),
+    ...profileData,
+    integrations: z.array(integrationData),
+  }),
+  /** Only what changed. A mapping replaces the one of the same provider. */
+  CustomerUpdated: z.object({
+    changes: z.object(profileData).partial(),
+    integrations: z.array(integrationData),
+  }),
+  CustomerArchived: z.object({}),
+} as const;
+export type CustomerEvent = EventOf<typeof events>;
+
+interface Profile extends Address {
+  readonly name: string;
+  readonly external_id: string;
+  readonly email: string | null;
+  readonly metadata: Metadata;
+}
+
+export interface CustomerRecord extends Profile, RecordStamps {
+  readonly id: CustomerId;
+  readonly status: RecordStatus;
+  readonly integrations: readonly Integration[];
+}
+
+/** Null until the customer is created. */
+export type CustomerState = CustomerRecord | null;
+
+export const customer = aggregate({
+  name: 'customer',
+  scope: 'environment',
+  events,
+  initial: null as CustomerState,
+  evolve: (state, event): CustomerState => {
+    const { stamp } = event;
+    switch (event.type) {
+      case 'CustomerCreated': {
+        const { integrations, ...profile } = event.data;
+        return {
+          ...profile,
+          status: 'published',
+          ...createdStamps(stamp),
+          integrations: withIntegrations([], integrations, stamp),
+        };
+      }
+      case 'CustomerUpdated': {
+        const { changes, integrations } = event.data;
+        const before = existing(state, 'customer');
+        return {
+          ...withChanges<CustomerRecord>(before, changes),
+          ...updatedStamps(stamp),
+          integrations: withIntegrations(before.integrations, integrations, stamp),
+        };
+      }
+      case 'CustomerArchived':
+        return { ...existing(state, 'customer'), ...updatedStamps(stamp), status: 'archived' };
+      default:
+        return event satisfies never;
+    }
+  },
+  /** An archived customer gives its external_id back. */
+  unique: (state) =>
+    state?.status === 'published'
+      ? [
+          {
+            name: 'external_id',
+            value: state.external_id,
+            problem: `Another customer has the external_id ${JSON.stringify(state.external_id)}.`,
+          },
+        ]
+      : [],
+});
+
+const emptyProfile = { email: null, ...noAddress, metadata: {} } as const;
+
+/** Creates a customer. What the request leaves out is absent. */
+export const createCustomer =
+  (id: CustomerId, request: CreateCustomer): Decision<CustomerState, CustomerEvent> =>
+  (state) => {
+    invariant(state === null, `customer ${id} is created twice`);
+    const { integration_entity_mapping, name, external_id, ...optional } = request;
+    const profile = withChanges<Omit<Profile, 'name' | 'external_id'>>(emptyProfile, optional);
+    const integrations = newIntegrations(id, [], integration_entity_mapping);
+    return [{ type: 'CustomerCreated', data: { id, name, external_id, ...profile, integrations } }];
+  };
+
+/** Changes the fields that are given and differ; when none does, nothing happens (decision 18). */
+export const updateCustomer =
+  (id: CustomerId, request: UpdateCustomer): Decision<CustomerState, CustomerEvent> =>
+  (state) => {
+    const current = writable(state, 'customer', id);
+    const { integration_entity_mapping, ...fields } = request;
+    const changes: Changes<Profile> = changedFields<Profile>(current, fields);
+    const integrations = newIntegrations(id, current.integrations, integration_entity_mapping);
+    if (isEmpty(changes) && integrations.length === 0) return [];
+    return [{ type: 'CustomerUpdated', data: { changes, integrations } }];
+  };
+
+/** Takes a customer out of use, for good. One that is archived already stays as it is. */
+export const archiveCustomer =
+  (id: CustomerId): Decision<CustomerState, CustomerEvent> =>
+  (state) => {
+    if (state?.status === 'archived') return [];
+    writable(state, 'customer', id);
+    return [{ type: 'CustomerArchived', data: {} }];
+  };
+
+/** The customer as the API shows it. */
+export const customerView = (state: CustomerState): Customer => {
+  const { integrations, ...record } = existing(state, 'customer');
+  return { ...withoutNulls(record), integrations: [...integrations] };
+};

@@ -1,0 +1,46 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { type CustomerId, invalidField, notFound } from '@counterfoil/kernel';
+import { type CustomerRecord, customer } from './customer.ts';
+
+/** How a request names a customer: by our id, by the caller's own, or by both. */
+export interface CustomerReference {
+  readonly customer_id?: string | undefined;
+  readonly external_customer_id?: string | undefined;
+}
+
+/**
+ * The id that a reference means, from the log and so never behind. An unknown external id is 404;
+ * neither id, or two ids of different customers, is 400. `idField` is what the request calls
+ * our id. Whether a customer with that id exists is not looked at.
+ */
+export async function customerIdOf(
+  context: RequestContext,
+  reference: CustomerReference,
+  idField = 'customer_id',
+): Promise<CustomerId> {
+  const { customer_id, external_customer_id } = reference;
+  if (external_customer_id === undefined) {
+    if (customer_id !== undefined) return customer_id as CustomerId;
+    throw invalidField(`/${idField}`, `${idField} or external_customer_id is required`);
+  }
+  const holder = await context.holderOf(customer, 'external_id', external_customer_id);
+  if (holder === null) throw notFound('customer', external_customer_id, 'external_customer_id');
+  if (customer_id !== undefined && customer_id !== holder) {
+    throw invalidField('/external_customer_id', `names another customer than ${idField}`);
+  }
+  return holder as CustomerId;
+}
+
+/**
+ * The customer that a request names, archived ones included, from the log and so never behind.
+ * Unknown: 404 naming the field. Pass the result to `writable` where the customer must be in use.
+ */
+export async function customerReference(
+  context: RequestContext,
+  reference: CustomerReference,
+): Promise<CustomerRecord> {
+  const id = await customerIdOf(context, reference);
+  const record = await context.load(customer, id);
+  if (!record) throw notFound('customer', id, 'customer_id');
+  return record;
+}

@@ -1,0 +1,124 @@
+import { listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  emailSchema,
+  metadataSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+  requiredTextSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { addressInput, addressOutput } from '../shared/address.ts';
+
+const nameSchema = requiredTextSchema(255);
+const externalIdSchema = requiredTextSchema(255);
+
+/** What a customer is called by one outside provider. Replaces what that provider had before. */
+const integrationMappingSchema = z.object({
+  provider_type: requiredTextSchema(50),
+  provider_entity_id: requiredTextSchema(255),
+  entity_type: z.literal('customer').optional(),
+  entity_id: z.string().max(255).nullish().meta({ description: 'Default: the id of the customer' }),
+  metadata: metadataSchema.nullish(),
+});
+export type IntegrationMapping = z.output<typeof integrationMappingSchema>;
+
+const integrationMappingsSchema = z
+  .array(integrationMappingSchema)
+  .max(50)
+  .superRefine((mappings, context) => {
+    const seen = new Set<string>();
+    mappings.forEach(({ provider_type }, index) => {
+      if (seen.has(provider_type)) {
+        const message = 'must not appear twice in one request';
+        context.addIssue({ code: 'custom', path: [index, 'provider_type'], message });
+      }
+      seen.add(provider_type);
+    });
+  });
+
+/** Null means the same as absent: nothing is said about it. */
+const sayingNothing = <Value>(value: Value | null | undefined): Value | undefined =>
+  value ?? undefined;
+
+const optionalInput = {
+  email: clearable(emailSchema).optional(),
+  ...addressInput,
+  metadata: metadataSchema.nullish().transform(sayingNothing),
+  integration_entity_mapping: integrationMappingsSchema.nullish().transform(sayingNothing),
+} as const;
+
+export const createCustomerSchema = z.object({
+  name: nameSchema,
+  external_id: externalIdSchema,
+  ...optionalInput,
+});
+export type CreateCustomer = z.output<typeof createCustomerSchema>;
+
+export const updateCustomerSchema = z.object({
+  name: nameSchema.optional(),
+  external_id: externalIdSchema.optional(),
+  ...optionalInput,
+});
+export type UpdateCustomer = z.output<typeof updateCustomerSchema>;
+
+/** Which customer a `PUT /customers` means: one of the two, or both when they agree. */
+export const updateCustomerQuerySchema = z.object({
+  id: referenceSchema('cust').optional(),
+  external_customer_id: externalIdSchema.optional(),
+});
+
+const expandSchema = listParameter(z.enum(['integrations']))
+  .optional()
+  .meta({
+    description: 'Accepted for compatibility: integrations are always shown',
+  });
+
+export const expandQuerySchema = z.object({ expand: expandSchema });
+
+const filterShape = {
+  email: z.string().max(254).optional(),
+  external_id: z.string().max(255).optional(),
+} as const;
+
+export const customerListSchema = z.object({
+  ...filterShape,
+  customer_ids: listParameter(z.string()).optional(),
+  external_ids: listParameter(z.string()).optional(),
+  expand: expandSchema,
+});
+
+const idsSchema = z.array(z.string().max(255)).max(1000).optional();
+
+export const customerSearchSchema = z.object({
+  ...searchShape,
+  ...filterShape,
+  customer_ids: idsSchema,
+  external_ids: idsSchema,
+  metadata: metadataSchema.optional().meta({ description: 'Customers that have all these pairs' }),
+  expand: expandSchema,
+});
+
+const customerIntegrationSchema = z.object({
+  ...recordStampsShape,
+  status: recordStatusSchema,
+  entity_type: z.literal('customer'),
+  entity_id: z.string(),
+  provider_type: z.string(),
+  provider_entity_id: z.string(),
+  metadata: metadataSchema,
+});
+export type CustomerIntegration = z.output<typeof customerIntegrationSchema>;
+
+export const customerSchema = z.object({
+  ...recordStampsShape,
+  status: recordStatusSchema,
+  name: z.string(),
+  external_id: z.string(),
+  email: z.string().optional(),
+  ...addressOutput,
+  metadata: metadataSchema,
+  integrations: z.array(customerIntegrationSchema),
+});
+export type Customer = z.output<typeof customerSchema>;

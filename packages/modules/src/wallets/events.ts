@@ -1,0 +1,115 @@
+import type {
+  Currency,
+  CustomerId,
+  DecimalText,
+  EventOf,
+  TransactionId,
+  WalletId,
+} from '@counterfoil/kernel';
+import { instantSchema, metadataSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { alertSettingsSchema, autoTopupSchema, walletConfigSchema } from './settings.ts';
+
+export const walletTypeSchema = z.enum(['PRE_PAID', 'POST_PAID']);
+export type WalletType = z.output<typeof walletTypeSchema>;
+
+/** Why credits moved (specification, WalletTransaction). */
+export const transactionReasonSchema = z.enum([
+  'INVOICE_PAYMENT',
+  'FREE_CREDIT_GRANT',
+  'SUBSCRIPTION_CREDIT_GRANT',
+  'PURCHASED_CREDIT_INVOICED',
+  'PURCHASED_CREDIT_DIRECT',
+  'CREDIT_NOTE',
+  'CREDIT_EXPIRED',
+  'WALLET_TERMINATION',
+  'MANUAL_BALANCE_DEBIT',
+  'CREDIT_ADJUSTMENT',
+  'INVOICE_VOID_REFUND',
+]);
+export type TransactionReason = z.output<typeof transactionReasonSchema>;
+
+export const referenceTypeSchema = z.enum(['PAYMENT', 'EXTERNAL', 'REQUEST', 'INVOICE']);
+
+const text = <Kind extends string>() => z.string().transform((value) => value as Kind);
+/** Events hold figures that were decided: any number of digits, never checked against limits again. */
+const figure = text<DecimalText>();
+
+/**
+ * What every movement of credits carries. An event can be read without its wallet: it holds the
+ * rates that applied and the balances before and after (architecture §2).
+ */
+const entryShape = {
+  transaction_id: text<TransactionId>(),
+  /** Number of the transaction in its wallet, from 1 on. */
+  sequence: z.number().int(),
+  customer_id: text<CustomerId>(),
+  currency: text<Currency>(),
+  conversion_rate: figure,
+  topup_conversion_rate: figure,
+  /** Always positive; the event's type says in which direction. */
+  credits: figure,
+  /** The same in the currency, exactly: credits × the rate that applied. */
+  amount: figure,
+  credit_balance_before: figure,
+  credit_balance_after: figure,
+  reason: transactionReasonSchema,
+  reference_type: referenceTypeSchema.nullable(),
+  reference_id: z.string().nullable(),
+  description: z.string().nullable(),
+  idempotency_key: z.string().nullable(),
+  metadata: metadataSchema,
+} as const;
+
+const drawSchema = z.object({
+  transaction_id: text<TransactionId>(),
+  credits: figure,
+  remaining: figure,
+});
+
+const settingsShape = {
+  name: z.string(),
+  description: z.string().nullable(),
+  metadata: metadataSchema,
+  config: walletConfigSchema,
+  alert_settings: alertSettingsSchema.nullable(),
+  auto_topup: autoTopupSchema.nullable(),
+} as const;
+
+export const settingsSchema = z.object(settingsShape);
+export type WalletSettings = z.output<typeof settingsSchema>;
+
+export const walletEvents = {
+  WalletCreated: z.object({
+    id: text<WalletId>(),
+    customer_id: text<CustomerId>(),
+    currency: text<Currency>(),
+    conversion_rate: figure,
+    topup_conversion_rate: figure,
+    wallet_type: walletTypeSchema,
+    ...settingsShape,
+  }),
+  WalletSettingsChanged: settingsSchema.partial(),
+  CreditsLoaded: z.object({
+    ...entryShape,
+    priority: z.number().int().nullable(),
+    expires_at: instantSchema.nullable(),
+    /** What of it can be spent: less than `credits` when it paid a debt first. */
+    credits_available: figure,
+  }),
+  CreditsDebited: z.object({
+    ...entryShape,
+    /** The lots it was taken from, in order. Less than `credits` when the rest is debt. */
+    drawn: z.array(drawSchema),
+  }),
+  CreditsExpired: z.object({
+    ...entryShape,
+    drawn: z.array(drawSchema).length(1),
+    /** The nominal instant: when the lot ceased to be spendable (decision 23). */
+    expired_at: instantSchema,
+  }),
+  WalletClosed: z.object({}),
+} as const;
+
+export type WalletEvent = EventOf<typeof walletEvents>;
+export type Entry = z.output<z.ZodObject<typeof entryShape>>;

@@ -1,0 +1,96 @@
+import {
+  type DecimalText,
+  decimal,
+  type Instant,
+  type TransactionId,
+  textOf,
+  zero,
+} from '@counterfoil/kernel';
+
+/** Whether credits were given or paid for; the two parts of the available credits. */
+export type LotClass = 'free' | 'purchased';
+
+/** Credits of one load that are not spent yet (decision 23). A lot that is spent up is gone. */
+export interface Lot {
+  readonly transaction_id: TransactionId;
+  readonly remaining: DecimalText;
+  readonly class: LotClass;
+  /** Lower is spent first; null last. */
+  readonly priority: number | null;
+  /** From this instant on the lot cannot be spent; null: never expires. */
+  readonly expires_at: Instant | null;
+  /** Number of the load in its wallet: the age of the lot. */
+  readonly sequence: number;
+}
+
+/** A part taken out of a lot, and what is left in it. */
+export interface Draw {
+  readonly transaction_id: TransactionId;
+  readonly credits: DecimalText;
+  readonly remaining: DecimalText;
+}
+
+const nullsLast = <Value extends number | string>(a: Value | null, b: Value | null): number => {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  if (b === null) return -1;
+  return a < b ? -1 : 1;
+};
+
+const classOrder = { free: 0, purchased: 1 } as const;
+
+/**
+ * Draw-down order: priority, then expiry, then free before purchased, then age (decision 23).
+ * Total, because no two lots of a wallet have the same age.
+ */
+export const inDrawOrder = (a: Lot, b: Lot): number =>
+  nullsLast(a.priority, b.priority) ||
+  nullsLast(a.expires_at, b.expires_at) ||
+  classOrder[a.class] - classOrder[b.class] ||
+  a.sequence - b.sequence;
+
+/** Whether a lot can no longer be spent: the expiry instant itself is already too late. */
+export const isExpired = (lot: Lot, at: Instant): boolean =>
+  lot.expires_at !== null && lot.expires_at <= at;
+
+/** Credits in lots, expired or not. */
+export const sumOf = (lots: readonly Lot[]): DecimalText =>
+  textOf(lots.reduce((sum, lot) => sum.plus(decimal(lot.remaining)), zero));
+
+/**
+ * Takes credits from lots in draw-down order. Draws less than `credits` when the lots hold less:
+ * the rest is for the caller to refuse or to book as debt. The lots must not be expired and must
+ * be in draw-down order.
+ */
+export function drawFrom(lots: readonly Lot[], credits: DecimalText): readonly Draw[] {
+  const draws: Draw[] = [];
+  let missing = decimal(credits);
+  for (const lot of lots) {
+    if (missing.cmp(zero) <= 0) break;
+    const remaining = decimal(lot.remaining);
+    const taken = remaining.cmp(missing) <= 0 ? remaining : missing;
+    draws.push({
+      transaction_id: lot.transaction_id,
+      credits: textOf(taken),
+      remaining: textOf(remaining.minus(taken)),
+    });
+    missing = missing.minus(taken);
+  }
+  return draws;
+}
+
+/** The lots after draws: reduced, and without those that are spent up. */
+export function afterDraws(lots: readonly Lot[], draws: readonly Draw[]): readonly Lot[] {
+  const left = new Map(draws.map((draw) => [draw.transaction_id, draw.remaining]));
+  return lots.flatMap((lot) => {
+    const remaining = left.get(lot.transaction_id);
+    if (remaining === undefined) return [lot];
+    return remaining === '0' ? [] : [{ ...lot, remaining }];
+  });
+}
+
+/** The lots with one more, at its place in draw-down order. */
+export function withLot(lots: readonly Lot[], lot: Lot): readonly Lot[] {
+  const place = lots.findIndex((other) => inDrawOrder(lot, other) < 0);
+  return place < 0 ? [...lots, lot] : lots.toSpliced(place, 0, lot);
+}

@@ -1,0 +1,148 @@
+import {
+  aggregate,
+  type Currency,
+  type CustomerId,
+  createdStamps,
+  type DecimalText,
+  decimal,
+  type RecordStamps,
+  type Stamped,
+  textOf,
+  updatedStamps,
+  type WalletId,
+  withChanges,
+  zero,
+  zeroText,
+} from '@counterfoil/kernel';
+import {
+  type TransactionReason,
+  type WalletEvent,
+  type WalletSettings,
+  type WalletType,
+  walletEvents,
+} from './events.ts';
+import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './lots.ts';
+
+export type WalletStatus = 'active' | 'frozen' | 'closed';
+export type AlertState = 'ok' | 'info' | 'warning' | 'in_alarm';
+
+/** A wallet: credits of one customer in one currency. Credits are the truth (decision 22). */
+export interface Wallet extends RecordStamps, WalletSettings {
+  readonly id: WalletId;
+  readonly customer_id: CustomerId;
+  readonly currency: Currency;
+  readonly conversion_rate: DecimalText;
+  readonly topup_conversion_rate: DecimalText;
+  readonly wallet_type: WalletType;
+  readonly wallet_status: WalletStatus;
+  readonly alert_state: AlertState;
+  /** Sum of the lots less what is owed; below zero only for POST_PAID. */
+  readonly credit_balance: DecimalText;
+  /** Unspent credits in draw-down order. */
+  readonly lots: readonly Lot[];
+  /** Number of transactions so far. */
+  readonly transactions: number;
+}
+
+/** Null before it is created. */
+export type WalletState = Wallet | null;
+
+const purchasedReasons: readonly TransactionReason[] = [
+  'PURCHASED_CREDIT_DIRECT',
+  'PURCHASED_CREDIT_INVOICED',
+];
+
+/** Every reason is one or the other, so that the two always add up to the balance. */
+export const lotClassOf = (reason: TransactionReason): LotClass =>
+  purchasedReasons.includes(reason) ? 'purchased' : 'free';
+
+/** Available credits by class: purchased and free add up to a balance that is not below zero. */
+export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: DecimalText } {
+  const part = (wanted: LotClass) => sumOf(wallet.lots.filter((lot) => lot.class === wanted));
+  return { free: part('free'), purchased: part('purchased') };
+}
+
+/** The balance in the currency: exactly credits × conversion rate, never stored (decision 22). */
+export const balanceOf = (wallet: Wallet): DecimalText =>
+  textOf(decimal(wallet.credit_balance).times(decimal(wallet.conversion_rate)));
+
+function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
+  if (event.type === 'WalletCreated') {
+    return {
+      ...event.data,
+      ...createdStamps(event.stamp),
+      wallet_status: 'active',
+      alert_state: 'ok',
+      credit_balance: zeroText,
+      lots: [],
+      transactions: 0,
+    };
+  }
+  return state && evolveWallet({ ...state, ...updatedStamps(event.stamp) }, event);
+}
+
+function evolveWallet(
+  wallet: Wallet,
+  event: Exclude<Stamped<WalletEvent>, { type: 'WalletCreated' }>,
+): Wallet {
+  switch (event.type) {
+    case 'WalletSettingsChanged':
+      return withChanges<Wallet>(wallet, event.data);
+    case 'CreditsLoaded': {
+      const { data } = event;
+      return { ...moved(wallet, data), lots: withLoad(wallet.lots, data) };
+    }
+    case 'CreditsDebited':
+    case 'CreditsExpired': {
+      const { data } = event;
+      return { ...moved(wallet, data), lots: afterDraws(wallet.lots, data.drawn) };
+    }
+    case 'WalletClosed':
+      return { ...wallet, wallet_status: 'closed' };
+    default:
+      return event satisfies never;
+  }
+}
+
+const moved = (
+  wallet: Wallet,
+  entry: { readonly credit_balance_after: DecimalText; readonly sequence: number },
+): Wallet => ({
+  ...wallet,
+  credit_balance: entry.credit_balance_after,
+  transactions: entry.sequence,
+});
+
+function withLoad(
+  lots: readonly Lot[],
+  load: Extract<WalletEvent, { type: 'CreditsLoaded' }>['data'],
+): readonly Lot[] {
+  if (decimal(load.credits_available).cmp(zero) <= 0) return lots;
+  return withLot(lots, {
+    transaction_id: load.transaction_id,
+    remaining: load.credits_available,
+    class: lotClassOf(load.reason),
+    priority: load.priority,
+    expires_at: load.expires_at,
+    sequence: load.sequence,
+  });
+}
+
+export const wallet = aggregate({
+  name: 'wallet',
+  scope: 'environment',
+  events: walletEvents,
+  initial: null as WalletState,
+  evolve,
+  /** One wallet that is not closed per customer, currency and type (decision 21). */
+  unique: (state) =>
+    state && state.wallet_status !== 'closed'
+      ? [
+          {
+            name: 'customer_id, currency, wallet_type',
+            value: `${state.customer_id}/${state.currency}/${state.wallet_type}`,
+            problem: `The customer already has a ${state.wallet_type} wallet in ${state.currency}.`,
+          },
+        ]
+      : [],
+});

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+/**
+ * Every type of event that the service sends, in the order of the interface specification
+ * ("Events"). This is the only place where the list stands.
+ */
+export const eventTypes = [
+  'subscription.created',
+  'subscription.draft.created',
+  'subscription.activated',
+  'subscription.updated',
+  'subscription.paused',
+  'subscription.cancelled',
+  'subscription.resumed',
+  'subscription.phase.created',
+  'subscription.phase.updated',
+  'subscription.phase.deleted',
+  'subscription.renewal.due',
+  'feature.created',
+  'feature.updated',
+  'feature.deleted',
+  'feature.wallet_balance.alert',
+  'entitlement.created',
+  'entitlement.updated',
+  'entitlement.deleted',
+  'wallet.created',
+  'wallet.updated',
+  'wallet.terminated',
+  'wallet.transaction.created',
+  'wallet.credit_balance.dropped',
+  'wallet.credit_balance.recovered',
+  'wallet.ongoing_balance.dropped',
+  'wallet.ongoing_balance.recovered',
+  'payment.created',
+  'payment.updated',
+  'payment.failed',
+  'payment.success',
+  'payment.pending',
+  'customer.created',
+  'customer.updated',
+  'customer.deleted',
+  'invoice.update.finalized',
+  'invoice.update.payment',
+  'invoice.update.voided',
+  'invoice.update',
+  'invoice.payment.overdue',
+  'invoice.communication.triggered',
+  'credit_note.created',
+  'credit_note.updated',
+] as const;
+
+export type EventType = (typeof eventTypes)[number];
+
+const prefixMark = '.*';
+
+/** Whether one entry of a filter (`invoice.update` or `invoice.*`) covers an event type. */
+export const coversType = (entry: string, type: string): boolean =>
+  entry.endsWith(prefixMark) ? type.startsWith(entry.slice(0, -1)) : entry === type;
+
+/** Whether an endpoint with this filter wants an event type; null wants every type. */
+export const wantsType = (filter: readonly string[] | null, type: string): boolean =>
+  filter === null || filter.some((entry) => coversType(entry, type));
+
+/**
+ * One entry of a filter: a type of the list, or a prefix of one or more of them. An entry that
+ * could never match is refused, because it would be a typing error that nobody notices.
+ */
+const filterEntrySchema = z
+  .string()
+  .max(64)
+  .refine(
+    (entry) => eventTypes.some((type) => coversType(entry, type)),
+    'must be an event type such as "customer.updated" or a prefix such as "invoice.*"',
+  )
+  .meta({ example: 'customer.updated' });
+
+/** The event types that an endpoint receives: null for all, else 1 to 64 entries. */
+export const eventFilterSchema = z
+  .array(filterEntrySchema)
+  .min(1)
+  .max(64)
+  .transform((entries) => [...new Set(entries)])
+  .nullable()
+  .meta({
+    description: 'Event types to receive, exact or as a prefix such as "invoice.*"; null: all',
+    example: ['customer.updated', 'invoice.*'],
+  });

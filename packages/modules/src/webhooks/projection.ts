@@ -1,0 +1,41 @@
+import { type Placed, type ReadTable, rows } from '@counterfoil/engine/define';
+import {
+  type Endpoint,
+  type EndpointEvent,
+  type EndpointState,
+  webhookEndpoint,
+} from './endpoint.ts';
+import { type EndpointResource, endpointResource } from './schema.ts';
+
+/** An endpoint, and the place in the log from which on it receives events. */
+export interface EndpointRow {
+  readonly endpoint: Endpoint;
+  /** Position of the event that created it. What happened before is not delivered to it. */
+  readonly created_position: string;
+}
+
+function fold(row: EndpointRow | null, event: Placed<EndpointEvent>): EndpointRow | null {
+  const state: EndpointState = row?.endpoint ?? webhookEndpoint.initial;
+  const endpoint = webhookEndpoint.evolve(state, event);
+  return endpoint && { endpoint, created_position: row?.created_position ?? event.position };
+}
+
+/**
+ * The endpoints. The delivery worker reads this table as well: its state holds the sealed secret
+ * and headers, which the resource does not show. A deleted endpoint stays, as deleted.
+ */
+export const endpointTable: ReadTable<'webhook_endpoints', EndpointRow, EndpointResource> = rows(
+  webhookEndpoint,
+  {
+    name: 'webhook_endpoints',
+    version: 1,
+    columns: {
+      enabled: { type: 'boolean', of: (endpoint) => endpoint.enabled },
+      url: { type: 'text', of: (endpoint) => endpoint.url },
+      max_in_flight: { type: 'integer', of: (endpoint) => endpoint.max_in_flight },
+    },
+    keys: (event: Placed<EndpointEvent>) => [event.aggregate_id],
+    fold,
+    view: (row) => endpointResource(row.endpoint),
+  },
+);

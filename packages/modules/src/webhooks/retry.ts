@@ -1,0 +1,113 @@
+/** How an attempt ended, as far as the next one depends on it. */
+export type AttemptResult =
+  | { readonly kind: 'answer'; readonly status: number; readonly retryAfterSeconds: number | null }
+  | { readonly kind: 'failure'; readonly reason: FailureReason };
+
+/** Why there was no answer. */
+export type FailureReason =
+  /** No complete answer within the time allowed. */
+  | 'time_out'
+  /** The name does not resolve. */
+  | 'name'
+  /** The address is one that we do not send to (see target-guard.ts). */
+  | 'blocked_address'
+  /** The certificate or the handshake was refused. */
+  | 'tls'
+  /** The connection was refused, cut or answered with something that is not HTTP. */
+  | 'connection';
+
+export interface RetryPolicy {
+  /** Milliseconds to wait after the first, second, … failure; the ladder's end exhausts. */
+  readonly ladder: readonly number[];
+  /** Least wait in milliseconds after an answer that says "slow down", or after a time-out. */
+  readonly slowDown: number;
+  /** A receiver's Retry-After counts up to this (or twice the step, whichever is longer). */
+  readonly retryAfterMaximum: number;
+  /** Attempts that a blocked address gets in all: it will hardly become a public one. */
+  readonly blockedAttempts: number;
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** 11 attempts over about 75.6 hours. */
+export const standardRetryPolicy: RetryPolicy = {
+  ladder: [
+    5 * second,
+    minute,
+    5 * minute,
+    30 * minute,
+    2 * hour,
+    5 * hour,
+    10 * hour,
+    14 * hour,
+    20 * hour,
+    24 * hour,
+  ],
+  slowDown: minute,
+  retryAfterMaximum: hour,
+  blockedAttempts: 3,
+};
+
+/** What becomes of a delivery after an attempt. `delay` is in milliseconds. */
+export type Verdict =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly delay: number }
+  | { readonly kind: 'exhausted' };
+
+const gone = 410;
+const slowDownStatuses: readonly number[] = [429, 502, 503, 504];
+const jitterShare = 0.2;
+
+const asksToSlowDown = (result: AttemptResult): boolean =>
+  result.kind === 'answer'
+    ? slowDownStatuses.includes(result.status)
+    : result.reason === 'time_out';
+
+/** The step of the ladder, moved by up to a fifth in either direction so that retries spread. */
+const jittered = (step: number, jitter: number): number =>
+  Math.round(step * (1 - jitterShare + 2 * jitterShare * jitter));
+
+/**
+ * Decides what follows an attempt. Pure.
+ *
+ * `failures` counts the failed attempts including this one, from 1; `jitter` is a random number
+ * in [0, 1). A 2xx delivers, 410 ends it, everything else, redirects included, is a failure.
+ */
+export function verdictOf(
+  result: AttemptResult,
+  failures: number,
+  policy: RetryPolicy,
+  jitter: number,
+): Verdict {
+  if (result.kind === 'answer') {
+    if (result.status >= 200 && result.status < 300) return { kind: 'delivered' };
+    if (result.status === gone) return { kind: 'exhausted' };
+  }
+  const blocked = result.kind === 'failure' && result.reason === 'blocked_address';
+  if (blocked && failures >= policy.blockedAttempts) return { kind: 'exhausted' };
+  const step = policy.ladder[failures - 1];
+  if (step === undefined) return { kind: 'exhausted' };
+  const wait = Math.max(jittered(step, jitter), asksToSlowDown(result) ? policy.slowDown : 0);
+  return { kind: 'retry', delay: withRetryAfter(result, wait, policy) };
+}
+
+/** The receiver may lengthen the wait, within limits; he cannot shorten it. */
+function withRetryAfter(result: AttemptResult, wait: number, policy: RetryPolicy): number {
+  if (result.kind !== 'answer' || result.retryAfterSeconds === null) return wait;
+  const longest = Math.max(2 * wait, policy.retryAfterMaximum);
+  return Math.min(Math.max(result.retryAfterSeconds * second, wait), longest);
+}
+
+/**
+ * Reads a Retry-After header (RFC 9110): seconds or an HTTP date, relative to `now` in
+ * milliseconds since 1970. Null when there is none or it makes no sense. Never negative.
+ */
+export function readRetryAfter(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / second));
+}

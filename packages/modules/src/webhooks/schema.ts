@@ -1,0 +1,104 @@
+import { listShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  metadataSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { type Endpoint, orderModeSchema } from './endpoint.ts';
+import { eventFilterSchema } from './event-types.ts';
+import { headersSchema } from './headers.ts';
+import { secretSchema } from './secret.ts';
+
+/** What an endpoint gets when the caller says nothing about it. */
+export const endpointDefaults = {
+  order_mode: 'resource_fifo',
+  order_guard_seconds: 300,
+  max_in_flight: 8,
+} as const;
+
+const urlSchema = textSchema(2048).meta({ example: 'https://example.com/webhooks' });
+
+const orderGuardSchema = z.number().int().min(1).max(86_400).nullable().meta({
+  description:
+    'Seconds that later events of a resource wait for an earlier one that fails; null: no limit',
+});
+
+const maxInFlightSchema = z.number().int().min(1).max(64).meta({
+  description: 'Deliveries to this endpoint that may be under way at the same time',
+});
+
+/** Members that a creation and a change have in common. */
+const settingsShape = {
+  description: clearable(textSchema(1024)).optional(),
+  event_types: eventFilterSchema.optional(),
+  enabled: z.boolean().optional(),
+  order_mode: orderModeSchema.optional(),
+  order_guard_seconds: orderGuardSchema.optional(),
+  max_in_flight: maxInFlightSchema.optional(),
+  headers: headersSchema.nullable().optional(),
+  metadata: metadataSchema.optional(),
+} as const;
+
+export const createEndpointSchema = z.object({
+  url: urlSchema,
+  ...settingsShape,
+  secret: secretSchema.optional(),
+});
+export type CreateEndpoint = z.output<typeof createEndpointSchema>;
+
+/** Members that are absent stay as they are. */
+export const changeEndpointSchema = z.object({ url: urlSchema.optional(), ...settingsShape });
+export type ChangeEndpoint = z.output<typeof changeEndpointSchema>;
+
+/** An endpoint as the API shows it: without its secret and without the values of its headers. */
+export const endpointSchema = z.object({
+  ...recordStampsShape,
+  status: recordStatusSchema,
+  url: z.string(),
+  description: z.string().nullable(),
+  event_types: z.array(z.string()).nullable(),
+  enabled: z.boolean(),
+  disabled_reason: z.string().nullable(),
+  order_mode: orderModeSchema,
+  order_guard_seconds: z.number().int().nullable(),
+  max_in_flight: z.number().int(),
+  header_names: z.array(z.string()),
+  metadata: metadataSchema,
+});
+export type EndpointResource = z.output<typeof endpointSchema>;
+
+export const secretAnswerSchema = z.object({ secret: z.string() });
+
+export const createdEndpointSchema = z.object({
+  ...endpointSchema.shape,
+  ...secretAnswerSchema.shape,
+});
+
+export const endpointListSchema = z.object(listShape);
+
+export const endpointPathSchema = z.object({ id: z.string().min(1).max(64) });
+
+/** The resource of an endpoint. */
+export const endpointResource = (endpoint: Endpoint): EndpointResource => ({
+  id: endpoint.id,
+  tenant_id: endpoint.tenant_id,
+  environment_id: endpoint.environment_id,
+  status: endpoint.status,
+  url: endpoint.url,
+  description: endpoint.description,
+  event_types: endpoint.event_types === null ? null : [...endpoint.event_types],
+  enabled: endpoint.enabled,
+  disabled_reason: endpoint.disabled_reason,
+  order_mode: endpoint.order_mode,
+  order_guard_seconds: endpoint.order_guard_seconds,
+  max_in_flight: endpoint.max_in_flight,
+  header_names: endpoint.headers === null ? [] : [...endpoint.headers.names],
+  metadata: { ...endpoint.metadata },
+  created_at: endpoint.created_at,
+  created_by: endpoint.created_by,
+  updated_at: endpoint.updated_at,
+  updated_by: endpoint.updated_by,
+});

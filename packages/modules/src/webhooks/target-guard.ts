@@ -1,0 +1,120 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { buildConnector } from 'undici';
+import { isAllowedAddress, readAddress, type TargetPolicy } from './target-policy.ts';
+
+/** The target is, or its name leads to, an address that deliveries must not reach. */
+export class BlockedAddress extends Error {
+  readonly code = 'BLOCKED_ADDRESS';
+  constructor(target: string) {
+    super(`${target} is a private, local or reserved address`);
+    this.name = 'BlockedAddress';
+  }
+}
+
+/** All addresses of a name, as the operating system knows them. */
+export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+const resolveBySystem: ResolveName = (hostname) =>
+  new Promise((resolve, reject) => {
+    systemLookup(hostname, { all: true }, (error, addresses) => {
+      if (error) reject(error);
+      else resolve(addresses);
+    });
+  });
+
+/**
+ * Joins look-ups of the same name that run at the same time. The system has few threads for
+ * them, and an endpoint whose name server hangs must not use up one for each of its deliveries.
+ */
+export function joined(resolve: ResolveName): ResolveName {
+  const running = new Map<string, Promise<readonly LookupAddress[]>>();
+  return (hostname) => {
+    const known = running.get(hostname);
+    if (known) return known;
+    const started = resolve(hostname).finally(() => running.delete(hostname));
+    running.set(hostname, started);
+    return started;
+  };
+}
+
+/** The addresses of a name. Throws `BlockedAddress` if only one of them is not allowed. */
+async function checkedAddresses(
+  hostname: string,
+  resolve: ResolveName,
+  policy: TargetPolicy,
+): Promise<LookupAddress[]> {
+  const addresses = await resolve(hostname);
+  const blocked = addresses.find(({ address }) => !isAllowedAddress(address, policy));
+  if (blocked) throw new BlockedAddress(`${hostname} (${blocked.address})`);
+  return [...addresses];
+}
+
+type LookupOptions = { readonly all?: boolean | undefined };
+type LookupCallback = (
+  error: Error | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/**
+ * What Node calls in place of its own look-up. The connection is made to exactly the addresses
+ * that were checked; nothing resolves the name a second time, so a name server that changes its
+ * answer in between gains nothing.
+ */
+const guardedLookup =
+  (resolve: ResolveName, policy: TargetPolicy) =>
+  (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    checkedAddresses(hostname, resolve, policy).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all) callback(null, addresses);
+        else if (first) callback(null, first.address, first.family);
+        else callback(new Error(`${hostname} has no address`), '');
+      },
+      (error: Error) => callback(error, ''),
+    );
+  };
+
+export interface GuardOptions {
+  readonly policy: TargetPolicy;
+  /** Milliseconds until a connection, TLS included, must stand. */
+  readonly connectTimeout: number;
+  /** Replaces the system's look-up; for tests. */
+  readonly resolve?: ResolveName;
+}
+
+/**
+ * An undici connector that reaches allowed addresses only. It checks three times, because each
+ * check alone can be got round: a literal host (Node looks up no literals), every answer of the
+ * look-up, and the address of the socket once it is connected.
+ */
+export function guardedConnector(options: GuardOptions): buildConnector.connector {
+  const { policy } = options;
+  const resolve = joined(options.resolve ?? resolveBySystem);
+  const connect = buildConnector({
+    lookup: guardedLookup(resolve, policy) as never,
+    timeout: options.connectTimeout,
+    // Stated, so that no environment variable can switch the check of certificates off.
+    rejectUnauthorized: true,
+    allowH2: false,
+  });
+  return (target, callback) => {
+    if (readAddress(target.hostname) && !isAllowedAddress(target.hostname, policy)) {
+      callback(new BlockedAddress(target.hostname), null);
+      return;
+    }
+    connect(target, (error, socket) => {
+      if (error) {
+        callback(error, null);
+        return;
+      }
+      const reached = socket.remoteAddress;
+      if (reached !== undefined && isAllowedAddress(reached, policy)) {
+        callback(null, socket);
+        return;
+      }
+      socket.destroy();
+      callback(new BlockedAddress(`${target.hostname} (${reached ?? 'gone'})`), null);
+    });
+  };
+}
