@@ -8,7 +8,7 @@ import {
   route,
   searchFilters,
 } from '@counterfoil/engine/define';
-import { canonicalJson, invalidField, invalidOperation, notFound } from '@counterfoil/kernel';
+import { canonicalJson, invalidField, invalidOperation, isId, notFound } from '@counterfoil/kernel';
 import {
   changeEndpoint,
   createEndpoint,
@@ -128,9 +128,15 @@ function change(
   return changeEndpoint(id, { ...body, url, headers }, isSameHeaders);
 }
 
+/** An id that no endpoint can have is answered like one that none has. */
+function possibleId(id: string): string {
+  if (!isId('webhook', id)) throw notFound('webhook endpoint', id);
+  return id;
+}
+
 /** Runs a decision on an endpoint and gives the endpoint as it is afterwards. */
 async function decide(context: RequestContext, id: string, decision: () => EndpointDecision) {
-  const outcome = await context.execute(webhookEndpoint, id, decision);
+  const outcome = await context.execute(webhookEndpoint, possibleId(id), decision);
   return entity(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);
 }
 
@@ -144,7 +150,7 @@ const secretRoutes = ({ sealer }: WebhookOptions) => ({
     params: endpointPathSchema,
     response: secretAnswerSchema,
     handle: async (context, { params: { id } }) => {
-      const endpoint = requireEndpoint(await context.load(webhookEndpoint, id), id);
+      const endpoint = requireEndpoint(await context.load(webhookEndpoint, possibleId(id)), id);
       return { secret: openSecret(sealer, endpoint) };
     },
   }),
@@ -243,7 +249,7 @@ const writeRoutes = (options: WebhookOptions) => ({
     permission: 'webhook:write',
     params: endpointPathSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(webhookEndpoint, id, () => deleteEndpoint(id));
+      await context.execute(webhookEndpoint, possibleId(id), () => deleteEndpoint(id));
       return undefined;
     },
   }),

@@ -4,6 +4,7 @@ import {
   metadataSchema,
   recordStampsShape,
   recordStatusSchema,
+  referenceSchema,
   textSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -79,7 +80,7 @@ export const createdEndpointSchema = z.object({
 
 export const endpointListSchema = z.object(listShape);
 
-export const endpointPathSchema = z.object({ id: z.string().min(1).max(64) });
+export const endpointPathSchema = z.object({ id: referenceSchema('webhook') });
 
 /** The resource of an endpoint. */
 export const endpointResource = (endpoint: Endpoint): EndpointResource => ({

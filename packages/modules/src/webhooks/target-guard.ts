@@ -37,16 +37,22 @@ export function joined(resolve: ResolveName): ResolveName {
   };
 }
 
-/** The addresses of a name. Throws `BlockedAddress` if only one of them is not allowed. */
+/** A name that resolves to nothing, in the form in which the system says that a name is unknown. */
+const withoutAddress = (hostname: string): Error =>
+  Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+
+/** The addresses of a name, at least one. Throws `BlockedAddress` if a single one is not allowed. */
 async function checkedAddresses(
   hostname: string,
   resolve: ResolveName,
   policy: TargetPolicy,
-): Promise<LookupAddress[]> {
+): Promise<[LookupAddress, ...LookupAddress[]]> {
   const addresses = await resolve(hostname);
+  const [first, ...others] = addresses;
+  if (!first) throw withoutAddress(hostname);
   const blocked = addresses.find(({ address }) => !isAllowedAddress(address, policy));
   if (blocked) throw new BlockedAddress(`${hostname} (${blocked.address})`);
-  return [...addresses];
+  return [first, ...others];
 }
 
 type LookupOptions = { readonly all?: boolean | undefined };
@@ -68,8 +74,7 @@ const guardedLookup =
       (addresses) => {
         const [first] = addresses;
         if (options.all) callback(null, addresses);
-        else if (first) callback(null, first.address, first.family);
-        else callback(new Error(`${hostname} has no address`), '');
+        else callback(null, first.address, first.family);
       },
       (error: Error) => callback(error, ''),
     );

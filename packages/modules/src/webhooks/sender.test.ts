@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createSender, type SendLimits, type Sent, standardSendLimits } from './sender.ts';
+import { strictTargetPolicy } from './target-policy.ts';
+
+const test = suite('sender');
+
+const policy = { ...strictTargetPolicy, allowHttp: true, allowedCidrs: ['127.0.0.0/8'] };
+
+/** Starts a server, sends one request to it and stops everything again. */
+async function sendTo(server: Server, limits: Partial<SendLimits> = {}): Promise<Sent> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sender = createSender({ policy, limits: { ...standardSendLimits, ...limits } });
+  try {
+    return await sender.send({
+      url: `http://127.0.0.1:${port}/hook?a=b`,
+      headers: { 'content-type': 'application/json', 'x-own': 'yes' },
+      body: Buffer.from('{"a":1}'),
+    });
+  } finally {
+    await sender.close();
+    server.close();
+    if ('closeAllConnections' in server) (server.closeAllConnections as () => void)();
+  }
+}
+
+const answering = (listener: RequestListener): Server => createHttpServer(listener);
+const raw = (bytes: string): Server =>
+  createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(bytes));
+  });
+
+test('method, path, headers and body arrive; status and the head of the answer come back', async () => {
+  const seen: unknown[] = [];
+  const sent = await sendTo(
+    answering((request, response) => {
+      request.on('data', (chunk) => seen.push(String(chunk)));
+      request.on('end', () => {
+        seen.push(request.method, request.url, request.headers['x-own']);
+        response.writeHead(202, { 'retry-after': '7' }).end('tha\0nks');
+      });
+    }),
+  );
+  assert.equal(seen, ['{"a":1}', 'POST', '/hook?a=b', 'yes']);
+  assert.equal(sent.result, { kind: 'answer', status: 202, retryAfterSeconds: 7 });
+  assert.is(sent.detail, 'thanks');
+});
+
+test('no more than the limit of an endless answer is read', async () => {
+  let written = 0;
+  const sent = await sendTo(
+    answering((_request, response) => {
+      const more = (): void => {
+        while (!response.destroyed && written < 64 * 1024 * 1024) {
+          written += 16_384;
+          if (!response.write('x'.repeat(16_384))) break;
+        }
+      };
+      response.on('drain', more);
+      response.writeHead(200);
+      more();
+    }),
+  );
+  assert.equal(sent.result, { kind: 'answer', status: 200, retryAfterSeconds: null });
+  assert.is(sent.detail, 'x'.repeat(standardSendLimits.answerHead));
+  assert.ok(written < 64 * 1024 * 1024, 'the connection was cut');
+});
+
+test('a receiver that never answers is a time-out', async () => {
+  const silent = answering(() => undefined);
+  const sent = await sendTo(silent, { totalTimeout: 60 });
+  assert.equal(sent.result, { kind: 'failure', reason: 'time_out' });
+});
+
+test('a status that came counts, even when the body then hangs or breaks', async () => {
+  const hanging = await sendTo(
+    answering((_request, response) => {
+      response.writeHead(200);
+      response.write('begin');
+    }),
+    { totalTimeout: 60 },
+  );
+  assert.equal(hanging.result, { kind: 'answer', status: 200, retryAfterSeconds: null });
+  assert.is(hanging.detail, 'begin');
+  const broken = await sendTo(raw('HTTP/1.1 500 No\r\nContent-Length: 99\r\n\r\npart'));
+  assert.equal(broken.result, { kind: 'answer', status: 500, retryAfterSeconds: null });
+});
+
+test('what is not HTTP and a refused connection are failures of the connection', async () => {
+  const garbage = await sendTo(raw('SSH-2.0-OpenSSH\r\n'));
+  assert.equal(garbage.result, { kind: 'failure', reason: 'connection' });
+  const cut = await sendTo(raw(''));
+  assert.equal(cut.result, { kind: 'failure', reason: 'connection' });
+  const sender = createSender({ policy });
+  const refused = await sender.send({
+    url: 'http://127.0.0.1:1/',
+    headers: {},
+    body: Buffer.from('{}'),
+  });
+  await sender.close();
+  assert.equal(refused.result, { kind: 'failure', reason: 'connection' });
+  assert.match(refused.detail, /ECONNREFUSED/);
+});
+
+test('an answer with huge headers is refused', async () => {
+  const sent = await sendTo(raw(`HTTP/1.1 200 OK\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`));
+  assert.is(sent.result.kind, 'failure');
+});
+
+test('a receiver without TLS is a failure of TLS', async () => {
+  const server = raw('HTTP/1.1 200 OK\r\n\r\n');
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sender = createSender({ policy });
+  const sent = await sender.send({
+    url: `https://127.0.0.1:${port}/`,
+    headers: {},
+    body: Buffer.from('{}'),
+  });
+  await sender.close();
+  server.close();
+  assert.equal(sent.result, { kind: 'failure', reason: 'tls' });
+});
+
+test.run();
