@@ -25,6 +25,8 @@ export const limits = {
   /** One step of a read: at most this many events or bytes are taken from disk at once. */
   readPageEvents: 128,
   readPageBytes: 1024 * 1024,
+  /** Encoded events are sent together up to this size. */
+  sendBytes: 64 * 1024,
   /** A filter is compiled from client input, so it is bounded as well. */
   filterRegexCharacters: 4_096,
   filterPrefixes: 4_096,

@@ -1,29 +1,37 @@
 /** The sending side of one read or subscription call, with backpressure and an end. */
 import type { ServerWritableStream } from '@grpc/grpc-js';
+import { limits } from './limits.ts';
+import { type FramedMessages, groupMessages } from './message-group.ts';
 import type { CallStatus } from './status.ts';
 
 export interface Outlet {
-  /** Sends an encoded message; false asks the sender to wait for `drained`. */
-  write(message: Buffer): boolean;
-  /** Resolves when more can be written or the call is over. */
-  drained(): Promise<void>;
+  /** Adds an encoded message to what goes out with the next flush. */
+  push(message: Buffer): void;
+  /** Whether enough is waiting that it should be flushed before more is added. */
+  isFull(): boolean;
+  /** Sends what is waiting; resolves when the client can take more or the call is over. */
+  flush(): Promise<void>;
   /** Whether the client is gone or the call has ended. */
   isClosed(): boolean;
   /** Calls back once, when the call is over. */
   onClosed(callback: () => void): void;
+  /** Sends what is waiting and ends the call as completed. */
   end(): void;
+  /** Sends what is waiting and ends the call with a status. */
   fail(status: CallStatus): void;
 }
 
 /** Wraps a server-streaming call. */
-export function createOutlet(call: ServerWritableStream<unknown, Buffer>): Outlet {
+export function createOutlet(call: ServerWritableStream<unknown, FramedMessages>): Outlet {
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
   let closed = false;
-  let waiting: (() => void) | undefined;
+  let resume: (() => void) | undefined;
   const closers: (() => void)[] = [];
 
   const release = (): void => {
-    const resolve = waiting;
-    waiting = undefined;
+    const resolve = resume;
+    resume = undefined;
     resolve?.();
   };
   const close = (): void => {
@@ -32,28 +40,42 @@ export function createOutlet(call: ServerWritableStream<unknown, Buffer>): Outle
     release();
     for (const callback of closers) callback();
   };
+  const send = (): boolean => {
+    if (closed || waiting.length === 0) return true;
+    const messages = waiting;
+    waiting = [];
+    waitingBytes = 0;
+    return call.write(groupMessages(messages));
+  };
   call.on('drain', release);
   call.on('cancelled', close);
   call.on('close', close);
 
   return {
-    write: (message) => closed || call.write(message),
-    drained: () =>
-      new Promise((resolve) => {
-        if (closed || !call.writableNeedDrain) resolve();
-        else waiting = resolve;
-      }),
+    push: (message) => {
+      waiting.push(message);
+      waitingBytes += message.length;
+    },
+    isFull: () => waitingBytes >= limits.sendBytes,
+    flush: async () => {
+      if (send() || closed) return;
+      await new Promise<void>((resolve) => {
+        resume = resolve;
+      });
+    },
     isClosed: () => closed,
     onClosed: (callback) => {
       if (closed) callback();
       else closers.push(callback);
     },
     end: () => {
+      send();
       if (closed) return;
       close();
       call.end();
     },
     fail: (status) => {
+      send();
       if (closed) return;
       close();
       call.emit('error', status);

@@ -1,6 +1,7 @@
 /** The Read call, which serves counted reads and subscriptions alike. */
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { FramedMessages } from './message-group.ts';
 import type { OpenCalls } from './open-calls.ts';
 import { createOutlet, type Outlet } from './outlet.ts';
 import { readAll, readStream } from './read.ts';
@@ -11,7 +12,7 @@ import { subscribeToAll, subscribeToStream } from './subscription.ts';
 
 /** Creates the handler of `Streams/Read`. */
 export function createReadHandler(store: EventStore, calls: OpenCalls) {
-  return (call: ServerWritableStream<ReadReq, Buffer>): void => {
+  return (call: ServerWritableStream<ReadReq, FramedMessages>): void => {
     const outlet = createOutlet(call);
     if (!calls.admit(outlet)) return;
     serve(store, call.request, outlet).catch((error: unknown) => {

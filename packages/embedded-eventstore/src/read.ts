@@ -41,7 +41,7 @@ export async function readStream(
   const visibility = visibilityOf(storage, plan.streamName, Date.now());
   if (visibility.kind === 'deleted') return outlet.fail(streamDeleted(plan.streamName));
   if (visibility.kind === 'not-found') {
-    outlet.write(streamNotFound(plan.streamName));
+    outlet.push(streamNotFound(plan.streamName));
     return outlet.end();
   }
   const { row, firstRevision, createdAfter } = visibility;
@@ -53,11 +53,13 @@ export async function readStream(
     for (const { position } of page) {
       const record = storage.recordAt(position);
       if (record === undefined || createdAtOf(record) < createdAfter) continue;
-      const more = outlet.write(messageOf(storage, record, plan.resolveLinks));
+      outlet.push(messageOf(storage, record, plan.resolveLinks));
       left -= 1;
-      if (left === 0 || outlet.isClosed()) return outlet.end();
-      if (!more) await outlet.drained();
+      if (left === 0) return outlet.end();
+      if (outlet.isFull()) await outlet.flush();
+      if (outlet.isClosed()) return;
     }
+    await outlet.flush();
     await nextTurn();
   }
   outlet.end();
@@ -106,11 +108,13 @@ export async function readAll(store: EventStore, plan: AllRead, outlet: Outlet):
   for (const page of pages) {
     for (const { record } of page) {
       if (plan.filter !== undefined && !plan.filter.matches(record)) continue;
-      const more = outlet.write(messageOf(storage, record, plan.resolveLinks));
+      outlet.push(messageOf(storage, record, plan.resolveLinks));
       left -= 1;
-      if (left === 0 || outlet.isClosed()) return outlet.end();
-      if (!more) await outlet.drained();
+      if (left === 0) return outlet.end();
+      if (outlet.isFull()) await outlet.flush();
+      if (outlet.isClosed()) return;
     }
+    await outlet.flush();
     await nextTurn();
   }
   outlet.end();

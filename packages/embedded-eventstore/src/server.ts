@@ -130,7 +130,8 @@ async function listen(
   const streams = streamServices.StreamsService;
   addService(
     server,
-    // Reads send bytes that were encoded when the event was written.
+    // Reads hand over groups of messages that were encoded when the events were written; a group
+    // takes the place of the Buffer that this type asks for (see message-group.ts).
     { ...streams, read: { ...streams.read, responseSerialize: (message: Buffer) => message } },
     {
       read: createReadHandler(store, calls),

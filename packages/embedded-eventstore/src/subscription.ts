@@ -55,29 +55,25 @@ export async function subscribeToAll(
   const progress = createProgress(plan, outlet);
   let next = plan.from === Number.POSITIVE_INFINITY ? durable.position() + 1 : plan.from;
   let live = false;
-  outlet.write(confirmation(randomUUID()));
+  outlet.push(confirmation(randomUUID()));
   while (!outlet.isClosed()) {
     const to = durable.position();
     const page = next > to ? [] : storage.logForward(next, to, limits.readPageEvents);
     for (const { position, record } of page) {
       next = position + 1;
       const matches = plan.filter === undefined || plan.filter.matches(record);
-      if (matches && !outlet.write(messageOf(storage, record, plan.resolveLinks))) {
-        await outlet.drained();
-      }
+      if (matches) outlet.push(messageOf(storage, record, plan.resolveLinks));
       progress.considered(position);
+      if (outlet.isFull()) await outlet.flush();
       if (outlet.isClosed()) return;
     }
-    if (page.length > 0) {
-      await nextTurn();
-      continue;
-    }
-    if (!live) {
+    if (page.length === 0 && !live) {
       live = true;
       progress.caughtUp();
-      outlet.write(CAUGHT_UP);
+      outlet.push(CAUGHT_UP);
     }
-    await bell.wait();
+    await outlet.flush();
+    await (page.length > 0 ? nextTurn() : bell.wait());
   }
 }
 
@@ -94,7 +90,7 @@ function createProgress(plan: AllSubscription, outlet: Outlet): Progress {
   let last = 0;
   const send = (): void => {
     count = 0;
-    outlet.write(checkpoint(last));
+    outlet.push(checkpoint(last));
   };
   return {
     considered: (position) => {
@@ -125,7 +121,7 @@ export async function subscribeToStream(
     next = (storage.findStream(streamName)?.lastRevision ?? -1) + 1;
   }
   let live = false;
-  outlet.write(confirmation(randomUUID()));
+  outlet.push(confirmation(randomUUID()));
   while (!outlet.isClosed()) {
     const seen = visibilityOf(storage, streamName, Date.now());
     const row = seen.kind === 'not-found' ? undefined : seen.row;
@@ -139,19 +135,17 @@ export async function subscribeToStream(
       const record = storage.recordAt(position);
       if (record === undefined) continue;
       if (seen.kind === 'visible' && createdAtOf(record) < seen.createdAfter) continue;
-      if (!outlet.write(messageOf(storage, record, resolveLinks))) await outlet.drained();
+      outlet.push(messageOf(storage, record, resolveLinks));
+      if (outlet.isFull()) await outlet.flush();
       if (outlet.isClosed()) return;
     }
-    if (page.length > 0) {
-      await nextTurn();
-      continue;
-    }
-    if (seen.kind === 'deleted') return endWithTombstone(store, plan, outlet, row);
-    if (!live) {
+    if (page.length === 0) {
+      if (seen.kind === 'deleted') return endWithTombstone(store, plan, outlet, row);
+      if (!live) outlet.push(CAUGHT_UP);
       live = true;
-      outlet.write(CAUGHT_UP);
     }
-    await bell.wait();
+    await outlet.flush();
+    await (page.length > 0 ? nextTurn() : bell.wait());
   }
 }
 
@@ -165,6 +159,6 @@ function endWithTombstone(
     row?.tombstonePosition === undefined
       ? undefined
       : store.storage.recordAt(row.tombstonePosition);
-  if (record !== undefined) outlet.write(responseOf(record));
+  if (record !== undefined) outlet.push(responseOf(record));
   outlet.fail(streamDeleted(plan.streamName));
 }
