@@ -46,6 +46,7 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly context: RequestContext = this;
   readonly principal: Principal;
   readonly requestId: string;
+  readonly idempotencyKey: string | null;
   readonly now: Instant;
   readonly read: Reader;
   position: Position | null = null;
@@ -60,6 +61,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.#request = request;
     this.principal = request.principal;
     this.requestId = request.requestId;
+    this.idempotencyKey = request.idempotencyKey;
     this.now = request.now;
     this.read = this.#awaitingReader(options.readSide.reader(request.principal));
   }

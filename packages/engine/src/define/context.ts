@@ -67,6 +67,8 @@ export interface Reader {
 export interface RequestContext {
   readonly principal: Principal;
   readonly requestId: string;
+  /** From the header or the body; null when the caller sent none. */
+  readonly idempotencyKey: string | null;
   /** When the request arrived. Decisions get their own, later instant. */
   readonly now: Instant;
   /**

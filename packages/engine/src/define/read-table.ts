@@ -96,7 +96,8 @@ export const rows = <
   Row,
   Resource extends object,
 >(
-  aggregate: Aggregate<string, Catalogue, never> | AnyAggregate,
+  // biome-ignore lint/suspicious/noExplicitAny: the state of the aggregate plays no part here.
+  aggregate: Aggregate<string, Catalogue, any>,
   options: RowOptions<Name, Catalogue, Row, Resource>,
 ): ReadTable<Name, Row, Resource> =>
   ({

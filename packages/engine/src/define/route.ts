@@ -41,6 +41,8 @@ export interface Route<
   readonly body?: Body;
   /** Whether a request without a body is taken as `{}`. */
   readonly bodyOptional?: boolean;
+  /** Size limit of the body in bytes, where it is not the common one. */
+  readonly bodyLimitBytes?: number;
   /** Absent for 204. */
   readonly response?: Response;
   readonly handle: (

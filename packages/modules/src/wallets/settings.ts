@@ -1,4 +1,13 @@
-import { type DecimalText, decimal, decimalSchema, invalidField } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  decimal,
+  decimalPlaces,
+  decimalSchema,
+  invalidField,
+  nonNegativeDecimalSchema,
+  positiveDecimalSchema,
+  withoutNulls,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 
 /**
@@ -8,7 +17,7 @@ import { z } from 'zod';
 export const wireNumber = (text: DecimalText): number => Number(text);
 
 const conditionSchema = z.enum(['below', 'above']);
-const creditsSchema = decimalSchema(9);
+const creditsSchema = decimalSchema(decimalPlaces.credits);
 
 /** An alert level as a caller gives it; the condition defaults to `below` (decision 28). */
 const thresholdSchema = z.object({
@@ -65,12 +74,8 @@ export function assertConsistentAlerts(settings: AlertSettings): void {
 /** Automatic top-up; `amount` and `threshold` are credits (decision 29). */
 export const autoTopupSchema = z.object({
   enabled: z.boolean().default(false),
-  amount: decimalSchema(9).refine((text) => decimal(text).cmp(decimal('0')) > 0, {
-    error: 'must be greater than zero',
-  }),
-  threshold: decimalSchema(9).refine((text) => decimal(text).cmp(decimal('0')) >= 0, {
-    error: 'must not be negative',
-  }),
+  amount: positiveDecimalSchema(decimalPlaces.credits),
+  threshold: nonNegativeDecimalSchema(decimalPlaces.credits),
   invoicing: z.boolean().default(false),
 });
 export type AutoTopup = z.output<typeof autoTopupSchema>;
@@ -83,26 +88,24 @@ export const walletConfigSchema = z.object({
 });
 export type WalletConfig = z.output<typeof walletConfigSchema>;
 
-/** Alert settings on the wire: thresholds as JSON numbers. */
-export const alertSettingsView = (settings: AlertSettings | null) => {
-  if (!settings) return undefined;
-  const level = (entry: AlertSettings['critical']) =>
-    entry ? { threshold: wireNumber(entry.threshold), condition: entry.condition } : undefined;
-  return {
+const levelView = (level: AlertSettings['critical']) =>
+  level ? { threshold: wireNumber(level.threshold), condition: level.condition } : null;
+
+/** Alert settings on the wire: thresholds as JSON numbers, levels that are not set left out. */
+export const alertSettingsView = (settings: AlertSettings | null) =>
+  settings &&
+  withoutNulls({
     alert_enabled: settings.alert_enabled,
-    critical: level(settings.critical),
-    warning: level(settings.warning),
-    info: level(settings.info),
-  };
-};
+    critical: levelView(settings.critical),
+    warning: levelView(settings.warning),
+    info: levelView(settings.info),
+  });
 
 /** Automatic top-up on the wire: amounts as JSON numbers. */
 export const autoTopupView = (settings: AutoTopup | null) =>
-  settings
-    ? {
-        enabled: settings.enabled,
-        amount: wireNumber(settings.amount),
-        threshold: wireNumber(settings.threshold),
-        invoicing: settings.invoicing,
-      }
-    : undefined;
+  settings && {
+    enabled: settings.enabled,
+    amount: wireNumber(settings.amount),
+    threshold: wireNumber(settings.threshold),
+    invoicing: settings.invoicing,
+  };

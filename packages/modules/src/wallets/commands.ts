@@ -1,0 +1,149 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import {
+  decimal,
+  type Instant,
+  invalidField,
+  type Metadata,
+  startOfCompactDate,
+  textOf,
+  type WalletId,
+  writable,
+  zero,
+} from '@counterfoil/kernel';
+import { customerReference } from '../customers/index.ts';
+import {
+  createWallet,
+  type EntryDetails,
+  type Load,
+  type Quantity,
+  type WalletDecision,
+} from './decisions.ts';
+import type { TransactionReason, WalletType } from './events.ts';
+import type { CreateWallet, TopUp } from './schema.ts';
+import { assertConsistentAlerts } from './settings.ts';
+
+/** Where a request's word on a movement ends up in the entry: it refers to the request itself. */
+export const entryDetails = (
+  context: RequestContext,
+  reason: TransactionReason,
+  given: { readonly description?: string | undefined; readonly metadata?: Metadata } = {},
+): EntryDetails => ({
+  reason,
+  referenceType: 'REQUEST',
+  referenceId: context.idempotencyKey ?? context.requestId,
+  description: given.description ?? null,
+  idempotencyKey: context.idempotencyKey,
+  metadata: given.metadata ?? {},
+});
+
+const typeNames: Readonly<Record<WalletType, string>> = {
+  PRE_PAID: 'Prepaid',
+  POST_PAID: 'Postpaid',
+};
+
+/** One credit is worth one unit of the currency (specification, conversion_rate). */
+const oneToOne = textOf(decimal('1'));
+
+/** The decision to create a wallet, after all that the request refers to was found. */
+export async function prepareCreation(
+  context: RequestContext,
+  id: WalletId,
+  body: CreateWallet,
+): Promise<WalletDecision> {
+  if (body.price_unit !== undefined) {
+    throw invalidField(
+      '/price_unit',
+      'pricing units are not available yet; give currency and conversion_rate instead',
+    );
+  }
+  const alerts = body.alert_settings ?? null;
+  if (alerts) assertConsistentAlerts(alerts);
+  const customer = writable(await customerReference(context, body), 'customer', customerName(body));
+  const conversionRate = body.conversion_rate ?? oneToOne;
+  const type = body.wallet_type;
+  return createWallet(
+    {
+      id,
+      customer_id: customer.id,
+      currency: body.currency,
+      conversion_rate: conversionRate,
+      topup_conversion_rate: body.topup_conversion_rate ?? conversionRate,
+      wallet_type: type,
+      name: `${typeNames[type]} Wallet - ${body.currency.toUpperCase()}`,
+      description: body.description ?? null,
+      metadata: body.metadata,
+      config: { allowed_price_types: type === 'PRE_PAID' ? ['USAGE'] : ['ALL'] },
+      alert_settings: alerts,
+      auto_topup: body.auto_topup ?? null,
+    },
+    initialLoad(context, body),
+  );
+}
+
+const customerName = (body: CreateWallet): string =>
+  body.customer_id ?? body.external_customer_id ?? '';
+
+function initialLoad(context: RequestContext, body: CreateWallet): Load | null {
+  const expiresAt = initialExpiry(context.now, body);
+  const credits = body.initial_credits_to_load;
+  if (credits === undefined || decimal(credits).cmp(zero) === 0) return null;
+  return {
+    ...entryDetails(context, 'FREE_CREDIT_GRANT'),
+    referenceType: 'EXTERNAL',
+    quantity: { credits },
+    priority: null,
+    expiresAt,
+  };
+}
+
+/** The expiry of initial credits from either form; both must agree (decision 24). */
+function initialExpiry(now: Instant, body: CreateWallet): Instant | null {
+  const exact = body.initial_credits_expiry_date_utc ?? null;
+  const compact = body.initial_credits_to_load_expiry_date;
+  const day = compact === undefined ? null : startOfCompactDate(compact);
+  const dayPointer = '/initial_credits_to_load_expiry_date';
+  if (compact !== undefined && day === null) {
+    throw invalidField(dayPointer, 'must be a calendar date as YYYYMMDD');
+  }
+  if (exact && day && exact !== day) {
+    throw invalidField(dayPointer, 'names another instant than initial_credits_expiry_date_utc');
+  }
+  const pointer = exact ? '/initial_credits_expiry_date_utc' : dayPointer;
+  return futureExpiry(now, exact ?? day, pointer);
+}
+
+/** An expiry that still lies ahead, or none. */
+function futureExpiry(now: Instant, expiry: Instant | null, pointer: string): Instant | null {
+  if (expiry !== null && expiry <= now) throw invalidField(pointer, 'must lie in the future');
+  return expiry;
+}
+
+/** The loads of a top-up: what was bought or granted, and its bonus as free credits beside it. */
+export function topUpLoads(context: RequestContext, body: TopUp): readonly Load[] {
+  const { now } = context;
+  const load: Load = {
+    ...entryDetails(context, body.transaction_reason, body),
+    quantity: topUpQuantity(body),
+    priority: body.priority ?? null,
+    expiresAt: futureExpiry(now, body.expiry_date_utc ?? null, '/expiry_date_utc'),
+  };
+  if (body.bonus_credits_to_add === undefined) return [load];
+  const bonus: Load = {
+    ...entryDetails(context, 'FREE_CREDIT_GRANT', body),
+    quantity: { credits: body.bonus_credits_to_add },
+    priority: body.priority ?? null,
+    expiresAt: futureExpiry(
+      now,
+      body.bonus_credits_expiry_date_utc ?? null,
+      '/bonus_credits_expiry_date_utc',
+    ),
+  };
+  return [load, bonus];
+}
+
+/** Credits win when both are given, as in the specified client contract (§3.4). */
+function topUpQuantity({ credits_to_add: credits, amount }: TopUp): Quantity {
+  if (credits !== undefined) return { credits };
+  if (amount !== undefined) return { amount };
+  throw invalidField('/credits_to_add', 'credits_to_add or amount is required');
+}

@@ -1,0 +1,32 @@
+import { module, type RequestContext } from '@counterfoil/engine/define';
+import type { CustomerId } from '@counterfoil/kernel';
+import { transactionTable, walletTable } from './projection.ts';
+import { walletsOf } from './queries.ts';
+import { walletRoutes } from './routes.ts';
+import { wallet } from './wallet.ts';
+import { walletPublisher } from './webhooks.ts';
+
+export { wallet } from './wallet.ts';
+
+/** How many wallets of a customer are not closed, in words; null for none. */
+export async function openWalletsOf(
+  context: RequestContext,
+  customerId: CustomerId,
+): Promise<string | null> {
+  const open = (await walletsOf(context, customerId)).filter(
+    ({ wallet_status }) => wallet_status !== 'closed',
+  );
+  if (open.length === 0) return null;
+  return open.length === 1
+    ? 'a wallet that is not closed'
+    : `${open.length} wallets that are not closed`;
+}
+
+/** Prepaid and postpaid credits of customers, with their ledger. */
+export const wallets = module({
+  name: 'wallets',
+  aggregates: [wallet],
+  tables: [walletTable, transactionTable],
+  routes: walletRoutes,
+  publishers: [walletPublisher],
+});

@@ -1,0 +1,50 @@
+import { documents, rows } from '@counterfoil/engine/define';
+import type { TransactionResource } from './schema.ts';
+import { afterDraw, isMovement, touchedEntries, transactionOf } from './transaction.ts';
+import { walletView } from './view.ts';
+import { wallet } from './wallet.ts';
+
+/** One row per wallet. */
+export const walletTable = documents(wallet, {
+  name: 'wallets',
+  version: 1,
+  view: walletView,
+  columns: {
+    customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },
+    currency: { type: 'text', of: (shown) => shown.currency },
+    name: { type: 'text', of: (shown) => shown.name },
+    wallet_status: { type: 'text', of: (shown) => shown.wallet_status },
+    wallet_type: { type: 'text', of: (shown) => shown.wallet_type },
+    credit_balance: { type: 'numeric', of: (shown) => shown.credit_balance },
+    alert_enabled: {
+      type: 'boolean',
+      of: (shown) => shown.alert_settings?.alert_enabled ?? false,
+    },
+  },
+});
+
+/** One row per entry of the ledger; `credits_available` of a load falls as it is drawn from. */
+export const transactionTable = rows(wallet, {
+  name: 'wallet_transactions',
+  version: 1,
+  columns: {
+    wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
+    customer_id: { type: 'text', of: (shown) => shown.customer_id },
+    type: { type: 'text', of: (shown) => shown.type },
+    transaction_status: { type: 'text', of: (shown) => shown.transaction_status },
+    transaction_reason: { type: 'text', of: (shown) => shown.transaction_reason },
+    reference_type: { type: 'text', of: (shown) => shown.reference_type },
+    reference_id: { type: 'text', of: (shown) => shown.reference_id },
+    expiry_date: { type: 'timestamptz', of: (shown) => shown.expiry_date },
+    credits_available: { type: 'numeric', of: (shown) => shown.credits_available },
+    priority: { type: 'integer', of: (shown) => shown.priority },
+    created_by: { type: 'text', of: (shown) => shown.created_by },
+  },
+  keys: (event) => (isMovement(event) ? touchedEntries(event) : []),
+  fold: (row: TransactionResource | null, event, key) => {
+    if (!isMovement(event)) return row;
+    if (event.data.transaction_id === key) return transactionOf(event, event.aggregate_id);
+    return row && afterDraw(row, event);
+  },
+  view: (row: TransactionResource) => row,
+});

@@ -1,0 +1,93 @@
+import {
+  type Found,
+  type Page,
+  pageRequest,
+  type RequestContext,
+  type Search,
+  searchFilters,
+  where,
+} from '@counterfoil/engine/define';
+import { type CustomerId, invalidField, notFound } from '@counterfoil/kernel';
+import { transactionTable, walletTable } from './projection.ts';
+import type { TransactionResource, TransactionsQuery, WalletResource } from './schema.ts';
+
+/** One wallet, closed ones included. Throws 404. */
+export async function getWallet(
+  context: RequestContext,
+  id: string,
+): Promise<Found<WalletResource>> {
+  const found = await context.read.find(walletTable, id);
+  if (!found) throw notFound('wallet', id);
+  return found;
+}
+
+interface WalletSearch extends Partial<Search> {
+  readonly wallet_ids?: readonly string[] | undefined;
+  readonly alert_enabled?: boolean | undefined;
+}
+
+/** A page of wallets. */
+export const searchWallets = (
+  context: RequestContext,
+  search: WalletSearch,
+): Promise<Page<WalletResource>> =>
+  context.read.list(walletTable, pageRequest(walletTable, search), [
+    ...searchFilters(walletTable, search),
+    ...where('id', 'in', search.wallet_ids),
+    ...where('alert_enabled', 'eq', search.alert_enabled),
+  ]);
+
+/** Most wallets that one customer's list shows: one per currency and type, and the closed ones. */
+const customerWalletsMaximum = 1000;
+
+/** All wallets of a customer, newest first. */
+export async function walletsOf(
+  context: RequestContext,
+  customerId: CustomerId,
+): Promise<WalletResource[]> {
+  const page = { limit: customerWalletsMaximum, offset: 0 };
+  const filters = where('customer_id', 'eq', customerId);
+  return (await context.read.list(walletTable, page, filters)).items;
+}
+
+/** A page of the ledger of one wallet. Throws 404 for an unknown wallet (decision 27). */
+export async function listTransactions(
+  context: RequestContext,
+  walletId: string,
+  query: TransactionsQuery,
+): Promise<Page<TransactionResource>> {
+  assertConsistent(query);
+  await getWallet(context, walletId);
+  return context.read.list(transactionTable, pageRequest(transactionTable, query), [
+    ...where('wallet_id', 'eq', walletId),
+    ...searchFilters(transactionTable, { start_time: query.start_time, end_time: query.end_time }),
+    ...where('id', 'eq', query.id),
+    ...where('type', 'eq', query.type),
+    ...where('transaction_status', 'eq', query.transaction_status),
+    ...where('transaction_reason', 'in', query.transaction_reason),
+    ...where('reference_type', 'eq', query.reference_type),
+    ...where('reference_id', 'eq', query.reference_id),
+    ...where('expiry_date', 'lte', query.expiry_date_before),
+    ...where('expiry_date', 'gte', query.expiry_date_after),
+    ...where('credits_available', 'gt', query.credits_available_gt),
+    ...where('priority', 'eq', query.priority),
+    ...where('created_by', 'eq', query.created_by),
+  ]);
+}
+
+/** Names that `expand` may carry. The entries already show all that these would add by id. */
+const expandable: readonly string[] = ['customer', 'created_by_user', 'wallet'];
+
+function assertConsistent(query: TransactionsQuery): void {
+  if (query.reference_type !== undefined && query.reference_id === undefined) {
+    throw invalidField('/reference_id', 'is required with reference_type');
+  }
+  const { expiry_date_before: before, expiry_date_after: after } = query;
+  if (before !== undefined && after !== undefined && before < after) {
+    throw invalidField('/expiry_date_before', 'must not be before expiry_date_after');
+  }
+  const unknown = (query.expand ?? '')
+    .split(',')
+    .find((name) => name && !expandable.includes(name));
+  if (unknown) throw invalidField('/expand', `cannot expand ${unknown}`);
+}

@@ -1,0 +1,186 @@
+import {
+  entity,
+  pageSchema,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
+import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { customerReference } from '../customers/index.ts';
+import { entryDetails, prepareCreation, topUpLoads } from './commands.ts';
+import { changeSettings, debitCredits, loadCredits, terminateWallet } from './decisions.ts';
+import type { WalletEvent } from './events.ts';
+import { getWallet, listTransactions, searchWallets, walletsOf } from './queries.ts';
+import {
+  createWalletSchema,
+  debitSchema,
+  movementSchema,
+  searchWalletsSchema,
+  topUpSchema,
+  transactionSchema,
+  transactionsQuerySchema,
+  updateWalletSchema,
+  walletSchema,
+} from './schema.ts';
+import { assertConsistentAlerts } from './settings.ts';
+import { isMovement, type MovementEvent, transactionOf } from './transaction.ts';
+import { walletView } from './view.ts';
+import { type WalletState, wallet } from './wallet.ts';
+
+const tag = 'Wallets';
+const idParameters = z.object({ id: referenceSchema('wallet') });
+
+/** The answer of a movement: the wallet after it, and the first entry that the caller asked for. */
+function movementOf(
+  {
+    state,
+    events,
+    revision,
+  }: { state: WalletState; events: readonly Stamped<WalletEvent>[]; revision: number },
+  isAskedFor: (event: MovementEvent) => boolean,
+) {
+  const shown = walletView(state);
+  const movement = events.find(
+    (event): event is Stamped<MovementEvent> => isMovement(event) && isAskedFor(event),
+  );
+  invariant(movement, `${shown.id}: a movement was answered without its entry`);
+  return entity({ wallet: shown, wallet_transaction: transactionOf(movement, shown.id) }, revision);
+}
+
+const customersWallets = async (context: RequestContext, id: string) => {
+  const customer = await customerReference(context, { customer_id: id });
+  return walletsOf(context, customer.id);
+};
+
+export const walletRoutes = {
+  'POST /wallets': route({
+    summary: 'Create a wallet',
+    description: 'One wallet that is not closed per customer, currency and type.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    body: createWalletSchema,
+    response: walletSchema,
+    handle: async (context, { body }) => {
+      const id = context.newId('wallet');
+      const { state, revision } = await context.execute(wallet, id, () =>
+        prepareCreation(context, id, body),
+      );
+      return entity(walletView(state), revision);
+    },
+  }),
+
+  'POST /wallets/search': route({
+    summary: 'Search wallets',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    body: searchWalletsSchema,
+    bodyOptional: true,
+    response: pageSchema(walletSchema),
+    handle: (context, { body }) => searchWallets(context, body),
+  }),
+
+  'GET /wallets/{id}': route({
+    summary: 'Get a wallet',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: idParameters,
+    response: walletSchema,
+    handle: async (context, { params }) => {
+      const { resource, revision } = await getWallet(context, params.id);
+      return entity(resource, revision);
+    },
+  }),
+
+  'PUT /wallets/{id}': route({
+    summary: 'Change the settings of a wallet',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    body: updateWalletSchema,
+    response: walletSchema,
+    handle: async (context, { params: { id }, body }) => {
+      if (body.alert_settings) assertConsistentAlerts(body.alert_settings);
+      const { state, revision } = await context.execute(wallet, id, () => changeSettings(id, body));
+      return entity(walletView(state), revision);
+    },
+  }),
+
+  'POST /wallets/{id}/top-up': route({
+    summary: 'Load credits',
+    description:
+      'By `credits_to_add`, or by `amount` of the currency divided by topup_conversion_rate.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    body: topUpSchema,
+    response: movementSchema,
+    handle: async (context, { params: { id }, body }) => {
+      const outcome = await context.execute(wallet, id, () =>
+        loadCredits(id, topUpLoads(context, body)),
+      );
+      return movementOf(outcome, ({ type }) => type === 'CreditsLoaded');
+    },
+  }),
+
+  'POST /wallets/{id}/debit': route({
+    summary: 'Take credits',
+    description: 'All or nothing. A PRE_PAID wallet refuses more than its available credits.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    body: debitSchema,
+    response: movementSchema,
+    handle: async (context, { params: { id }, body }) => {
+      const details = entryDetails(context, body.transaction_reason, body);
+      const outcome = await context.execute(wallet, id, () =>
+        debitCredits(id, { ...details, credits: body.credits }),
+      );
+      return movementOf(outcome, ({ type }) => type === 'CreditsDebited');
+    },
+  }),
+
+  'POST /wallets/{id}/terminate': route({
+    summary: 'Close a wallet for ever',
+    description: 'What is left is taken out as WALLET_TERMINATION.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    response: walletSchema,
+    handle: async (context, { params: { id } }) => {
+      const details = entryDetails(context, 'WALLET_TERMINATION');
+      const { state, revision } = await context.execute(wallet, id, () =>
+        terminateWallet(id, details),
+      );
+      return entity(walletView(state), revision);
+    },
+  }),
+
+  'GET /wallets/{id}/transactions': route({
+    summary: 'List the entries of a wallet',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: idParameters,
+    query: transactionsQuerySchema,
+    response: pageSchema(transactionSchema),
+    handle: (context, { params, query }) => listTransactions(context, params.id, query),
+  }),
+
+  'GET /customers/{id}/wallets': route({
+    summary: 'List the wallets of a customer',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: z.object({ id: referenceSchema('cust') }),
+    response: z.array(walletSchema),
+    handle: (context, { params }) => customersWallets(context, params.id),
+  }),
+} satisfies Routes;

@@ -1,0 +1,218 @@
+import { listParameter, listShape, pageShape, searchShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  currencySchema,
+  decimalPlaces,
+  decimalSchema,
+  instantSchema,
+  metadataSchema,
+  nonNegativeDecimalSchema,
+  positiveDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+  requiredTextSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { referenceTypeSchema, transactionReasonSchema, walletTypeSchema } from './events.ts';
+import { alertSettingsSchema, autoTopupSchema, walletConfigSchema } from './settings.ts';
+
+const creditsSchema = positiveDecimalSchema(decimalPlaces.credits);
+const rateSchema = positiveDecimalSchema(decimalPlaces.rate);
+const idempotencyKeySchema = requiredTextSchema(255);
+/** Priorities of lots: any integer that every client can hold exactly. */
+const prioritySchema = z.number().int().min(-2_147_483_648).max(2_147_483_647);
+
+/** Body of POST /wallets (specification, "Create a new wallet"). */
+export const createWalletSchema = z
+  .object({
+    currency: currencySchema,
+    customer_id: referenceSchema('cust').optional(),
+    external_customer_id: requiredTextSchema(255).optional(),
+    description: clearable(textSchema(1024)).optional(),
+    metadata: metadataSchema.default({}),
+    alert_settings: alertSettingsSchema.nullish(),
+    auto_topup: autoTopupSchema.nullish(),
+    conversion_rate: rateSchema.optional(),
+    topup_conversion_rate: rateSchema.optional(),
+    price_unit: textSchema(64).optional(),
+    initial_credits_to_load: nonNegativeDecimalSchema(decimalPlaces.credits).optional(),
+    initial_credits_expiry_date_utc: instantSchema.optional(),
+    initial_credits_to_load_expiry_date: z.number().int().optional(),
+    wallet_type: walletTypeSchema.default('PRE_PAID'),
+  })
+  .meta({ id: 'CreateWallet' });
+export type CreateWallet = z.output<typeof createWalletSchema>;
+
+/** Body of PUT /wallets/{id}: what is absent stays as it is. */
+export const updateWalletSchema = z
+  .object({
+    name: requiredTextSchema(255).optional(),
+    description: clearable(textSchema(1024)).optional(),
+    metadata: metadataSchema.optional(),
+    config: walletConfigSchema.optional(),
+    alert_settings: alertSettingsSchema.nullable().optional(),
+    auto_topup: autoTopupSchema.nullable().optional(),
+  })
+  .meta({ id: 'UpdateWallet' });
+
+/** Reasons that a top-up may give. Credits that an invoice has to pay for come with invoices. */
+export const topupReasons = [
+  'FREE_CREDIT_GRANT',
+  'PURCHASED_CREDIT_DIRECT',
+  'SUBSCRIPTION_CREDIT_GRANT',
+  'CREDIT_NOTE',
+  'CREDIT_ADJUSTMENT',
+  'INVOICE_VOID_REFUND',
+] as const;
+
+/** Body of POST /wallets/{id}/top-up. */
+export const topUpSchema = z
+  .object({
+    transaction_reason: z.enum(topupReasons),
+    credits_to_add: creditsSchema.optional(),
+    amount: positiveDecimalSchema(decimalPlaces.credits).optional(),
+    expiry_date_utc: instantSchema.optional(),
+    bonus_credits_to_add: creditsSchema.optional(),
+    bonus_credits_expiry_date_utc: instantSchema.optional(),
+    priority: prioritySchema.optional(),
+    description: textSchema(1024).optional(),
+    idempotency_key: idempotencyKeySchema.optional(),
+    metadata: metadataSchema.default({}),
+  })
+  .meta({ id: 'TopUpWallet' });
+export type TopUp = z.output<typeof topUpSchema>;
+
+/** Reasons that a debit by hand may give. */
+const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as const;
+
+/** Body of POST /wallets/{id}/debit. */
+export const debitSchema = z
+  .object({
+    credits: creditsSchema,
+    transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
+    description: textSchema(1024).optional(),
+    idempotency_key: idempotencyKeySchema.optional(),
+    metadata: metadataSchema.default({}),
+  })
+  .meta({ id: 'DebitWallet' });
+
+const thresholdView = z.object({
+  threshold: z.number(),
+  condition: z.enum(['below', 'above']),
+});
+
+/** The wallet on the wire (specification, Wallet). */
+export const walletSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    description: z.string().optional(),
+    customer_id: z.string(),
+    currency: z.string(),
+    conversion_rate: z.string(),
+    topup_conversion_rate: z.string(),
+    balance: z.string(),
+    credit_balance: z.string(),
+    credits_available_breakdown: z.object({ free: z.string(), purchased: z.string() }),
+    config: walletConfigSchema,
+    auto_topup: z
+      .object({
+        enabled: z.boolean(),
+        amount: z.number(),
+        threshold: z.number(),
+        invoicing: z.boolean(),
+      })
+      .optional(),
+    alert_settings: z
+      .object({
+        alert_enabled: z.boolean(),
+        critical: thresholdView.optional(),
+        warning: thresholdView.optional(),
+        info: thresholdView.optional(),
+      })
+      .optional(),
+    alert_state: z.enum(['ok', 'info', 'warning', 'in_alarm']),
+    wallet_status: z.enum(['active', 'frozen', 'closed']),
+    wallet_type: walletTypeSchema,
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'Wallet' });
+export type WalletResource = z.output<typeof walletSchema>;
+
+/** One entry of the ledger on the wire (specification, WalletTransaction; decision 27). */
+export const transactionSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    wallet_id: z.string(),
+    customer_id: z.string(),
+    type: z.enum(['credit', 'debit']),
+    transaction_status: z.enum(['pending', 'completed', 'failed']),
+    transaction_reason: transactionReasonSchema,
+    amount: z.string(),
+    credit_amount: z.string(),
+    credit_balance_before: z.string(),
+    credit_balance_after: z.string(),
+    credits_available: z.string(),
+    currency: z.string(),
+    conversion_rate: z.string(),
+    topup_conversion_rate: z.string(),
+    description: z.string().optional(),
+    expiry_date: instantSchema.optional(),
+    priority: z.number().int().optional(),
+    idempotency_key: z.string().optional(),
+    reference_type: referenceTypeSchema.optional(),
+    reference_id: z.string().optional(),
+    metadata: metadataSchema,
+    drawn_from: z
+      .array(z.object({ transaction_id: z.string(), credits: z.string() }))
+      .optional()
+      .meta({ description: 'Debits only: the loads that the credits were taken from, in order' }),
+  })
+  .meta({ id: 'WalletTransaction' });
+export type TransactionResource = z.output<typeof transactionSchema>;
+
+/** Answer of the operations that move credits. */
+export const movementSchema = z
+  .object({ wallet: walletSchema, wallet_transaction: transactionSchema })
+  .meta({ id: 'WalletMovement' });
+
+const { limit, offset } = pageShape;
+const integerParameter = z
+  .string()
+  .regex(/^-?\d{1,10}$/, 'must be an integer')
+  .transform(Number)
+  .pipe(prioritySchema);
+
+/** Query of GET /wallets/{id}/transactions: all filters of the specified client contract. */
+export const transactionsQuerySchema = z.object({
+  limit,
+  offset,
+  order: listShape.order,
+  status: recordStatusSchema.optional(),
+  id: z.string().max(64).optional(),
+  type: z.enum(['credit', 'debit']).optional(),
+  transaction_status: z.enum(['pending', 'completed', 'failed']).optional(),
+  transaction_reason: listParameter(transactionReasonSchema).optional(),
+  reference_type: referenceTypeSchema.optional(),
+  reference_id: textSchema(255).optional(),
+  start_time: instantSchema.optional(),
+  end_time: instantSchema.optional(),
+  expiry_date_before: instantSchema.optional(),
+  expiry_date_after: instantSchema.optional(),
+  credits_available_gt: decimalSchema(decimalPlaces.credits).optional(),
+  priority: integerParameter.optional(),
+  created_by: textSchema(64).optional(),
+  expand: textSchema(255).optional(),
+});
+export type TransactionsQuery = z.output<typeof transactionsQuerySchema>;
+
+/** Body of POST /wallets/search. */
+export const searchWalletsSchema = z.object({
+  ...searchShape,
+  wallet_ids: z.array(z.string().max(64)).max(1000).optional(),
+  alert_enabled: z.boolean().optional(),
+});

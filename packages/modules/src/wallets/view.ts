@@ -1,0 +1,22 @@
+import type { RecordStatus } from '@counterfoil/kernel';
+import { invariant, withoutNulls } from '@counterfoil/kernel';
+import type { WalletResource } from './schema.ts';
+import { alertSettingsView, autoTopupView } from './settings.ts';
+import { balanceOf, breakdownOf, type WalletState } from './wallet.ts';
+
+/** A wallet is never deleted: a closed one stays readable. */
+const status: RecordStatus = 'published';
+
+/** The wallet as the API, the read model and the webhooks show it. Throws when there is none. */
+export function walletView(wallet: WalletState): WalletResource {
+  invariant(wallet, 'there is no wallet to show');
+  const { lots: _lots, transactions: _transactions, ...shown } = wallet;
+  return withoutNulls({
+    ...shown,
+    status,
+    balance: balanceOf(wallet),
+    credits_available_breakdown: breakdownOf(wallet),
+    alert_settings: alertSettingsView(wallet.alert_settings),
+    auto_topup: autoTopupView(wallet.auto_topup),
+  });
+}
