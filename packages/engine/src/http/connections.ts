@@ -1,0 +1,97 @@
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { instantOf, Problem, randomId } from '@counterfoil/kernel';
+import { problemBody } from './problem-body.ts';
+
+/** The listening side: accepts connections, limits their times, and ends them in order. */
+export interface Connections {
+  listen(port: number, host: string): Promise<{ readonly port: number }>;
+  /** See `HttpServer.close`. */
+  close(drainMs: number): Promise<void>;
+  readonly isClosing: () => boolean;
+  /** To be called whenever an answer is out. */
+  readonly onAnswered: () => void;
+}
+
+/** Longer than the usual 60 s of proxies, so that a proxy never reuses a connection we just closed. */
+const keepAliveTimeoutMs = 65_000;
+const headersTimeoutMs = 10_000;
+
+/** Makes the listening side of a request listener. `requestTimeoutMs` is the time to receive one. */
+export function createConnections(
+  listener: (connections: Connections) => RequestListener,
+  requestTimeoutMs: number,
+): Connections {
+  const server = createServer({ noDelay: true });
+  server.headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
+  server.requestTimeout = requestTimeoutMs;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  let closing = false;
+  const connections: Connections = {
+    listen: (port, host) => listen(server, port, host),
+    close: (drainMs) => {
+      closing = true;
+      return drain(server, drainMs);
+    },
+    isClosing: () => closing,
+    // A connection that stays open after its last answer would hold up the end until its time-out.
+    onAnswered: () => {
+      if (closing) setImmediate(() => server.closeIdleConnections());
+    },
+  };
+  const requestListener = listener(connections);
+  server.on('request', requestListener);
+  // An expectation that we do not know is ignored, as RFC 9110 allows.
+  server.on('checkExpectation', requestListener);
+  server.on('clientError', answerBrokenRequest);
+  return connections;
+}
+
+function listen(server: Server, port: number, host: string): Promise<{ readonly port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve({ port: (server.address() as AddressInfo).port });
+    });
+  });
+}
+
+async function drain(server: Server, drainMs: number): Promise<void> {
+  if (!server.listening) return;
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+  try {
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What cannot be parsed as HTTP gets the one shape too, written by hand: there is no response yet. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const id = randomId('req', instantOf(Date.now()));
+  const message =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? 'The request did not arrive in time.'
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? 'The request headers, with the path, must have at most 16 KiB.'
+        : 'This is not a well-formed HTTP/1.1 request.';
+  const problem = new Problem('validation_error', message);
+  const body = JSON.stringify(problemBody(problem, id));
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}

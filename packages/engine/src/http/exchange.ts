@@ -1,0 +1,46 @@
+import type { Instant, ProblemCode } from '@counterfoil/kernel';
+import type { Response } from 'express';
+import type { Principal } from '../define/context.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { RequestRun } from './host.ts';
+
+/** What the steps of one request tell each other. Lives in `response.locals`. */
+export class Exchange {
+  readonly requestId: string;
+  readonly now: Instant;
+  /** Milliseconds of a clock that never jumps, for the duration. */
+  readonly startedAt: number = performance.now();
+  /** The label of logs and metrics: a route key, or a name for what is no route. */
+  label = 'unknown';
+  /** Whether the request is one of a machine that asks all the time, and not worth a line of log. */
+  isRoutine = false;
+  endpoint: Endpoint | null = null;
+  principal: Principal | null = null;
+  /** The parsed JSON of the body; undefined when there is none. */
+  body: unknown = undefined;
+  run: RequestRun | null = null;
+  /** The failure that was answered. */
+  failure: ProblemCode | null = null;
+  /** Fires when the request has been in hand for too long. */
+  deadline: NodeJS.Timeout | null = null;
+
+  constructor(requestId: string, now: Instant) {
+    this.requestId = requestId;
+    this.now = now;
+  }
+}
+
+/** The exchange that the first step put there. */
+export const exchangeOf = (response: Response): Exchange => response.locals.exchange as Exchange;
+
+/** The endpoint of a request that was routed to one. */
+export function endpointOf(exchange: Exchange): Endpoint {
+  if (exchange.endpoint === null) throw new TypeError('the request has no endpoint');
+  return exchange.endpoint;
+}
+
+/** The principal of a request that has passed authentication. */
+export function principalOf(exchange: Exchange): Principal {
+  if (exchange.principal === null) throw new TypeError('the request has no principal');
+  return exchange.principal;
+}

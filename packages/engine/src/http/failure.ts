@@ -1,0 +1,95 @@
+import { Problem } from '@counterfoil/kernel';
+import type { NextFunction, Request, Response } from 'express';
+import { AppendError, StoreUnavailable } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import { exchangeOf } from './exchange.ts';
+import { sendProblem } from './respond.ts';
+
+/** Codes by which the operating system and Postgres say that nobody answers, not that we erred. */
+const connectionCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  '08000',
+  '08001',
+  '08003',
+  '08006',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+]);
+
+/** What the body reader and the router report: `http-errors` with a type or a status. */
+interface ReportedError extends Error {
+  readonly type?: unknown;
+  readonly status?: unknown;
+  readonly limit?: unknown;
+  readonly code?: unknown;
+}
+
+const isUnavailable = (error: ReportedError): boolean =>
+  error instanceof StoreUnavailable ||
+  (error instanceof AppendError &&
+    (error.failure === 'unavailable' || error.failure === 'unknown_outcome')) ||
+  (typeof error.code === 'string' && connectionCodes.has(error.code));
+
+const unavailable = (): Problem =>
+  new Problem(
+    'service_unavailable',
+    'A part of the service cannot answer now. Repeat the request, with the same Idempotency-Key.',
+  );
+
+const internal = (): Problem =>
+  new Problem(
+    'internal_error',
+    'Something failed that should not have. Report it with the request id in `instance`.',
+  );
+
+/** The problems that the body reader and the router find, before any of our code runs. */
+function reported(error: ReportedError): Problem | null {
+  switch (error.type) {
+    case 'entity.too.large':
+      return new Problem(
+        'payload_too_large',
+        `The request body must have at most ${String(error.limit)} bytes. Send less at a time.`,
+        { details: { limit_bytes: error.limit } },
+      );
+    case 'encoding.unsupported':
+      return new Problem(
+        'unsupported_media_type',
+        'The Content-Encoding must be gzip, deflate, br or none.',
+      );
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new Problem('validation_error', 'The request body ended too early.');
+    default:
+      return error.status === 400
+        ? new Problem('validation_error', 'The request cannot be decoded. Check its encoding.')
+        : null;
+  }
+}
+
+/** The problem that a caller is told for an error. Everything unknown is `internal_error`. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (!(error instanceof Error)) return internal();
+  if (isUnavailable(error)) return unavailable();
+  return reported(error) ?? internal();
+}
+
+/** The one place where errors become answers. What is not the caller's doing is logged in full. */
+export const failureHandler =
+  (log: Log) =>
+  // Express recognises an error handler by its four parameters.
+  (error: unknown, _request: Request, response: Response, _next: NextFunction): void => {
+    const problem = problemOf(error);
+    if (problem.status >= 500 && problem !== error) {
+      const { requestId, label } = exchangeOf(response);
+      log.error({ err: error, request_id: requestId, route: label }, 'request failed');
+    }
+    sendProblem(response, problem);
+  };

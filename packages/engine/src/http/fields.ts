@@ -1,0 +1,33 @@
+/** The parsed parts of a request. */
+export interface ParsedParts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isMap = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Adds a part's members; a name that is taken is prefixed, so that no value hides another. */
+function add(into: Record<string, unknown>, values: unknown, part: string): void {
+  if (!isMap(values)) return;
+  for (const name of Object.keys(values)) {
+    into[Object.hasOwn(into, name) ? `${part}.${name}` : name] = values[name];
+  }
+}
+
+/**
+ * What the caller asked for, by name, for the request's digest: see `BeginRequest.fields`. The
+ * idempotency key is left out, because it may come in a header once and in the body the next time.
+ */
+export function fieldsOf({ params, query, body }: ParsedParts): Fields {
+  const fields: Record<string, unknown> = {};
+  if (isMap(body)) add(fields, body, 'body');
+  else if (body !== undefined) fields.body = body;
+  delete fields.idempotency_key;
+  add(fields, query, 'query');
+  add(fields, params, 'path');
+  return fields;
+}

@@ -1,0 +1,101 @@
+import type { Instant } from '@counterfoil/kernel';
+import type { Principal, RequestContext } from '../define/context.ts';
+import type { Module } from '../define/module.ts';
+import type { RouteKey } from '../define/route.ts';
+import type { Position } from '../log/types.ts';
+import type { HealthCheck } from '../operations/health.ts';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
+
+/** A request that has passed every check of form and access and is about to be handled. */
+export interface BeginRequest {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** When the request arrived. */
+  readonly now: Instant;
+  readonly route: RouteKey;
+  /** Method and concrete path below /v1, canonically written: `POST /wallets/wallet_01…/debit`. */
+  readonly operation: string;
+  /** From the header or from the body; null when neither has one. */
+  readonly idempotencyKey: string | null;
+  /**
+   * What the caller asked for, for the digest: the top-level fields of the parsed body (or `body`,
+   * when it is no object), of the query and of the path, without the idempotency key. A name that
+   * occurs twice is prefixed for the query (`query.limit`) and the path (`path.id`).
+   */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Revision that `If-Match` names; null when there is no condition. */
+  readonly ifMatch: number | null;
+  /** Position that the caller wants to see at least; null when he does not say. */
+  readonly minimumPosition: Position | null;
+}
+
+/** A request in the hands of its handler. The getters are asked when the handler is done. */
+export interface RequestRun {
+  readonly context: RequestContext;
+  /** Position of the last event that this request wrote; null when it wrote none. */
+  readonly position: Position | null;
+  /** Whether the outcome is that of an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+  /** How far the data that was read is behind; null when it is not known to be. */
+  readonly lagMilliseconds: number | null;
+}
+
+/** What carries requests out: the command side and the reading side. */
+export interface RequestHost {
+  begin(request: BeginRequest): RequestRun;
+}
+
+/** Requests per second that one API key may make of one process. */
+export interface RateLimit {
+  readonly perSecond: number;
+  /** The limit of one key, where it differs; null for the common one. */
+  readonly perSecondOf?: (principal: Principal) => number | null;
+}
+
+export interface HttpOptions {
+  readonly modules: readonly Module[];
+  readonly host: RequestHost;
+  /** Who holds an API key; null when it is unknown, expired or revoked. */
+  authenticate(apiKey: string): Principal | null | Promise<Principal | null>;
+  /** What /readyz reports. */
+  readonly health: readonly HealthCheck[];
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  /** Size limit of a request body, in bytes, where the route has none of its own. Default 1 MiB. */
+  readonly bodyLimitBytes?: number;
+  /** Default: 2,000 per second for every key. */
+  readonly rateLimit?: RateLimit;
+  /** Time to receive a request, and again to answer it, in milliseconds. Default 30 seconds. */
+  readonly requestTimeoutMs?: number;
+  /** Requests in hand at the same time; those above are answered 503. Default 4,000. */
+  readonly maximumInFlight?: number;
+  /** Whether each response is checked against the schema of its route. Default: in tests only. */
+  readonly validateResponses?: boolean;
+}
+
+export const httpDefaults = {
+  bodyLimitBytes: 1024 * 1024,
+  rateLimit: { perSecond: 2_000 },
+  requestTimeoutMs: 30_000,
+  maximumInFlight: 4_000,
+} as const;
+
+/** The options with their defaults. */
+export type HttpSettings = HttpOptions &
+  Required<Pick<HttpOptions, keyof typeof httpDefaults | 'validateResponses'>>;
+
+export interface HttpServer {
+  /** Starts to accept. Port 0 takes a free one; the answer says which. */
+  listen(port: number, host: string): Promise<{ readonly port: number }>;
+  /**
+   * Stops accepting, lets requests in hand finish for at most `drainMs` milliseconds and then cuts
+   * the remaining connections. From the call on, /readyz says no.
+   */
+  close(drainMs: number): Promise<void>;
+  /** The OpenAPI 3.1 document of all routes. */
+  openapi(): object;
+  /** All routes, in the order in which they are matched. */
+  readonly routeKeys: readonly RouteKey[];
+}

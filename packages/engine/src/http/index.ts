@@ -1,0 +1,10 @@
+export type {
+  BeginRequest,
+  HttpOptions,
+  HttpServer,
+  RateLimit,
+  RequestHost,
+  RequestRun,
+} from './host.ts';
+export { type ProblemBody, problemBody } from './problem-body.ts';
+export { createHttpServer } from './server.ts';

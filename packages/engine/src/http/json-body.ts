@@ -1,0 +1,136 @@
+import { isUtf8 } from 'node:buffer';
+import { decimal, invalidField } from '@counterfoil/kernel';
+import { pointerOf } from './issues.ts';
+
+/** How deep arrays and objects of a body may be nested. */
+export const maximumDepth = 64;
+
+/**
+ * The value of a JSON text (UTF-8). Throws a 400 `Problem` with a pointer on malformed JSON, and
+ * on what JSON permits but neither Postgres nor canonical JSON can hold: NUL characters, lone
+ * surrogates, numbers that a JSON number of 64 bits would change, and nesting beyond 64 levels.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw invalidField('', 'the body must be UTF-8');
+  const text = withoutByteOrderMark(bytes.toString('utf8'));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidField('', 'the body must be well-formed JSON');
+  }
+  const found = faultIn(value, 0);
+  if (found) throw invalidField(pointerOf(found.path), found.message);
+  const literal = changedNumber(text);
+  if (literal !== null) {
+    throw invalidField('', `a JSON number cannot carry ${literal} exactly; send it as a string`);
+  }
+  return value;
+}
+
+const withoutByteOrderMark = (text: string): string =>
+  text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+
+interface Fault {
+  /** Keys from the outside in. */
+  readonly path: PropertyKey[];
+  readonly message: string;
+}
+
+const fault = (message: string): Fault => ({ path: [], message });
+
+/** What is wrong with a text that should be stored; null when nothing is. */
+export function faultInText(text: string): string | null {
+  if (text.includes('\0')) return 'must not contain the NUL character (U+0000)';
+  return text.isWellFormed() ? null : 'must not contain a lone surrogate';
+}
+
+/** The first thing in a parsed value that cannot be stored. Drops members called `__proto__`. */
+function faultIn(value: unknown, depth: number): Fault | null {
+  if (typeof value === 'string') {
+    const message = faultInText(value);
+    return message === null ? null : fault(message);
+  }
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? null : fault('must be a number that is not so large');
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  if (depth >= maximumDepth) return fault(`must not be nested deeper than ${maximumDepth} levels`);
+  return Array.isArray(value) ? faultInItems(value, depth) : faultInMembers(value, depth);
+}
+
+function faultInItems(items: readonly unknown[], depth: number): Fault | null {
+  for (let index = 0; index < items.length; index += 1) {
+    const found = faultIn(items[index], depth + 1);
+    if (found) return at(index, found);
+  }
+  return null;
+}
+
+function faultInMembers(members: object, depth: number): Fault | null {
+  for (const key of Object.keys(members)) {
+    // An own member of this name is an unknown field that only an attacker would send.
+    if (key === '__proto__') {
+      Reflect.deleteProperty(members, key);
+      continue;
+    }
+    if (faultInText(key) !== null) {
+      return fault('must have no key with a NUL character or a lone surrogate');
+    }
+    const found = faultIn((members as Record<string, unknown>)[key], depth + 1);
+    if (found) return at(key, found);
+  }
+  return null;
+}
+
+function at(key: PropertyKey, found: Fault): Fault {
+  found.path.unshift(key);
+  return found;
+}
+
+const maybeLong = /\d[\d.]{15}|\d[eE]-?\d{3}/;
+const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/**
+ * The first number literal of a well-formed JSON text that is not the number it is parsed to, such
+ * as 1234567.1234567891; null when there is none. Accepting it would round somebody's money.
+ */
+function changedNumber(text: string): string | null {
+  if (!maybeLong.test(text)) return null;
+  let place = 0;
+  while (place < text.length) {
+    const code = text.charCodeAt(place);
+    if (code === quote) {
+      place = endOfString(text, place);
+    } else if (code === minus || (code >= digitZero && code <= digitNine)) {
+      numberLiteral.lastIndex = place;
+      const literal = numberLiteral.exec(text)?.[0] ?? '';
+      if (literal.length > 15 && changes(literal)) return literal.slice(0, 64);
+      if (/[eE]/.test(literal) && changes(literal)) return literal.slice(0, 64);
+      place += Math.max(1, literal.length);
+    } else {
+      place += 1;
+    }
+  }
+  return null;
+}
+
+const quote = 0x22;
+const minus = 0x2d;
+const backslash = 0x5c;
+const digitZero = 0x30;
+const digitNine = 0x39;
+
+/** The place after the string literal that starts at `start`. */
+function endOfString(text: string, start: number): number {
+  let place = start + 1;
+  while (place < text.length) {
+    const code = text.charCodeAt(place);
+    if (code === quote) return place + 1;
+    place += code === backslash ? 2 : 1;
+  }
+  return place;
+}
+
+const changes = (literal: string): boolean =>
+  literal.length > 400 || !decimal(literal).eq(decimal(String(Number(literal))));

@@ -1,0 +1,107 @@
+import { Problem } from '@counterfoil/kernel';
+import { type Express, type RequestHandler, Router } from 'express';
+import { compileEndpoint, type Endpoint } from './endpoint.ts';
+import type { HttpSettings } from './host.ts';
+import { expressPath, type PlacedRoute, routesByPath } from './routing.ts';
+import {
+  answerWith,
+  arriveAt,
+  authenticate,
+  authorise,
+  checkContentType,
+  readBytes,
+  readJson,
+  type Step,
+} from './steps.ts';
+
+interface MountOptions {
+  readonly settings: HttpSettings;
+  readonly admit: Step;
+  readonly limit: RequestHandler;
+}
+
+const prefix = '/v1/';
+
+const methodNames = {
+  GET: 'get',
+  POST: 'post',
+  PUT: 'put',
+  PATCH: 'patch',
+  DELETE: 'delete',
+} as const;
+
+/** Mounts the routes, and for every path the answer to the methods that it does not have. */
+export function mountRoutes(
+  application: Express,
+  placed: readonly PlacedRoute[],
+  { settings, admit, limit }: MountOptions,
+): void {
+  const identifyCaller = authenticate(settings);
+  const answer = answerWith(settings.host);
+
+  // What every request to a route passes, in this order.
+  const stepsOf = (endpoint: Endpoint): RequestHandler[] => [
+    arriveAt(endpoint),
+    admit,
+    identifyCaller,
+    limit,
+    authorise,
+    ...(endpoint.takesBody ? [checkContentType, readBytes(endpoint.bodyLimitBytes), readJson] : []),
+    answer,
+  ];
+
+  const routers = new Map<string, Router>();
+  for (const [path, siblings] of routesByPath(placed)) {
+    const mounted = routerFor(routers, firstSegment(path)).route(expressPath(`/v1${path}`));
+    for (const sibling of siblings) {
+      const endpoint = compileEndpoint(sibling, settings);
+      mounted[methodNames[endpoint.method]](...stepsOf(endpoint));
+    }
+    mounted.all(otherMethods(siblings.map(({ method }) => method)));
+  }
+  application.use(dispatchTo(routers));
+}
+
+const firstSegment = (path: string): string => {
+  const end = path.indexOf('/', 1);
+  return path.slice(1, end < 0 ? path.length : end);
+};
+
+function routerFor(routers: Map<string, Router>, segment: string): Router {
+  const known = routers.get(segment);
+  if (known) return known;
+  const made = Router({ caseSensitive: true });
+  routers.set(segment, made);
+  return made;
+}
+
+/**
+ * Express tries one path after the other. With a router per first segment it only has to try the
+ * paths of one resource, however many routes there are.
+ */
+const dispatchTo =
+  (routers: ReadonlyMap<string, Router>): RequestHandler =>
+  (request, response, next) => {
+    const { path } = request;
+    const router = path.startsWith(prefix)
+      ? routers.get(firstSegment(path.slice(prefix.length - 1)))
+      : undefined;
+    if (router) router(request, response, next);
+    else next();
+  };
+
+/** Answers OPTIONS, and 405 to every other method that a known path does not have. */
+function otherMethods(methods: readonly string[]): Step {
+  const known = ['OPTIONS', ...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort();
+  const allow = known.join(', ');
+  return (request, response) => {
+    response.setHeader('Allow', allow);
+    if (request.method === 'OPTIONS') {
+      response.statusCode = 204;
+      response.end();
+      return;
+    }
+    const message = `This path does not take ${request.method}. It takes ${allow}.`;
+    throw new Problem('method_not_allowed', message, { details: { allow: known } });
+  };
+}

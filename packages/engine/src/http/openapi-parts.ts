@@ -1,0 +1,138 @@
+import { type ProblemCode, problemCodes } from '@counterfoil/kernel';
+import { z } from 'zod';
+import type { ZodOpenApiObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+
+/** Documentation of `problemBody`. */
+export const problemSchema = z
+  .object({
+    code: z.enum(Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]]),
+    message: z.string().meta({ description: 'For people: what is wrong and what to do about it' }),
+    http_status_code: z.int(),
+    details: z.record(z.string(), z.unknown()).optional(),
+    success: z.literal(false),
+    error: z.object({ code: z.string(), message: z.string() }),
+    type: z.string().meta({ description: 'Where the code is explained' }),
+    title: z.string(),
+    status: z.int(),
+    instance: z.string().meta({ description: 'Id of the request' }),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().meta({
+            description:
+              'JSON pointer (RFC 6901) into the body, or into the part `details.in` names',
+          }),
+          message: z.string(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Problem', description: 'The body of every failure' });
+
+/** What each status means, with the codes it comes with. */
+function statusDescriptions(): Map<number, string> {
+  const descriptions = new Map<number, string>();
+  for (const [code, { status, title }] of Object.entries(problemCodes)) {
+    const known = descriptions.get(status);
+    descriptions.set(status, `${known ? `${known}\n` : ''}- \`${code}\`: ${title}`);
+  }
+  return descriptions;
+}
+
+const header = (description: string) => ({ description, schema: { type: 'string' as const } });
+
+const responseHeaders = {
+  'X-Request-Id': header('Id of the request: the one sent, or a new one'),
+  'Counterfoil-Position': header('Position in the log of what this request wrote'),
+  'Counterfoil-Lag-Ms': header('How many milliseconds the answer may be behind the log'),
+  'Idempotency-Replayed': header('`true` when this repeats the outcome of an earlier request'),
+  ETag: header('Revision of the resource, for `If-Match` and `If-None-Match`'),
+  RateLimit: header('What is left of the limit of this API key, and until when'),
+  'RateLimit-Policy': header('The limit of this API key'),
+  'Retry-After': header('Seconds after which a repetition makes sense'),
+} as const;
+
+type ResponseHeader = keyof typeof responseHeaders;
+
+/** References to response headers, by name. */
+export const headerReferences = (names: readonly ResponseHeader[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const parameter = (name: string, place: 'header', description: string, limit: number) => ({
+  name,
+  in: place,
+  required: false,
+  description,
+  schema: { type: 'string' as const, maxLength: limit },
+});
+
+const requestHeaders = {
+  IdempotencyKey: parameter(
+    'Idempotency-Key',
+    'header',
+    'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever. 1 to 255 visible ASCII characters.',
+    255,
+  ),
+  IfMatch: parameter(
+    'If-Match',
+    'header',
+    'The ETag that the record must still have; 412 when it has another.',
+    64,
+  ),
+  IfNoneMatch: parameter(
+    'If-None-Match',
+    'header',
+    'An ETag that the caller already has; 304 when it is still current.',
+    256,
+  ),
+  MinimumPosition: parameter(
+    'Counterfoil-Min-Position',
+    'header',
+    'A Counterfoil-Position that the answer must include; 503 when that takes too long.',
+    20,
+  ),
+  RequestId: parameter(
+    'X-Request-Id',
+    'header',
+    'An id for this request, up to 128 visible ASCII characters; one is made when absent.',
+    128,
+  ),
+} as const;
+
+/** References to request headers, by name. */
+export const parameterReferences = (names: readonly (keyof typeof requestHeaders)[]) =>
+  names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+
+const problemName = (status: number): string => `Problem${status}`;
+
+/** References to the answers of failing requests, by status. */
+export const problemReferences = (statuses: readonly number[]): ZodOpenApiResponsesObject =>
+  Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      { $ref: `#/components/responses/${problemName(status)}` },
+    ]),
+  );
+
+const failureHeaders = (status: number) =>
+  headerReferences(
+    status === 429 || status === 503 ? ['X-Request-Id', 'Retry-After'] : ['X-Request-Id'],
+  );
+
+/** The parts that operations refer to. */
+export const sharedComponents = (): NonNullable<ZodOpenApiObject['components']> => ({
+  schemas: { Problem: problemSchema },
+  parameters: requestHeaders,
+  headers: responseHeaders,
+  responses: Object.fromEntries(
+    [...statusDescriptions()].map(([status, description]) => [
+      problemName(status),
+      {
+        description,
+        headers: failureHeaders(status),
+        content: { 'application/json': { schema: problemSchema } },
+      },
+    ]),
+  ),
+  securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+});

@@ -1,0 +1,167 @@
+import { BrokenInvariant } from '@counterfoil/kernel';
+import { z } from 'zod';
+import {
+  type CreateDocumentOptions,
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
+import type { HttpOptions } from './host.ts';
+import {
+  headerReferences,
+  parameterReferences,
+  problemReferences,
+  sharedComponents,
+} from './openapi-parts.ts';
+import { type PlacedRoute, routesByPath } from './routing.ts';
+
+type Override = Exclude<CreateDocumentOptions['override'], undefined>;
+type OverrideInput = Parameters<Override>[0];
+
+/** The schema that a transformation starts from, where its output has none of its own. */
+function transformedFrom({ zodSchema, io }: OverrideInput): z.ZodType | null {
+  if (io !== 'output' || !(zodSchema instanceof z.ZodPipe)) return null;
+  return zodSchema.def.out instanceof z.ZodTransform ? (zodSchema.def.in as z.ZodType) : null;
+}
+
+/**
+ * The type of a transformed value. A schema that takes several types says by its example which one
+ * it gives: a decimal is taken as a string or a number, and leaves as a string.
+ */
+function describeTransformed({ jsonSchema, zodSchema }: OverrideInput, source: z.ZodType): void {
+  const example = z.globalRegistry.get(zodSchema)?.example;
+  const parsed = example === undefined ? undefined : z.safeParse(zodSchema, example);
+  if (parsed?.success && typeof parsed.data === 'string') {
+    jsonSchema.type = 'string';
+    return;
+  }
+  const described = z.toJSONSchema(source, { io: 'input', unrepresentable: 'any' });
+  for (const [key, value] of Object.entries(described)) {
+    if (key !== '$schema') (jsonSchema as Record<string, unknown>)[key] ??= value;
+  }
+}
+
+/** Makes the generated schemas say what is true on the wire, and no more. */
+const override: Override = (context) => {
+  const { jsonSchema, zodSchema, io } = context;
+  const source = transformedFrom(context);
+  if (source) describeTransformed(context, source);
+  if (zodSchema instanceof z.ZodDefault)
+    jsonSchema.default ??= zodSchema.def.defaultValue as string;
+  // Members may be added to a response at any time; a client must not reject it for that.
+  if (io === 'output' && zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+};
+
+const capitalised = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
+
+/** A name for the generators of clients: `POST /wallets/{id}/top-up` is `postWalletsByIdTopUp`. */
+export function operationId({ method, path }: Pick<PlacedRoute, 'method' | 'path'>): string {
+  const words = path
+    .replaceAll(/\{(\w+)\}/g, 'by_$1')
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean);
+  return method.toLowerCase() + words.map(capitalised).join('');
+}
+
+function failureStatuses({ method, placeholders, route }: PlacedRoute): number[] {
+  const isWrite = method !== 'GET';
+  return [
+    400,
+    401,
+    ...(route.permission ? [403] : []),
+    ...(placeholders.length > 0 || isWrite ? [404] : []),
+    ...(isWrite ? [409, 412] : []),
+    ...(route.body ? [413, 415] : []),
+    429,
+    500,
+    503,
+  ];
+}
+
+function requestHeaders({ method }: PlacedRoute) {
+  if (method === 'GET') {
+    return parameterReferences(['IfNoneMatch', 'MinimumPosition', 'RequestId']);
+  }
+  return parameterReferences([
+    ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
+    'IfMatch',
+    'MinimumPosition',
+    'RequestId',
+  ]);
+}
+
+function responseHeaders({ method }: PlacedRoute) {
+  return headerReferences([
+    'X-Request-Id',
+    ...(method === 'GET' ? (['Counterfoil-Lag-Ms'] as const) : (['Counterfoil-Position'] as const)),
+    ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
+    'ETag',
+    'RateLimit',
+    'RateLimit-Policy',
+  ]);
+}
+
+const statusTexts = { 200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'No content' } as const;
+
+/** Placeholders of a route that has no schema for them are texts. */
+const pathSchema = ({ placeholders }: PlacedRoute): z.ZodObject =>
+  z.object(Object.fromEntries(placeholders.map((name) => [name, z.string().min(1)])));
+
+const asObject = (schema: z.ZodType | undefined): z.ZodObject | undefined =>
+  schema instanceof z.ZodObject ? schema : undefined;
+
+function operation(placed: PlacedRoute): ZodOpenApiOperationObject {
+  const { route } = placed;
+  const path = asObject(route.params) ?? pathSchema(placed);
+  const query = asObject(route.query);
+  return {
+    operationId: operationId(placed),
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description && { description: route.description }),
+    requestParams: { ...(placed.placeholders.length > 0 && { path }), ...(query && { query }) },
+    parameters: requestHeaders(placed),
+    ...(route.body && {
+      requestBody: {
+        required: !route.bodyOptional,
+        content: { 'application/json': { schema: route.body } },
+      },
+    }),
+    responses: {
+      [String(route.status) as `${1 | 2 | 3 | 4 | 5}${string}`]: {
+        description: statusTexts[route.status as keyof typeof statusTexts],
+        headers: responseHeaders(placed),
+        ...(route.response && { content: { 'application/json': { schema: route.response } } }),
+      },
+      ...problemReferences(failureStatuses(placed)),
+    },
+  };
+}
+
+/** The OpenAPI 3.1 document of the routes. Throws `BrokenInvariant` on two equal operation ids. */
+export function openApiDocument(placed: readonly PlacedRoute[], info: HttpOptions['info']): object {
+  const ids = placed.map(operationId);
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined) throw new BrokenInvariant(`two routes have the operation id ${twice}`);
+  const paths: ZodOpenApiPathsObject = {};
+  for (const [path, siblings] of routesByPath(placed)) {
+    paths[`/v1${path}`] = Object.fromEntries(
+      siblings.map((sibling) => [sibling.method.toLowerCase(), operation(sibling)]),
+    );
+  }
+  const tags = [...new Set(placed.map(({ route }) => route.tag))].sort();
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: { ...info },
+      servers: [{ url: '/' }],
+      security: [{ apiKey: [] }],
+      tags: tags.map((name) => ({ name })),
+      paths,
+      components: sharedComponents(),
+    },
+    { override },
+  );
+}

@@ -1,0 +1,71 @@
+import { parse as parseQueryString } from 'node:querystring';
+import { type FieldProblem, Problem } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { describeIssue, fieldProblemsOf, pointerOf } from './issues.ts';
+import { faultInText } from './json-body.ts';
+
+/** Where in a request a value stands. */
+export type RequestPart = 'path' | 'query' | 'body';
+
+/** Checks and converts one part of a request. Throws a 400 `Problem` that names what is wrong. */
+export type Parser = (input: unknown) => unknown;
+
+const parseOptions = { error: describeIssue };
+
+/** Compiles a schema to a parser. Nothing is built per request but the result. */
+export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
+  const compiled = z.compile(schema);
+  return (input) => {
+    const parsed = compiled.safeParse(input, parseOptions);
+    if (parsed.success) return parsed.data;
+    throw invalidRequest(fieldProblemsOf(parsed.error.issues), part);
+  };
+}
+
+/**
+ * The 400 for wrong values. Pointers are relative to the part of the request; `details.in` says
+ * which part unless it is the body.
+ */
+export function invalidRequest(errors: readonly FieldProblem[], part: RequestPart): Problem {
+  const [first] = errors;
+  const name = first?.pointer.slice(1) || (part === 'body' ? 'request' : part);
+  const others = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : '';
+  return new Problem('validation_error', `${name}: ${first?.message ?? 'is not valid'}${others}`, {
+    ...(part !== 'body' && { details: { in: part } }),
+    errors,
+  });
+}
+
+/** The parameters in the query of a URL, decoded; one that is repeated is an array. */
+export function queryOf(url: string): Readonly<Record<string, unknown>> {
+  const mark = url.indexOf('?');
+  if (mark < 0) return {};
+  const text = url.slice(mark + 1);
+  if (text.includes('%')) refuseBadEncoding(text);
+  // The length of a URL is limited by the server, so the number of parameters need not be.
+  const query = parseQueryString(text, '&', '=', { maxKeys: 0 });
+  refuseFaultyTexts(query, 'query');
+  return query;
+}
+
+/** `node:querystring` leaves a wrong percent-encoding as it is; the caller should hear about it. */
+function refuseBadEncoding(text: string): void {
+  try {
+    decodeURIComponent(text);
+  } catch {
+    const message = 'the percent-encoding of the query is malformed';
+    throw invalidRequest([{ pointer: '', message }], 'query');
+  }
+}
+
+/** Refuses texts that could not be stored or compared: those with NUL characters. */
+export function refuseFaultyTexts(
+  values: Readonly<Record<string, unknown>>,
+  part: RequestPart,
+): void {
+  for (const name in values) {
+    const fault = faultInText(name) ?? faultInText(String(values[name]));
+    if (fault !== null)
+      throw invalidRequest([{ pointer: pointerOf([name]), message: fault }], part);
+  }
+}

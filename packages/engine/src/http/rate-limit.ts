@@ -1,0 +1,36 @@
+import { Problem } from '@counterfoil/kernel';
+import type { RequestHandler } from 'express';
+import { MemoryStore, rateLimit } from 'express-rate-limit';
+import { exchangeOf, principalOf } from './exchange.ts';
+import type { RateLimit } from './host.ts';
+
+const windowMs = 1_000;
+
+export interface RateLimiter {
+  readonly step: RequestHandler;
+  /** Ends the timer of the counters. */
+  close(): void;
+}
+
+/** Counts requests per API key and second, says so in `RateLimit` headers, and refuses above. */
+export function createRateLimiter({ perSecond, perSecondOf }: RateLimit): RateLimiter {
+  const store = new MemoryStore();
+  const step = rateLimit({
+    windowMs,
+    store,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    // Its run-time checks are for keys that are IP addresses behind proxies; ours are key ids.
+    validate: false,
+    keyGenerator: (_request, response) => principalOf(exchangeOf(response)).keyId,
+    limit: (_request, response) => perSecondOf?.(principalOf(exchangeOf(response))) ?? perSecond,
+    handler: () => {
+      throw new Problem(
+        'too_many_requests',
+        'This API key has made too many requests in this second. Repeat after Retry-After seconds.',
+        { retryAfterSeconds: windowMs / 1_000 },
+      );
+    },
+  });
+  return { step, close: () => store.shutdown() };
+}

@@ -1,0 +1,124 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Problem } from '@counterfoil/kernel';
+import type { Position } from '../log/types.ts';
+
+const visibleAscii = /^[\x21-\x7e]+$/;
+
+/** Characters that an idempotency key may have, in the header or in the body. */
+export const idempotencyKeyLimit = 255;
+const requestIdLimit = 128;
+
+/** A header is wrong: 400 that names it. */
+const invalidHeader = (name: string, message: string): Problem =>
+  new Problem('validation_error', `${name}: ${message}`, {
+    details: { in: 'header' },
+    errors: [{ pointer: `/${name}`, message }],
+  });
+
+/** The request id that the caller chose, if it is usable: up to 128 visible ASCII characters. */
+export function givenRequestId(headers: IncomingHttpHeaders): string | null {
+  const value = headers['x-request-id'];
+  if (typeof value !== 'string' || value.length > requestIdLimit) return null;
+  return visibleAscii.test(value) ? value : null;
+}
+
+/** The `Idempotency-Key` header; null when absent. Throws a 400 `Problem` when it is malformed. */
+function idempotencyHeader(headers: IncomingHttpHeaders): string | null {
+  const value = headers['idempotency-key'];
+  if (value === undefined) return null;
+  if (
+    typeof value !== 'string' ||
+    value.length > idempotencyKeyLimit ||
+    !visibleAscii.test(value)
+  ) {
+    const message = `must be 1 to ${idempotencyKeyLimit} visible ASCII characters, given once`;
+    throw invalidHeader('Idempotency-Key', message);
+  }
+  return value;
+}
+
+/** The `idempotency_key` of a parsed body; null when its schema has none or it is empty. */
+function idempotencyField(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('idempotency_key' in body)) return null;
+  const value = body.idempotency_key;
+  if (typeof value !== 'string' || value === '') return null;
+  if (value.length <= idempotencyKeyLimit) return value;
+  const message = `must have at most ${idempotencyKeyLimit} characters`;
+  throw new Problem('validation_error', `idempotency_key: ${message}`, {
+    errors: [{ pointer: '/idempotency_key', message }],
+  });
+}
+
+/**
+ * The idempotency key of a request: header and body field are one mechanism, so both may be given
+ * only when they agree. Throws a 400 `Problem` otherwise.
+ */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders, body: unknown): string | null {
+  const header = idempotencyHeader(headers);
+  const field = idempotencyField(body);
+  if (header !== null && field !== null && header !== field) {
+    const message = 'must equal the Idempotency-Key header; send only one of the two';
+    throw new Problem('validation_error', `idempotency_key: ${message}`, {
+      errors: [{ pointer: '/idempotency_key', message }],
+    });
+  }
+  return header ?? field;
+}
+
+const strongTag = /^"([\x21\x23-\x7e]*)"$/;
+const weakTag = /^W\/"[\x21\x23-\x7e]*"$/;
+const revisionText = /^(0|[1-9]\d{0,14})$/;
+
+/**
+ * The revision that `If-Match` asks for; null when absent or `*`, which any record fulfils. A tag
+ * that no revision can have, weak ones included, is 412 at once; anything else is 400.
+ */
+export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
+  const value = headers['if-match']?.trim();
+  if (value === undefined || value === '*') return null;
+  const [, tag] = strongTag.exec(value) ?? [];
+  if (tag !== undefined && revisionText.test(tag)) return Number(tag);
+  if (tag === undefined && !weakTag.test(value)) {
+    throw invalidHeader('If-Match', 'must be one ETag as it was answered, such as "5", or *');
+  }
+  throw new Problem(
+    'precondition_failed',
+    `If-Match ${value} matches no revision. Read the record again and send its ETag.`,
+  );
+}
+
+/** Whether `If-None-Match` names this revision, weakly compared, as a GET does. */
+export function noneMatch(header: string | undefined, revision: number): boolean {
+  if (header === undefined) return false;
+  const tag = `"${revision}"`;
+  return header.split(',').some((part) => {
+    const candidate = part.trim();
+    return candidate === '*' || candidate === tag || candidate === `W/${tag}`;
+  });
+}
+
+const positionText = /^\d{1,20}$/;
+const maximumPosition = 2n ** 64n - 1n;
+
+/** The position in `Counterfoil-Min-Position`; null when absent. 400 when it is no position. */
+export function minimumPositionOf(headers: IncomingHttpHeaders): Position | null {
+  const value = headers['counterfoil-min-position'];
+  if (value === undefined) return null;
+  const position =
+    typeof value === 'string' && positionText.test(value) ? BigInt(value) : maximumPosition + 1n;
+  if (position <= maximumPosition) return position;
+  const message = 'must be the Counterfoil-Position of an earlier answer';
+  throw invalidHeader('Counterfoil-Min-Position', message);
+}
+
+/** What the Content-Type and Content-Length headers say about the body. */
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] !== undefined && headers['content-length'] !== '0');
+
+const jsonType = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*"?utf-?8"?[ \t]*)?;?$/i;
+
+/** Whether a Content-Type is JSON in UTF-8. */
+export const isJson = (contentType: string | undefined): boolean =>
+  contentType === 'application/json' ||
+  (contentType !== undefined && contentType.length < 128 && jsonType.test(contentType.trim()));

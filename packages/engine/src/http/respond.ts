@@ -1,0 +1,77 @@
+import { BrokenInvariant, type Problem } from '@counterfoil/kernel';
+import type { Request, Response } from 'express';
+import { Entity } from '../define/route.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type Exchange, exchangeOf } from './exchange.ts';
+import type { RequestRun } from './host.ts';
+import { problemBody } from './problem-body.ts';
+import { noneMatch } from './request-headers.ts';
+import { checkResponse } from './response-check.ts';
+
+/** Sends a JSON text in one piece. The content type is exactly this, with no parameter. */
+export function sendJson(response: Response, status: number, body: unknown): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json');
+  response.end(JSON.stringify(body));
+}
+
+/** The headers that say where in the log the outcome stands and whether it is a repetition. */
+function setRunHeaders(response: Response, run: RequestRun): void {
+  if (run.position !== null) response.setHeader('Counterfoil-Position', String(run.position));
+  if (run.replayed) response.setHeader('Idempotency-Replayed', 'true');
+  if (run.lagMilliseconds !== null) {
+    response.setHeader('Counterfoil-Lag-Ms', String(Math.max(0, Math.round(run.lagMilliseconds))));
+  }
+}
+
+/** Sends what a handler returned, unless the request was answered meanwhile (its time was up). */
+export function sendResult(
+  request: Request,
+  response: Response,
+  endpoint: Endpoint,
+  run: RequestRun,
+  result: unknown,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = result instanceof Entity ? result.body : result;
+  if (endpoint.hasResponse === (body === undefined)) {
+    throw new BrokenInvariant(`${endpoint.key} answered ${body === undefined ? 'no' : 'a'} body`);
+  }
+  if (endpoint.response) checkResponse(endpoint.key, endpoint.response, body);
+  setRunHeaders(response, run);
+  if (result instanceof Entity) {
+    response.setHeader('ETag', `"${result.revision}"`);
+    if (endpoint.method === 'GET') {
+      // A cache may keep it for this caller, but has to ask whether it is still current.
+      response.setHeader('Cache-Control', 'private, no-cache');
+      if (noneMatch(request.headers['if-none-match'], result.revision)) {
+        response.statusCode = 304;
+        response.end();
+        return;
+      }
+    }
+  }
+  if (endpoint.hasResponse) {
+    sendJson(response, endpoint.status, body);
+  } else {
+    response.statusCode = endpoint.status;
+    response.end();
+  }
+}
+
+const defaultRetryAfterSeconds = 1;
+
+/** Sends a failure in the one shape. Does nothing when the answer is already on its way. */
+export function sendProblem(response: Response, problem: Problem): void {
+  const exchange: Exchange = exchangeOf(response);
+  exchange.failure = problem.code;
+  if (response.headersSent || response.destroyed) return;
+  if (exchange.run) setRunHeaders(response, exchange.run);
+  const { status } = problem;
+  if (status === 401) response.setHeader('WWW-Authenticate', 'ApiKey header="x-api-key"');
+  if (status === 503 || status === 429) {
+    const seconds = Math.ceil(problem.retryAfterSeconds ?? defaultRetryAfterSeconds);
+    response.setHeader('Retry-After', String(Math.max(1, seconds)));
+  }
+  sendJson(response, status, problemBody(problem, exchange.requestId));
+}

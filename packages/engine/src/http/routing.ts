@@ -1,0 +1,83 @@
+import { BrokenInvariant, invariant } from '@counterfoil/kernel';
+import type { Module } from '../define/module.ts';
+import type { AnyRoute, RouteKey } from '../define/route.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A route with its key taken apart. */
+export interface PlacedRoute {
+  readonly key: RouteKey;
+  readonly method: Method;
+  /** Below /v1, as in OpenAPI: `/wallets/{id}`. */
+  readonly path: string;
+  readonly placeholders: readonly string[];
+  readonly route: AnyRoute;
+}
+
+const keyShape = /^(GET|POST|PUT|PATCH|DELETE) (\/[^?#\s]*)$/;
+const segmentShape = /^(\{[a-z][a-z0-9_]*\}|[A-Za-z0-9_-]+)$/;
+
+const isPlaceholder = (segment: string): boolean => segment.startsWith('{');
+
+const segmentsOf = (path: string): string[] => path.slice(1).split('/');
+
+/** The path in the syntax of Express: `{id}` becomes `:id`. */
+export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+function place(key: string, route: AnyRoute): PlacedRoute {
+  const [, method, path] = keyShape.exec(key) ?? [];
+  invariant(method && path, `${key} is no route key`);
+  const segments = segmentsOf(path);
+  invariant(
+    segments.every((segment) => segmentShape.test(segment)),
+    `the path of ${key} has a segment that is neither plain nor one placeholder`,
+  );
+  invariant(!isPlaceholder(segments[0] ?? ''), `${key} must begin with the name of a resource`);
+  const placeholders = segments.filter(isPlaceholder).map((segment) => segment.slice(1, -1));
+  return { key: key as RouteKey, method: method as Method, path, placeholders, route };
+}
+
+/** Static segments come before placeholders, so that `/customers/usage` wins over `/customers/{id}`. */
+function bySpecificity(left: PlacedRoute, right: PlacedRoute): number {
+  const others = segmentsOf(right.path);
+  for (const [index, segment] of segmentsOf(left.path).entries()) {
+    const other = others[index];
+    if (other === undefined) return 1;
+    if (isPlaceholder(segment) !== isPlaceholder(other)) return isPlaceholder(segment) ? 1 : -1;
+    if (segment !== other) return segment < other ? -1 : 1;
+  }
+  return left.path.length - right.path.length || (left.method < right.method ? -1 : 1);
+}
+
+/**
+ * All routes of the modules, in the order in which they must be matched. Throws `BrokenInvariant`
+ * on a key that two modules define and on paths that differ only in the names of placeholders,
+ * because one of the two could never be reached.
+ */
+export function placeRoutes(modules: readonly Module[]): PlacedRoute[] {
+  const placed = modules.flatMap((module) =>
+    Object.entries(module.routes).map(([key, route]) => place(key, route)),
+  );
+  const keys = new Set<string>();
+  const paths = new Map<string, string>();
+  for (const { key, path } of placed) {
+    if (keys.has(key)) throw new BrokenInvariant(`two modules define ${key}`);
+    keys.add(key);
+    const shape = path.replaceAll(/\{\w+\}/g, '{}');
+    const known = paths.get(shape) ?? path;
+    invariant(known === path, `${path} and ${known} are the same path`);
+    paths.set(shape, path);
+  }
+  return placed.sort(bySpecificity);
+}
+
+/** The routes of each path, paths in the order of matching. */
+export function routesByPath(placed: readonly PlacedRoute[]): Map<string, PlacedRoute[]> {
+  const paths = new Map<string, PlacedRoute[]>();
+  for (const route of placed) {
+    const siblings = paths.get(route.path);
+    if (siblings) siblings.push(route);
+    else paths.set(route.path, [route]);
+  }
+  return paths;
+}

@@ -1,0 +1,80 @@
+import { Problem } from '@counterfoil/kernel';
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import { type Connections, createConnections } from './connections.ts';
+import { mountDocumentation } from './documentation.ts';
+import { failureHandler } from './failure.ts';
+import { type HttpOptions, type HttpServer, type HttpSettings, httpDefaults } from './host.ts';
+import { mountRoutes } from './mount-routes.ts';
+import { openApiDocument } from './openapi.ts';
+import { createRateLimiter } from './rate-limit.ts';
+import { placeRoutes } from './routing.ts';
+import { mountServiceRoutes } from './service-routes.ts';
+import { identify, type Step } from './steps.ts';
+import { createTraffic } from './traffic.ts';
+
+/** Answers of an API are never pages: nothing may be loaded, framed or guessed from them. */
+const apiSecurity = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+  },
+  xFrameOptions: { action: 'deny' },
+  // What is left out only matters to documents, and each header is work for every request.
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+/** Makes the HTTP machine of all routes. It serves nothing before `listen`. */
+export function createHttpServer(options: HttpOptions): HttpServer {
+  const settings: HttpSettings = {
+    validateResponses: process.env.NODE_ENV === 'test',
+    ...httpDefaults,
+    ...options,
+  };
+  const placed = placeRoutes(options.modules);
+  const document = openApiDocument(placed, options.info);
+  const limiter = createRateLimiter(settings.rateLimit);
+
+  const createApplication = (connections: Connections): Express => {
+    const application = bareApplication();
+    const traffic = createTraffic(settings, connections);
+    // What every request passes, in this order.
+    application.use(identify, traffic.watch, apiSecurity);
+    mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
+    mountDocumentation(application, options.info.title, Buffer.from(JSON.stringify(document)));
+    mountRoutes(application, placed, { settings, admit: traffic.admit, limit: limiter.step });
+    application.use(unknownPath);
+    application.use(failureHandler(options.log));
+    return application;
+  };
+
+  const connections = createConnections(createApplication, settings.requestTimeoutMs);
+  return {
+    listen: connections.listen,
+    close: async (drainMs) => {
+      await connections.close(drainMs);
+      limiter.close();
+    },
+    openapi: () => document,
+    routeKeys: placed.map(({ key }) => key),
+  };
+}
+
+function bareApplication(): Express {
+  const application = express();
+  application.disable('x-powered-by');
+  application.disable('etag');
+  application.disable('query parser');
+  application.enable('case sensitive routing');
+  return application;
+}
+
+const unknownPath: Step = (request) => {
+  const path = request.path.slice(0, 256);
+  throw new Problem('not_found', `There is nothing at ${path}. All paths are listed at /docs.`);
+};

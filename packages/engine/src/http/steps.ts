@@ -1,0 +1,157 @@
+import { randomFillSync } from 'node:crypto';
+import { instantOf, makeId, Problem } from '@counterfoil/kernel';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import type { Endpoint } from './endpoint.ts';
+import { Exchange, endpointOf, exchangeOf, principalOf } from './exchange.ts';
+import { fieldsOf } from './fields.ts';
+import type { HttpOptions, RequestHost } from './host.ts';
+import { parseJsonBody } from './json-body.ts';
+import { invalidRequest, queryOf, refuseFaultyTexts } from './parse.ts';
+import {
+  givenRequestId,
+  hasBody,
+  idempotencyKeyOf,
+  ifMatchOf,
+  isJson,
+  minimumPositionOf,
+} from './request-headers.ts';
+import { sendResult } from './respond.ts';
+
+/** A step of a request: does its part, or throws the `Problem` that is answered. */
+export type Step = (request: Request, response: Response, next: NextFunction) => void;
+export type AsyncStep = (
+  request: Request,
+  response: Response,
+  next: NextFunction,
+) => Promise<void> | void;
+
+const entropyBytes = 10;
+const entropyPool = Buffer.alloc(entropyBytes * 400);
+let entropyUsed = entropyPool.length;
+
+/** Fresh random bytes, fetched many at a time: one call per request would be dear. */
+function entropy(): Uint8Array {
+  if (entropyUsed === entropyPool.length) {
+    randomFillSync(entropyPool);
+    entropyUsed = 0;
+  }
+  entropyUsed += entropyBytes;
+  return entropyPool.subarray(entropyUsed - entropyBytes, entropyUsed);
+}
+
+/** First of all: an id and an instant for the request, and the header that repeats the id. */
+export const identify: Step = (request, response, next) => {
+  const now = instantOf(Date.now());
+  const requestId = givenRequestId(request.headers) ?? makeId('req', now, entropy());
+  response.locals.exchange = new Exchange(requestId, now);
+  response.setHeader('X-Request-Id', requestId);
+  response.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
+/** First step of a route: from here on, logs and metrics know which one it is. */
+export const arriveAt =
+  (endpoint: Endpoint): Step =>
+  (_request, response, next) => {
+    const exchange = exchangeOf(response);
+    exchange.endpoint = endpoint;
+    exchange.label = endpoint.key;
+    next();
+  };
+
+const maximumKeyLength = 512;
+
+/** Who is calling, by the `x-api-key` header. */
+export const authenticate =
+  (options: Pick<HttpOptions, 'authenticate'>): AsyncStep =>
+  async (request, response, next) => {
+    const apiKey = request.headers['x-api-key'];
+    if (typeof apiKey !== 'string' || apiKey === '') {
+      throw new Problem('unauthenticated', 'Send an API key in the x-api-key header.');
+    }
+    const principal = apiKey.length > maximumKeyLength ? null : await options.authenticate(apiKey);
+    if (principal === null) {
+      const message = 'The API key is unknown, expired or revoked. Send a valid one in x-api-key.';
+      throw new Problem('unauthenticated', message);
+    }
+    exchangeOf(response).principal = principal;
+    next();
+  };
+
+/** Whether the roles of the key give the right that the route asks for. */
+export const authorise: Step = (_request, response, next) => {
+  const exchange = exchangeOf(response);
+  const { permission } = endpointOf(exchange);
+  const principal = principalOf(exchange);
+  if (permission === null || principal.allows(permission)) return next();
+  throw new Problem(
+    'permission_denied',
+    `The roles of this API key do not give ${permission}. Use a key whose roles do.`,
+    { details: { permission, roles: principal.roles } },
+  );
+};
+
+/** Refuses a body that is not JSON in UTF-8, before a byte of it is read. */
+export const checkContentType: Step = (request, _response, next) => {
+  if (!hasBody(request.headers) || isJson(request.headers['content-type'])) return next();
+  throw new Problem(
+    'unsupported_media_type',
+    'Send the request body as JSON in UTF-8, with the header Content-Type: application/json.',
+  );
+};
+
+/** Reads the body, inflated if need be, up to a limit in bytes. */
+export const readBytes = (limit: number) => express.raw({ limit, type: () => true });
+
+/** Turns the bytes into a JSON value. An empty body is none. */
+export const readJson: Step = (request, response, next) => {
+  const bytes: unknown = request.body;
+  if (Buffer.isBuffer(bytes) && bytes.length > 0) {
+    exchangeOf(response).body = parseJsonBody(bytes);
+  }
+  next();
+};
+
+function parseBody(endpoint: Endpoint, body: unknown): unknown {
+  if (endpoint.parseBody === null) return undefined;
+  if (body !== undefined) return endpoint.parseBody(body);
+  if (endpoint.bodyOptional) return endpoint.parseBody({});
+  const message = 'a JSON body is required';
+  throw invalidRequest([{ pointer: '', message }], 'body');
+}
+
+function parseParams(endpoint: Endpoint, params: Readonly<Record<string, string>>): unknown {
+  if (endpoint.placeholders.length === 0) return {};
+  refuseFaultyTexts(params, 'path');
+  return endpoint.parseParams === null ? params : endpoint.parseParams(params);
+}
+
+const parseQuery = (endpoint: Endpoint, url: string): unknown =>
+  endpoint.parseQuery === null ? {} : endpoint.parseQuery(queryOf(url));
+
+/** The last step: parses what is left to parse, runs the handler and answers. */
+export const answerWith =
+  (host: RequestHost): AsyncStep =>
+  async (request, response) => {
+    const exchange = exchangeOf(response);
+    const endpoint = endpointOf(exchange);
+    const given = request.params as Readonly<Record<string, string>>;
+    const params = parseParams(endpoint, given);
+    const query = parseQuery(endpoint, request.url);
+    const body = parseBody(endpoint, exchange.body);
+    const { headers } = request;
+    const run = host.begin({
+      principal: principalOf(exchange),
+      requestId: exchange.requestId,
+      now: exchange.now,
+      route: endpoint.key,
+      operation: endpoint.operation(given),
+      idempotencyKey: endpoint.method === 'POST' ? idempotencyKeyOf(headers, body) : null,
+      fields: fieldsOf({ params, query, body }),
+      ifMatch: endpoint.method === 'GET' ? null : ifMatchOf(headers),
+      minimumPosition: minimumPositionOf(headers),
+    });
+    exchange.run = run;
+    const result: unknown = await endpoint.handle(run.context, { params, query, body });
+    sendResult(request, response, endpoint, run, result);
+  };

@@ -1,0 +1,74 @@
+/** One thing that a process needs. `check` throws, with a message for operators, when it fails. */
+export interface HealthCheck {
+  readonly name: string;
+  /** Whether the process is not ready while this fails. */
+  readonly required: boolean;
+  check(): Promise<void>;
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly required: boolean;
+  readonly status: 'ok' | 'failing';
+  /** Why it fails. */
+  readonly message?: string;
+}
+
+export interface HealthReport {
+  /** Whether every required check passes. */
+  readonly ready: boolean;
+  readonly checks: readonly CheckResult[];
+}
+
+const defaultTimeoutMs = 2_000;
+
+/**
+ * Makes a function that runs the checks at the same time and reports on each. A check that does
+ * not answer within `timeoutMs` fails. Callers that come while a run is under way share it, so
+ * that nobody can load the dependencies by asking often.
+ */
+export function createHealth(
+  checks: readonly HealthCheck[],
+  timeoutMs = defaultTimeoutMs,
+): () => Promise<HealthReport> {
+  let running: Promise<HealthReport> | null = null;
+  const run = async (): Promise<HealthReport> => {
+    const results = await Promise.all(checks.map((check) => runCheck(check, timeoutMs)));
+    return {
+      ready: results.every((result) => result.status === 'ok' || !result.required),
+      checks: results,
+    };
+  };
+  return () => {
+    running ??= run().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
+
+async function runCheck(check: HealthCheck, timeoutMs: number): Promise<CheckResult> {
+  const { name, required } = check;
+  try {
+    await within(timeoutMs, check.check());
+    return { name, required, status: 'ok' };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { name, required, status: 'failing', message: message || 'failed without a message' };
+  }
+}
+
+/** The promise's outcome, or a rejection after some milliseconds, whatever is first. */
+export async function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${milliseconds} ms`));
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

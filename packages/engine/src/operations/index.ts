@@ -1,0 +1,5 @@
+export * from './config.ts';
+export * from './health.ts';
+export * from './log.ts';
+export * from './metrics.ts';
+export * from './shutdown.ts';

@@ -1,0 +1,43 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+/** The log of a process. Lines are JSON objects; each carries the name of the process. */
+export type Log = Logger;
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Members that hold something secret, wherever in a logged object (two levels deep) they stand. */
+const secretMembers = [
+  'x-api-key',
+  'authorization',
+  'cookie',
+  'api_key',
+  'apiKey',
+  'secret',
+  'signing_secret',
+  'password',
+  'connectionString',
+];
+
+const pathsOf = (member: string): string[] => {
+  const bracketed = `["${member}"]`;
+  return [bracketed, `*${bracketed}`, `*.*${bracketed}`];
+};
+
+interface LogOptions {
+  readonly level: LogLevel;
+  readonly name: string;
+  /** Where lines go; the standard output when absent. */
+  readonly destination?: DestinationStream;
+}
+
+/** Makes the log of a process. Secret members of logged objects are replaced, never written. */
+export function createLog({ level, name, destination }: LogOptions): Log {
+  const options = {
+    level,
+    name,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: secretMembers.flatMap(pathsOf), censor: '[redacted]' },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}

@@ -1,0 +1,84 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What every metric is described by. Names carry the unit: `_seconds`, `_bytes`, `_total`. */
+export interface MetricDescription<Label extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly Label[];
+}
+
+interface HistogramDescription<Label extends string> extends MetricDescription<Label> {
+  /** Upper bounds, ascending. */
+  readonly buckets?: readonly number[];
+}
+
+interface GaugeDescription<Label extends string> extends MetricDescription<Label> {
+  /** Called at every collection, to set the value that is true at that moment. */
+  readonly collect?: (gauge: Gauge<Label>) => void | Promise<void>;
+}
+
+/** The metrics of a process: one registry, and helpers that register in it. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** Registers a counter. The same name gives the same counter. */
+  counter<Label extends string = never>(description: MetricDescription<Label>): Counter<Label>;
+  /** Registers a gauge. The same name gives the same gauge. */
+  gauge<Label extends string = never>(description: GaugeDescription<Label>): Gauge<Label>;
+  /** Registers a histogram. The same name gives the same histogram. */
+  histogram<Label extends string = never>(
+    description: HistogramDescription<Label>,
+  ): Histogram<Label>;
+}
+
+/** Bounds for durations in seconds, from a fold in memory to the longest time-out. */
+export const durationBuckets = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+] as const;
+
+/**
+ * Makes the metrics of a process. `processMetrics` adds memory, CPU, garbage collection and event
+ * loop figures; one object per process should have them.
+ */
+export function createMetrics({ processMetrics = true } = {}): Metrics {
+  const registry = new Registry();
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    counter: <Label extends string>({ name, help, labels = [] }: MetricDescription<Label>) =>
+      (registry.getSingleMetric(name) as Counter<Label> | undefined) ??
+      new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
+    gauge: <Label extends string>(description: GaugeDescription<Label>) =>
+      (registry.getSingleMetric(description.name) as Gauge<Label> | undefined) ??
+      makeGauge(registry, description),
+    histogram: <Label extends string>(description: HistogramDescription<Label>) =>
+      (registry.getSingleMetric(description.name) as Histogram<Label> | undefined) ??
+      makeHistogram(registry, description),
+  };
+}
+
+function makeGauge<Label extends string>(
+  registry: Registry,
+  { name, help, labels = [], collect }: GaugeDescription<Label>,
+): Gauge<Label> {
+  const common = { name, help, labelNames: [...labels], registers: [registry] };
+  if (!collect) return new Gauge(common);
+  return new Gauge({
+    ...common,
+    collect(this: Gauge<Label>) {
+      return collect(this);
+    },
+  });
+}
+
+function makeHistogram<Label extends string>(
+  registry: Registry,
+  { name, help, labels = [], buckets = durationBuckets }: HistogramDescription<Label>,
+): Histogram<Label> {
+  return new Histogram({
+    name,
+    help,
+    labelNames: [...labels],
+    buckets: [...buckets],
+    registers: [registry],
+  });
+}
