@@ -37,6 +37,11 @@ export interface RunOptions {
   readonly readSide: ReadSide;
   readonly recentWrites: RecentWrites;
   readonly now: () => number;
+  /**
+   * Waits until this process itself has taken over a write to one of the aggregates that it
+   * follows in memory, such as a revoked key.
+   */
+  readonly takenOver?: (category: string, position: Position) => Promise<void>;
 }
 
 type Any = Aggregate<string, EventCatalogue, unknown>;
@@ -97,6 +102,9 @@ export class RequestRunner implements RequestRun, RequestContext {
         expectedRevision: ifMatch,
       }));
     this.#note(outcome);
+    if (outcome.events.length > 0) {
+      await this.#options.takenOver?.((aggregate as unknown as Any).name, outcome.position);
+    }
     return outcome as Outcome<State, EventOf<Catalogue>>;
   }
 

@@ -1,0 +1,101 @@
+import type { EventStore, LogItem, Position, StoredEvent } from '../log/types.ts';
+
+/** Items that one round takes over; the fold yields to requests between rounds. */
+const batchMaximum = 500;
+
+export interface LiveFoldOptions {
+  readonly store: EventStore;
+  /** Streams to follow, by prefix. */
+  readonly prefixes: readonly string[];
+  /** Takes over one event. It must not throw: what it cannot use it must ignore. */
+  readonly apply: (event: StoredEvent) => void;
+  readonly onLost?: (error: Error) => void;
+  /** Told when the fold ends for another reason than `stop`. */
+  readonly onFailed: (error: unknown) => void;
+}
+
+/** Something in memory that follows the log, such as the API keys that may call. */
+export interface LiveFold {
+  /** Resolves when everything that was in the log at the start has been taken over. */
+  readonly ready: Promise<void>;
+  /** Whether the fold has reached a position, waiting for it at most so long. */
+  waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+interface Waiter {
+  readonly position: Position;
+  readonly resolve: (reached: boolean) => void;
+}
+
+/** Starts to follow the log from its beginning and keeps following it. */
+export function startLiveFold(options: LiveFoldOptions): LiveFold {
+  const abort = new AbortController();
+  const waiters = new Set<Waiter>();
+  let position: Position = 0n;
+  let becomeReady: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => {
+    becomeReady = resolve;
+  });
+
+  const take = (item: LogItem): void => {
+    switch (item.kind) {
+      case 'event':
+        options.apply(item.event);
+        position = item.event.position;
+        break;
+      case 'checkpoint':
+        position = item.position;
+        break;
+      case 'caught_up':
+        becomeReady();
+        break;
+      default:
+        item satisfies never;
+    }
+  };
+
+  const notify = (): void => {
+    for (const waiter of waiters) if (waiter.position <= position) waiter.resolve(true);
+  };
+
+  const follow = async (): Promise<void> => {
+    const subscription = {
+      prefixes: options.prefixes,
+      after: () => position,
+      signal: abort.signal,
+      ...(options.onLost ? { onLost: options.onLost } : {}),
+    };
+    for await (const items of options.store.follow(subscription, batchMaximum)) {
+      items.forEach(take);
+      notify();
+    }
+  };
+
+  const following = follow().catch((error: unknown) => {
+    if (!abort.signal.aborted) options.onFailed(error);
+  });
+
+  return {
+    ready,
+    waitFor: (wanted, timeoutMilliseconds) =>
+      wanted <= position
+        ? Promise.resolve(true)
+        : new Promise((resolve) => {
+            const timer = setTimeout(() => waiter.resolve(false), timeoutMilliseconds);
+            const waiter: Waiter = {
+              position: wanted,
+              resolve: (reached) => {
+                clearTimeout(timer);
+                waiters.delete(waiter);
+                resolve(reached);
+              },
+            };
+            waiters.add(waiter);
+          }),
+    async stop() {
+      abort.abort();
+      await following;
+    },
+  };
+}

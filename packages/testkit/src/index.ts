@@ -1,0 +1,2 @@
+export * from './given.ts';
+export * from './memory-store.ts';
