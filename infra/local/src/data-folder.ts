@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { acquireProcessLock } from '../../bootstrap/process-lock.mjs';
+import { settlePredecessor } from './process-record.ts';
+
+const RECORDS = 'processes';
+
+/**
+ * Only the owner may look inside. As root, others may pass through: PostgreSQL refuses to run as root,
+ * so its account has to reach its own folder in there.
+ */
+export const FOLDER_MODE = process.getuid?.() === 0 ? 0o711 : 0o700;
+
+/** The folder belongs to another process that is still running. */
+export class DataFolderInUseError extends Error {
+  override readonly name = 'DataFolderInUseError';
+  readonly pid: number;
+
+  constructor(path: string, pid: number) {
+    super(
+      `The data folder ${path} is in use by process ${pid}. Stop that process, or choose another ` +
+        'folder: COUNTERFOIL_DATA=/another/folder npm start',
+    );
+    this.pid = pid;
+  }
+}
+
+export interface DataFolder {
+  /** Absolute path. */
+  readonly path: string;
+  /** Where the record of a process of this name goes; see `recordFile` of `superviseProcess`. */
+  recordFile(name: string): string;
+  /** Lets the next process have the folder. Ending the process does the same. */
+  release(): void;
+}
+
+/**
+ * Creates the folder that holds everything a local installation keeps, and takes it for this process
+ * alone. What a killed predecessor left running in it is stopped first.
+ *
+ * @param path absolute, or relative to the working folder
+ * @throws {DataFolderInUseError} when a living process has it
+ */
+export async function dataFolder(path: string): Promise<DataFolder> {
+  const absolute = resolve(path);
+  mkdirSync(join(absolute, RECORDS), { recursive: true, mode: FOLDER_MODE });
+  const lock = acquireProcessLock(join(absolute, 'lock'));
+  if (!lock.acquired) throw new DataFolderInUseError(absolute, lock.pid);
+  try {
+    await Promise.all(recordsIn(absolute).map(settlePredecessor));
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return {
+    path: absolute,
+    recordFile: (name) => join(absolute, RECORDS, `${name}.json`),
+    release: lock.release,
+  };
+}
+
+/** Applications have their records in one folder, each server has its own beside its data. */
+function recordsIn(path: string): string[] {
+  const applications = readdirSync(join(path, RECORDS))
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => join(path, RECORDS, name));
+  const servers = readdirSync(path).map((name) => join(path, name, SERVER_RECORD));
+  return [...applications, ...servers.filter((file) => existsSync(file))];
+}
+
+/** Name of the record of a server inside the folder of that server. */
+export const SERVER_RECORD = 'process.json';
