@@ -22,7 +22,9 @@ export function originalStreamOf(name: string): string {
 export function streamNameProblem(name: string): string | undefined {
   if (name === '' || name === METADATA_PREFIX) return 'a stream name must not be empty';
   if (name === '$all') return '$all is not a stream that can be written or read by name';
-  if (Buffer.byteLength(name) > limits.streamNameBytes) {
+  // A name of the full length must leave room for the name of its metadata stream.
+  const own = isMetadataStream(name) ? originalStreamOf(name) : name;
+  if (Buffer.byteLength(own) > limits.streamNameBytes) {
     return `a stream name must not be longer than ${limits.streamNameBytes} bytes`;
   }
   return undefined;
