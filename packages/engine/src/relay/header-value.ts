@@ -1,0 +1,28 @@
+/** Printable ASCII but space, double quote and per cent: what CloudEvents leaves as it is. */
+const plain = /^[\x21\x23\x24\x26-\x7e]*$/;
+const special = /[^\x21\x23\x24\x26-\x7e]/gu;
+
+/**
+ * A text as the value of a message header: what is not plain ASCII is percent-encoded as UTF-8
+ * (CloudEvents, NATS binding). A correlation id may be the caller's own text, and must
+ * not be able to start a header of its own.
+ */
+export const encodeHeader = (text: string): string =>
+  plain.test(text) ? text : text.toWellFormed().replace(special, percentEncoded);
+
+function percentEncoded(character: string): string {
+  let text = '';
+  for (const byte of new TextEncoder().encode(character)) {
+    text += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return text;
+}
+
+/** The text that `encodeHeader` was given; the value itself when it is no such encoding. */
+export function decodeHeader(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}

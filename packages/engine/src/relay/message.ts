@@ -1,0 +1,136 @@
+import { BrokenInvariant } from '@counterfoil/kernel';
+import type { Publication } from '../define/publication.ts';
+import type { Position, StoredEvent } from '../log/types.ts';
+import { encodeHeader } from './header-value.ts';
+import { messageId } from './message-id.ts';
+import { publicSubject } from './subject.ts';
+
+/** Names of the headers that readers and the relay itself rely on. */
+export const headerNames = {
+  id: 'ce-id',
+  type: 'ce-type',
+  subject: 'ce-subject',
+  time: 'ce-time',
+  position: 'Billing-Position',
+  index: 'Billing-Index',
+  count: 'Billing-Count',
+  stream: 'Billing-Stream',
+  revision: 'Billing-Revision',
+  correlation: 'Billing-Correlation',
+  causation: 'Billing-Causation',
+} as const;
+
+/**
+ * The longest body, in bytes. It is fixed and not taken from the server's `max_payload`, because
+ * what is published has to follow from the log alone. Webhooks carry the same bytes.
+ */
+export const bodyBytesMaximum = 256 * 1024;
+
+/** A public message as it goes to the broker. */
+export interface OutgoingMessage {
+  /** Position of the event in the log. */
+  readonly position: Position;
+  /** Which of the event's messages this is, from 0. */
+  readonly index: number;
+  /** How many messages the event has. */
+  readonly count: number;
+  readonly id: string;
+  readonly subject: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Whether the body was too long and only names the records. */
+  readonly truncated: boolean;
+}
+
+/**
+ * The public messages about one event: CloudEvents in binary mode, the bare JSON as body.
+ * Pure: the same event and publications give the same bytes. Throws `BrokenInvariant` on what
+ * can never be published (bad subject, too many messages) and TypeError on what is no JSON.
+ */
+export const publicMessages = (
+  event: StoredEvent,
+  publications: readonly Publication[],
+): readonly OutgoingMessage[] =>
+  publications.map((publication, index) =>
+    publicMessage(event, publication, index, publications.length),
+  );
+
+/** The nth of an event's `count` messages. See `publicMessages`. */
+export function publicMessage(
+  event: StoredEvent,
+  publication: Publication,
+  index: number,
+  count: number,
+): OutgoingMessage {
+  const { tenant_id: tenantId, environment_id: environmentId } = event.metadata;
+  const { type, resourceId } = publication;
+  const subject = publicSubject({ tenantId, environmentId, type, resourceId });
+  const id = messageId(event.position, index);
+  const whole = encodeBody(type, publication.body);
+  const truncated = whole.length > bodyBytesMaximum;
+  const headers = {
+    ...messageHeaders(event, publication, id),
+    [headerNames.index]: String(index),
+    [headerNames.count]: String(count),
+    ...(truncated ? { 'ce-dataref': dataReference(id) } : {}),
+  };
+  const body = truncated ? stubBody(publication) : whole;
+  return { position: event.position, index, count, id, subject, headers, body, truncated };
+}
+
+/** Where the whole body of a truncated message can be had, relative to the service's base URL. */
+const dataReference = (id: string): string => `/v1/webhooks/messages/${id}`;
+
+function messageHeaders(
+  { metadata, stream, revision, position }: StoredEvent,
+  { type, resourceId }: Publication,
+  id: string,
+): Record<string, string> {
+  const { tenant_id: tenant, environment_id: environment } = metadata;
+  return {
+    'Nats-Msg-Id': id,
+    'ce-specversion': '1.0',
+    [headerNames.id]: id,
+    [headerNames.type]: type,
+    'ce-source': environment
+      ? `/tenants/${tenant}/environments/${environment}`
+      : `/tenants/${tenant}`,
+    [headerNames.subject]: resourceId,
+    [headerNames.time]: metadata.occurred_at,
+    'ce-dataschema': `/schemas/events/v1/${type}.json`,
+    'ce-datacontenttype': 'application/json',
+    'ce-sequence': String(position),
+    [headerNames.position]: String(position),
+    [headerNames.stream]: encodeHeader(stream),
+    [headerNames.revision]: String(revision),
+    [headerNames.correlation]: encodeHeader(metadata.$correlationId),
+    [headerNames.causation]: encodeHeader(metadata.$causationId),
+  };
+}
+
+const encoder = new TextEncoder();
+
+function encodeBody(type: string, body: Publication['body']): Uint8Array {
+  if (Object.hasOwn(body, 'event_type')) {
+    throw new BrokenInvariant(`the body of ${type} has an event_type of its own`);
+  }
+  return encoder.encode(JSON.stringify({ event_type: type, ...body }));
+}
+
+/** What is left of a body that is too long: the records it is about, by their ids alone. */
+function stubBody({ type, body }: Publication): Uint8Array {
+  const named = Object.entries(body).flatMap(([key, value]) => {
+    const id = idOf(value);
+    return id === null ? [] : [[key, { id }] as const];
+  });
+  const stub = encodeBody(type, { ...Object.fromEntries(named), truncated: true });
+  if (stub.length > bodyBytesMaximum) {
+    throw new BrokenInvariant(`even the truncated body of ${type} is too long`);
+  }
+  return stub;
+}
+
+const idOf = (value: unknown): string | null =>
+  typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+    ? value.id
+    : null;

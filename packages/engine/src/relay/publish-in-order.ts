@@ -1,0 +1,93 @@
+import type { OutgoingMessage } from './message.ts';
+import type { Publisher, PublishFault, PublishOutcome } from './nats-publisher.ts';
+import type { Tail } from './nats-tail.ts';
+import { createBackOff, pause } from './pause.ts';
+import { isAfter, type Place, tailPlace } from './resume.ts';
+
+/** The stream ends before the place where this relay had brought it to: start over from there. */
+export class StreamWentBack extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'StreamWentBack';
+  }
+}
+
+/** The broker does not take a message, time after time. */
+export class PublishRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PublishRefused';
+  }
+}
+
+export interface InOrderOptions {
+  readonly publisher: Publisher;
+  readonly readTail: () => Promise<Tail>;
+  readonly signal: AbortSignal;
+  /** Told when the stream's end has moved on, by this relay or by another. */
+  readonly onPlace: (place: Place, published: number) => void;
+  /** Told about each fault that made the relay look at the stream's end again. */
+  readonly onResync: (fault: PublishFault, detail: string) => void;
+}
+
+/** Faults in a row, with nothing stored between them, after which it is given up for now. */
+const fruitlessMaximum = 8;
+
+/**
+ * Brings messages behind a place of the stream, as far as they are not there yet. After any
+ * fault the stream's own end says what is still missing, so neither a lost answer nor another
+ * relay can lead to a gap or a second copy.
+ *
+ * Gives the place after the last message. Throws `StreamWentBack` when the stream is shorter than
+ * `place` says, and `PublishRefused` when it does not get on.
+ */
+export async function publishInOrder(
+  messages: readonly OutgoingMessage[],
+  start: Place,
+  options: InOrderOptions,
+): Promise<Place> {
+  const { publisher, readTail, signal, onPlace, onResync } = options;
+  const backOff = createBackOff(10, 1_000);
+  let place = start;
+  let fruitless = 0;
+  for (;;) {
+    const missing = messages.filter((message) => isAfter(message, place));
+    if (missing.length === 0) return place;
+    const outcome = await publisher.publish(missing, place.sequence);
+    place = advanced(place, missing, outcome);
+    if (outcome.acknowledged > 0) onPlace(place, outcome.acknowledged);
+    if (outcome.fault === null) return place;
+    signal.throwIfAborted();
+    onResync(outcome.fault, outcome.detail);
+    const tail = checkedTail(await readTail(), place);
+    const progressed = outcome.acknowledged > 0 || tail.sequence > place.sequence;
+    if (tail.sequence > place.sequence) onPlace(tail, 0);
+    place = tail;
+    fruitless = progressed ? 0 : fruitless + 1;
+    if (fruitless >= fruitlessMaximum) throw new PublishRefused(outcome.detail);
+    if (progressed) backOff.reset();
+    await pause(backOff.next(), signal);
+    signal.throwIfAborted();
+  }
+}
+
+function advanced(
+  place: Place,
+  messages: readonly OutgoingMessage[],
+  { acknowledged }: PublishOutcome,
+): Place {
+  const last = messages[acknowledged - 1];
+  if (!last) return place;
+  const { position, index, count } = last;
+  return { sequence: place.sequence + acknowledged, position, index, complete: index + 1 >= count };
+}
+
+/** The stream's end as a place; throws when it is before what is known to have been stored. */
+function checkedTail(tail: Tail, known: Place): Place {
+  const place = tailPlace(tail);
+  const lost = tail.sequence < known.sequence || (!tail.last && tail.sequence > 0);
+  if (!lost && !isAfter(known, place)) return place;
+  throw new StreamWentBack(
+    `the stream ends with ${tail.sequence} where ${known.sequence} had been stored`,
+  );
+}

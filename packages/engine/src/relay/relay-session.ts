@@ -1,0 +1,230 @@
+import { millisecondsOf } from '@counterfoil/kernel';
+import type { EventStore, LogItem, Position, StoredEvent } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import type { OutgoingMessage } from './message.ts';
+import type { Nats } from './nats-connection.ts';
+import { openPublisher } from './nats-publisher.ts';
+import { ensurePublicStream, type StreamOptions } from './nats-streams.ts';
+import { type JetStreamRequests, jetStreamRequests, readTail, type Tail } from './nats-tail.ts';
+import { unlessAborted } from './pause.ts';
+import type { Progress } from './progress.ts';
+import type { MessagePlace } from './public-message.ts';
+import { publishInOrder } from './publish-in-order.ts';
+import type { Renderer } from './render.ts';
+import { type Checkpoint, isAfter, type Place, resumption } from './resume.ts';
+
+/** The read models; the relay stays behind them, so that receivers can read what they are told. */
+export interface Projected {
+  /** Resolves when the read models show everything up to a position. */
+  waitFor(position: Position, signal: AbortSignal): Promise<void>;
+}
+
+/** Where the checkpoint is kept: outside both the log and the broker. */
+export interface CheckpointStore {
+  load(): Promise<Checkpoint | null>;
+  save(checkpoint: Checkpoint): Promise<void>;
+}
+
+/** The public stream was not made from this log. Going on would mix two histories. */
+export class LogMismatch extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LogMismatch';
+  }
+}
+
+export interface SessionParts {
+  readonly store: EventStore;
+  readonly nats: Nats;
+  readonly renderer: Renderer;
+  readonly projected: Projected;
+  readonly checkpoint: CheckpointStore;
+  readonly progress: Progress;
+  readonly log: Log;
+  readonly streams: StreamOptions;
+  readonly window: number;
+}
+
+/** Events taken from the log at once; also bounds the messages that are kept in memory. */
+const batchMaximum = 512;
+
+/**
+ * Relays over one connection, from the end of the stream on, until the signal aborts. Rejects when
+ * the connection is lost or anything else goes wrong; the next session starts from the stream's
+ * end again and needs to know nothing of this one.
+ */
+export async function relayOnce(parts: SessionParts, signal: AbortSignal): Promise<void> {
+  const session = await parts.nats.session(signal);
+  const ended = AbortSignal.any([signal, session.lost]);
+  const requests = await jetStreamRequests(session);
+  await requests.run(ensurePublicStream(requests.manager, parts.streams));
+  const publisher = openPublisher(session, { window: parts.window });
+  try {
+    const relay = await openRelay(parts, requests, { publisher, signal: ended });
+    await followLog(parts, relay, ended);
+  } finally {
+    publisher.close();
+  }
+}
+
+/** What one session holds: where it is and how it goes on from there. */
+interface OpenRelay {
+  readonly from: Position;
+  publish(messages: readonly OutgoingMessage[]): Promise<void>;
+}
+
+type Way = Pick<Parameters<typeof publishInOrder>[2], 'publisher' | 'signal'>;
+
+/** Finds the place to go on from, checks it against the log and completes a cut event. */
+async function openRelay(
+  parts: SessionParts,
+  requests: JetStreamRequests,
+  way: Way,
+): Promise<OpenRelay> {
+  const { progress, renderer, log } = parts;
+  const tail = await readTail(requests);
+  const { from, skip, damage } = resumption(tail, await knownCheckpoint(parts, tail));
+  if (damage) {
+    log.error({ damage, sequence: tail.sequence }, 'relay: the public stream has lost messages');
+    progress.damaged(damage);
+  }
+  progress.opened(tail.identity, from);
+  const relay = createOpenRelay(parts, { from, skip }, () => readTail(requests), way);
+  if (tail.last) {
+    const event = await eventOf(parts.store, tail.last);
+    if (!from.complete) {
+      const { messages, poison } = await renderer.render([event]);
+      await relay.publish(messages);
+      if (poison) throw poison;
+    }
+  }
+  return relay;
+}
+
+function createOpenRelay(
+  { progress, projected, log }: SessionParts,
+  start: { readonly from: Place; readonly skip: number },
+  readEnd: () => Promise<Tail>,
+  way: Way,
+): OpenRelay {
+  const { signal } = way;
+  let { from: place, skip } = start;
+  const options = {
+    ...way,
+    readTail: readEnd,
+    onPlace: progress.placed,
+    onResync: (fault: string, detail: string) => {
+      log.info({ fault, detail }, 'relay: looks at the end of the stream again');
+      progress.resynced(fault);
+    },
+  };
+  return {
+    from: start.from.position,
+    publish: async (messages) => {
+      const unseen = messages.filter((message) => isAfter(message, place));
+      const counted = unseen.slice(0, skip);
+      skip -= counted.length;
+      place = placeAfter(place, counted);
+      const missing = unseen.slice(counted.length);
+      const last = missing.at(-1);
+      if (!last) return;
+      await unlessAborted(projected.waitFor(last.position, signal), signal);
+      for (const { truncated, id } of missing) {
+        if (!truncated) continue;
+        log.error({ id }, 'relay: the body is too long, a stub that names the record is published');
+        progress.truncated();
+      }
+      place = await publishInOrder(missing, place, options);
+    },
+  };
+}
+
+function placeAfter(place: Place, messages: readonly OutgoingMessage[]): Place {
+  const last = messages.at(-1);
+  if (!last) return place;
+  const { position, index, count } = last;
+  const sequence = place.sequence + messages.length;
+  return { sequence, position, index, complete: index + 1 >= count };
+}
+
+/** The checkpoint that is newest: this process's own, or else the one that was saved. */
+async function knownCheckpoint(
+  { progress, checkpoint, log }: SessionParts,
+  tail: Tail,
+): Promise<Checkpoint | null> {
+  const own = progress.checkpoint();
+  if (own) return own;
+  try {
+    return await checkpoint.load();
+  } catch (error) {
+    // With a last message the checkpoint only serves to notice damage, and publishing goes on.
+    if (tail.last) log.warn({ err: error }, 'relay: the checkpoint cannot be read');
+    else throw error;
+    return null;
+  }
+}
+
+/** The event that the stream's last message is about. Throws `LogMismatch` when it is not there. */
+async function eventOf(store: EventStore, last: MessagePlace): Promise<StoredEvent> {
+  const { stream, revision, position } = last;
+  for await (const event of store.readStream(stream, { from: revision, maximum: 1 })) {
+    if (event.revision === revision && event.position === position) return event;
+  }
+  throw new LogMismatch(
+    `the public stream ends with an event that the log does not have: ${stream}@${revision} at position ${position}. Stream and log do not belong together, or the log was restored from an older copy`,
+  );
+}
+
+async function followLog(parts: SessionParts, relay: OpenRelay, signal: AbortSignal) {
+  const { store, renderer, progress, log } = parts;
+  let taken = relay.from;
+  const batches = store.follow(
+    {
+      prefixes: renderer.prefixes,
+      after: () => taken,
+      signal,
+      onLost: (error) => {
+        progress.caughtUp(false);
+        log.warn({ error: error.message }, 'relay: the event store is away');
+      },
+    },
+    batchMaximum,
+  );
+  for await (const items of batches) {
+    const events = newEvents(items, taken);
+    taken = lastPosition(items, taken);
+    await relayEvents(events, parts, relay);
+    progress.failed(null);
+    if (items.some((item) => item.kind === 'caught_up')) progress.caughtUp(true);
+  }
+  signal.throwIfAborted();
+}
+
+async function relayEvents(
+  events: readonly StoredEvent[],
+  { renderer, progress }: SessionParts,
+  relay: OpenRelay,
+): Promise<void> {
+  const [first] = events;
+  if (!first) return;
+  progress.inHand(millisecondsOf(first.metadata.occurred_at));
+  const { messages, poison } = await renderer.render(events);
+  await relay.publish(messages);
+  if (poison) throw poison;
+  progress.inHand(null);
+}
+
+/** Events not seen yet: a subscription that came back may hand over some a second time. */
+const newEvents = (items: readonly LogItem[], after: Position): StoredEvent[] =>
+  items.flatMap((item) =>
+    item.kind === 'event' && item.event.position > after ? [item.event] : [],
+  );
+
+function lastPosition(items: readonly LogItem[], before: Position): Position {
+  let position = before;
+  for (const item of items) {
+    if (item.kind === 'event' && item.event.position > position) position = item.event.position;
+    if (item.kind === 'checkpoint' && item.position > position) position = item.position;
+  }
+  return position;
+}

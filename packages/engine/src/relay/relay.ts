@@ -1,0 +1,134 @@
+import type { Publisher } from '../define/publication.ts';
+import type { EventStore } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import { ConnectionLost, type Nats } from './nats-connection.ts';
+import type { StreamOptions } from './nats-streams.ts';
+import { createBackOff, pause, unlessAborted } from './pause.ts';
+import { createProgress, type Progress, type RelayStatus } from './progress.ts';
+import {
+  type CheckpointStore,
+  type Projected,
+  relayOnce,
+  type SessionParts,
+} from './relay-session.ts';
+import { createRenderer } from './render.ts';
+import type { Checkpoint } from './resume.ts';
+
+export interface RelayOptions {
+  readonly store: EventStore;
+  readonly nats: Nats;
+  readonly publishers: readonly Publisher[];
+  readonly projected: Projected;
+  readonly checkpoint: CheckpointStore;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Messages on their way at once. 256 unless given. */
+  readonly window?: number;
+  readonly streams?: StreamOptions;
+}
+
+export interface Relay {
+  status(): RelayStatus;
+  /** Stops publishing, saves the checkpoint and resolves when nothing is under way any more. */
+  stop(): Promise<void>;
+}
+
+const tickMilliseconds = 1_000;
+const stopMilliseconds = 5_000;
+
+/**
+ * Publishes the public events of the log to NATS JetStream: each exactly once in the stream, in
+ * the order of the log. It goes on by itself after any failure, with back-off and for ever; what
+ * keeps it from publishing is in its status. Any number of relays may run at once.
+ */
+export function startRelay(options: RelayOptions): Relay {
+  const { store, nats, publishers, projected, checkpoint, log, metrics } = options;
+  const { window = 256, streams = {} } = options;
+  const renderer = createRenderer(store, publishers);
+  const progress = createProgress(metrics);
+  const parts = { store, nats, renderer, projected, checkpoint, progress, log, streams, window };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = Promise.all([keepRelaying(parts, signal), keepTime(parts, signal)]);
+  return {
+    status: () => withConnection(progress.status(), nats),
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Without a connection nothing is published, even when nothing has failed so far. */
+function withConnection(status: RelayStatus, nats: Nats): RelayStatus {
+  const { connected, error } = nats.status();
+  if (connected || status.error !== null) return status;
+  return { ...status, error: `no connection to NATS: ${error ?? 'not connected yet'}` };
+}
+
+async function keepRelaying(parts: SessionParts, signal: AbortSignal): Promise<void> {
+  const { progress, log, renderer } = parts;
+  if (renderer.prefixes.length === 0) return;
+  const backOff = createBackOff(100, 10_000);
+  let publishedBefore = 0;
+  while (!signal.aborted) {
+    try {
+      await relayOnce(parts, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      progress.caughtUp(false);
+      const { published } = progress.status();
+      if (published > publishedBefore) backOff.reset();
+      publishedBefore = published;
+      // The connection comes back by itself, with a back-off of its own.
+      if (error instanceof ConnectionLost) {
+        progress.resynced('connection_lost');
+        continue;
+      }
+      const message = error instanceof Error ? error.message : String(error);
+      log.error({ err: error }, 'relay: cannot publish, tries again');
+      progress.failed(message);
+      progress.resynced('failure');
+      await pause(backOff.next(), signal);
+    }
+  }
+}
+
+/** Saves the checkpoint and looks where the log ends, every second. */
+async function keepTime(parts: SessionParts, signal: AbortSignal): Promise<void> {
+  let saved: Checkpoint | null = null;
+  while (!signal.aborted) {
+    await pause(tickMilliseconds, signal);
+    saved = await saveCheckpoint(parts, saved);
+    if (!signal.aborted) await lookAtHead(parts, signal);
+  }
+}
+
+async function saveCheckpoint(
+  { progress, checkpoint, log }: SessionParts,
+  saved: Checkpoint | null,
+): Promise<Checkpoint | null> {
+  const current = progress.checkpoint();
+  if (!current || (saved?.stream === current.stream && saved.sequence === current.sequence)) {
+    return saved;
+  }
+  try {
+    await unlessAborted(checkpoint.save(current), AbortSignal.timeout(stopMilliseconds));
+    return current;
+  } catch (error) {
+    log.warn({ err: error }, 'relay: the checkpoint cannot be saved');
+    return saved;
+  }
+}
+
+async function lookAtHead(
+  { store, progress }: { readonly store: EventStore; readonly progress: Progress },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    progress.headSeen(await unlessAborted(store.head(), signal));
+  } catch {
+    // The subscription tells about a store that is away; the lag just stays as it was.
+  }
+}

@@ -1,0 +1,59 @@
+import { BrokenInvariant } from '@counterfoil/kernel';
+
+/** The major version of the public contract is part of every subject. */
+const root = 'billing.v1';
+
+/** Everything that the relay publishes. Nobody but the relay may touch these subjects. */
+export const publicSubjects = `${root}.>`;
+
+/** Where stored messages, and only those, are passed on to plain NATS subscribers. */
+export const livePrefix = 'live';
+
+/** What a subject is made of. `type` is `resource.tail`, and the tail may have several words. */
+export interface SubjectParts {
+  readonly tenantId: string;
+  /** Null for records that belong to the tenant as a whole. */
+  readonly environmentId: string | null;
+  readonly type: string;
+  readonly resourceId: string;
+}
+
+/** Stands in the environment's place for records of the whole tenant; no id looks like this. */
+const noEnvironment = '-';
+const tokenShape = /^[A-Za-z0-9_-]+$/;
+/** NATS takes longer subjects; ours are ids and words, so a longer one is a mistake. */
+const subjectMaximum = 255;
+
+/**
+ * The subject of a public message: `billing.v1.{tenant}.{env}.{resource}.{resource_id}.{tail}`.
+ * One function makes all of them, so that no free text of a customer can ever become a wildcard or
+ * a foreign subject. Throws `BrokenInvariant` on parts that are no tokens.
+ */
+export function publicSubject({ tenantId, environmentId, type, resourceId }: SubjectParts): string {
+  if (environmentId === noEnvironment) throw notTokens(environmentId);
+  const [resource, ...tail] = type.split('.');
+  if (tail.length === 0) {
+    throw new BrokenInvariant(`the event type ${JSON.stringify(type)} has no tail`);
+  }
+  const tokens = [tenantId, environmentId ?? noEnvironment, resource, resourceId, ...tail];
+  for (const token of tokens) if (!tokenShape.test(token ?? '')) throw notTokens(token);
+  const subject = `${root}.${tokens.join('.')}`;
+  if (subject.length > subjectMaximum) {
+    throw new BrokenInvariant(`the subject ${subject} is longer than ${subjectMaximum}`);
+  }
+  return subject;
+}
+
+const notTokens = (token: unknown): BrokenInvariant =>
+  new BrokenInvariant(`${JSON.stringify(token)} cannot be part of a subject`);
+
+/** The parts of a subject that `publicSubject` made; null for any other text. */
+export function parsePublicSubject(subject: string): SubjectParts | null {
+  if (!subject.startsWith(`${root}.`)) return null;
+  const tokens = subject.slice(root.length + 1).split('.');
+  const [tenantId, environment, resource, resourceId, ...tail] = tokens;
+  if (!tenantId || !environment || !resource || !resourceId || tail.length === 0) return null;
+  if (!tokens.every((token) => tokenShape.test(token))) return null;
+  const environmentId = environment === noEnvironment ? null : environment;
+  return { tenantId, environmentId, resourceId, type: [resource, ...tail].join('.') };
+}
