@@ -70,3 +70,14 @@ export function problemOf(decide: () => unknown): Problem {
   }
   throw new Error('Expected a problem, but none was thrown');
 }
+
+/** The problem that a promise is rejected with. Fails when it is not. */
+export async function rejection(answer: Promise<unknown>): Promise<Problem> {
+  try {
+    await answer;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('Expected a problem, but none was thrown');
+}

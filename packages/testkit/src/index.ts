@@ -1,2 +1,5 @@
+export * from './call-route.ts';
 export * from './given.ts';
 export * from './memory-store.ts';
+export * from './memory-world.ts';
+export * from './pointers.ts';

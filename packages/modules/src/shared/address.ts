@@ -4,11 +4,14 @@ import { z } from 'zod';
 
 const countries: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2));
 
+/** The form is checked first, because case mapping would make a country of the letter "ß". */
+const isCountry = (code: string): boolean =>
+  /^[A-Za-z]{2}$/.test(code) && countries.has(code.toUpperCase());
+
 const countrySchema = z
   .string()
-  .max(2)
   .refine(
-    (code) => code === '' || countries.has(code.toUpperCase()),
+    (code) => code === '' || isCountry(code),
     'must be an ISO 3166-1 alpha-2 country code such as "DE"',
   )
   .transform((code) => code.toUpperCase())

@@ -1,0 +1,31 @@
+import { documents } from '@counterfoil/engine/define';
+import { apiKey, apiKeyView } from './api-key.ts';
+import { tenant, tenantView } from './tenant.ts';
+import { user, userView } from './user.ts';
+
+/** One row per tenant: what `GET /tenants/{id}` answers. */
+export const tenantTable = documents(tenant, { name: 'tenants', version: 1, view: tenantView });
+
+/** One row per user, without the tenant that the API shows with him. */
+export const userTable = documents(user, {
+  name: 'users',
+  version: 1,
+  view: userView,
+  columns: {
+    email: { type: 'text', of: ({ email }) => email, index: true },
+    name: { type: 'text', of: ({ name }) => name },
+    type: { type: 'text', of: ({ type }) => type },
+    roles: { type: 'text[]', of: ({ roles }) => roles },
+  },
+});
+
+/** One row per API key, masked. */
+export const apiKeyTable = documents(apiKey, {
+  name: 'api_keys',
+  version: 1,
+  view: apiKeyView,
+  columns: {
+    name: { type: 'text', of: ({ name }) => name },
+    user_id: { type: 'text', of: ({ user_id }) => user_id, index: true },
+  },
+});

@@ -1,0 +1,64 @@
+import {
+  type Found,
+  type Page,
+  pageRequest,
+  type RequestContext,
+  searchFilters,
+  where,
+} from '@counterfoil/engine/define';
+import { notFound } from '@counterfoil/kernel';
+import type { z } from 'zod';
+import { apiKeyTable, tenantTable, userTable } from './projection.ts';
+import { isSuperAdmin } from './roles.ts';
+import type {
+  ApiKey,
+  apiKeyListSchema,
+  Tenant,
+  User,
+  UserWithoutTenant,
+  userSearchSchema,
+} from './schema.ts';
+import { tenant, tenantView } from './tenant.ts';
+
+/** The caller's own tenant; any other id is 404 (decision 14). */
+export async function getTenant(context: RequestContext, id: string): Promise<Found<Tenant>> {
+  const found = await context.read.find(tenantTable, id);
+  if (!found) throw notFound('tenant', id);
+  return found;
+}
+
+const ownTenant = async (context: RequestContext): Promise<Tenant> =>
+  tenantView(await context.load(tenant, context.principal.tenantId));
+
+/** A user of the caller's tenant as the API shows him: with the tenant, from the log. */
+export const withTenant = async (
+  context: RequestContext,
+  user: UserWithoutTenant,
+): Promise<User> => ({ ...user, tenant: await ownTenant(context) });
+
+/** One page of the tenant's users. */
+export async function searchUsers(
+  context: RequestContext,
+  search: z.output<typeof userSearchSchema>,
+): Promise<Page<User>> {
+  const { items, pagination } = await context.read.list(userTable, pageRequest(userTable, search), [
+    ...searchFilters(userTable, search),
+    ...where('id', 'in', search.user_ids),
+    ...where('type', 'eq', search.type),
+    ...where('roles', 'in', search.roles),
+  ]);
+  const own = await ownTenant(context);
+  return { items: items.map((user) => ({ ...user, tenant: own })), pagination };
+}
+
+/** One page of keys, masked: the caller's own, or all of the environment for a super_admin. */
+export const listApiKeys = (
+  context: RequestContext,
+  search: z.output<typeof apiKeyListSchema>,
+): Promise<Page<ApiKey>> => {
+  const { roles, userId } = context.principal;
+  return context.read.list(apiKeyTable, pageRequest(apiKeyTable, search), [
+    ...searchFilters(apiKeyTable, search),
+    ...where('user_id', 'eq', isSuperAdmin(roles) ? undefined : userId),
+  ]);
+};

@@ -1,0 +1,125 @@
+import { listShape, searchShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  emailSchema,
+  instantSchema,
+  metadataSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+  requiredTextSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { addressInput, addressOutput } from '../shared/address.ts';
+import { type Role, roleFault, roleSchema, userTypeSchema } from './roles.ts';
+
+const nameSchema = requiredTextSchema(255);
+
+export const updateTenantSchema = z.object({
+  name: nameSchema.optional(),
+  metadata: metadataSchema.optional(),
+  billing_details: z
+    .object({
+      email: clearable(emailSchema).optional(),
+      help_email: clearable(emailSchema).optional(),
+      phone: clearable(textSchema(50)).optional(),
+      address: z.object(addressInput).optional(),
+    })
+    .optional(),
+});
+export type UpdateTenant = z.output<typeof updateTenantSchema>;
+
+export const tenantSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: recordStatusSchema,
+  metadata: metadataSchema,
+  billing_details: z.object({
+    email: z.string().optional(),
+    help_email: z.string().optional(),
+    phone: z.string().optional(),
+    address: z.object(addressOutput),
+  }),
+  created_at: instantSchema,
+  updated_at: instantSchema,
+});
+export type Tenant = z.output<typeof tenantSchema>;
+
+const rolesSchema = z
+  .array(roleSchema)
+  .max(16)
+  .transform((roles): readonly Role[] => [...new Set(roles)]);
+
+export const createUserSchema = z
+  .object({
+    type: userTypeSchema,
+    email: clearable(emailSchema).optional(),
+    name: clearable(textSchema(255)).optional(),
+    roles: rolesSchema.default([]),
+    metadata: metadataSchema.optional(),
+  })
+  .superRefine(({ type, email, roles }, context) => {
+    const refuse = (path: (string | number)[], message: string) =>
+      context.addIssue({ code: 'custom', path, message });
+    if (type === 'user' && !email) refuse(['email'], 'is required for a person');
+    if (type === 'service_account' && email)
+      refuse(['email'], 'must be absent for a service account');
+    const fault = roleFault(type, roles);
+    if (fault) refuse(fault.pointer.slice(1).split('/'), fault.message);
+  });
+export type CreateUser = z.output<typeof createUserSchema>;
+
+export const changeRolesSchema = z.object({ roles: rolesSchema });
+
+export const userSearchSchema = z.object({
+  ...searchShape,
+  roles: z.array(roleSchema).max(16).optional().meta({ description: 'Users with any of them' }),
+  type: userTypeSchema.optional(),
+  user_ids: z.array(z.string().max(64)).max(1000).optional(),
+  expand: z.never('has nothing to expand').optional(),
+});
+
+const { environment_id: _, ...tenantStampsShape } = recordStampsShape;
+
+export const userSchema = z.object({
+  ...tenantStampsShape,
+  status: recordStatusSchema,
+  type: userTypeSchema,
+  email: z.string().meta({ description: 'Empty for service accounts' }),
+  name: z.string().optional(),
+  roles: z.array(roleSchema),
+  metadata: metadataSchema,
+  tenant: tenantSchema,
+});
+export type User = z.output<typeof userSchema>;
+export type UserWithoutTenant = Omit<User, 'tenant'>;
+
+export const createApiKeySchema = z.object({
+  name: nameSchema,
+  type: z.literal('private_key', 'must be "private_key": there are no publishable keys'),
+  expires_at: instantSchema.nullish(),
+  service_account_id: referenceSchema('user').nullish(),
+});
+export type CreateApiKey = z.output<typeof createApiKeySchema>;
+
+export const apiKeyListSchema = z.object(listShape);
+
+export const apiKeySchema = z.object({
+  ...recordStampsShape,
+  status: recordStatusSchema,
+  name: z.string(),
+  type: z.literal('private_key'),
+  display_id: z.string().meta({ description: 'Masked: first five and last two characters' }),
+  user_id: z.string(),
+  user_type: userTypeSchema,
+  service_account_name: z.string().optional(),
+  roles: z.array(roleSchema),
+  expires_at: instantSchema.optional(),
+});
+export type ApiKey = z.output<typeof apiKeySchema>;
+
+export const issuedKeySchema = z.object({
+  secret: apiKeySchema,
+  api_key: z.string().meta({ description: 'The whole key. It is stored nowhere: keep it safe' }),
+});

@@ -1,0 +1,41 @@
+import { entity, type Routes, route } from '@counterfoil/engine/define';
+import { referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { getTenant } from './queries.ts';
+import { tenantSchema, updateTenantSchema } from './schema.ts';
+import { tenant, tenantView, updateTenant } from './tenant.ts';
+
+const tag = 'Tenants';
+
+/** The routes of tenants. There are no others than the caller's own. */
+export const tenantRoutes = {
+  'GET /tenants/{id}': route({
+    summary: 'Get the own tenant',
+    tag,
+    status: 200,
+    permission: 'tenant:read',
+    params: z.object({ id: referenceSchema('tenant') }),
+    response: tenantSchema,
+    handle: async (context, { params }) => {
+      const { resource, revision } = await getTenant(context, params.id);
+      return entity(resource, revision);
+    },
+  }),
+
+  'PUT /tenants/update': route({
+    summary: 'Update the own tenant',
+    description:
+      'Only fields that are given change, those of `billing_details` one by one; `""` and null ' +
+      'clear an optional text. `metadata` replaces the existing pairs.',
+    tag,
+    status: 200,
+    permission: 'tenant:write',
+    body: updateTenantSchema,
+    response: tenantSchema,
+    handle: async (context, { body }) => {
+      const id = context.principal.tenantId;
+      const { state, revision } = await context.execute(tenant, id, () => updateTenant(id, body));
+      return entity(tenantView(state), revision);
+    },
+  }),
+} satisfies Routes;

@@ -1,0 +1,29 @@
+import { type AnyRoute, Entity, type RequestContext } from '../../engine/src/define/index.ts';
+
+/** The parts of a request as they come in, before any schema has seen them. */
+export interface RawInput {
+  readonly params?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}
+
+type BodyOf<Answer> = Answer extends Entity<infer Body> ? Body : Exclude<Answer, undefined>;
+
+/**
+ * What a route answers: parses the input with the schemas of the route, calls its handler and
+ * makes sure that the answer is of the form that the route declares. No HTTP, no permissions.
+ */
+export async function callRoute<Given extends AnyRoute>(
+  route: Given,
+  context: RequestContext,
+  { params = {}, query = {}, body = {} }: RawInput = {},
+): Promise<BodyOf<Awaited<ReturnType<Given['handle']>>>> {
+  const answer: unknown = await route.handle(context, {
+    params: route.params?.parse(params),
+    query: route.query?.parse(query),
+    body: route.body?.parse(body),
+  });
+  const plain = answer instanceof Entity ? answer.body : answer;
+  route.response?.parse(plain);
+  return plain as BodyOf<Awaited<ReturnType<Given['handle']>>>;
+}
