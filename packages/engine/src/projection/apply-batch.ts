@@ -1,0 +1,236 @@
+import type { Position, StoredEvent } from '../log/types.ts';
+import { type Connection, transaction } from './database.ts';
+import { isStatementFault } from './database-errors.ts';
+import { categoryOf, foldSteps, type Plan, type Poison, planSteps, type Rows } from './fold.ts';
+import { placeKey, type Row, type RowPlace } from './row.ts';
+import type { RowCache } from './row-cache.ts';
+import {
+  loadRows,
+  removeRows,
+  saveRows,
+  type Target,
+  UnfitRow,
+  type Weighed,
+} from './row-store.ts';
+
+/** What stopped a table, as operators and the checkpoint row see it. */
+export interface StopReason {
+  readonly message: string;
+  readonly event_id: string;
+  readonly type: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: string;
+}
+
+/** A table that met an event it cannot take. Everything before that event has been applied. */
+export interface Stopped<Key extends Target> {
+  readonly target: Key;
+  readonly reason: StopReason;
+  /** Position of the last event of the batch before the poison one; null when there is none. */
+  readonly lastGood: Position | null;
+}
+
+export interface BatchContext {
+  readonly connection: Connection;
+  readonly cache: RowCache;
+}
+
+/** Rows to put into the cache once the transaction has been committed. */
+interface Pending {
+  readonly relation: string;
+  readonly saved: readonly Weighed[];
+  readonly removed: readonly RowPlace[];
+}
+
+/**
+ * Applies a batch of events to the tables and calls `finish`, which moves the checkpoints, all in
+ * one transaction. A table whose fold, view or row fails is given back as stopped, with what came
+ * before applied; the others are not concerned. Throws when the transaction as a whole fails:
+ * then nothing has happened.
+ */
+export async function applyBatch<Key extends Target>(
+  context: BatchContext,
+  targets: readonly Key[],
+  events: readonly StoredEvent[],
+  finish: (stopped: readonly Stopped<Key>[]) => Promise<void>,
+): Promise<readonly Stopped<Key>[]> {
+  try {
+    return await runBatch(context, targets, events, finish, applyTable);
+  } catch (error) {
+    context.cache.clear();
+    if (!isRowFault(error)) throw error;
+  }
+  // One table's rows made the whole transaction fail. The slow way finds out which, and where.
+  try {
+    return await runBatch(context, targets, events, finish, applyTableGuarded);
+  } catch (error) {
+    context.cache.clear();
+    throw error;
+  }
+}
+
+type TableStep = (
+  context: BatchContext,
+  target: Target,
+  events: readonly StoredEvent[],
+) => Promise<{ readonly pending: readonly Pending[]; readonly poison: Poison | null }>;
+
+async function runBatch<Key extends Target>(
+  context: BatchContext,
+  targets: readonly Key[],
+  events: readonly StoredEvent[],
+  finish: (stopped: readonly Stopped<Key>[]) => Promise<void>,
+  apply: TableStep,
+): Promise<readonly Stopped<Key>[]> {
+  const byCategory = groupByCategory(events);
+  const pending: Pending[] = [];
+  const stopped: Stopped<Key>[] = [];
+  await transaction(context.connection, async () => {
+    for (const target of targets) {
+      const own = byCategory.get(target.table.aggregate.name);
+      if (!own) continue;
+      const result = await apply(context, target, own);
+      pending.push(...result.pending);
+      if (result.poison) stopped.push(stoppedBy(target, result.poison, events));
+    }
+    await finish(stopped);
+  });
+  remember(context.cache, pending);
+  return stopped;
+}
+
+function remember(cache: RowCache, pending: readonly Pending[]): void {
+  for (const { relation, saved, removed } of pending) {
+    for (const weighed of saved) cache.set(relation, placeKey(weighed.row), weighed);
+    for (const place of removed) cache.remove(relation, placeKey(place));
+  }
+}
+
+/**
+ * Applies events of one table inside a transaction of the caller, who has to clear the cache
+ * when he rolls back. Gives the event that the table cannot take, if any.
+ */
+export async function applyInside(
+  context: BatchContext,
+  target: Target,
+  events: readonly StoredEvent[],
+): Promise<Poison | null> {
+  const { pending, poison } = await applyTableGuarded(context, target, events);
+  remember(context.cache, pending);
+  return poison;
+}
+
+function groupByCategory(events: readonly StoredEvent[]): ReadonlyMap<string, StoredEvent[]> {
+  const groups = new Map<string, StoredEvent[]>();
+  for (const event of events) {
+    const category = categoryOf(event.stream);
+    const group = groups.get(category);
+    if (group) group.push(event);
+    else groups.set(category, [event]);
+  }
+  return groups;
+}
+
+function stoppedBy<Key extends Target>(
+  target: Key,
+  { event, error }: Poison,
+  events: readonly StoredEvent[],
+): Stopped<Key> {
+  const before = events.findLast((other) => other.position < event.position);
+  return {
+    target,
+    lastGood: before?.position ?? null,
+    reason: {
+      message: error instanceof Error ? error.message : String(error),
+      event_id: event.id,
+      type: event.type,
+      stream: event.stream,
+      revision: event.revision,
+      position: String(event.position),
+    },
+  };
+}
+
+/** The fast way: one read, one fold, one write for all events of a table. */
+const applyTable: TableStep = async (context, target, events) => {
+  const { changed, before, poison } = await foldEvents(
+    context,
+    target,
+    planSteps(target.table, events),
+  );
+  return { pending: [await writeRows(context, target, changed, before)], poison };
+};
+
+/**
+ * The slow way, for a batch that failed: each table behind a savepoint of its own, and a table that
+ * fails event by event, so that the one at fault is named and everything before it is kept.
+ */
+const applyTableGuarded: TableStep = async (context, target, events) => {
+  const whole = await guarded(context, () => applyTable(context, target, events));
+  if (!('error' in whole)) return whole.result;
+  const pending: Pending[] = [];
+  for (const event of events) {
+    context.cache.clear();
+    const one = await guarded(context, () => applyTable(context, target, [event]));
+    if ('error' in one) return { pending, poison: { event, error: one.error } };
+    pending.push(...one.result.pending);
+    if (one.result.poison) return { pending, poison: one.result.poison };
+  }
+  return { pending, poison: null };
+};
+
+const isRowFault = (error: unknown): boolean =>
+  error instanceof UnfitRow || isStatementFault(error);
+
+/** Runs work behind a savepoint; gives the error back when it is the statement's own fault. */
+async function guarded<Result>(
+  { connection }: BatchContext,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result } | { readonly error: unknown }> {
+  await connection.query('savepoint attempt');
+  try {
+    const result = await work();
+    await connection.query('release savepoint attempt');
+    return { result };
+  } catch (error) {
+    if (!isRowFault(error)) throw error;
+    await connection.query('rollback to savepoint attempt');
+    return { error };
+  }
+}
+
+async function foldEvents({ connection, cache }: BatchContext, target: Target, plan: Plan) {
+  const before = new Map<string, Row>();
+  const missing = new Map<string, RowPlace>();
+  for (const { places } of plan.steps) {
+    for (const place of places) {
+      const key = placeKey(place);
+      const row = cache.get(target.relation, key);
+      if (row) before.set(key, row);
+      else missing.set(key, place);
+    }
+  }
+  if (missing.size > 0) {
+    const loaded = await loadRows(connection, target, [...missing.values()]);
+    for (const [key, { row }] of loaded) before.set(key, row);
+  }
+  const folded = foldSteps(target.table, plan, (key) => before.get(key) ?? null);
+  return { ...folded, before };
+}
+
+async function writeRows(
+  { connection }: BatchContext,
+  target: Target,
+  changed: Rows,
+  before: ReadonlyMap<string, Row>,
+): Promise<Pending> {
+  const kept = [...changed.values()].filter((row) => row !== null);
+  const saved = kept.length > 0 ? await saveRows(connection, target, kept) : [];
+  const removed = [...changed].flatMap(([key, row]) => {
+    const place = row === null ? before.get(key) : undefined;
+    return place ? [place] : [];
+  });
+  if (removed.length > 0) await removeRows(connection, target, removed);
+  return { relation: target.relation, saved, removed };
+}

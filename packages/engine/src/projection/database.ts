@@ -1,0 +1,192 @@
+import {
+  Client,
+  type CustomTypesConfig,
+  type Pool,
+  type PoolClient,
+  type QueryConfig,
+  types,
+} from 'pg';
+
+/** Where the read models live: a connection string, or a pool that stays the caller's. */
+export type Database = string | Pool;
+
+/** The schema that holds everything of ours, so that one database can be shared with others. */
+export const schemaName = 'counterfoil';
+
+/** Type numbers of Postgres whose text we do not leave to the driver. */
+const oid = { boolean: 16, int2: 21, int4: 23, textArray: 1009, timestamptz: 1184 } as const;
+const parsedByDriver: readonly number[] = [oid.boolean, oid.int2, oid.int4, oid.textArray];
+
+/**
+ * How values arrive: int8, numeric, json and jsonb as their text (a JavaScript number or a
+ * re-ordered object would not be what was stored), timestamptz as RFC 3339 with milliseconds.
+ * It is handed over with every query, so that a pool of the caller keeps its own parsers.
+ */
+export const exactTypes: CustomTypesConfig = {
+  getTypeParser: (id, format) => {
+    if (format === 'binary') return types.getTypeParser(id, format);
+    if (id === oid.timestamptz) return instantOf;
+    return parsedByDriver.includes(id) ? types.getTypeParser(id, 'text') : (text: string) => text;
+  },
+};
+
+const timestamptzShape = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
+
+/** RFC 3339 of the text that Postgres gives for a timestamptz in a session that is set to UTC. */
+export function instantOf(text: string): string {
+  const [, date, time, fraction = ''] = timestamptzShape.exec(text) ?? [];
+  if (!date || !time) throw new RangeError(`${text} is not an instant in UTC`);
+  return `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+}
+
+/** Settings of every session of ours, in place before the first statement. */
+export const sessionSettings = '-c TimeZone=UTC -c DateStyle=ISO';
+
+export interface QueryResult<Row> {
+  readonly rows: readonly Row[];
+  readonly count: number;
+}
+
+/** One Postgres session that is used by one owner only. */
+export interface Connection {
+  /**
+   * Runs one statement. A name keeps it prepared; one name stands for one text for ever. Without
+   * an answer within `timeoutMs` (0: no limit) the session counts as lost.
+   */
+  query<Row>(
+    text: string,
+    values?: readonly unknown[],
+    options?: { readonly name?: string; readonly timeoutMs?: number },
+  ): Promise<QueryResult<Row>>;
+  /** Aborts, with the reason, when the session is gone. */
+  readonly lost: AbortSignal;
+  onNotification(listener: (channel: string, payload: string) => void): void;
+  close(): Promise<void>;
+}
+
+interface ConnectOptions {
+  /** Shown in pg_stat_activity. */
+  readonly application: string;
+  readonly connectTimeoutMs?: number;
+}
+
+const defaultConnectTimeoutMs = 5_000;
+const defaultQueryTimeoutMs = 120_000;
+
+/**
+ * Opens a session of its own. Rejects when Postgres cannot be reached. A session that breaks later
+ * aborts `lost` and fails every statement; it never throws into the void.
+ */
+export async function connect(database: Database, options: ConnectOptions): Promise<Connection> {
+  const opened =
+    typeof database === 'string'
+      ? await openClient(database, options)
+      : await borrowClient(database, options);
+  return connectionOf(opened.client, opened.close);
+}
+
+interface Opened {
+  readonly client: Client | PoolClient;
+  readonly close: () => Promise<void>;
+}
+
+async function openClient(url: string, options: ConnectOptions): Promise<Opened> {
+  const client = new Client({
+    connectionString: url,
+    application_name: options.application,
+    options: sessionSettings,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
+  });
+  // Without a listener the driver's error event would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  return { client, close: () => client.end() };
+}
+
+async function borrowClient(pool: Pool, options: ConnectOptions): Promise<Opened> {
+  const client = await pool.connect();
+  client.on('error', () => undefined);
+  try {
+    await client.query(
+      `select set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO', false),
+              set_config('application_name', $1, false)`,
+      [options.application],
+    );
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+  // Never back into the pool: locks, settings and subscriptions would go with it.
+  return { client, close: async () => client.release(true) };
+}
+
+/** The driver takes a time-out with each query; its types do not say so. */
+type TimedQuery = QueryConfig & { query_timeout?: number };
+
+function connectionOf(client: Client | PoolClient, close: () => Promise<void>): Connection {
+  const loss = new AbortController();
+  const lose = (reason: unknown) => {
+    if (!loss.signal.aborted) {
+      loss.abort(reason instanceof Error ? reason : new Error('The database session has ended.'));
+    }
+  };
+  client.on('error', lose);
+  client.on('end', () => lose(undefined));
+  let closing: Promise<void> | null = null;
+  const closeOnce = (): Promise<void> => {
+    closing ??= close().catch(() => undefined);
+    return closing;
+  };
+  return {
+    lost: loss.signal,
+    onNotification: (listener) => {
+      client.on('notification', ({ channel, payload = '' }) => listener(channel, payload));
+    },
+    close: closeOnce,
+    async query<Row>(
+      text: string,
+      values: readonly unknown[] = [],
+      options: { readonly name?: string; readonly timeoutMs?: number } = {},
+    ) {
+      if (loss.signal.aborted) throw loss.signal.reason;
+      const { name, timeoutMs = defaultQueryTimeoutMs } = options;
+      try {
+        const config: TimedQuery = { text, values: [...values], types: exactTypes };
+        config.query_timeout = timeoutMs;
+        if (name) config.name = name;
+        const result = await client.query(config);
+        return { rows: result.rows as Row[], count: result.rowCount ?? 0 };
+      } catch (error) {
+        if (isReadTimeout(error)) {
+          // The answer may still come, to the wrong question: this session is of no more use.
+          lose(error);
+          void closeOnce();
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+const isReadTimeout = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'Query read timeout';
+
+/** Runs `work` between begin and commit; rolls back when it throws. */
+export async function transaction<Result>(
+  connection: Connection,
+  work: () => Promise<Result>,
+  begin = 'begin',
+): Promise<Result> {
+  await connection.query(begin);
+  let result: Result;
+  try {
+    result = await work();
+    await connection.query('commit');
+  } catch (error) {
+    await connection.query('rollback').catch(() => undefined);
+    throw error;
+  }
+  return result;
+}

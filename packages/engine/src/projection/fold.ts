@@ -1,0 +1,139 @@
+import { BrokenInvariant, type EventCatalogue, type EventOf } from '@counterfoil/kernel';
+import { claimRevoked } from '../command/folded-stream.ts';
+import type { AnyReadTable, Placed } from '../define/read-table.ts';
+import { belongsTo, stampedEvent } from '../log/decode.ts';
+import { parseStreamName } from '../log/stream-name.ts';
+import type { StoredEvent } from '../log/types.ts';
+import { cleanText, placeKey, type Row, type RowPlace } from './row.ts';
+
+/** An event that a table cannot take, and why. The table stops before it. */
+export interface Poison {
+  readonly event: StoredEvent;
+  readonly error: unknown;
+}
+
+/** An event with the rows it touches. */
+export interface Step {
+  readonly stored: StoredEvent;
+  readonly event: Placed<EventOf<EventCatalogue>>;
+  readonly places: readonly RowPlace[];
+}
+
+/** What a table has to do for a batch: steps in order, up to the event it cannot take, if any. */
+export interface Plan {
+  readonly steps: readonly Step[];
+  readonly poison: Poison | null;
+}
+
+/** The aggregate's own name is the category of its streams. */
+export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
+
+/**
+ * The event as a projection sees it; null for an event that the engine wrote for itself. Throws
+ * on an event of which this program does not know the type: it must not be skipped.
+ */
+export function placedEvent(
+  table: AnyReadTable,
+  stored: StoredEvent,
+): Placed<EventOf<EventCatalogue>> | null {
+  const { aggregate } = table;
+  if (!belongsTo(aggregate, stored)) {
+    if (stored.type === claimRevoked) return null;
+    throw new BrokenInvariant(`${aggregate.name} has no event ${stored.type}`);
+  }
+  const parts = parseStreamName(stored.stream);
+  if (!parts) throw new BrokenInvariant(`${stored.stream} is no stream name`);
+  return {
+    ...stampedEvent(aggregate, stored),
+    event_id: stored.id,
+    aggregate_id: parts.id,
+    revision: stored.revision,
+    position: String(stored.position),
+  };
+}
+
+/** Finds out which rows the events of a table's aggregate touch. Never throws. */
+export function planSteps(table: AnyReadTable, events: readonly StoredEvent[]): Plan {
+  const steps: Step[] = [];
+  for (const stored of events) {
+    try {
+      const event = placedEvent(table, stored);
+      if (!event) continue;
+      const keys = table.keys(event);
+      if (keys.length === 0) continue;
+      const scope = scopeOf(table, event);
+      const places = [...new Set(keys)].map((key) => ({ scope, id: cleanText(key) }));
+      steps.push({ stored, event, places });
+    } catch (error) {
+      return { steps, poison: { event: stored, error } };
+    }
+  }
+  return { steps, poison: null };
+}
+
+function scopeOf(table: AnyReadTable, { stamp }: Placed<EventOf<EventCatalogue>>): string {
+  if (table.aggregate.scope === 'tenant') return stamp.tenant_id;
+  if (stamp.environment_id === null) {
+    throw new BrokenInvariant(`an event of ${table.aggregate.name} has no environment`);
+  }
+  return stamp.environment_id;
+}
+
+/** Rows by place; null is a place where there is no row. */
+export type Rows = Map<string, Row | null>;
+
+/**
+ * Folds the steps of a plan, in order, onto the rows that `known` returns. Gives the rows that
+ * changed, null for those that are gone, and the event that could not be folded, if any; rows are
+ * as before that event then. The result does not depend on how events are cut into batches:
+ * each event's row is made from the row before it, the event and nothing else.
+ */
+export function foldSteps(
+  table: AnyReadTable,
+  plan: Plan,
+  known: (key: string) => Row | null,
+): { readonly changed: Rows; readonly poison: Poison | null } {
+  const changed: Rows = new Map();
+  for (const step of plan.steps) {
+    try {
+      const after = step.places.map((place): [string, Row | null] => {
+        const key = placeKey(place);
+        const before = changed.get(key);
+        return [key, foldRow(table, before === undefined ? known(key) : before, step.event, place)];
+      });
+      for (const [key, row] of after) changed.set(key, row);
+    } catch (error) {
+      return { changed, poison: { event: step.stored, error } };
+    }
+  }
+  return { changed, poison: plan.poison };
+}
+
+function foldRow(
+  table: AnyReadTable,
+  before: Row | null,
+  event: Placed<EventOf<EventCatalogue>>,
+  place: RowPlace,
+): Row | null {
+  const { stamp } = event;
+  if (before !== null && before.tenantId !== stamp.tenant_id) {
+    throw new BrokenInvariant(`row ${place.id} of ${table.name} belongs to another tenant`);
+  }
+  const state: unknown = table.fold(before?.state ?? null, event, place.id);
+  if (state === undefined) throw new BrokenInvariant(`${table.name}: fold returned undefined`);
+  if (state === null) return null;
+  const resource: Row['resource'] = table.view(state) ?? null;
+  return {
+    ...place,
+    tenantId: stamp.tenant_id,
+    environmentId: table.aggregate.scope === 'tenant' ? null : stamp.environment_id,
+    state,
+    resource,
+    createdAt: textOf(resource?.created_at) ?? before?.createdAt ?? stamp.occurred_at,
+    updatedAt: textOf(resource?.updated_at) ?? stamp.occurred_at,
+    revision: event.revision,
+    position: event.position,
+  };
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

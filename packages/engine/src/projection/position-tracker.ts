@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Position } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import {
+  allDiscarded,
+  projectedChannel,
+  readProjections,
+  readProjector,
+  tablesChanged,
+} from './checkpoint.ts';
+import { type Connection, connect } from './database.ts';
+import { PositionClock, type ProjectedPosition } from './projected-position.ts';
+
+const retry = { firstMilliseconds: 100, lastMilliseconds: 5_000 } as const;
+/** Also a sign of life, and it finds what no notification told. */
+const refreshMilliseconds = 5_000;
+const refreshTimeoutMs = 5_000;
+
+export interface PositionTracker {
+  readonly projected: ProjectedPosition;
+  /** Position of the table that readers see; null when it is where all tables are. */
+  positionOf(table: string): Position | null;
+  /** Tables that readers see and that the others have left behind: stopped or being replaced. */
+  behind(): readonly string[];
+  /** Throws unless the position is being kept up to date. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps, in this process, how far the read models are: told by Postgres with every batch, over one
+ * session that is opened again whenever it is lost.
+ */
+export function trackPosition(url: string, log: Log): PositionTracker {
+  const clock = new PositionClock();
+  const stopping = new AbortController();
+  let behind: ReadonlyMap<string, Position> = new Map();
+  let failure: string | null = 'The position of the read models has not been read yet.';
+
+  /** Never back within one session, in which a notification may overtake an answer. */
+  const refresh = async (connection: Connection, heard: () => Position): Promise<void> => {
+    const projector = await readProjector(connection);
+    const rows = await readProjections(connection);
+    behind = new Map(
+      rows
+        .filter(({ serving, position }) => serving && position < projector.position)
+        .map(({ name, position }) => [name, position]),
+    );
+    clock.set(projector.position > heard() ? projector.position : heard());
+  };
+
+  /** Listens until the session is lost or the tracker is closed. */
+  const listen = async (): Promise<void> => {
+    const connection = await connect(url, { application: 'counterfoil position' });
+    const end = AbortSignal.any([connection.lost, stopping.signal]);
+    try {
+      let heard: Position = 0n;
+      let stale = false;
+      let isReset = false;
+      let wake = new AbortController();
+      connection.onNotification((_channel, payload) => {
+        if (/^\d+$/.test(payload)) {
+          heard = BigInt(payload);
+          clock.set(heard);
+        } else if (payload === tablesChanged || payload === allDiscarded) {
+          stale = true;
+          isReset ||= payload === allDiscarded;
+          wake.abort();
+        }
+      });
+      await connection.query(`listen ${projectedChannel}`, [], { timeoutMs: refreshTimeoutMs });
+      while (!end.aborted) {
+        if (isReset) heard = 0n;
+        isReset = false;
+        stale = false;
+        wake = new AbortController();
+        await refresh(connection, () => heard);
+        failure = null;
+        if (stale) continue;
+        const signal = AbortSignal.any([end, wake.signal]);
+        await delay(refreshMilliseconds, undefined, { signal }).catch(() => undefined);
+      }
+      if (connection.lost.aborted) throw connection.lost.reason;
+    } finally {
+      await connection.close();
+    }
+  };
+
+  const runForEver = async (): Promise<void> => {
+    let wait: number = retry.firstMilliseconds;
+    while (!stopping.signal.aborted) {
+      try {
+        await listen();
+      } catch (error) {
+        if (failure === null) wait = retry.firstMilliseconds;
+        failure = error instanceof Error ? error.message || error.name : String(error);
+        log.warn({ err: error }, 'position of the read models lost, reconnecting');
+      }
+      if (stopping.signal.aborted) return;
+      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal: stopping.signal }).catch(
+        () => undefined,
+      );
+      wait = Math.min(wait * 2, retry.lastMilliseconds);
+    }
+  };
+  const running = runForEver();
+
+  return {
+    projected: clock,
+    positionOf: (table) => behind.get(table) ?? null,
+    behind: () => [...behind.keys()],
+    check: async () => {
+      if (failure !== null) throw new Error(failure);
+    },
+    async close() {
+      stopping.abort();
+      await running;
+      clock.close();
+    },
+  };
+}

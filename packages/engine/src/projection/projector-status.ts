@@ -1,0 +1,129 @@
+import type { Position } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import type { StopReason } from './apply-batch.ts';
+import type { ActiveTable } from './table-registry.ts';
+
+/** Where one filling of a read table stands. */
+export interface TableStatus {
+  readonly name: string;
+  readonly version: number;
+  readonly generation: number;
+  /** `building`: not shown to readers yet. `stopped`: it met an event that it cannot take. */
+  readonly status: 'building' | 'live' | 'stopped';
+  /** Whether it has to catch up with the others first. */
+  readonly behind: boolean;
+  readonly position: Position;
+  readonly error: StopReason | null;
+}
+
+export type ProjectorState =
+  /** Connecting, or preparing the tables. */
+  | 'starting'
+  /** Another projector is at work on this database. */
+  | 'standby'
+  | 'running'
+  /** Postgres or the event store is away; it tries again by itself. */
+  | 'retrying'
+  /** It must not go on (foreign log, changed columns); it looks again now and then. */
+  | 'refused'
+  | 'ended';
+
+export interface ProjectorStatus {
+  readonly state: ProjectorState;
+  /** Why it is retrying or refusing. */
+  readonly error: string | null;
+  readonly position: Position;
+  /** Whether everything that was in the log has been projected at least once since the start. */
+  readonly caughtUp: boolean;
+  readonly tables: readonly TableStatus[];
+}
+
+/** What a projector knows of itself: kept for `status()`, the log and the metrics. */
+export class StatusBoard {
+  state: ProjectorState = 'starting';
+  error: string | null = null;
+  position: Position = 0n;
+  caughtUp = false;
+  readonly log: Log;
+  readonly #tables = new Map<string, TableStatus>();
+  readonly #instruments: ReturnType<typeof instrumentsOf> | null;
+
+  constructor(log: Log, metrics?: Metrics) {
+    this.log = log;
+    this.#instruments = metrics ? instrumentsOf(metrics, this) : null;
+  }
+
+  get tables(): readonly TableStatus[] {
+    return [...this.#tables.values()];
+  }
+
+  clearTables(): void {
+    this.#tables.clear();
+  }
+
+  setTable(table: ActiveTable, behind: boolean): void {
+    const { name, version, generation, position, serving, relation } = table;
+    const status = serving ? 'live' : 'building';
+    const entry = { name, version, generation, status, behind, position, error: null } as const;
+    this.#tables.set(relation, entry);
+  }
+
+  stopTable(table: ActiveTable, error: StopReason): void {
+    const { name, version, generation, position, relation } = table;
+    this.log.error({ table: name, version, reason: error }, 'read table stopped');
+    const entry = { name, version, generation, status: 'stopped', behind: true } as const;
+    this.#tables.set(relation, { ...entry, position, error });
+  }
+
+  removeTable(relation: string): void {
+    this.#tables.delete(relation);
+  }
+
+  countBatch(events: number, seconds: number): void {
+    this.#instruments?.events.inc(events);
+    this.#instruments?.seconds.observe(seconds);
+  }
+
+  countRetry(): void {
+    this.#instruments?.retries.inc();
+  }
+}
+
+function instrumentsOf(metrics: Metrics, board: StatusBoard) {
+  metrics.gauge({
+    name: 'counterfoil_projector_position',
+    help: 'Position of the log up to which the read models are filled.',
+    collect: (gauge) => gauge.set(Number(board.position)),
+  });
+  metrics.gauge({
+    name: 'counterfoil_projector_active',
+    help: '1 while this process is the one that fills the read models.',
+    collect: (gauge) => gauge.set(board.state === 'running' ? 1 : 0),
+  });
+  metrics.gauge({
+    name: 'counterfoil_projector_tables',
+    help: 'Read tables by status.',
+    labels: ['status'],
+    collect: (gauge) => {
+      for (const status of ['building', 'live', 'stopped'] as const) {
+        const count = board.tables.filter((table) => table.status === status).length;
+        gauge.set({ status }, count);
+      }
+    },
+  });
+  return {
+    events: metrics.counter({
+      name: 'counterfoil_projector_events_total',
+      help: 'Events handed to the read tables, catching up included.',
+    }),
+    retries: metrics.counter({
+      name: 'counterfoil_projector_retries_total',
+      help: 'Times that the projector had to start over.',
+    }),
+    seconds: metrics.histogram({
+      name: 'counterfoil_projector_batch_seconds',
+      help: 'Time from a batch to its commit.',
+    }),
+  };
+}

@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { BrokenInvariant } from '@counterfoil/kernel';
+import type { AnyReadTable } from '../define/read-table.ts';
+import type { EventStore } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import { type Connection, connect, type Database } from './database.ts';
+import { ForeignLog } from './log-identity.ts';
+import { PositionClock, type ProjectedPosition } from './projected-position.ts';
+import { type ProjectorStatus, StatusBoard } from './projector-status.ts';
+import { Session } from './session.ts';
+import { assertReadTable } from './table-shape.ts';
+
+export interface ProjectorOptions {
+  readonly store: EventStore;
+  readonly database: Database;
+  /** All read tables of the service. */
+  readonly tables: readonly AnyReadTable[];
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Items of the log per transaction. */
+  readonly batchMaximum?: number;
+  /** Characters of JSON that the cache of rows may hold. */
+  readonly cacheWeight?: number;
+}
+
+export interface Projector {
+  status(): ProjectorStatus;
+  /** How far this projector has come; stands still while another one is active. */
+  readonly projected: ProjectedPosition;
+  /** Throws, with a sentence for operators, unless the read models are kept up to date. */
+  check(): Promise<void>;
+  /** Finishes the batch under way and gives up the lock. */
+  stop(): Promise<void>;
+}
+
+const defaultBatchMaximum = 1_000;
+const lockPollMilliseconds = 250;
+const retry = { firstMilliseconds: 200, lastMilliseconds: 10_000 } as const;
+/** A session that lasted this long was a good one: the next retry comes soon again. */
+const settledMilliseconds = 30_000;
+/** Per database: advisory locks do not reach beyond it. */
+export const projectorLock = 'counterfoil projector';
+
+/**
+ * Starts to keep the read models up to date with the log, and goes on until it is stopped: over
+ * losses of Postgres and of the event store it retries for ever, with back-off. Of all
+ * projectors on one database one is active; the others stand by and take over.
+ */
+export function startProjector(options: ProjectorOptions): Projector {
+  for (const table of options.tables) assertReadTable(table);
+  const names = new Set(options.tables.map(({ name }) => name));
+  if (names.size < options.tables.length) throw new BrokenInvariant('two read tables of one name');
+  const board = new StatusBoard(options.log, options.metrics);
+  const clock = new PositionClock();
+  const stopping = new AbortController();
+  const running = runForEver(options, board, clock, stopping.signal);
+  return {
+    projected: clock,
+    status: () => ({
+      state: board.state,
+      error: board.error,
+      position: board.position,
+      caughtUp: board.caughtUp,
+      tables: board.tables,
+    }),
+    check: async () => checkBoard(board),
+    async stop() {
+      stopping.abort();
+      await running;
+      clock.close();
+    },
+  };
+}
+
+function checkBoard(board: StatusBoard): void {
+  if (board.state === 'standby' || board.state === 'ended') return;
+  if (board.state !== 'running') throw new Error(board.error ?? 'The projector is starting.');
+  const stopped = board.tables.find(({ status }) => status === 'stopped');
+  if (stopped) {
+    const { stream, revision, message } = stopped.error ?? {};
+    throw new Error(`Read table ${stopped.name} stopped at ${stream}@${revision}: ${message}`);
+  }
+}
+
+async function runForEver(
+  options: ProjectorOptions,
+  board: StatusBoard,
+  clock: PositionClock,
+  signal: AbortSignal,
+): Promise<void> {
+  let wait: number = retry.firstMilliseconds;
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    try {
+      await runOnce(options, board, clock, signal);
+    } catch (error) {
+      const refused = error instanceof ForeignLog || error instanceof BrokenInvariant;
+      board.state = refused ? 'refused' : 'retrying';
+      board.error = error instanceof Error ? error.message || error.name : String(error);
+      board.log.error({ err: error }, refused ? 'projector refuses to go on' : 'projector retries');
+      board.countRetry();
+      if (refused) wait = retry.lastMilliseconds;
+      else if (performance.now() - startedAt > settledMilliseconds) wait = retry.firstMilliseconds;
+    }
+    if (signal.aborted) break;
+    // Spread, so that several standbys do not come back in step.
+    await delay(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+    wait = Math.min(wait * 2, retry.lastMilliseconds);
+  }
+  board.state = 'ended';
+}
+
+async function runOnce(
+  options: ProjectorOptions,
+  board: StatusBoard,
+  clock: PositionClock,
+  signal: AbortSignal,
+): Promise<void> {
+  const connection = await connect(options.database, { application: 'counterfoil projector' });
+  try {
+    if (!(await acquireLock(connection, board, signal))) return;
+    if (board.state === 'standby') board.state = 'starting';
+    await setGuards(connection);
+    const { store, tables, batchMaximum = defaultBatchMaximum, cacheWeight } = options;
+    const sessionOptions = { store, tables, batchMaximum, cacheWeight, board, clock };
+    await new Session(sessionOptions, connection, signal).run();
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Waits for the lock; false when it was stopped meanwhile. The lock ends with the session. */
+async function acquireLock(
+  connection: Connection,
+  board: StatusBoard,
+  signal: AbortSignal,
+): Promise<boolean> {
+  while (!signal.aborted) {
+    // Asked again and again instead of waiting inside Postgres, where a waiting statement would
+    // hold back the clean-up of old row versions.
+    const { rows } = await connection.query<{ acquired: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 0)) as acquired',
+      [projectorLock],
+    );
+    if (rows[0]?.acquired) return true;
+    if (board.state !== 'standby') board.log.info('another projector is active, standing by');
+    board.state = 'standby';
+    board.error = null;
+    await delay(lockPollMilliseconds, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}
+
+/**
+ * Lets Postgres end this session, and with it the lock, when this process hangs or its machine
+ * is gone, so that a standby takes over. Commits need not wait for the disk: rows and
+ * checkpoint are lost together, and the log has both.
+ */
+async function setGuards(connection: Connection): Promise<void> {
+  await connection.query(
+    `select set_config('statement_timeout', '110s', false),
+            set_config('idle_in_transaction_session_timeout', '60s', false),
+            set_config('idle_session_timeout', '60s', false),
+            set_config('tcp_keepalives_idle', '10', false),
+            set_config('tcp_keepalives_interval', '5', false),
+            set_config('tcp_keepalives_count', '3', false),
+            set_config('synchronous_commit', 'off', false)`,
+  );
+}

@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AnyReadTable } from '../define/read-table.ts';
+import type { EventStore } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import {
+  allDiscarded,
+  controlChannel,
+  type ProjectionRow,
+  projectedChannel,
+  readProjections,
+} from './checkpoint.ts';
+import { type Connection, connect, type Database, transaction } from './database.ts';
+import { projectorLock, startProjector } from './projector.ts';
+import { inSchema } from './table-shape.ts';
+
+interface RebuildOptions {
+  readonly store: EventStore;
+  readonly database: Database;
+  /** All read tables of the service. */
+  readonly tables: readonly AnyReadTable[];
+  /** Names of those to rebuild; all when absent. */
+  readonly only?: readonly string[];
+  readonly log: Log;
+  readonly signal?: AbortSignal;
+}
+
+const pollMilliseconds = 100;
+
+/** A rebuild could not be finished; readers still see the rows from before. */
+export class RebuildFailed extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RebuildFailed';
+  }
+}
+
+/**
+ * Fills read tables anew from the start of the log, beside the ones that readers see, and switches
+ * when they have caught up; resolves then. The projector that is active does the work; this
+ * process stands by and does it itself when there is none. Throws `RebuildFailed` when a table
+ * meets an event that it cannot take, or when the projector refuses to work on this log.
+ */
+export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
+  const { store, database, tables, log, only, signal } = options;
+  const names = only ?? tables.map(({ name }) => name);
+  const wanted = tables.filter(({ name }) => names.includes(name));
+  const unknown = names.find((name) => !tables.some((table) => table.name === name));
+  if (unknown !== undefined) throw new RebuildFailed(`There is no read table ${unknown}.`);
+  const connection = await connect(database, { application: 'counterfoil rebuild' });
+  try {
+    const before = await requestRebuild(connection, wanted);
+    const projector = startProjector({ store, database, tables, log });
+    try {
+      for (;;) {
+        signal?.throwIfAborted();
+        const { state, error } = projector.status();
+        if (state === 'refused') throw new RebuildFailed(error ?? 'The projector refuses to work.');
+        if (await areRebuilt(connection, wanted, before)) return;
+        await delay(pollMilliseconds);
+      }
+    } finally {
+      await projector.stop();
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Asks for new fillings; gives the generation that each table has now. */
+async function requestRebuild(
+  connection: Connection,
+  tables: readonly AnyReadTable[],
+): Promise<ReadonlyMap<string, number>> {
+  const generations = new Map<string, number>();
+  await transaction(connection, async () => {
+    for (const { name, version } of tables) {
+      const { rows } = await connection.query<{ generation: number }>(
+        `update ${inSchema('projection')} set rebuild_requested = true
+          where name = $1 and version = $2 and serving returning generation`,
+        [name, version],
+      );
+      if (rows[0]) generations.set(name, rows[0].generation);
+    }
+    await connection.query(`notify ${controlChannel}`);
+  });
+  return generations;
+}
+
+async function areRebuilt(
+  connection: Connection,
+  tables: readonly AnyReadTable[],
+  before: ReadonlyMap<string, number>,
+): Promise<boolean> {
+  const rows = await readProjections(connection);
+  return tables.every(({ name, version }) => {
+    const own = rows.filter((row) => row.name === name && row.version === version);
+    const isNew = ({ generation }: ProjectionRow) => generation > (before.get(name) ?? -1);
+    const stopped = own.find((row) => isNew(row) && row.status === 'stopped');
+    if (stopped) {
+      const { stream, revision, message } = stopped.error ?? {};
+      throw new RebuildFailed(`${name} stopped at event ${stream}@${revision}: ${message}`);
+    }
+    return own.some((row) => isNew(row) && row.serving);
+  });
+}
+
+/** A projector is at work, so its tables cannot be thrown away. */
+export class ProjectorActive extends Error {
+  constructor() {
+    super('A projector is active on this database. Stop it first.');
+    this.name = 'ProjectorActive';
+  }
+}
+
+/**
+ * Throws all read models away, with the memory of the log that they came from: the next projector
+ * fills them from whatever log it is connected to. Operational tables stay. This is how one goes
+ * on after a log has been exchanged on purpose. Throws `ProjectorActive` while one is at work.
+ */
+export async function discardReadModel(database: Database): Promise<void> {
+  const connection = await connect(database, { application: 'counterfoil discard' });
+  try {
+    const { rows } = await connection.query<{ acquired: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 0)) as acquired',
+      [projectorLock],
+    );
+    if (!rows[0]?.acquired) throw new ProjectorActive();
+    await transaction(connection, async () => {
+      for (const row of await readProjections(connection)) {
+        await connection.query(`drop view if exists ${inSchema(row.name)}`);
+        await connection.query(`drop table if exists ${inSchema(row.relation)} cascade`);
+      }
+      await connection.query(`delete from ${inSchema('projection')}`);
+      await connection.query(
+        `update ${inSchema('projector')}
+            set position = 0, event_position = null, event_stream = null, event_revision = null,
+                event_hash = null, updated_at = now()`,
+      );
+      await connection.query(`select pg_notify('${projectedChannel}', '${allDiscarded}')`);
+    });
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,94 @@
+import { categoryPrefix } from '../log/stream-name.ts';
+import type { EventStore, Position, StoredEvent } from '../log/types.ts';
+import { applyBatch, type BatchContext, type Stopped } from './apply-batch.ts';
+import { moveTables } from './checkpoint.ts';
+import type { ActiveTable } from './table-registry.ts';
+
+interface CatchUpOptions {
+  readonly store: EventStore;
+  /** Tables at one and the same position; those that stop are taken out. */
+  readonly group: ActiveTable[];
+  readonly batchMaximum: number;
+  readonly signal: AbortSignal;
+  readonly context: BatchContext;
+  readonly livePosition: () => Position;
+  /** Runs work while the live tables stand still. */
+  readonly exclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Writes down, inside the transaction, that tables have stopped. */
+  readonly recordStopped: (stopped: readonly Stopped<ActiveTable>[]) => Promise<void>;
+  readonly onBatch: (stopped: readonly Stopped<ActiveTable>[]) => void;
+  /** Called with the tables when they are at the very position of the live ones, in `exclusive`. */
+  readonly join: (tables: readonly ActiveTable[]) => Promise<void>;
+}
+
+/** After so many passes the live tables wait, however much there still is to read. */
+const passesMaximum = 10;
+
+/**
+ * Brings tables that are behind (new ones, and those that were stopped) up to the live ones: with a
+ * reader of their own and in turns with the live batches; the last stretch, which is short by
+ * then, while the live tables stand still.
+ */
+export async function catchUp(options: CatchUpOptions): Promise<void> {
+  const { group, exclusive, batchMaximum, livePosition } = options;
+  let position = group[0]?.position ?? 0n;
+  for (let pass = 0; pass < passesMaximum && group.length > 0; pass += 1) {
+    const target = livePosition();
+    const count = await readPass(options, position, target, exclusive);
+    position = target;
+    if (count < batchMaximum) break;
+  }
+  await exclusive(async () => {
+    const target = livePosition();
+    await readPass(options, position, target, (work) => work());
+    if (group.length === 0) return;
+    await moveTables(options.context.connection, target, group);
+    for (const table of group) table.position = target;
+    await options.join(group);
+  });
+}
+
+/** Projects the events after one position and up to another; gives their number. */
+async function readPass(
+  options: CatchUpOptions,
+  after: Position,
+  upTo: Position,
+  run: (work: () => Promise<void>) => Promise<void>,
+): Promise<number> {
+  const { store, group, batchMaximum, signal } = options;
+  if (group.length === 0 || after >= upTo) return 0;
+  const categories = new Set(group.map(({ table }) => table.aggregate.name));
+  const prefixes = [...categories].map(categoryPrefix);
+  let batch: StoredEvent[] = [];
+  let count = 0;
+  const flush = async () => {
+    const events = batch;
+    batch = [];
+    await run(() => applyEvents(options, events));
+  };
+  for await (const event of store.readLog({ prefixes, after, upTo, signal })) {
+    batch.push(event);
+    count += 1;
+    if (batch.length >= batchMaximum) await flush();
+  }
+  // A read that was given up looks like one that came to its end.
+  signal.throwIfAborted();
+  if (batch.length > 0) await flush();
+  return count;
+}
+
+async function applyEvents(
+  { context, group, recordStopped, onBatch }: CatchUpOptions,
+  events: readonly StoredEvent[],
+): Promise<void> {
+  const position = events.at(-1)?.position;
+  if (position === undefined || group.length === 0) return;
+  const stopped = await applyBatch(context, group, events, async (failed) => {
+    await recordStopped(failed);
+    const going = group.filter((table) => !failed.some(({ target }) => target === table));
+    if (going.length > 0) await moveTables(context.connection, position, going);
+  });
+  for (const { target } of stopped) group.splice(group.indexOf(target), 1);
+  for (const table of group) table.position = position;
+  onBatch(stopped);
+}

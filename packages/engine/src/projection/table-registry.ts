@@ -1,0 +1,218 @@
+import { BrokenInvariant } from '@counterfoil/kernel';
+import type { AnyReadTable } from '../define/read-table.ts';
+import type { Position } from '../log/types.ts';
+import {
+  type ProjectionKey,
+  type ProjectionRow,
+  readProjections,
+  tellTablesChanged,
+} from './checkpoint.ts';
+import { type Connection, transaction } from './database.ts';
+import { isLockTimeout } from './database-errors.ts';
+import type { Target } from './row-store.ts';
+import { createRelation, inSchema, pointView, relationName, shapeOf } from './table-shape.ts';
+
+/** A filling of a read table that this projector moves on. */
+export interface ActiveTable extends Target, ProjectionKey {
+  position: Position;
+  /** Whether readers see it. */
+  serving: boolean;
+}
+
+/** A reader's statement takes seconds at most; who holds a table longer makes us come back. */
+const lockTimeout = `set local lock_timeout = '1s'`;
+
+/**
+ * Sees to it that each read table has a filling of its current version, makes what is missing, and
+ * gives all fillings to be moved on. What was stopped is taken up again where it stopped.
+ * Unfinished fillings of other versions are retired. Throws `BrokenInvariant` when the
+ * columns of a table have changed without its version.
+ */
+export async function prepareTables(
+  connection: Connection,
+  tables: readonly AnyReadTable[],
+): Promise<ActiveTable[]> {
+  const rows = await readProjections(connection);
+  const active: ActiveTable[] = [];
+  for (const table of tables) {
+    const own = rows.filter((row) => row.name === table.name);
+    active.push(...(await transaction(connection, () => prepareTable(connection, table, own))));
+  }
+  await transaction(connection, () => tellTablesChanged(connection));
+  return active;
+}
+
+async function prepareTable(
+  connection: Connection,
+  table: AnyReadTable,
+  rows: readonly ProjectionRow[],
+): Promise<ActiveTable[]> {
+  const kept: ActiveTable[] = [];
+  for (const row of rows.filter(({ status }) => status !== 'retired')) {
+    const isCurrent = row.version === table.version;
+    if (isCurrent && row.shape !== shapeOf(table)) {
+      throw new BrokenInvariant(
+        `The columns of read table ${table.name} have changed: raise its version (${table.version}).`,
+      );
+    }
+    const exists = await relationExists(connection, row.relation);
+    if (!exists || (!isCurrent && !row.serving)) await retire(connection, row);
+    else if (isCurrent) kept.push(await resume(connection, table, row));
+  }
+  if (kept.length > 0) return kept;
+  const generations = rows.filter((row) => row.version === table.version);
+  const last = Math.max(-1, ...generations.map(({ generation }) => generation));
+  return [await startFilling(connection, table, last + 1)];
+}
+
+async function relationExists(connection: Connection, relation: string): Promise<boolean> {
+  const { rows } = await connection.query<{ exists: boolean }>(
+    'select to_regclass($1) is not null as exists',
+    [inSchema(relation)],
+  );
+  return rows[0]?.exists === true;
+}
+
+async function resume(
+  connection: Connection,
+  table: AnyReadTable,
+  row: ProjectionRow,
+): Promise<ActiveTable> {
+  if (row.status === 'stopped') {
+    await connection.query(
+      `update ${inSchema('projection')} set status = $4, error = null, updated_at = now()
+        where name = $1 and version = $2 and generation = $3`,
+      [row.name, row.version, row.generation, row.serving ? 'live' : 'building'],
+    );
+  }
+  return activeTable(table, row, row.position, row.serving);
+}
+
+const activeTable = (
+  table: AnyReadTable,
+  { name, version, generation }: ProjectionKey,
+  position: Position,
+  serving: boolean,
+): ActiveTable => ({
+  table,
+  name,
+  version,
+  generation,
+  relation: inSchema(relationName(table, generation)),
+  position,
+  serving,
+});
+
+/** Makes an empty table for the current version, to be filled from the start of the log. */
+export async function startFilling(
+  connection: Connection,
+  table: AnyReadTable,
+  generation: number,
+): Promise<ActiveTable> {
+  const relation = relationName(table, generation);
+  const { name, version } = table;
+  await connection.query(
+    `insert into ${inSchema('projection')} (name, version, generation, relation, shape)
+     values ($1, $2, $3, $4, $5)`,
+    [name, version, generation, relation, shapeOf(table)],
+  );
+  // Without a row it is nobody's.
+  await connection.query(`drop table if exists ${inSchema(relation)}`);
+  for (const statement of createRelation(table, relation)) await connection.query(statement);
+  return activeTable(table, { name, version, generation }, 0n, false);
+}
+
+async function retire(connection: Connection, key: ProjectionKey): Promise<void> {
+  await connection.query(
+    `update ${inSchema('projection')}
+        set status = 'retired', serving = false, rebuild_requested = false, updated_at = now()
+      where name = $1 and version = $2 and generation = $3`,
+    [key.name, key.version, key.generation],
+  );
+}
+
+/**
+ * Lets readers see a filling: points the view at it and retires what it pointed at before, in one
+ * transaction. False when readers did not let go of the old table in time; to be tried again.
+ */
+export async function promote(connection: Connection, active: ActiveTable): Promise<boolean> {
+  try {
+    await transaction(connection, async () => {
+      await connection.query(lockTimeout);
+      const relation = relationName(active.table, active.generation);
+      for (const statement of pointView(active.table, relation)) await connection.query(statement);
+      await connection.query(
+        `update ${inSchema('projection')}
+            set status = 'retired', serving = false, rebuild_requested = false, updated_at = now()
+          where name = $1 and serving`,
+        [active.name],
+      );
+      await connection.query(
+        `update ${inSchema('projection')}
+            set status = 'live', serving = true, error = null, updated_at = now()
+          where name = $1 and version = $2 and generation = $3`,
+        [active.name, active.version, active.generation],
+      );
+      await tellTablesChanged(connection);
+    });
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
+  }
+  active.serving = true;
+  return true;
+}
+
+/** Drops the tables of retired fillings. One that is still being read stays for the next time. */
+export async function dropRetired(connection: Connection): Promise<void> {
+  const rows = await readProjections(connection);
+  for (const row of rows.filter(({ status }) => status === 'retired')) {
+    try {
+      await transaction(connection, async () => {
+        await connection.query(lockTimeout);
+        await connection.query(`drop table if exists ${inSchema(row.relation)}`);
+        await connection.query(
+          `delete from ${inSchema('projection')}
+            where name = $1 and version = $2 and generation = $3`,
+          [row.name, row.version, row.generation],
+        );
+      });
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+    }
+  }
+}
+
+/** A rebuild that is already at work. */
+const isUnfinished = ({ serving, status }: ProjectionRow): boolean =>
+  !serving && status !== 'retired';
+
+/**
+ * Starts a new filling for each table of which a rebuild is requested, unless one is under way
+ * already, and gives the new ones.
+ */
+export async function startRequested(
+  connection: Connection,
+  tables: readonly AnyReadTable[],
+): Promise<ActiveTable[]> {
+  const rows = await readProjections(connection);
+  const started: ActiveTable[] = [];
+  for (const row of rows.filter(({ rebuildRequested }) => rebuildRequested)) {
+    const table = tables.find(({ name, version }) => name === row.name && version === row.version);
+    if (!table) continue;
+    const fillings = rows.filter(
+      ({ name, version }) => name === row.name && version === row.version,
+    );
+    const last = Math.max(...fillings.map(({ generation }) => generation));
+    await transaction(connection, async () => {
+      await connection.query(
+        `update ${inSchema('projection')} set rebuild_requested = false
+          where name = $1 and version = $2 and generation = $3`,
+        [row.name, row.version, row.generation],
+      );
+      if (fillings.some(isUnfinished)) return;
+      started.push(await startFilling(connection, table, last + 1));
+    });
+  }
+  return started;
+}

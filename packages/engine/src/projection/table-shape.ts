@@ -1,0 +1,167 @@
+import { BrokenInvariant, hashOf } from '@counterfoil/kernel';
+import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
+import { schemaName } from './database.ts';
+
+/** The role under which the api reads. It owns nothing, so row-level security binds it. */
+export const readerRole = 'counterfoil_reader';
+
+/** Postgres type by which each fixed column of a read table is written. */
+export const fixedColumns = {
+  id: 'text',
+  tenant_id: 'text',
+  environment_id: 'text',
+  status: 'text',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  revision: 'bigint',
+  position: 'bigint',
+  // json, not jsonb: the resource must leave the API exactly as `view` made it, and jsonb would
+  // re-order its members, and refuses U+0000 in strings. It is also cheaper to write.
+  state: 'json',
+  resource: 'json',
+  // A copy for filters alone, which json has no operators for.
+  metadata: 'jsonb',
+} as const;
+
+export type FixedColumn = keyof typeof fixedColumns;
+
+const databaseTypes = {
+  text: 'text',
+  numeric: 'numeric',
+  integer: 'bigint',
+  boolean: 'boolean',
+  timestamptz: 'timestamptz',
+  'text[]': 'text[]',
+} as const satisfies Record<ColumnType, string>;
+
+/** The Postgres type of a declared column. */
+export const databaseType = (type: ColumnType): string => databaseTypes[type];
+
+/** Byte order, whatever the server's locale: the same order on every machine and the fastest. */
+const collated = (type: string): string => (type.startsWith('text') ? `${type} collate "C"` : type);
+
+const nameShape = /^[a-z][a-z0-9_]{0,39}$/;
+
+/** An identifier in quotes. Throws on anything but lower case letters, digits and underscore. */
+export function quoted(name: string): string {
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(name)) throw new BrokenInvariant(`${name} is no table name`);
+  return `"${name}"`;
+}
+
+/** The physical table of a version. A rebuild of the same version is its next generation. */
+export const relationName = (table: AnyReadTable, generation: number): string =>
+  `${table.name}_v${table.version}${generation === 0 ? '' : `_g${generation}`}`;
+
+/** A table or view of our schema, ready for a statement. */
+export const inSchema = (name: string): string => `${quoted(schemaName)}.${quoted(name)}`;
+
+/**
+ * The column whose value a row belongs to: a row is found by it and its id. Ids of environments
+ * and tenants are unique as such, so two of them can never meet in one row, whatever the key.
+ */
+export const scopeColumn = (table: AnyReadTable): 'environment_id' | 'tenant_id' =>
+  table.aggregate.scope === 'environment' ? 'environment_id' : 'tenant_id';
+
+/** Throws `BrokenInvariant` on names that cannot be a table's or a column's. */
+export function assertReadTable(table: AnyReadTable): void {
+  if (!nameShape.test(table.name)) throw new BrokenInvariant(`${table.name} is no table name`);
+  if (!Number.isSafeInteger(table.version) || table.version < 1) {
+    throw new BrokenInvariant(`read table ${table.name}: version must be an integer from 1 on`);
+  }
+  for (const column of Object.keys(table.columns)) {
+    if (!nameShape.test(column)) throw new BrokenInvariant(`${column} is no column name`);
+    if (column in fixedColumns) {
+      throw new BrokenInvariant(`read table ${table.name}: every table has a column ${column}`);
+    }
+  }
+}
+
+/** Fingerprint of what the table looks like in Postgres: a change needs a new version. */
+export const shapeOf = (table: AnyReadTable): string =>
+  hashOf({
+    scope: table.aggregate.scope,
+    columns: Object.entries(table.columns).map(([name, { type, index }]) => [
+      name,
+      type,
+      index ?? false,
+    ]),
+  });
+
+const columnDefinitions = (table: AnyReadTable): string[] => {
+  const required = new Set<string>([
+    'id',
+    'tenant_id',
+    scopeColumn(table),
+    'created_at',
+    'updated_at',
+    'revision',
+    'position',
+  ]);
+  return [
+    ...Object.entries(fixedColumns).map(
+      ([name, type]) => `${quoted(name)} ${collated(type)}${required.has(name) ? ' not null' : ''}`,
+    ),
+    ...Object.entries(table.columns).map(
+      ([name, { type }]) => `${quoted(name)} ${collated(databaseType(type))}`,
+    ),
+  ];
+};
+
+/** Makes a scratch copy of the table, of this session alone: no indexes but the key, no policies. */
+export const createScratch = (table: AnyReadTable, name: string): string =>
+  `create temporary table ${quoted(name)} (${[
+    ...columnDefinitions(table),
+    `primary key (${scopeColumn(table)}, id)`,
+  ].join(', ')})`;
+
+/**
+ * The statements that make an empty table with its indexes, its row-level security and the right
+ * of the api's role to read it.
+ */
+export function createRelation(table: AnyReadTable, relation: string): string[] {
+  const name = inSchema(relation);
+  const scope = scopeColumn(table);
+  const indexes = Object.entries(table.columns)
+    .filter(([, { index }]) => index)
+    .map(([column, { type }]) =>
+      type === 'text[]'
+        ? `create index on ${name} using gin (${quoted(column)})`
+        : `create index on ${name} (${scope}, ${quoted(column)})`,
+    );
+  return [
+    // Room in each page keeps most updates off the indexes.
+    `create table ${name} (${[...columnDefinitions(table), `primary key (${scope}, id)`].join(
+      ', ',
+    )}) with (fillfactor = 85)`,
+    `create index on ${name} (${scope}, created_at desc, id desc)`,
+    ...indexes,
+    `alter table ${name} enable row level security`,
+    `create policy tenant_and_environment on ${name} for select to ${readerRole} using (${policy(table)})`,
+    `grant select on ${name} to ${readerRole}`,
+  ];
+}
+
+/** The settings by which a session of the api says for whom it reads. */
+export const scopeSettings = {
+  tenant: 'counterfoil.tenant',
+  environment: 'counterfoil.environment',
+} as const;
+
+// The sub-select makes Postgres ask for the setting once per statement, not once per row.
+const setting = (name: string): string => `(select current_setting('${name}', true))`;
+
+const policy = (table: AnyReadTable): string =>
+  [
+    `tenant_id = ${setting(scopeSettings.tenant)}`,
+    ...(table.aggregate.scope === 'environment'
+      ? [`environment_id = ${setting(scopeSettings.environment)}`]
+      : []),
+  ].join(' and ');
+
+/** The statements that point the view of the table's name at a relation. */
+export const pointView = (table: AnyReadTable, relation: string): string[] => [
+  `drop view if exists ${inSchema(table.name)}`,
+  // The invoker's rights: otherwise the view would read as its owner, past row-level security.
+  `create view ${inSchema(table.name)} with (security_invoker = true) as select * from ${inSchema(relation)}`,
+  `grant select on ${inSchema(table.name)} to ${readerRole}`,
+];
