@@ -6,3 +6,4 @@ export * from './request-run.ts';
 export * from './reservation.ts';
 export * from './stream-writer.ts';
 export * from './streams.ts';
+export * from './system-context.ts';

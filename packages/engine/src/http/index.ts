@@ -8,3 +8,4 @@ export type {
 } from './host.ts';
 export { type ProblemBody, problemBody } from './problem-body.ts';
 export { createHttpServer } from './server.ts';
+export { createServiceServer } from './service-server.ts';

@@ -1,0 +1,29 @@
+import { logLevels } from '@counterfoil/engine';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
+/** Environment variables of the API. */
+export const apiConfigSchema = z.object({
+  EVENTSTORE_URL: z.string().min(1),
+  DATABASE_URL: z.string().min(1),
+  /** 32 bytes, hexadecimal or base64: API keys and sealed secrets are made from it. */
+  COUNTERFOIL_SECRET_KEY: z.string().min(1),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(4000),
+  LOG_LEVEL: z.enum(logLevels).default('info'),
+  /** Requests per second that one API key may make of this process. */
+  RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(1).max(1_000_000).default(2_000),
+  /** Whether webhook endpoints may be http:// instead of https://. */
+  WEBHOOK_ALLOW_HTTP: flag.default(false),
+  /** Address ranges that webhooks may go to although they are not public. */
+  WEBHOOK_ALLOWED_CIDRS: list.default([]),
+});
+export type ApiConfig = z.output<typeof apiConfigSchema>;

@@ -1,0 +1,113 @@
+import {
+  createHttpServer,
+  createLog,
+  createMetrics,
+  createReadModel,
+  createStreams,
+  type HealthCheck,
+  openEventStore,
+  RecentWrites,
+  RequestRunner,
+} from '@counterfoil/engine';
+import { modules, secretsFrom } from '@counterfoil/modules';
+import { startAuthentication } from './authentication.ts';
+import type { ApiConfig } from './config.ts';
+
+export { type ApiConfig, apiConfigSchema } from './config.ts';
+
+/** A running API. */
+export interface Api {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export interface ApiOptions {
+  /** Further readiness checks, such as that the process is not stopping. */
+  readonly health?: readonly HealthCheck[];
+}
+
+/** Time that a write to a key or user waits until this process itself acts by it. */
+const takeOverMilliseconds = 5_000;
+const drainMilliseconds = 10_000;
+
+/** Starts the API. Resolves when it accepts requests; its dependencies may still be away. */
+export async function startApi(config: ApiConfig, options: ApiOptions = {}): Promise<Api> {
+  const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
+  const metrics = createMetrics();
+  const slices = modules({
+    secrets: secretsFrom(config.COUNTERFOIL_SECRET_KEY),
+    targetPolicy: {
+      allowHttp: config.WEBHOOK_ALLOW_HTTP,
+      allowedCidrs: config.WEBHOOK_ALLOWED_CIDRS,
+      deniedCidrs: [],
+    },
+  });
+  const store = openEventStore({ url: config.EVENTSTORE_URL });
+  const authentication = startAuthentication(store, log);
+  const readModel = createReadModel({
+    url: config.DATABASE_URL,
+    log,
+  });
+  const conflicts = metrics.counter({
+    name: 'counterfoil_append_conflicts_total',
+    help: 'Appends that another writer was faster than',
+  });
+  const commands = metrics.counter({
+    name: 'counterfoil_commands_total',
+    help: 'Commands that were decided',
+  });
+  const appends = metrics.counter({
+    name: 'counterfoil_appends_total',
+    help: 'Appends that succeeded; fewer than commands, because those that wait go together',
+  });
+  const streams = createStreams({
+    store,
+    aggregates: slices.flatMap(({ aggregates }) => aggregates),
+    onBatch: (count) => {
+      commands.inc(count);
+      appends.inc();
+    },
+    onConflict: () => conflicts.inc(),
+    onLeftBehind: ({ name }, error) =>
+      log.warn({ err: error, stream: name }, 'a claim stays behind'),
+  });
+  const runOptions = {
+    streams,
+    readSide: readModel,
+    recentWrites: new RecentWrites(),
+    now: Date.now,
+    takenOver: async (category: string, position: bigint) => {
+      if (!authentication.concerns(category)) return;
+      await authentication.fold.waitFor(position, takeOverMilliseconds);
+    },
+  };
+  const server = createHttpServer({
+    modules: slices,
+    host: { begin: (request) => new RequestRunner(runOptions, request) },
+    authenticate: (apiKey) => authentication.authenticate(apiKey),
+    health: [
+      ...(options.health ?? []),
+      { name: 'event_store', required: true, check: () => store.ping() },
+      { name: 'read_model', required: false, check: () => readModel.check() },
+    ],
+    metrics,
+    log,
+    info: {
+      title: 'Counterfoil',
+      version: '1',
+      description: 'Event-sourced billing, entitlement and wallet service',
+    },
+    rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
+  });
+  await authentication.fold.ready;
+  const { port } = await server.listen(config.PORT, config.HOST);
+  return {
+    port,
+    async stop() {
+      await server.close(drainMilliseconds);
+      await authentication.fold.stop();
+      await readModel.close();
+      await store.close();
+    },
+  };
+}

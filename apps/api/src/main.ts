@@ -1,0 +1,9 @@
+import { createLog, installShutdown, readConfig } from '@counterfoil/engine';
+import { apiConfigSchema, startApi } from './index.ts';
+
+const config = readConfig(apiConfigSchema);
+const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
+const shutdown = installShutdown({ log });
+const api = await startApi(config, { health: [shutdown.readiness] });
+shutdown.onShutdown('api', () => api.stop());
+process.stdout.write(`${JSON.stringify({ event: 'ready', port: api.port, pid: process.pid })}\n`);

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { readConfig } from '@counterfoil/engine';
+import { z } from 'zod';
+
+const optionalUrl = z.string().min(1).optional();
+
+/** Environment variables of the command line. */
+const settingsSchema = z.object({
+  COUNTERFOIL_DATA: z.string().min(1).default('.counterfoil'),
+  EVENTSTORE_URL: optionalUrl,
+  DATABASE_URL: optionalUrl,
+  NATS_URL: optionalUrl,
+  COUNTERFOIL_SECRET_KEY: z.string().min(1).optional(),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
+  HOST: z.string().default('127.0.0.1'),
+});
+export type Settings = z.output<typeof settingsSchema>;
+
+/** The settings from the environment; ends the process with one message when they are wrong. */
+export const readSettings = (): Settings => readConfig(settingsSchema);
+
+/** What `counterfoil up` leaves for those who want to use what it started. */
+const demoSchema = z.object({
+  base_url: z.string(),
+  api_key: z.string(),
+  tenant_id: z.string(),
+  environment_id: z.string(),
+  nats_url: z.string(),
+  database_url: z.string(),
+  eventstore_url: z.string(),
+  pid: z.number().int(),
+});
+export type Demo = z.output<typeof demoSchema>;
+
+export const demoFile = (folder: string): string => join(resolve(folder), 'demo.json');
+export const secretFile = (folder: string): string => join(resolve(folder), 'secret.key');
+
+/** The description of the running installation in the data folder; null when there is none. */
+export function readDemo(folder: string): Demo | null {
+  const file = demoFile(folder);
+  return existsSync(file) ? demoSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
+}
+
+/** Where the three servers are, for commands that work on an installation. */
+export interface ServerUrls {
+  readonly eventStoreUrl: string;
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+}
+
+/** An error that is for the operator: shown as one message, without a stack. */
+export class OperatorError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'OperatorError';
+  }
+}
+
+/**
+ * The servers to work on: those of the environment, else those that `counterfoil up` left in the
+ * data folder. Throws `OperatorError` when neither says.
+ */
+export function serverUrls(settings: Settings): ServerUrls {
+  const demo = readDemo(settings.COUNTERFOIL_DATA);
+  const eventStoreUrl = settings.EVENTSTORE_URL ?? demo?.eventstore_url;
+  const databaseUrl = settings.DATABASE_URL ?? demo?.database_url;
+  const natsUrl = settings.NATS_URL ?? demo?.nats_url;
+  if (eventStoreUrl && databaseUrl && natsUrl) return { eventStoreUrl, databaseUrl, natsUrl };
+  throw new OperatorError(
+    `There is no running installation in ${settings.COUNTERFOIL_DATA}. ` +
+      'Start one with npm start, or set EVENTSTORE_URL, DATABASE_URL and NATS_URL.',
+  );
+}
+
+/**
+ * The secret key of the installation: from the environment, else from the data folder.
+ * Throws `OperatorError` when there is none.
+ */
+export function secretKeyOf(settings: Settings): string {
+  if (settings.COUNTERFOIL_SECRET_KEY) return settings.COUNTERFOIL_SECRET_KEY;
+  const file = secretFile(settings.COUNTERFOIL_DATA);
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  throw new OperatorError(`Set COUNTERFOIL_SECRET_KEY; there is no key in ${file}.`);
+}

@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url';
+import {
+  type DataFolder,
+  type Kept,
+  type LogFile,
+  type ReadyProcess,
+  superviseProcess,
+} from '@counterfoil/local';
+
+const restart = { initialDelayMs: 200, maxDelayMs: 5_000 } as const;
+
+const mains = {
+  api: import.meta.resolve('@counterfoil/api/main'),
+  projector: import.meta.resolve('@counterfoil/projector/main'),
+  webhooks: import.meta.resolve('@counterfoil/webhooks/main'),
+} as const;
+
+export type ApplicationName = keyof typeof mains;
+
+/** Starts one of our processes and keeps it running. */
+export const startApplication = (
+  name: ApplicationName,
+  env: NodeJS.ProcessEnv,
+  folder: DataFolder,
+  log: LogFile,
+): Kept<ReadyProcess> =>
+  superviseProcess({
+    name,
+    command: process.execPath,
+    args: ['--import', import.meta.resolve('tsx'), fileURLToPath(mains[name])],
+    env,
+    ready: 'json-line',
+    restart,
+    log,
+    recordFile: folder.recordFile(name),
+  });

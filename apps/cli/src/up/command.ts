@@ -1,0 +1,45 @@
+import type { Settings } from '../settings.ts';
+import { type Installation, startInstallation } from './up.ts';
+
+/** `counterfoil up`: starts everything, says how to use it and runs until it is told to stop. */
+export async function up(settings: Settings): Promise<void> {
+  const startedAt = Date.now();
+  process.stdout.write('Starting Counterfoil …\n');
+  const installation = await startInstallation(settings);
+  process.stdout.write(greeting(installation, settings, Date.now() - startedAt));
+  await untilStopped();
+  process.stdout.write('\nStopping …\n');
+  await installation.stop();
+  process.stdout.write('Stopped. Everything is kept in the data folder.\n');
+}
+
+const greeting = ({ demo }: Installation, settings: Settings, milliseconds: number): string => `
+Counterfoil is ready after ${(milliseconds / 1000).toFixed(1)} s.
+
+  API         ${demo.base_url}/v1   (reference: ${demo.base_url}/docs)
+  API key     ${demo.api_key}
+  NATS        ${demo.nats_url}
+  Data        ${settings.COUNTERFOIL_DATA}/   (addresses and key: demo.json, log: counterfoil.log)
+
+Try it:
+
+  curl ${demo.base_url}/v1/customers \\
+    -H 'x-api-key: ${demo.api_key}' \\
+    -H 'content-type: application/json' \\
+    -d '{"external_id": "acme", "name": "Acme Inc"}'
+
+Ctrl-C stops it.
+`;
+
+/** Resolves at the first signal; a second one ends the process at once. */
+const untilStopped = (): Promise<void> =>
+  new Promise((resolve) => {
+    let isStopping = false;
+    const onSignal = (): void => {
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      resolve();
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });

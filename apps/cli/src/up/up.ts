@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type DataFolder, DataFolderInUseError, dataFolder, openLogFile } from '@counterfoil/local';
+import { seedDemoTenant } from '../seed.ts';
+import {
+  type Demo,
+  demoFile,
+  OperatorError,
+  type ServerUrls,
+  type Settings,
+  secretFile,
+  secretKeyOf,
+} from '../settings.ts';
+import { startApplication } from './applications.ts';
+import { startServers } from './servers.ts';
+
+/** A running installation. */
+export interface Installation {
+  readonly demo: Demo;
+  stop(): Promise<void>;
+}
+
+const readyMilliseconds = 60_000;
+const pollMilliseconds = 50;
+
+/** Local servers may be called back by webhooks of a local installation, and over http. */
+const localWebhookPolicy = {
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
+} as const;
+
+/**
+ * Starts everything: servers that the settings do not name, then projector, webhooks and api, and
+ * a demo tenant. Resolves when a request with the demo key is answered. Throws `OperatorError`.
+ */
+export async function startInstallation(settings: Settings): Promise<Installation> {
+  const folder = await takeFolder(settings.COUNTERFOIL_DATA);
+  const stops: (() => Promise<void>)[] = [async () => folder.release()];
+  const stop = async (): Promise<void> => {
+    for (const step of stops.splice(0).reverse()) await step();
+  };
+  try {
+    await assertPortFree(settings.HOST, settings.PORT);
+    const log = openLogFile(join(folder.path, 'counterfoil.log'));
+    stops.push(async () => log.close());
+    const secretKey = keepSecretKey(settings);
+    const servers = await startServers(settings, folder.path, log);
+    stops.push(() => servers.stop());
+    const env = applicationEnvironment(settings, servers.urls, secretKey);
+    const start = (name: Parameters<typeof startApplication>[0]) => {
+      const application = startApplication(name, env, folder, log);
+      stops.push(() => application.stop());
+      return application.ready;
+    };
+    const [seeded, , , api] = await Promise.all([
+      seedDemoTenant(servers.urls.eventStoreUrl, secretKey),
+      start('projector'),
+      start('webhooks'),
+      start('api'),
+    ]);
+    const demo = describe(settings, servers.urls, seeded, Number(api.readyLine.port));
+    await untilAnswered(demo);
+    writeFileSync(demoFile(folder.path), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+    return { demo, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function takeFolder(path: string): Promise<DataFolder> {
+  try {
+    return await dataFolder(path);
+  } catch (error) {
+    throw error instanceof DataFolderInUseError ? new OperatorError(error.message) : error;
+  }
+}
+
+function keepSecretKey(settings: Settings): string {
+  const file = secretFile(settings.COUNTERFOIL_DATA);
+  if (!settings.COUNTERFOIL_SECRET_KEY && !existsSync(file)) {
+    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+  }
+  return secretKeyOf(settings);
+}
+
+const applicationEnvironment = (
+  settings: Settings,
+  urls: ServerUrls,
+  secretKey: string,
+): NodeJS.ProcessEnv => ({
+  ...localWebhookPolicy,
+  ...process.env,
+  HOST: settings.HOST,
+  PORT: String(settings.PORT),
+  HEALTH_PORT: '0',
+  EVENTSTORE_URL: urls.eventStoreUrl,
+  DATABASE_URL: urls.databaseUrl,
+  NATS_URL: urls.natsUrl,
+  COUNTERFOIL_SECRET_KEY: secretKey,
+});
+
+const describe = (
+  settings: Settings,
+  urls: ServerUrls,
+  seeded: Awaited<ReturnType<typeof seedDemoTenant>>,
+  port: number,
+): Demo => ({
+  base_url: `http://${settings.HOST}:${port}`,
+  api_key: seeded.apiKey,
+  tenant_id: seeded.tenantId,
+  environment_id: seeded.environmentId,
+  nats_url: urls.natsUrl,
+  database_url: urls.databaseUrl,
+  eventstore_url: urls.eventStoreUrl,
+  pid: process.pid,
+});
+
+/** Waits until the API knows the demo key and the read models answer. */
+async function untilAnswered({ base_url, api_key }: Demo): Promise<void> {
+  const deadline = Date.now() + readyMilliseconds;
+  let last = 'no answer';
+  while (Date.now() < deadline) {
+    const answer = await fetch(`${base_url}/v1/customers?limit=1`, {
+      headers: { 'x-api-key': api_key },
+    }).catch((error: unknown) => String(error));
+    if (typeof answer !== 'string' && answer.ok) return;
+    last = typeof answer === 'string' ? answer : await answer.text();
+    await pause(pollMilliseconds);
+  }
+  throw new OperatorError(`The installation did not become ready: ${last}`);
+}
+
+/** Says in time, and in one sentence, that the port is taken. Port 0 takes a free one. */
+function assertPortFree(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', () =>
+      reject(
+        new OperatorError(
+          `Port ${port} on ${host} is taken. Stop what uses it, or choose another: PORT=4001 npm start`,
+        ),
+      ),
+    );
+    probe.listen({ host, port }, () => probe.close(() => resolve()));
+  });
+}

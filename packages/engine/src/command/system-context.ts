@@ -1,0 +1,52 @@
+import type {
+  Aggregate,
+  Decision,
+  EnvironmentId,
+  EventCatalogue,
+  EventOf,
+  TenantId,
+} from '@counterfoil/kernel';
+import type { RequestContext } from '../define/context.ts';
+import type { RawEvent } from './command.ts';
+import type { Streams } from './streams.ts';
+
+/** Where the service itself acts, without a caller. */
+export interface SystemScope {
+  readonly tenantId: TenantId;
+  readonly environmentId: EnvironmentId;
+  /** What the events are correlated by, such as the name of the job. */
+  readonly correlationId: string;
+}
+
+/** A context that acts for the service itself: its events have no user and no key. */
+export function systemContext(
+  streams: Streams,
+  scope: SystemScope,
+): Pick<RequestContext, 'execute'> {
+  return {
+    async execute<Catalogue extends EventCatalogue, State>(
+      aggregate: Aggregate<string, Catalogue, State>,
+      id: string,
+      prepare: () =>
+        | Decision<State, EventOf<Catalogue>>
+        | Promise<Decision<State, EventOf<Catalogue>>>,
+    ) {
+      const isOfTenant = aggregate.scope === 'tenant';
+      const place = isOfTenant ? scope.tenantId : scope.environmentId;
+      const any = aggregate as unknown as Aggregate<string, EventCatalogue, unknown>;
+      const outcome = await streams.writer<State>(any, place, id).run({
+        decide: (await prepare()) as Decision<State, RawEvent>,
+        cause: {
+          tenantId: scope.tenantId,
+          environmentId: isOfTenant ? null : scope.environmentId,
+          actor: { user_id: null, key_id: null },
+          correlationId: scope.correlationId,
+          causationId: scope.correlationId,
+        },
+        mark: null,
+        expectedRevision: null,
+      });
+      return outcome as never;
+    },
+  };
+}

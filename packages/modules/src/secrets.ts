@@ -1,0 +1,25 @@
+import { hkdfSync } from 'node:crypto';
+import { type KeyMaterial, readKeyMaterial } from './tenancy/index.ts';
+import { createSealer, type Sealer } from './webhooks/index.ts';
+
+/** What is made from the one secret of the server. */
+export interface Secrets {
+  readonly keyMaterial: KeyMaterial;
+  readonly sealer: Sealer;
+}
+
+const derivedLength = 32;
+
+/** A key of its own for each purpose, so that no two uses of the secret can meet. */
+const deriveFor = (material: KeyMaterial, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', material, '', purpose, derivedLength));
+
+/**
+ * The secrets of a process that makes API keys or opens sealed texts, from the text of
+ * COUNTERFOIL_SECRET_KEY. Throws an Error for operators when the text is no key.
+ */
+export function secretsFrom(secretKey: string): Secrets {
+  const keyMaterial = readKeyMaterial(secretKey);
+  const sealingKey = deriveFor(keyMaterial, 'counterfoil sealing v1');
+  return { keyMaterial, sealer: createSealer(sealingKey.toString('base64')) };
+}
