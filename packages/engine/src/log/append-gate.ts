@@ -1,0 +1,124 @@
+/** What may be under way at once in this process. */
+export interface AppendGateLimits {
+  /** Appends that may be under way whatever their size; also how many start in one turn. */
+  readonly appends: number;
+  /** Bytes up to which more than that may be under way. */
+  readonly bytes: number;
+}
+
+/** The right to have one append under way. */
+export interface AppendPass {
+  /** Gives the place back; only the first call counts. */
+  leave(): void;
+}
+
+/** Lets appends through to the client, a bounded number at a time. */
+export interface AppendGate {
+  /** Waits for a place. Rejects with the signal's reason when it aborts first. */
+  enter(bytes: number, signal: AbortSignal): Promise<AppendPass>;
+  /** Lets nobody in, waits until nobody is inside, does the work, and opens again. */
+  whileEmpty(work: () => Promise<void>): Promise<void>;
+  /** Lets nobody in while the work is done; those inside stay there. */
+  whileShut(work: () => Promise<void>): Promise<void>;
+}
+
+/**
+ * Why there is a gate at all: the client (6.2.1) writes every append of a process to one stream
+ * and keeps those that do not fit into its buffer of 16 messages in a list of its own. When the
+ * stream breaks while that list is not empty, each entry becomes an unhandled rejection, which
+ * ends the process. With at most 15 under way, or so few bytes that grpc-js takes them all into
+ * its own buffer (1 MiB), and no more than 15 new ones per turn of the event loop, the list is
+ * always empty.
+ */
+export const clientLimits: AppendGateLimits = { appends: 15, bytes: 512 * 1024 };
+
+interface Waiting {
+  readonly bytes: number;
+  readonly admit: () => void;
+}
+
+export function createAppendGate({ appends, bytes: bytesMaximum }: AppendGateLimits): AppendGate {
+  const waiting = new Set<Waiting>();
+  let emptied: (() => void)[] = [];
+  let inside = 0;
+  let bytesInside = 0;
+  let startedThisTurn = 0;
+  let shut = 0;
+
+  const hasRoom = (bytes: number): boolean =>
+    shut === 0 &&
+    startedThisTurn < appends &&
+    (inside < appends || bytesInside + bytes <= bytesMaximum);
+  const admitWaiting = (): void => {
+    for (const next of waiting) {
+      // In order of arrival: a large append is not overtaken for ever by small ones.
+      if (!hasRoom(next.bytes)) return;
+      waiting.delete(next);
+      next.admit();
+    }
+  };
+  const nextTurn = (): void => {
+    startedThisTurn = 0;
+    admitWaiting();
+  };
+  const issuePass = (bytes: number): AppendPass => {
+    inside += 1;
+    bytesInside += bytes;
+    if (startedThisTurn === 0) setImmediate(nextTurn);
+    startedThisTurn += 1;
+    let left = false;
+    return {
+      leave: () => {
+        if (left) return;
+        left = true;
+        inside -= 1;
+        bytesInside -= bytes;
+        if (inside === 0) for (const resolve of emptied.splice(0)) resolve();
+        admitWaiting();
+      },
+    };
+  };
+  const whileShut = async (work: () => Promise<void>): Promise<void> => {
+    shut += 1;
+    try {
+      await work();
+    } finally {
+      shut -= 1;
+      admitWaiting();
+    }
+  };
+  const untilEmpty = (): Promise<void> => {
+    if (inside === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      emptied = [...emptied, resolve];
+    });
+  };
+
+  return {
+    enter: (bytes, signal) => {
+      signal.throwIfAborted();
+      if (waiting.size === 0 && hasRoom(bytes)) return Promise.resolve(issuePass(bytes));
+      return new Promise((resolve, reject) => {
+        const admit = (): void => {
+          signal.removeEventListener('abort', giveUp);
+          resolve(issuePass(bytes));
+        };
+        const entry: Waiting = { bytes, admit };
+        const giveUp = (): void => {
+          waiting.delete(entry);
+          reject(signal.reason);
+          // The one behind may be small enough for the room that this one did not fit into.
+          admitWaiting();
+        };
+        waiting.add(entry);
+        signal.addEventListener('abort', giveUp, { once: true });
+      });
+    },
+    whileShut,
+    whileEmpty: (work) =>
+      whileShut(async () => {
+        await untilEmpty();
+        await work();
+      }),
+  };
+}

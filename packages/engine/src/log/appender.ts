@@ -1,0 +1,136 @@
+import type { AppendGate, AppendPass } from './append-gate.ts';
+import { isKeptByClient, sentAppendError, unsentAppendError } from './client-errors.ts';
+import { type Deadline, DeadlinePassed, startDeadline } from './deadline.ts';
+import type { OutgoingAppend } from './outgoing-append.ts';
+import type { AppendError, Appended } from './types.ts';
+
+/** What appending needs of the event store's client. */
+export interface AppendClient {
+  /** Resolves once the client has learnt what the server can do; sends no append. */
+  ready(): Promise<unknown>;
+  /** Sends an append. The server refuses it when it arrives later than so many milliseconds. */
+  append(append: OutgoingAppend, milliseconds: number): Promise<Appended>;
+  /** Cuts the stream that all appends of this client share; the next append opens another. */
+  cut(): Promise<void>;
+  /** Cuts and gives up the connection. */
+  close(): Promise<void>;
+}
+
+export interface AppenderOptions {
+  readonly connect: () => AppendClient;
+  readonly gate: AppendGate;
+}
+
+/** Sends appends and knows of each that fails whether it was sent. */
+export interface Appender {
+  /** Throws `AppendError` within so many milliseconds, whatever the server does. */
+  append(append: OutgoingAppend, milliseconds: number): Promise<Appended>;
+  /** Refuses new appends, waits for those under way and gives up the connection. */
+  close(): Promise<void>;
+}
+
+/** Appends that may wait or be under way; more are refused at once. */
+const pendingMaximum = 10_000;
+
+/** The server stops before we do, so that what we have given up is not written afterwards. */
+const serverShare = 0.8;
+
+export function createAppender({ connect, gate }: AppenderOptions): Appender {
+  let client = connect();
+  let pending = 0;
+  let closed = false;
+  let lastSent = 0;
+  let lastAnswered = 0;
+  let cutting = false;
+
+  /** A client that keeps an error or waits for a lost answer would fail every append for ever. */
+  const replace = (broken: AppendClient): void => {
+    if (broken !== client || closed) return;
+    client = connect();
+    void gate.whileEmpty(() => broken.close()).catch(() => {});
+  };
+  const prepare = async (stream: string, deadline: Deadline): Promise<AppendClient> => {
+    const current = client;
+    try {
+      await deadline.race(current.ready());
+      return current;
+    } catch (error) {
+      if (isKeptByClient(error)) replace(current);
+      throw unsentAppendError(stream, 'the event store does not answer', error);
+    }
+  };
+  const enter = async (append: OutgoingAppend, deadline: Deadline): Promise<AppendPass> => {
+    try {
+      return await gate.enter(append.bytes, deadline.signal);
+    } catch (error) {
+      throw unsentAppendError(append.stream, 'too many appends are waiting', error);
+    }
+  };
+  const cutSilentStream = (): void => {
+    if (cutting) return;
+    cutting = true;
+    const done = (): void => {
+      cutting = false;
+    };
+    gate.whileShut(() => client.cut()).then(done, done);
+  };
+  const send = async (
+    current: AppendClient,
+    append: OutgoingAppend,
+    pass: AppendPass,
+    deadline: Deadline,
+  ): Promise<Appended> => {
+    lastSent += 1;
+    const number = lastSent;
+    const outcome = current.append(append, Math.ceil(deadline.remaining() * serverShare));
+    const settled = (): void => {
+      lastAnswered = Math.max(lastAnswered, number);
+      pass.leave();
+    };
+    outcome.then(settled, settled);
+    try {
+      return await deadline.race(outcome);
+    } catch (error) {
+      if (error instanceof DeadlinePassed) {
+        // An answer to a later append proves that this one has left our buffers.
+        if (lastAnswered > number) pass.leave();
+        else cutSilentStream();
+      }
+      throw sentAppendError(append.stream, error);
+    }
+  };
+  const run = async (append: OutgoingAppend, deadline: Deadline): Promise<Appended> => {
+    const ready = await prepare(append.stream, deadline);
+    const pass = await enter(append, deadline);
+    if (ready === client && !closed) return await send(client, append, pass, deadline);
+    pass.leave();
+    if (closed) throw closedError(append.stream);
+    // The client was replaced while this append waited for its place.
+    return await run(append, deadline);
+  };
+
+  return {
+    append: async (append, milliseconds) => {
+      if (closed) throw closedError(append.stream);
+      if (pending >= pendingMaximum) {
+        throw unsentAppendError(append.stream, `${pendingMaximum} appends are waiting`);
+      }
+      pending += 1;
+      const deadline = startDeadline(milliseconds);
+      try {
+        return await run(append, deadline);
+      } finally {
+        deadline.clear();
+        pending -= 1;
+      }
+    },
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      await gate.whileEmpty(() => client.close());
+    },
+  };
+}
+
+const closedError = (stream: string): AppendError =>
+  unsentAppendError(stream, 'the event store is closed');

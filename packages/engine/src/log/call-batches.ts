@@ -1,0 +1,123 @@
+import type { Readable } from 'node:stream';
+import { createBatchQueue } from './batch-queue.ts';
+import { isStreamNotFound, readError } from './client-errors.ts';
+import { StoreUnavailable } from './types.ts';
+
+/** A read or a subscription of the client that is under way. */
+export interface OpenCall {
+  /** Gives objects; emits `error` or `end` or both or only `close` when it is over. */
+  readonly readable: Readable;
+  /** Tells the server to stop. Without it an unfinished call stays open for ever. */
+  cancel(): Promise<void>;
+}
+
+export interface CallOptions<Raw, Item> {
+  /** Named in errors, such as `read of wallet-x.y`. */
+  readonly what: string;
+  readonly open: () => OpenCall;
+  /** What an object of the call means to the consumer; null for nothing. May throw. */
+  readonly accept: (raw: Raw) => Item | null;
+  /** The call is given up with the reason of the first that aborts. */
+  readonly signals: readonly AbortSignal[];
+  /** Items in one batch at most. */
+  readonly maximum: number;
+  /** The call has failed when it sends nothing for so many milliseconds while we wait for it. */
+  readonly silenceMilliseconds: number;
+  /** Whether the call may be silent for as long as it likes once it has begun to answer. */
+  readonly isLive?: boolean;
+}
+
+/** Items that wait for a slow consumer, at least; a larger batch makes it more. */
+const queueMinimum = 256;
+
+/**
+ * The items of one call, in batches: everything that has arrived, at most `maximum`. Ends when
+ * the call ends. Throws when the call fails, after what came before the failure has been taken,
+ * and at once when a signal aborts: a read that is cut short must not look like a complete one.
+ * However it is left, the call is cancelled.
+ */
+export async function* batchesOfCall<Raw, Item>(
+  options: CallOptions<Raw, Item>,
+): AsyncGenerator<readonly Item[], void, undefined> {
+  const { what, signals, maximum } = options;
+  for (const signal of signals) signal.throwIfAborted();
+  const { readable, cancel } = options.open();
+  const queue = createBatchQueue<Item>({
+    capacity: Math.max(2 * maximum, queueMinimum),
+    pauseSource: () => readable.pause(),
+    resumeSource: () => readable.resume(),
+  });
+  const silence = watchSilence(options, (error) => queue.finish(error));
+  const take = (raw: Raw): void => {
+    try {
+      const item = options.accept(raw);
+      if (item !== null) queue.push(item);
+    } catch (error) {
+      queue.finish(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  // These listeners stay for good: an `error` that nobody listens to would end the process.
+  readable
+    .on('data', take)
+    .on('error', (error) => queue.finish(lossOf(what, error)))
+    .on('end', () => queue.finish())
+    .on('close', () => queue.finish());
+  readable.once('confirmation', silence.begun);
+  const abandon = (): void => queue.abandon();
+  for (const signal of signals) signal.addEventListener('abort', abandon);
+  try {
+    for (;;) {
+      const batch = await silence.over(queue.take(maximum));
+      for (const signal of signals) signal.throwIfAborted();
+      if (batch === null) return;
+      yield batch;
+      for (const signal of signals) signal.throwIfAborted();
+    }
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', abandon);
+    silence.stop();
+    queue.abandon();
+    // It has no answer worth waiting for, and fails when the call never came about.
+    if (!readable.readableEnded) void cancel().catch(() => {});
+  }
+}
+
+/** That a stream was never written is an answer like any other: there is nothing to read. */
+const lossOf = (what: string, error: unknown): Error | undefined =>
+  isStreamNotFound(error) ? undefined : readError(what, error);
+
+interface SilenceWatch {
+  /** Passes a wait for the next batch on and counts its time. */
+  over<Value>(wait: Promise<Value>): Promise<Value>;
+  /** The call has begun to answer. */
+  begun(): void;
+  stop(): void;
+}
+
+/** Counts only time in which the consumer waits: a slow consumer is no silent server. */
+function watchSilence<Raw, Item>(
+  { what, silenceMilliseconds, isLive = false }: CallOptions<Raw, Item>,
+  fail: (error: Error) => void,
+): SilenceWatch {
+  let timer: NodeJS.Timeout | undefined;
+  let watching = true;
+  const stop = (): void => clearTimeout(timer);
+  const expire = (): void =>
+    fail(new StoreUnavailable(`${what}: no answer within ${silenceMilliseconds} ms`));
+  return {
+    over: async (wait) => {
+      if (watching) timer = setTimeout(expire, silenceMilliseconds);
+      try {
+        return await wait;
+      } finally {
+        stop();
+      }
+    },
+    begun: () => {
+      if (!isLive) return;
+      watching = false;
+      stop();
+    },
+    stop,
+  };
+}

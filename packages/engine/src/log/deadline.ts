@@ -1,0 +1,43 @@
+/** Why a deadline's signal aborts. */
+export class DeadlinePassed extends Error {
+  constructor(milliseconds: number) {
+    super(`no answer within ${milliseconds} ms`);
+    this.name = 'DeadlinePassed';
+  }
+}
+
+/** A point in time by which several steps together must be done. */
+export interface Deadline {
+  /** Aborts with `DeadlinePassed` when the time is over. */
+  readonly signal: AbortSignal;
+  /** Milliseconds that are left; 0 when the time is over. */
+  remaining(): number;
+  /** The promise's outcome, or a rejection with `DeadlinePassed`. The promise itself goes on. */
+  race<Value>(promise: Promise<Value>): Promise<Value>;
+  /** Frees the timer. To be called when all is done. */
+  clear(): void;
+}
+
+/** A deadline that many milliseconds from now. */
+export function startDeadline(milliseconds: number): Deadline {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const end = performance.now() + milliseconds;
+  const timer = setTimeout(() => controller.abort(new DeadlinePassed(milliseconds)), milliseconds);
+  return {
+    signal,
+    remaining: () => Math.max(0, end - performance.now()),
+    clear: () => clearTimeout(timer),
+    race: (promise) => {
+      // The outcome of a promise that lost is of no interest, but must not become an error.
+      promise.catch(() => {});
+      if (signal.aborted) return Promise.reject(signal.reason);
+      return new Promise((resolve, reject) => {
+        const expire = (): void => reject(signal.reason);
+        signal.addEventListener('abort', expire, { once: true });
+        const settle = (): void => signal.removeEventListener('abort', expire);
+        promise.finally(settle).then(resolve, reject);
+      });
+    },
+  };
+}

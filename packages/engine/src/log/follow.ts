@@ -1,0 +1,65 @@
+import { UnreadableEvent } from './incoming-event.ts';
+import type { Backoff } from './retry.ts';
+import { type LogItem, type Position, StoreUnavailable } from './types.ts';
+
+export interface FollowOptions {
+  /** One subscription: what comes after a position, until it is lost. */
+  readonly connect: (after: Position) => AsyncIterable<readonly LogItem[]>;
+  readonly after: () => Position | Promise<Position>;
+  readonly signal: AbortSignal;
+  readonly backoff: Backoff;
+  /** Told about each loss. */
+  readonly onLost: (error: Error) => void;
+}
+
+/**
+ * One subscription after the other, for ever, each from where the consumer then is. An error, an
+ * orderly end and a closed stream are all the same: a loss. What had arrived before a loss is
+ * handed over before `after` is asked again, so that nothing is lost or comes twice as long as
+ * `after` answers with the position of the last item of the last batch.
+ *
+ * Ends when the signal aborts. Throws `UnreadableEvent` when the log holds what must not be
+ * passed over; everything else, an error of `after` included, is waited out.
+ */
+export async function* followLog(
+  options: FollowOptions,
+): AsyncGenerator<readonly LogItem[], void, undefined> {
+  const { connect, after, signal, backoff, onLost } = options;
+  while (!signal.aborted) {
+    let loss: Error = new StoreUnavailable('the event store ended the subscription');
+    try {
+      for await (const batch of connect(await after())) {
+        backoff.reset();
+        yield batch;
+      }
+    } catch (error) {
+      if (error instanceof UnreadableEvent) throw error;
+      loss = error instanceof Error ? error : new Error(String(error));
+    }
+    if (signal.aborted) return;
+    onLost(loss);
+    await backoff.wait(signal);
+  }
+}
+
+/**
+ * Lets each position through once and in order. What the consumer has already is dropped; an
+ * event from before one that has been handed over means that the log itself is broken, and throws
+ * `UnreadableEvent`.
+ */
+export function createOrderCheck(after: Position): (item: LogItem) => LogItem | null {
+  let last = after;
+  let started = false;
+  return (item) => {
+    if (item.kind === 'caught_up') return item;
+    const { position } = item.kind === 'event' ? item.event : item;
+    if (position > last) {
+      last = position;
+      started = true;
+      return item;
+    }
+    if (item.kind === 'checkpoint' || !started) return null;
+    const { stream, revision } = item.event;
+    throw new UnreadableEvent(stream, revision, `position ${position} comes after ${last}`);
+  };
+}

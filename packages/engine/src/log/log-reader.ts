@@ -1,0 +1,185 @@
+import { BrokenInvariant } from '@counterfoil/kernel';
+import { batchesOfCall, type OpenCall } from './call-batches.ts';
+import { createOrderCheck, followLog } from './follow.ts';
+import { incomingEvent, positionOf, type ResolvedEventLike } from './incoming-event.ts';
+import { createBackoff } from './retry.ts';
+import type { StoreMetric } from './store-metric.ts';
+import { parseStreamName } from './stream-name.ts';
+import {
+  type EventStore,
+  type LogItem,
+  type Position,
+  type StoredEvent,
+  StoreUnavailable,
+  type SubscriptionOptions,
+} from './types.ts';
+
+/** What a subscription gives in between events, at its place among them. */
+export interface Mark {
+  readonly mark: Exclude<LogItem, { readonly kind: 'event' }>;
+}
+
+/** What reading needs of the event store's client. */
+export interface ReadClient {
+  /** Events of a stream (`ResolvedEventLike`): forwards from a revision, or only the last. */
+  readStream(stream: string, from: number | 'last', maximum: number): OpenCall;
+  /** The last event of the whole log (`ResolvedEventLike`), whosever it is. */
+  readLast(): OpenCall;
+  /** Events and marks (`ResolvedEventLike | Mark`) after a position, with one of the prefixes. */
+  subscribe(prefixes: readonly string[], after: Position): OpenCall;
+}
+
+export interface ReaderOptions {
+  readonly client: ReadClient;
+  /** A call fails when the store sends nothing for so many milliseconds while it is waited for. */
+  readonly timeoutMs: number;
+  /** Aborts when the event store is closed. */
+  readonly closing: AbortSignal;
+  readonly onMetric: (metric: StoreMetric) => void;
+}
+
+/** Waits between subscriptions: the first one short, later ones up to five seconds. */
+const resubscription = { firstMilliseconds: 100, maximumMilliseconds: 5_000 };
+/** Events that a read hands on at once. */
+const readBatch = 500;
+/** Items in one batch of `follow` that a caller may ask for. */
+const followMaximum = 10_000;
+
+/** The reading half of the event store. */
+export function createReader(
+  options: ReaderOptions,
+): Pick<EventStore, 'readStream' | 'readLast' | 'readLog' | 'follow' | 'head'> {
+  const { client, closing } = options;
+  const head = async (): Promise<Position> => {
+    for await (const [position] of positionsOfCall(options)) return position ?? 0n;
+    return 0n;
+  };
+  return {
+    head,
+    readStream: (stream, { from = 0, maximum = Number.MAX_SAFE_INTEGER } = {}) => {
+      assertWithin('from', from, 0, Number.MAX_SAFE_INTEGER);
+      assertWithin('maximum', maximum, 1, Number.MAX_SAFE_INTEGER);
+      return eventsOfStream(options, stream, () => client.readStream(stream, from, maximum));
+    },
+    readLast: async (stream) => {
+      const events = eventsOfStream(options, stream, () => client.readStream(stream, 'last', 1));
+      for await (const event of events) return event;
+      return null;
+    },
+    readLog: ({ prefixes, after, upTo, signal }) => {
+      const signals = signal ? [closing, signal] : [closing];
+      return eventsUpTo(subscription(options, { prefixes, after, signals }), after, upTo);
+    },
+    follow: (request, maximum) => {
+      assertWithin('maximum', maximum, 1, followMaximum);
+      return followWith(options, request, maximum);
+    },
+  };
+}
+
+function assertWithin(name: string, value: number, minimum: number, maximum: number): void {
+  if (Number.isInteger(value) && value >= minimum && value <= maximum) return;
+  throw new BrokenInvariant(`${name} is ${value}, not a whole number ${minimum} to ${maximum}`);
+}
+
+const positionsOfCall = ({ client, closing, timeoutMs }: ReaderOptions) =>
+  batchesOfCall({
+    what: 'read of the end of the log',
+    open: () => client.readLast(),
+    accept: positionOf,
+    signals: [closing],
+    maximum: 1,
+    silenceMilliseconds: timeoutMs,
+  });
+
+async function* eventsOfStream(
+  { closing, timeoutMs }: ReaderOptions,
+  stream: string,
+  open: () => OpenCall,
+): AsyncGenerator<StoredEvent> {
+  if (!parseStreamName(stream)) throw new BrokenInvariant(`${stream} is no stream name`);
+  const batches = batchesOfCall({
+    what: `read of ${stream}`,
+    open,
+    accept: incomingEvent,
+    signals: [closing],
+    maximum: readBatch,
+    silenceMilliseconds: timeoutMs,
+  });
+  for await (const batch of batches) yield* batch;
+}
+
+interface SubscriptionRequest {
+  readonly prefixes: readonly string[];
+  readonly after: Position;
+  readonly signals: readonly AbortSignal[];
+  readonly maximum?: number;
+  readonly isLive?: boolean;
+}
+
+/** One subscription, from a position (exclusive) until it is lost. */
+function subscription(
+  { client, timeoutMs }: ReaderOptions,
+  { prefixes, after, signals, maximum = readBatch, isLive = false }: SubscriptionRequest,
+): AsyncGenerator<readonly LogItem[]> {
+  // No prefix at all would mean every stream to the server and none to the reader.
+  if (prefixes.length === 0) throw new BrokenInvariant('a subscription needs a prefix');
+  const inOrder = createOrderCheck(after);
+  return batchesOfCall({
+    what: 'subscription to the log',
+    open: () => client.subscribe(prefixes, after),
+    accept: (raw: ResolvedEventLike | Mark) => {
+      if ('mark' in raw) return inOrder(raw.mark);
+      const event = incomingEvent(raw);
+      return event && inOrder({ kind: 'event', event });
+    },
+    signals,
+    maximum,
+    silenceMilliseconds: timeoutMs,
+    isLive,
+  });
+}
+
+function followWith(
+  options: ReaderOptions,
+  { prefixes, after, signal, onLost }: SubscriptionOptions,
+  maximum: number,
+): AsyncIterable<readonly LogItem[]> {
+  const ended = AbortSignal.any([options.closing, signal]);
+  return followLog({
+    connect: (position) => {
+      options.onMetric({ kind: 'subscription_started' });
+      const request = { prefixes, after: position, signals: [ended], maximum, isLive: true };
+      return subscription(options, request);
+    },
+    after,
+    signal: ended,
+    backoff: createBackoff(resubscription),
+    onLost: (error) => {
+      options.onMetric({ kind: 'subscription_lost' });
+      onLost?.(error);
+    },
+  });
+}
+
+/**
+ * The events of a subscription up to a position (inclusive). The end of what the log held when
+ * the subscription began ends it too, because the position may lie beyond.
+ */
+async function* eventsUpTo(
+  batches: AsyncIterable<readonly LogItem[]>,
+  after: Position,
+  upTo: Position,
+): AsyncGenerator<StoredEvent> {
+  if (upTo <= after) return;
+  for await (const batch of batches) {
+    for (const item of batch) {
+      if (item.kind === 'caught_up') return;
+      const position = item.kind === 'event' ? item.event.position : item.position;
+      if (position > upTo) return;
+      if (item.kind === 'event') yield item.event;
+      if (position === upTo) return;
+    }
+  }
+  throw new StoreUnavailable('the event store ended a read of the log before its end');
+}

@@ -1,0 +1,104 @@
+import { isPlainObject, safeJson } from './json-safety.ts';
+import { parseStreamName } from './stream-name.ts';
+import { AppendError, type NewEvent } from './types.ts';
+
+/** Bytes of data, metadata and type names that the server takes in one append by default. */
+export const appendBytesMaximum = 1024 * 1024;
+
+/** An event as the client takes it; data and metadata are copies that nobody else holds. */
+export interface OutgoingEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly contentType: 'application/json';
+  readonly data: Record<string, unknown>;
+  readonly metadata: Record<string, unknown>;
+}
+
+/** An append that has passed every check that can be made before it is sent. */
+export interface OutgoingAppend {
+  readonly stream: string;
+  readonly events: readonly OutgoingEvent[];
+  /** -1: the stream must not exist. */
+  readonly expectedRevision: number;
+  /** Size as the server counts it, in bytes. */
+  readonly bytes: number;
+}
+
+/**
+ * Checks and copies an append. Throws `AppendError`: `fatal` for what no store could keep or no
+ * reader of ours could read back, `too_large` beyond the server's limit.
+ */
+export function outgoingAppend(
+  stream: string,
+  events: readonly NewEvent[],
+  expectedRevision: number,
+): OutgoingAppend {
+  if (!parseStreamName(stream)) throw fatal(`${stream} is no stream name`);
+  if (!Number.isSafeInteger(expectedRevision) || expectedRevision < -1) {
+    throw fatal(`${stream}: ${expectedRevision} is no revision`);
+  }
+  if (events.length === 0) throw fatal(`${stream}: an append needs at least one event`);
+  let bytes = 0;
+  const outgoing = events.map((event) => {
+    const checked = outgoingEvent(stream, event);
+    bytes += checked.bytes;
+    return checked.event;
+  });
+  if (bytes > appendBytesMaximum) {
+    const message = `${stream}: ${bytes} bytes in one append, at most ${appendBytesMaximum}`;
+    throw new AppendError('too_large', message);
+  }
+  return { stream, events: outgoing, expectedRevision, bytes };
+}
+
+const fatal = (message: string, options?: ErrorOptions): AppendError =>
+  new AppendError('fatal', message, options);
+
+const uuidShape = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const nilUuid = '00000000-0000-0000-0000-000000000000';
+
+function outgoingEvent(
+  stream: string,
+  event: NewEvent,
+): { readonly event: OutgoingEvent; readonly bytes: number } {
+  const { id, type } = event;
+  if (!uuidShape.test(id) || id === nilUuid) throw fatal(`${stream}: ${id} is no event id`);
+  // The store keeps names that start with a dollar sign for itself.
+  if (type === '' || type.startsWith('$')) throw fatal(`${stream}: "${type}" is no event type`);
+  const { prev, hash } = event.metadata;
+  if (typeof prev !== 'string' || typeof hash !== 'string') {
+    throw fatal(`${stream}: ${type} ${id} is not part of a hash chain`);
+  }
+  const data = jsonObject(stream, event, 'data');
+  const metadata = jsonObject(stream, event, 'metadata');
+  return {
+    event: {
+      id,
+      type,
+      contentType: 'application/json',
+      data: data.copy,
+      metadata: metadata.copy,
+    },
+    bytes: data.bytes + metadata.bytes + 2 * type.length,
+  };
+}
+
+/**
+ * The client serialises what it gets later and where nobody can catch an error, so it gets a
+ * copy made from the text: proven to be JSON, and out of reach of whoever changes the original.
+ */
+function jsonObject(
+  stream: string,
+  event: NewEvent,
+  part: 'data' | 'metadata',
+): { readonly copy: Record<string, unknown>; readonly bytes: number } {
+  const place = `${stream}: ${part} of ${event.type} ${event.id}`;
+  if (!isPlainObject(event[part])) throw fatal(`${place} is no JSON object`);
+  try {
+    const text = safeJson(event[part], part);
+    return { copy: JSON.parse(text), bytes: Buffer.byteLength(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw fatal(`${place} cannot be stored: ${reason}`, { cause: error });
+  }
+}
