@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const HERE = import.meta.dirname;
+const test = suite('test runner');
+let root: string;
+
+test.before.each(() => {
+  root = mkdtempSync(join(tmpdir(), 'counterfoil-run-'));
+  symlinkSync(join(HERE, '../../../../node_modules'), join(root, 'node_modules'));
+  writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
+});
+test.after.each(() => rmSync(root, { recursive: true, force: true }));
+
+const HEAD = `import { suite } from 'uvu'; import * as assert from 'uvu/assert'; const test = suite('s');`;
+const PASSING = `${HEAD} test('holds', () => assert.is(1, 1)); test.run();`;
+
+function write(files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(root, 'packages', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+async function run(...words: string[]): Promise<{ code: number; lines: string[]; text: string }> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(HERE, '../run.ts'), `--root=${root}`, '--limit=30', ...words],
+    { cwd: join(HERE, '../..'), stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      text += chunk;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, text, lines: text.trimEnd().split('\n') };
+}
+
+test('runs unit, property and integration tests and closes with the totals', async () => {
+  write({
+    'a/src/a.test.ts': PASSING,
+    'a/src/a.property.test.ts': PASSING,
+    'a/src/deep/a.it.test.ts': PASSING,
+    'a/src/a.long.test.ts': PASSING,
+    'a/node_modules/b/b.test.ts': PASSING,
+    'a/src/not-a-test.ts': 'throw new Error("loaded");',
+  });
+  const { code, lines } = await run();
+  assert.is(lines.at(-1), '3 passed, 0 failed');
+  assert.is(code, 0);
+});
+
+test('runs only what is asked for', async () => {
+  write({
+    'a/src/a.test.ts': PASSING,
+    'a/src/b.it.test.ts': PASSING,
+    'a/src/c.long.test.ts': PASSING,
+    'testkit/src/tidy.test.ts': PASSING,
+  });
+  const chosen = async (...words: string[]) =>
+    (await run(...words)).lines
+      .filter((line) => line.startsWith('ok'))
+      .map((line) => line.split(/[ ]+/)[1]?.split('/').at(-1));
+  assert.equal(await chosen('it'), ['b.it.test.ts']);
+  assert.equal(await chosen('long'), ['c.long.test.ts']);
+  assert.equal(await chosen('tidy'), ['tidy.test.ts']);
+  assert.equal(await chosen('a/src'), ['a.test.ts', 'b.it.test.ts'].sort());
+});
+
+test('fails when there is no test', async () => {
+  const { code, lines, text } = await run('nothing-like-this');
+  assert.is(code, 1);
+  assert.match(text, 'No test was run.');
+  assert.is(lines.at(-1), '0 passed, 0 failed');
+});
+
+test('shows a failure in full and counts it', async () => {
+  write({
+    'a/src/a.test.ts': `${HEAD} console.log('said before');
+      test('holds', () => assert.is(1, 1));
+      test('does not hold', () => assert.equal({ a: 1 }, { a: 2 })); test.run();`,
+  });
+  const { code, lines, text } = await run();
+  assert.is(code, 1);
+  assert.is(lines.at(-1), '1 passed, 1 failed');
+  for (const part of ['said before', 'does not hold', 'Actual:', 'Expected:', 'a.test.ts:3:']) {
+    assert.ok(text.includes(part), part);
+  }
+});
+
+/** Each of these brings one failure, with the sentence that says what is wrong. */
+const BROKEN: Record<string, [source: string, sentence: string]> = {
+  'forgotten-run.test.ts': [`${HEAD} test('a', () => undefined);`, 'registered no test'],
+  'no-tests.test.ts': [`${HEAD} test.run();`, 'registered no test'],
+  'broken-import.test.ts': [`import './nowhere.ts';`, 'cannot be loaded'],
+  'failing-hook.test.ts': [
+    `${HEAD} test.before(() => { throw new Error('hook'); }); test('a', () => undefined); test.run();`,
+    'a hook (before, after, each) threw an error',
+  ],
+  'leaving.test.ts': [`${HEAD} test('a', () => process.exit(0)); test.run();`, 'the process ended'],
+  'never-settling.test.ts': [
+    `${HEAD} test('a', () => new Promise(() => undefined)); test.run();`,
+    'the process ended',
+  ],
+  'unhandled.test.ts': [
+    `${HEAD} test('a', async () => { Promise.reject(new Error('lost'));
+      await new Promise((resolve) => setTimeout(resolve, 50)); }); test.run();`,
+    'the process ended',
+  ],
+};
+
+test('fails for every way in which a file can run no test or bring its process down', async () => {
+  write(Object.fromEntries(Object.entries(BROKEN).map(([name, [text]]) => [`a/${name}`, text])));
+  write({ 'a/zzz-last.test.ts': PASSING });
+  const { code, lines, text } = await run();
+  assert.is(code, 1);
+  assert.is(lines.at(-1), `1 passed, ${Object.keys(BROKEN).length} failed`);
+  for (const [name, [, sentence]] of Object.entries(BROKEN)) {
+    const start = text.indexOf(`FAIL  packages/a/${name}`);
+    assert.ok(start >= 0, `${name} failed`);
+    const section = text.slice(start).split(/\n(?:ok|FAIL) {2,4}packages/)[0] ?? '';
+    assert.ok(section.includes(sentence), `${name}: ${sentence}, not: ${section}`);
+  }
+});
+
+test('kills what takes too long and goes on with the next file', async () => {
+  write({
+    'a/hanging.test.ts': `${HEAD} setInterval(() => undefined, 1000);
+      test('a', () => new Promise(() => undefined)); test.run();`,
+    'a/zzz-last.test.ts': PASSING,
+  });
+  const { code, lines, text } = await run('--limit=5');
+  assert.is(code, 1);
+  assert.match(text, 'not done within 5 s');
+  assert.is(lines.at(-1), '1 passed, 1 failed');
+});
+
+test('fails when a file leaves something open that keeps its process alive', async () => {
+  write({ 'a/leaking.test.ts': `${PASSING} setInterval(() => undefined, 1000);` });
+  const { code, lines, text } = await run('--limit=5');
+  assert.is(code, 1);
+  assert.match(text, 'something (a server, a timer, a pool) is still open');
+  assert.is(lines.at(-1), '1 passed, 1 failed');
+});
+
+test.run();

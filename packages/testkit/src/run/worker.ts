@@ -1,0 +1,63 @@
+// Runs test files one after the other in this process and tells the runner the result of each.
+// Arguments: the paths of the files.
+import { writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { encodeEvent, type WorkerEvent } from './protocol.ts';
+
+/** What uvu's runner of one suite gives: its failures, and how many tests passed, were skipped, are. */
+type SuiteResult = [errors: string | true, passed: number, skipped: number, total: number];
+type SuiteRun = () => Promise<SuiteResult>;
+
+/** The globals through which uvu's suites hand themselves over instead of starting by themselves. */
+interface UvuGlobals {
+  UVU_DEFER: number;
+  UVU_INDEX: number;
+  UVU_QUEUE: [name: string | null, ...runs: SuiteRun[]][];
+}
+
+const uvu = globalThis as unknown as UvuGlobals;
+uvu.UVU_DEFER = 1;
+uvu.UVU_QUEUE = [];
+
+for (const file of process.argv.slice(2)) {
+  tell({ event: 'begin', file });
+  const result = await runFile(file);
+  tell({ event: 'end', file, ...result });
+}
+tell({ event: 'finished' });
+
+async function runFile(file: string) {
+  const result = { passed: 0, failed: 0, skipped: 0 };
+  uvu.UVU_INDEX = 0;
+  uvu.UVU_QUEUE.length = 0;
+  uvu.UVU_QUEUE.push([null]);
+  try {
+    await import(pathToFileURL(resolve(file)).href);
+  } catch (error) {
+    print(`  FAIL  cannot be loaded\n${error instanceof Error ? error.stack : error}\n`);
+    return { ...result, failed: 1 };
+  }
+  const [, ...runs] = uvu.UVU_QUEUE[0] ?? [null];
+  for (const run of runs) {
+    const [errors, passed, skipped, total] = await run();
+    result.passed += passed;
+    result.failed += total - passed;
+    result.skipped += skipped;
+    if (typeof errors === 'string') print(`\n${errors}\n`);
+    // uvu drops what a hook throws; the tests that did not run for it are all that shows.
+    else if (passed < total) print('  FAIL  a hook (before, after, each) threw an error\n');
+  }
+  if (result.passed + result.failed + result.skipped > 0) return result;
+  print('  FAIL  the file registered no test: is a call of test.run() missing?\n');
+  return { ...result, failed: 1 };
+}
+
+function tell(event: WorkerEvent): void {
+  print(encodeEvent(event));
+}
+
+/** Written at once, so that it keeps its place among what tests print. */
+function print(text: string): void {
+  writeSync(1, text);
+}
