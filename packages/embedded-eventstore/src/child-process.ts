@@ -7,6 +7,8 @@ export interface ProcessOptions {
   readonly directory: string;
   /** Port to listen on; 0, the default, takes a free one. */
   readonly port?: number;
+  /** Receives what the process writes to standard error once it runs; ours unless given. */
+  readonly onErrorOutput?: (text: string) => void;
   /** Called once when the process has ended, asked for or not. */
   readonly onExit?: (exit: { code: number | null; signal: NodeJS.Signals | null }) => void;
 }
@@ -52,7 +54,8 @@ export async function startEventStoreProcess(options: ProcessOptions): Promise<E
     });
     child.once('error', () => resolve());
   });
-  const ready = await waitUntilReady(child);
+  const report = options.onErrorOutput ?? ((text) => process.stderr.write(text));
+  const ready = await waitUntilReady(child, report);
   return {
     pid: child.pid ?? 0,
     port: ready.port,
@@ -70,7 +73,7 @@ export async function startEventStoreProcess(options: ProcessOptions): Promise<E
   };
 }
 
-function waitUntilReady(child: ChildProcess): Promise<ReadyLine> {
+function waitUntilReady(child: ChildProcess, report: (text: string) => void): Promise<ReadyLine> {
   return new Promise((resolve, reject) => {
     let output = '';
     let errors = '';
@@ -85,7 +88,7 @@ function waitUntilReady(child: ChildProcess): Promise<ReadyLine> {
     child.once('error', (error) => fail(error.message));
     child.once('close', (code, signal) => fail(`exit ${code ?? signal}`));
     child.stderr?.on('data', (chunk: Buffer) => {
-      if (isReady) process.stderr.write(chunk);
+      if (isReady) report(chunk.toString());
       else errors = (errors + chunk.toString()).slice(-4_096);
     });
     child.stdout?.on('data', (chunk: Buffer) => {

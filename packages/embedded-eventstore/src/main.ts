@@ -1,5 +1,6 @@
 /** The event store as a command of its own; prints one JSON line when it is ready. */
 import { parseArgs } from 'node:util';
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { type RunningServer, startEventStoreServer } from './server.ts';
 
 const USAGE =
@@ -46,6 +47,8 @@ function stopOnSignals(server: RunningServer, exitWithParent: boolean): void {
 }
 
 async function main(): Promise<void> {
+  // What goes wrong is said here, once; grpc-js would print it a second time.
+  setLogVerbosity(logVerbosity.NONE);
   const { directory, port, host, exitWithParent } = readOptions();
   const server = await startEventStoreServer({
     directory,
@@ -53,7 +56,7 @@ async function main(): Promise<void> {
     host,
     // A store that cannot write is of no use; whoever started it decides whether to start again.
     onFailure: (error) => {
-      const exit = (): never => exitWithLine(error);
+      const exit = (): never => exitWithLine(`stopped because a commit failed: ${error.message}`);
       setTimeout(exit, EXIT_MILLISECONDS).unref();
       setImmediate(() => server.close().then(exit, exit));
     },

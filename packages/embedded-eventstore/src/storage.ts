@@ -71,6 +71,7 @@ export interface Storage {
 }
 
 type Table = Database<Buffer, Buffer>;
+type Tables = Readonly<Record<'log' | 'index' | 'streams' | 'meta', Table>>;
 
 const META_FORMAT = Buffer.from('format');
 const META_GENERATION = Buffer.from('generation');
@@ -85,6 +86,8 @@ export async function openStorage(directory: string): Promise<Storage> {
     mapSize: MAP_BYTES,
     // With overlapping syncs a transaction is readable before it is on disk.
     overlappingSync: false,
+    // Commits are batches of their own; LMDB's batches would fail with promises nobody can handle.
+    eventTurnBatching: false,
     encoding: 'binary',
     keyEncoding: 'binary',
     maxDbs: 8,
@@ -129,7 +132,7 @@ async function openFormat(meta: Table, directory: string): Promise<string> {
 
 function createStorage(
   root: RootDatabase<Buffer, Buffer>,
-  tables: Record<'log' | 'index' | 'streams' | 'meta', Table>,
+  tables: Tables,
   generation: string,
 ): Storage {
   const { log, index, streams, meta } = tables;
@@ -162,24 +165,36 @@ function createStorage(
         }),
       ),
     commit: async (batch) => {
-      const written = root.batch(() => {
-        for (const entry of batch.entries) {
-          void log.put(positionKey(entry.position), entry.record);
-          if (entry.revision !== undefined) {
-            void index.put(indexKey(entry.streamId, entry.revision), positionKey(entry.position));
-          }
-        }
-        for (const [name, row] of batch.streams)
-          void streams.put(Buffer.from(name), encodeRow(row));
-        void meta.put(META_COUNTERS, encodeCounters(batch.counters));
-      });
-      if (!(await written.catch(rethrowCause))) {
-        throw new Error('the transaction was not committed');
-      }
+      await commitBatch(root, tables, batch).catch(rethrowCause);
       root.resetReadTxn();
     },
     close: () => root.close(),
   };
+}
+
+/** Writes everything in one transaction; resolves when it is synced to disk. */
+async function commitBatch(
+  root: RootDatabase<Buffer, Buffer>,
+  { log, index, streams, meta }: Tables,
+  batch: CommitBatch,
+): Promise<void> {
+  // Each operation has a promise (mostly the same one) that fails with the transaction.
+  const operations = new Set<Promise<boolean>>();
+  operations.add(
+    root.batch(() => {
+      for (const { position, record, streamId, revision } of batch.entries) {
+        const key = positionKey(position);
+        operations.add(log.put(key, record));
+        if (revision !== undefined) operations.add(index.put(indexKey(streamId, revision), key));
+      }
+      for (const [name, row] of batch.streams) {
+        operations.add(streams.put(Buffer.from(name), encodeRow(row)));
+      }
+      operations.add(meta.put(META_COUNTERS, encodeCounters(batch.counters)));
+    }),
+  );
+  const results = await Promise.all(operations);
+  if (results.includes(false)) throw new Error('the transaction was not committed');
 }
 
 /** LMDB hides the cause of a failed commit in a second promise, which nobody else would handle. */

@@ -90,6 +90,13 @@ export async function refusal(
   throw new Error('nothing was refused');
 }
 
+/** The error with which a subscription ends. */
+export function failureOf(subscription: {
+  once(event: 'error', listener: (error: Error) => void): unknown;
+}): Promise<Error & { readonly type?: unknown }> {
+  return new Promise((resolve) => subscription.once('error', resolve));
+}
+
 /** A promise with its settling functions, to hold something back until a test lets it go. */
 export function gate(): { readonly opened: Promise<void>; open(): void; fail(error: Error): void } {
   let open = (): void => {};
