@@ -17,13 +17,15 @@ export interface Connections {
 /** Longer than the usual 60 s of proxies, so that a proxy never reuses a connection we just closed. */
 const keepAliveTimeoutMs = 65_000;
 const headersTimeoutMs = 10_000;
+/** How often Node looks for connections whose time is up. */
+const connectionsCheckingInterval = 5_000;
 
 /** Makes the listening side of a request listener. `requestTimeoutMs` is the time to receive one. */
 export function createConnections(
   listener: (connections: Connections) => RequestListener,
   requestTimeoutMs: number,
 ): Connections {
-  const server = createServer({ noDelay: true });
+  const server = createServer({ noDelay: true, connectionsCheckingInterval });
   server.headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   server.requestTimeout = requestTimeoutMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;

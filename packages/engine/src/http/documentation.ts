@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { problemCodes } from '@counterfoil/kernel';
-import express, { type Express, type Response } from 'express';
+import express, { type Express, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import { exchangeOf } from './exchange.ts';
+import { otherMethods } from './other-methods.ts';
 import { problemsPath } from './problem-body.ts';
 
 /** The files of Swagger UI that its page loads; nothing else of the package is served. */
@@ -121,18 +122,24 @@ export function mountDocumentation(application: Express, title: string, document
     exchangeOf(response).label = `${request.method} /docs`;
     next();
   });
-  application.get('/openapi.json', (_request, response) => {
+  const mount = (path: string, answer: RequestHandler): void => {
+    application
+      .route(path)
+      .get(answer)
+      .all(otherMethods(['GET']));
+  };
+  mount('/openapi.json', (_request, response) => {
     exchangeOf(response).label = 'GET /openapi.json';
     send(response, 'application/json', document);
   });
-  application.get('/docs', (_request, response) => send(response, html, reference));
-  application.get(problemsPath, (_request, response) => send(response, html, problems));
-  application.get('/docs/assets/start.js', (_request, response) =>
+  mount('/docs', (_request, response) => send(response, html, reference));
+  mount(problemsPath, (_request, response) => send(response, html, problems));
+  mount('/docs/assets/start.js', (_request, response) =>
     send(response, 'text/javascript; charset=utf-8', start),
   );
-  const files = express.static(assetsFolder, { index: false, redirect: false, fallthrough: true });
+  const files = express.static(assetsFolder, { index: false, redirect: false });
   for (const asset of assets) {
-    application.get(`/docs/assets/${asset}`, (request, response, next) => {
+    mount(`/docs/assets/${asset}`, (request, response, next) => {
       request.url = `/${asset}`;
       files(request, response, next);
     });

@@ -1,7 +1,7 @@
-import { Problem } from '@counterfoil/kernel';
 import { type Express, type RequestHandler, Router } from 'express';
 import { compileEndpoint, type Endpoint } from './endpoint.ts';
 import type { HttpSettings } from './host.ts';
+import { otherMethods } from './other-methods.ts';
 import { expressPath, type PlacedRoute, routesByPath } from './routing.ts';
 import {
   answerWith,
@@ -89,19 +89,3 @@ const dispatchTo =
     if (router) router(request, response, next);
     else next();
   };
-
-/** Answers OPTIONS, and 405 to every other method that a known path does not have. */
-function otherMethods(methods: readonly string[]): Step {
-  const known = ['OPTIONS', ...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort();
-  const allow = known.join(', ');
-  return (request, response) => {
-    response.setHeader('Allow', allow);
-    if (request.method === 'OPTIONS') {
-      response.statusCode = 204;
-      response.end();
-      return;
-    }
-    const message = `This path does not take ${request.method}. It takes ${allow}.`;
-    throw new Problem('method_not_allowed', message, { details: { allow: known } });
-  };
-}

@@ -65,13 +65,13 @@ export function operationId({ method, path }: Pick<PlacedRoute, 'method' | 'path
   return method.toLowerCase() + words.map(capitalised).join('');
 }
 
-function failureStatuses({ method, placeholders, route }: PlacedRoute): number[] {
+function failureStatuses({ method, route }: PlacedRoute): number[] {
   const isWrite = method !== 'GET';
   return [
     400,
     401,
     ...(route.permission ? [403] : []),
-    ...(placeholders.length > 0 || isWrite ? [404] : []),
+    404,
     ...(isWrite ? [409, 412] : []),
     ...(route.body ? [413, 415] : []),
     429,
@@ -135,6 +135,7 @@ function operation(placed: PlacedRoute): ZodOpenApiOperationObject {
         headers: responseHeaders(placed),
         ...(route.response && { content: { 'application/json': { schema: route.response } } }),
       },
+      ...(placed.method === 'GET' && { '304': { description: 'Not modified' } }),
       ...problemReferences(failureStatuses(placed)),
     },
   };

@@ -12,7 +12,10 @@ import { checkResponse } from './response-check.ts';
 export function sendJson(response: Response, status: number, body: unknown): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
-  response.end(JSON.stringify(body));
+  const text = JSON.stringify(body);
+  // For everything but HEAD, Node counts by itself.
+  if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
 }
 
 /** The headers that say where in the log the outcome stands and whether it is a repetition. */

@@ -1,22 +1,15 @@
-import type { Express, Request, Response } from 'express';
+import type { Express, Response } from 'express';
 import { createHealth } from '../operations/health.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { exchangeOf } from './exchange.ts';
 import type { HttpOptions } from './host.ts';
+import { otherMethods } from './other-methods.ts';
 import { sendJson } from './respond.ts';
 
 interface ServiceOptions extends Pick<HttpOptions, 'health' | 'metrics'> {
   /** Whether the server has begun to close. */
   readonly isClosing: () => boolean;
 }
-
-const markRoutine =
-  (label: string) => (_request: Request, response: Response, next: () => void) => {
-    const exchange = exchangeOf(response);
-    exchange.label = label;
-    exchange.isRoutine = true;
-    next();
-  };
 
 /** Mounts what machines ask: is the process alive, is it ready, what are its figures. No API key. */
 export function mountServiceRoutes(application: Express, options: ServiceOptions): void {
@@ -28,18 +21,25 @@ export function mountServiceRoutes(application: Express, options: ServiceOptions
     },
   };
   const report = createHealth([closing, ...options.health]);
+  const mount = (path: string, answer: (response: Response) => Promise<void> | void): void => {
+    application
+      .route(path)
+      .get((_request, response) => {
+        const exchange = exchangeOf(response);
+        exchange.label = `GET ${path}`;
+        exchange.isRoutine = true;
+        return answer(response);
+      })
+      .all(otherMethods(['GET']));
+  };
 
-  application.get('/healthz', markRoutine('GET /healthz'), (_request, response) => {
-    sendJson(response, 200, { status: 'ok' });
-  });
-  application.get('/readyz', markRoutine('GET /readyz'), async (_request, response) => {
+  mount('/healthz', (response) => sendJson(response, 200, { status: 'ok' }));
+  mount('/readyz', async (response) => {
     const health = await report();
     if (!health.ready) response.setHeader('Retry-After', '1');
     sendJson(response, health.ready ? 200 : 503, health);
   });
-  application.get('/metrics', markRoutine('GET /metrics'), async (_request, response) => {
-    await sendMetrics(response, options.metrics);
-  });
+  mount('/metrics', (response) => sendMetrics(response, options.metrics));
 }
 
 async function sendMetrics(response: Response, { registry }: Metrics): Promise<void> {

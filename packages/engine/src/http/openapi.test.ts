@@ -1,0 +1,189 @@
+import { decimalSchema, instantSchema, problemCodes } from '@counterfoil/kernel';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { z } from 'zod';
+import { listShape } from '../define/listing.ts';
+import { type Routes, route } from '../define/route.ts';
+import { openApiDocument, operationId } from './openapi.ts';
+import { placeRoutes } from './routing.ts';
+import { thingRoutes } from './test-machine.ts';
+
+const test = suite('OpenAPI document');
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly Record<string, unknown>[];
+  readonly requestBody?: { readonly required: boolean };
+  readonly responses: Readonly<Record<string, Record<string, unknown>>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: unknown;
+  readonly security: unknown;
+  readonly tags: unknown;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Record<string, unknown>>>;
+    readonly securitySchemes: unknown;
+    readonly responses: Readonly<Record<string, { description: string }>>;
+  };
+}
+
+const info = { title: 'Things', version: '1.0.0', description: 'For tests' };
+
+const documentOf = (routes: Routes): Document => {
+  const module = { name: 'things', aggregates: [], tables: [], publishers: [], routes };
+  const document = openApiDocument(placeRoutes([module]), info);
+  return JSON.parse(JSON.stringify(document)) as Document;
+};
+
+const things = documentOf(thingRoutes);
+
+/** Every `$ref` in a document. */
+function referencesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === '$ref' ? [String(member)] : referencesIn(member),
+  );
+}
+
+const resolve = (document: unknown, reference: string): unknown =>
+  reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
+
+test('is OpenAPI 3.1 with the API key as its security', () => {
+  assert.match(things.openapi, /^3\.1\./);
+  assert.equal(things.info, info);
+  assert.equal(things.security, [{ apiKey: [] }]);
+  assert.equal(things.components.securitySchemes, {
+    apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  });
+  assert.equal(things.tags, [{ name: 'things' }]);
+});
+
+test('has every route below /v1, with its success code', () => {
+  for (const [key, { status }] of Object.entries(thingRoutes)) {
+    const [method = '', path = ''] = key.split(' ');
+    const operation = things.paths[`/v1${path}`]?.[method.toLowerCase()];
+    assert.ok(operation, key);
+    assert.ok(operation.responses[status], key);
+    assert.is('content' in (operation.responses[status] ?? {}), status !== 204);
+  }
+  const operations = Object.values(things.paths).flatMap((path) => Object.keys(path));
+  assert.is(operations.length, Object.keys(thingRoutes).length);
+});
+
+test('every reference leads somewhere', () => {
+  const references = referencesIn(things);
+  assert.ok(references.length > 20);
+  for (const reference of references) assert.ok(resolve(things, reference), reference);
+});
+
+test('every placeholder is a required path parameter', () => {
+  for (const [path, operations] of Object.entries(things.paths)) {
+    const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    for (const { parameters } of Object.values(operations)) {
+      const described = parameters.filter((parameter) => parameter.in === 'path');
+      assert.equal(
+        described.map(({ name }) => name),
+        placeholders,
+      );
+      assert.ok(described.every(({ required }) => required === true));
+    }
+  }
+});
+
+test('every failure has the one body', () => {
+  assert.ok(things.components.schemas.Problem);
+  for (const { status } of Object.values(problemCodes)) {
+    const response = things.components.responses[`Problem${status}`];
+    assert.equal(resolve(response, '#/content')?.constructor, Object);
+    assert.match(JSON.stringify(response), /"\$ref":"#\/components\/schemas\/Problem"/);
+  }
+  const described = Object.values(things.components.responses).map((each) => each.description);
+  for (const code of Object.keys(problemCodes)) {
+    assert.ok(
+      described.some((text) => text.includes(`\`${code}\``)),
+      code,
+    );
+  }
+});
+
+test('an operation has the failures and headers that its kind can have', () => {
+  const create = things.paths['/v1/things']?.post;
+  const read = things.paths['/v1/things/{id}']?.get;
+  const usage = things.paths['/v1/things/usage']?.get;
+  assert.ok(create && read && usage);
+  assert.equal(Object.keys(create.responses), [
+    ...['201', '400', '401', '403', '404', '409', '412', '413', '415', '429', '500', '503'],
+  ]);
+  assert.ok(read.responses['304']);
+  assert.not.ok(read.responses['409']);
+  assert.not.ok(usage.responses['403']);
+  const keyed = referencesIn(create.parameters);
+  assert.ok(keyed.includes('#/components/parameters/IdempotencyKey'));
+  assert.not.ok(referencesIn(read.parameters).includes('#/components/parameters/IdempotencyKey'));
+});
+
+test('says whether a body is required', () => {
+  assert.is(things.paths['/v1/things']?.post?.requestBody?.required, true);
+  assert.is(things.paths['/v1/things/{id}/poke']?.post?.requestBody?.required, false);
+  assert.not.ok(things.paths['/v1/things/{id}']?.delete?.requestBody);
+});
+
+test('operation ids are names in camel case', () => {
+  const id = (method: 'GET' | 'POST', path: string) => operationId({ method, path });
+  assert.is(id('POST', '/wallets/{id}/top-up'), 'postWalletsByIdTopUp');
+  assert.is(id('GET', '/a/{first_id}/b'), 'getAByFirstIdB');
+});
+
+test('refuses two routes with one operation id', () => {
+  const base = thingRoutes['GET /things/usage'];
+  assert.ok(base);
+  const routes = { 'GET /a/by-id': base, 'GET /a/{id}': base } as Routes;
+  assert.throws(() => documentOf(routes), /operation id/);
+});
+
+test('describes values as they are on the wire', () => {
+  const resource = z
+    .object({
+      amount: decimalSchema(9),
+      at: instantSchema,
+      maybe: decimalSchema(9).nullable().optional(),
+      total: z.int(),
+    })
+    .meta({ id: 'Resource' });
+  const document = documentOf({
+    'POST /resources': route({
+      tag: 'resources',
+      summary: 'Takes and gives',
+      status: 200,
+      permission: null,
+      query: z.object(listShape),
+      body: resource,
+      response: resource,
+      handle: async (_context, { body }) => body,
+    }),
+  });
+  const { schemas } = document.components;
+  const output = schemas.ResourceOutput;
+  assert.ok(output);
+  const properties = output.properties as Record<string, Record<string, unknown>>;
+  assert.is(properties.amount?.type, 'string');
+  assert.is(properties.at?.type, 'string');
+  assert.is(properties.at?.format, 'date-time');
+  assert.equal(properties.total, { type: 'integer' });
+  assert.not.ok('additionalProperties' in output);
+  const input = schemas.Resource?.properties as Record<string, Record<string, unknown>>;
+  assert.match(JSON.stringify(input.amount), /"string".*"number"/);
+  const limit = document.paths['/v1/resources']?.post?.parameters.find(
+    ({ name }) => name === 'limit',
+  );
+  assert.is((limit?.schema as Record<string, unknown> | undefined)?.default, 50);
+});
+
+test.run();
