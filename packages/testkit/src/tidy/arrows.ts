@@ -1,0 +1,137 @@
+import { posix } from 'node:path';
+import { isTest } from './names.ts';
+import type { Import, Rule, Source, Violation } from './source.ts';
+
+/** A package of ours and what of ours it may import. */
+interface Package {
+  readonly name: string;
+  readonly folder: string;
+  readonly mayImport: readonly string[];
+  /** What it may import the types of. */
+  readonly mayImportTypesOf?: readonly string[];
+}
+
+const EVERYTHING = ['*'];
+const APPLICATION = ['@counterfoil/kernel', '@counterfoil/engine', '@counterfoil/modules'];
+
+/** Arrows run one way. Whoever adds a package adds its line here and its reason to the architecture. */
+const PACKAGES: readonly Package[] = [
+  { name: '@counterfoil/kernel', folder: 'packages/kernel', mayImport: [] },
+  { name: '@counterfoil/engine', folder: 'packages/engine', mayImport: ['@counterfoil/kernel'] },
+  {
+    name: '@counterfoil/modules',
+    folder: 'packages/modules',
+    mayImport: ['@counterfoil/kernel', '@counterfoil/engine/define'],
+  },
+  {
+    name: '@counterfoil/embedded-eventstore',
+    folder: 'packages/embedded-eventstore',
+    mayImport: [],
+  },
+  {
+    name: '@counterfoil/client',
+    folder: 'packages/client',
+    mayImport: [],
+    mayImportTypesOf: EVERYTHING,
+  },
+  { name: '@counterfoil/testkit', folder: 'packages/testkit', mayImport: EVERYTHING },
+  {
+    name: '@counterfoil/local',
+    folder: 'infra/local',
+    mayImport: ['@counterfoil/embedded-eventstore'],
+  },
+  { name: '@counterfoil/api', folder: 'apps/api', mayImport: APPLICATION },
+  { name: '@counterfoil/projector', folder: 'apps/projector', mayImport: APPLICATION },
+  { name: '@counterfoil/webhooks', folder: 'apps/webhooks', mayImport: APPLICATION },
+  {
+    name: '@counterfoil/cli',
+    folder: 'apps/cli',
+    // It starts the applications as processes, for which it asks where their entry points are.
+    mayImport: [...APPLICATION, '@counterfoil/local', '@counterfoil/*/main'],
+  },
+];
+
+/**
+ * Relative imports that may leave a package: into what also runs before anything is installed, and
+ * from the test kit, which looks inside.
+ */
+const SHARED_FOLDERS: Readonly<Record<string, string>> = {
+  'infra/local': 'infra/bootstrap',
+  'packages/testkit': 'packages',
+};
+
+/** Only these may know EventStoreDB's client; of engine only one file. */
+const EVENT_STORE_CLIENT = '@eventstore/db-client';
+const EVENT_STORE_CLIENT_FILES_MAX = 1;
+
+/** A package imports only the packages that its arrows allow, and others' files only by their name. */
+export const arrowsRunOneWay: Rule = (sources) =>
+  sources.flatMap((source) => {
+    const home = PACKAGES.find(({ folder }) => source.path.startsWith(`${folder}/`));
+    if (home === undefined) return [];
+    return source.imports
+      .filter((each) => !isAllowed(source, home, each))
+      .map((each) => ({
+        path: source.path,
+        line: each.line,
+        message: `${home.name} may not import ${each.target}`,
+      }));
+  });
+
+/** Every folder of the workspace that has code has its line in the table. */
+export const everyPackageHasArrows: Rule = (sources) => {
+  const folders = new Map<string, Source>();
+  for (const source of sources) {
+    const folder = /^(?:packages|apps)\/[^/]+(?=\/src\/)/.exec(source.path)?.[0];
+    if (folder !== undefined && !folders.has(folder)) folders.set(folder, source);
+  }
+  return [...folders]
+    .filter(([folder]) => !PACKAGES.some((each) => each.folder === folder))
+    .map(([folder, source]) => ({
+      path: source.path,
+      line: 1,
+      message: `${folder} has no line in the table of arrows (testkit/src/tidy/arrows.ts)`,
+    }));
+};
+
+/** EventStoreDB's client has traps; one wrapper deals with them and nobody goes around it. */
+export const oneFileKnowsTheEventStoreClient: Rule = (sources) => {
+  const importers = sources.flatMap((source) => {
+    if (isTest(source.path) || source.path.startsWith('packages/embedded-eventstore/')) return [];
+    const first = source.imports.find(({ target }) => isOrIsBelow(target, EVENT_STORE_CLIENT));
+    return first === undefined ? [] : [{ source, line: first.line }];
+  });
+  const inEngine = importers.filter(({ source }) => source.path.startsWith('packages/engine/'));
+  const elsewhere = importers.filter((each) => !inEngine.includes(each));
+  const tooMany = inEngine.length > EVENT_STORE_CLIENT_FILES_MAX ? inEngine : [];
+  return [...elsewhere, ...tooMany].map(({ source, line }): Violation => {
+    const message = `only one file of engine may import ${EVENT_STORE_CLIENT}`;
+    return { path: source.path, line, message };
+  });
+};
+
+function isAllowed(source: Source, home: Package, { target, isTypeOnly }: Import): boolean {
+  if (target.startsWith('.')) return isRelativeAllowed(source, home, target);
+  if (!target.startsWith('@counterfoil/') || isOrIsBelow(target, home.name)) return true;
+  // What ships decides the arrows. Tests may use whatever helps; nothing imports a test.
+  if (isTest(source.path)) return true;
+  const types = isTypeOnly ? (home.mayImportTypesOf ?? []) : [];
+  return [...home.mayImport, ...types].some((pattern) => matches(target, pattern));
+}
+
+function isRelativeAllowed(source: Source, home: Package, target: string): boolean {
+  const path = posix.join(posix.dirname(source.path), target);
+  const shared = SHARED_FOLDERS[home.folder];
+  const folders = shared === undefined ? [home.folder] : [home.folder, shared];
+  return folders.some((folder) => path.startsWith(`${folder}/`));
+}
+
+function matches(target: string, pattern: string): boolean {
+  if (pattern === '*' || target === pattern) return true;
+  const [start, end] = pattern.split('*');
+  return end !== undefined && target.startsWith(start ?? '') && target.endsWith(end);
+}
+
+function isOrIsBelow(target: string, name: string): boolean {
+  return target === name || target.startsWith(`${name}/`);
+}

@@ -1,0 +1,121 @@
+import { isTest, sliceOf } from './names.ts';
+import { matchesOf, type Rule, type Source, type Violation } from './source.ts';
+
+/** What makes the result of code depend on more than its arguments, or money inexact. */
+const IMPURE = [
+  'Date.now',
+  'new Date(',
+  'Math.random',
+  'performance.',
+  'process.',
+  'randomBytes',
+  'randomUUID',
+  'getRandomValues',
+  'setTimeout(',
+  'setInterval(',
+  'fetch(',
+  'console.',
+  'parseFloat',
+  'parseInt',
+  'Number(',
+] as const;
+
+interface Exception {
+  readonly path: string;
+  readonly what: (typeof IMPURE)[number];
+  readonly reason: string;
+}
+
+/** Each exception has a reason, and one that nothing needs any more is itself a violation. */
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    path: 'packages/kernel/src/id.ts',
+    what: 'randomBytes',
+    reason: 'the one source of new ids; everything else gets ids as arguments',
+  },
+  {
+    path: 'packages/kernel/src/id.ts',
+    what: 'Number(',
+    reason: 'turns five bits of a bigint into the place of a letter in the alphabet',
+  },
+  {
+    path: 'packages/kernel/src/instant.ts',
+    what: 'new Date(',
+    reason: 'turns a given count of milliseconds into text; does not read the clock',
+  },
+  {
+    path: 'packages/kernel/src/money.ts',
+    what: 'Number(',
+    reason: 'the count of fraction digits of a currency, which is no amount',
+  },
+  {
+    path: 'packages/modules/src/wallets/settings.ts',
+    what: 'Number(',
+    reason:
+      'the specification wants these figures as JSON numbers on the wire; nothing computes with them',
+  },
+  {
+    path: 'packages/modules/src/webhooks/retry.ts',
+    what: 'Number(',
+    reason: 'seconds of a Retry-After header, checked to be a few digits',
+  },
+  {
+    path: 'packages/modules/src/webhooks/sealing.ts',
+    what: 'randomBytes',
+    reason: 'a sealed secret needs a nonce that never comes twice; nothing is decided with it',
+  },
+  {
+    path: 'packages/modules/src/webhooks/target-policy.ts',
+    what: 'Number(',
+    reason: 'a port of a parsed URL',
+  },
+];
+
+/** By their role these files of a slice touch the world; so do their namesakes with a prefix. */
+const ROLE_NAMES = /(?:^|-)(?:routes|queries|projection|policies|index|sender)\.ts$/;
+
+/**
+ * The kernel, and in the slices whatever decides and folds, is pure: clock, ids and randomness arrive
+ * as arguments, and money is never a floating-point number. That is what makes a replay give the same.
+ */
+export const decidingCodeIsPure: Rule = (sources) => checkPurity(sources, EXCEPTIONS);
+
+export function checkPurity(
+  sources: readonly Source[],
+  exceptions: readonly Exception[],
+): Violation[] {
+  const used = new Set<Exception>();
+  const violations = sources.filter(mustBePure).flatMap((source) =>
+    IMPURE.flatMap((what) => {
+      const found = matchesOf(source.scanned?.code ?? '', patternOf(what));
+      const exception = exceptions.find((each) => each.path === source.path && each.what === what);
+      if (exception !== undefined && found.length > 0) used.add(exception);
+      if (exception !== undefined) return [];
+      const message = `${what} in a file that must be pure (testkit/src/tidy/purity.ts)`;
+      return found.map(({ line }) => ({ path: source.path, line, message }));
+    }),
+  );
+  const unused = exceptions.filter(
+    (each) => !used.has(each) && sources.some(({ path }) => path === each.path),
+  );
+  return [
+    ...violations,
+    ...unused.map(({ path, what }) => ({
+      path,
+      line: 1,
+      message: `does not need its exception for ${what} any more`,
+    })),
+  ];
+}
+
+function mustBePure({ path, scanned }: Source): boolean {
+  if (scanned === undefined || isTest(path)) return false;
+  if (path.startsWith('packages/kernel/src/')) return true;
+  const name = path.split('/').at(-1) ?? '';
+  return sliceOf(path) !== undefined && !ROLE_NAMES.test(name);
+}
+
+/** The words as they stand, not as a part of longer ones such as `wireNumber(`. */
+function patternOf(what: string): RegExp {
+  return new RegExp(`(?<![\\w.$])${what.replace(/[.()]/g, '\\$&')}`, 'g');
+}

@@ -1,0 +1,231 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  arrowsRunOneWay,
+  everyPackageHasArrows,
+  oneFileKnowsTheEventStoreClient,
+} from './arrows.ts';
+import {
+  everySuiteRuns,
+  filesAreShort,
+  namesAreUniform,
+  noPathOfAMachine,
+  nothingIsLeftUnfinished,
+  nothingIsUnchecked,
+} from './hygiene.ts';
+import { checkPurity, decidingCodeIsPure } from './purity.ts';
+import {
+  circlesOf,
+  everySliceIsComplete,
+  slicesAreImportedThroughTheirIndex,
+  slicesFormNoCircle,
+} from './slices.ts';
+import { type Rule, sourceOf } from './source.ts';
+
+const test = suite('tidy rules');
+
+/** The places, `path:line`, at which a rule finds a violation in files given by path and text. */
+function places(rule: Rule, files: Record<string, string>): string[] {
+  const sources = Object.entries(files).map(([path, text]) => sourceOf(path, text));
+  return rule(sources).map(({ path, line }) => `${path}:${line}`);
+}
+
+const ALL: readonly Rule[] = [
+  ...[arrowsRunOneWay, everyPackageHasArrows, oneFileKnowsTheEventStoreClient],
+  ...[everySuiteRuns, filesAreShort, namesAreUniform, noPathOfAMachine],
+  ...[nothingIsLeftUnfinished, nothingIsUnchecked, decidingCodeIsPure],
+  ...[everySliceIsComplete, slicesAreImportedThroughTheirIndex, slicesFormNoCircle],
+];
+
+test('find nothing in an empty tree', () => {
+  for (const rule of ALL) assert.equal(rule([]), []);
+});
+
+test('arrows: each package imports only what lies before it', () => {
+  const files = {
+    'packages/kernel/src/a.ts': `import '@counterfoil/engine';`,
+    'packages/engine/src/a.ts': `import '@counterfoil/kernel';\nimport '@counterfoil/modules';`,
+    'packages/modules/src/a.ts': `import '@counterfoil/engine/define';\nimport '@counterfoil/engine';`,
+    'packages/embedded-eventstore/src/a.ts': `import '@counterfoil/kernel';`,
+    'packages/client/src/a.ts': `import type { A } from '@counterfoil/modules';\nimport '@counterfoil/modules';`,
+    'apps/api/src/a.ts': `import '@counterfoil/modules';\nimport '@counterfoil/local';`,
+    'apps/cli/src/a.ts': `import '@counterfoil/local';\nimport.meta.resolve('@counterfoil/api/main');`,
+    'packages/testkit/src/a.ts': `import '@counterfoil/api';\nimport '../../engine/src/b.ts';`,
+  };
+  assert.equal(places(arrowsRunOneWay, files), [
+    'packages/kernel/src/a.ts:1',
+    'packages/engine/src/a.ts:2',
+    'packages/modules/src/a.ts:2',
+    'packages/embedded-eventstore/src/a.ts:1',
+    'packages/client/src/a.ts:2',
+    'apps/api/src/a.ts:2',
+  ]);
+});
+
+test('arrows: no package reaches into the files of another', () => {
+  const files = {
+    'packages/engine/src/deep/a.ts': `import '../b.ts';\nimport '../../../kernel/src/b.ts';`,
+    'infra/local/src/a.ts': `import '../../bootstrap/b.mjs';`,
+  };
+  assert.equal(places(arrowsRunOneWay, files), ['packages/engine/src/deep/a.ts:2']);
+});
+
+test('arrows: a test may use the test kit, the code beside it may not', () => {
+  const text = `import '@counterfoil/testkit';`;
+  const files = { 'packages/engine/src/a.test.ts': text, 'packages/engine/src/a.ts': text };
+  assert.equal(places(arrowsRunOneWay, files), ['packages/engine/src/a.ts:1']);
+});
+
+test('arrows: a new package needs its line', () => {
+  const files = { 'packages/new/src/a.ts': '', 'packages/kernel/src/a.ts': '' };
+  assert.equal(places(everyPackageHasArrows, files), ['packages/new/src/a.ts:1']);
+});
+
+test('event store client: one file of engine, the embedded server, and tests', () => {
+  const text = `import type { A } from '@eventstore/db-client';`;
+  const allowed = {
+    'packages/engine/src/log/client.ts': text,
+    'packages/engine/src/log/client.test.ts': text,
+    'packages/embedded-eventstore/src/a.ts': text,
+  };
+  assert.equal(places(oneFileKnowsTheEventStoreClient, allowed), []);
+  const second = { ...allowed, 'packages/engine/src/b.ts': text };
+  assert.is(places(oneFileKnowsTheEventStoreClient, second).length, 2);
+  assert.equal(places(oneFileKnowsTheEventStoreClient, { 'apps/api/src/a.ts': text }), [
+    'apps/api/src/a.ts:1',
+  ]);
+});
+
+test('slices: only along the table', () => {
+  const files = {
+    'packages/modules/src/wallets/a.ts': `import '../customers/index.ts';\nimport '../webhooks/index.ts';`,
+    'packages/modules/src/customers/a.ts': `import '../wallets/index.ts';\nimport '../shared/b.ts';`,
+    'packages/modules/src/shared/b.ts': `import '../customers/index.ts';`,
+    'packages/modules/src/index.ts': `import './wallets/index.ts';`,
+  };
+  assert.equal(places(slicesFormNoCircle, files), [
+    'packages/modules/src/wallets/a.ts:2',
+    'packages/modules/src/customers/a.ts:1',
+    'packages/modules/src/shared/b.ts:1',
+  ]);
+});
+
+test('slices: a table with a circle is refused', () => {
+  assert.equal(circlesOf({ a: ['b'], b: ['c'], c: [] }), []);
+  assert.is(circlesOf({ a: ['b'], b: ['c'], c: ['a'], d: ['a'] }).length, 3);
+});
+
+test('slices: others see the index only', () => {
+  const files = {
+    'packages/modules/src/wallets/a.ts': `import '../customers/schema.ts';\nimport './b.ts';`,
+    'packages/modules/src/index.ts': `import './wallets/index.ts';\nimport './wallets/b.ts';`,
+  };
+  assert.equal(places(slicesAreImportedThroughTheirIndex, files), [
+    'packages/modules/src/wallets/a.ts:1',
+    'packages/modules/src/index.ts:2',
+  ]);
+});
+
+test('slices: each has a README, an index, a test and its line in the table', () => {
+  const folder = 'packages/modules/src';
+  const complete = {
+    [`${folder}/wallets/README.md`]: '',
+    [`${folder}/wallets/index.ts`]: '',
+    [`${folder}/wallets/a.test.ts`]: '',
+    [`${folder}/shared/a.ts`]: '',
+  };
+  assert.equal(places(everySliceIsComplete, complete), []);
+  assert.is(places(everySliceIsComplete, { [`${folder}/new/a.ts`]: '' }).length, 4);
+});
+
+test('purity: the kernel and the deciding files of a slice do not touch the world', () => {
+  const impure = 'const a = Date.now();\nconst b = Number(text);';
+  const files = {
+    'packages/kernel/src/a.ts': impure,
+    'packages/modules/src/wallets/wallet.ts': impure,
+    'packages/modules/src/wallets/routes.ts': impure,
+    'packages/modules/src/wallets/lot-queries.ts': impure,
+    'packages/modules/src/wallets/wallet.test.ts': impure,
+    'packages/engine/src/a.ts': impure,
+  };
+  assert.equal(places(decidingCodeIsPure, files), [
+    'packages/kernel/src/a.ts:1',
+    'packages/kernel/src/a.ts:2',
+    'packages/modules/src/wallets/wallet.ts:1',
+    'packages/modules/src/wallets/wallet.ts:2',
+  ]);
+});
+
+test('purity: words in comments, strings and longer names are no violation', () => {
+  const text = `// Date.now()\nconst a = 'process.env';\nwireNumber(b); this.process.c; isNumber(d);`;
+  assert.equal(places(decidingCodeIsPure, { 'packages/kernel/src/a.ts': text }), []);
+});
+
+test('purity: an exception covers one word in one file, and only while it is needed', () => {
+  const path = 'packages/kernel/src/a.ts';
+  const exceptions = [{ path, what: 'Date.now', reason: 'a test' }] as const;
+  const check = (text: string) => checkPurity([sourceOf(path, text)], exceptions);
+  assert.equal(check('Date.now();'), []);
+  assert.is(check('Date.now(); Math.random();').length, 1);
+  assert.match(check('pure();')[0]?.message ?? '', 'does not need its exception');
+});
+
+test('files: short, a test may be longer', () => {
+  const lines = (count: number) => 'a\n'.repeat(count);
+  const files = {
+    'packages/kernel/src/a.ts': lines(300),
+    'packages/kernel/src/b.ts': lines(301),
+    'packages/kernel/src/b.test.ts': lines(500),
+    'packages/kernel/src/c.test.ts': lines(501),
+    'docs/long.md': lines(900),
+  };
+  assert.equal(places(filesAreShort, files), [
+    'packages/kernel/src/b.ts:301',
+    'packages/kernel/src/c.test.ts:501',
+  ]);
+});
+
+test('files: named in kebab case', () => {
+  const names = ['a.ts', 'a-b.it.test.ts', 'nats-server.d.mts', 'aB.ts', 'a_b.ts', 'README.md'];
+  const files = Object.fromEntries(names.map((name) => [`apps/${name}`, '']));
+  assert.equal(places(namesAreUniform, files), ['apps/aB.ts:1', 'apps/a_b.ts:1']);
+});
+
+test('nothing unfinished: in comments and documents, not in strings', () => {
+  const files = {
+    'apps/a.ts': `const currency = 'XXX';\n// TODO later`,
+    'docs/a.md': 'fine\nFIXME here',
+  };
+  assert.equal(places(nothingIsLeftUnfinished, files), ['apps/a.ts:2', 'docs/a.md:2']);
+});
+
+test('no path of a machine', () => {
+  const files = {
+    'apps/a.ts': `const a = '/home/somebody/data';\nconst b = '/v1/work/items';`,
+    'docs/a.md': 'see /Users/somebody and ./work/ here',
+  };
+  assert.equal(places(noPathOfAMachine, files), ['apps/a.ts:1', 'docs/a.md:1']);
+});
+
+test('nothing unchecked: neither by type nor by comment', () => {
+  const text = [
+    `const a = b as any;`,
+    `const c: any = d;`,
+    `// @ts-ignore`,
+    `// any word in a comment`,
+    `const many = company;`,
+  ].join('\n');
+  const found = places(nothingIsUnchecked, { 'apps/a.ts': text }).sort();
+  assert.equal(found, ['apps/a.ts:1', 'apps/a.ts:2', 'apps/a.ts:3']);
+});
+
+test('every suite runs, and no test keeps others from running', () => {
+  const files = {
+    'a.test.ts': `const one = suite('a');\nconst two = suite<Context>('b');\none.run();`,
+    'b.test.ts': `const test = suite('a');\ntest.only('b', c);\ntest.run();`,
+    'c.ts': `const test = suite('a');`,
+  };
+  assert.equal(places(everySuiteRuns, files), ['a.test.ts:2', 'b.test.ts:2']);
+});
+
+test.run();
