@@ -1,10 +1,12 @@
 import { module } from '@counterfoil/engine/define';
 import { webhookEndpoint } from './endpoint.ts';
+import { webhookMigrations } from './migrations.ts';
 import { endpointTable } from './projection.ts';
 import { type WebhookOptions, webhookRoutes } from './routes.ts';
 
 export { type Endpoint, sealingContext, webhookEndpoint } from './endpoint.ts';
 export { eventTypes, wantsType } from './event-types.ts';
+export { webhookMigrations } from './migrations.ts';
 export { type EndpointRow, endpointTable } from './projection.ts';
 export {
   type AttemptResult,
@@ -34,4 +36,5 @@ export const webhooks = (options: WebhookOptions) =>
     tables: [endpointTable],
     routes: webhookRoutes(options),
     publishers: [],
+    migrations: webhookMigrations,
   });

@@ -14,7 +14,9 @@ export type FailureReason =
   /** The certificate or the handshake was refused. */
   | 'tls'
   /** The connection was refused, cut or answered with something that is not HTTP. */
-  | 'connection';
+  | 'connection'
+  /** The signing secret or the headers cannot be decrypted with the key of this process. */
+  | 'sealed';
 
 export interface RetryPolicy {
   /** Milliseconds to wait after the first, second, … failure; the ladder's end exhausts. */

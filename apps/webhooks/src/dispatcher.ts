@@ -1,0 +1,124 @@
+import type { Log } from '@counterfoil/engine';
+import {
+  type RetryPolicy,
+  type Sender,
+  type Sent,
+  signedHeaders,
+  verdictOf,
+} from '@counterfoil/modules';
+import { type Claimed, claimDeliveries } from './claim.ts';
+import type { Destination, Endpoints } from './endpoints.ts';
+import { type Loop, type LoopOptions, startLoop } from './loop.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { waitForReadModel } from './read-model.ts';
+import type { Recorder } from './recorder.ts';
+import { createWake } from './wake.ts';
+
+export interface DispatcherOptions extends LoopOptions {
+  readonly endpoints: Endpoints;
+  readonly sender: Sender;
+  readonly recorder: Recorder;
+  readonly retry: RetryPolicy;
+  readonly metrics: WorkerMetrics;
+  /** Requests under way at the same time at most. */
+  readonly maximumInFlight: number;
+  readonly leaseMs: number;
+  /** How often the queue is looked at when nothing says that there is something to do. */
+  readonly pollMs: number;
+}
+
+export interface Dispatcher {
+  readonly loop: Loop;
+  /** Says that something may be due. */
+  notify(): void;
+  inFlight(): number;
+  /** Resolves when nothing is under way any more. To be called when the loop has ended. */
+  drained(): Promise<void>;
+}
+
+/** Deliveries that one claim takes at most. */
+const claimMaximum = 256;
+const userAgent = 'Counterfoil-Webhooks/1';
+
+/** Starts to take what is due and to send it, as much as may be under way. */
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const { endpoints, metrics, maximumInFlight, leaseMs, pollMs } = options;
+  const wake = createWake();
+  const underWay = new Set<Promise<void>>();
+  const start = (claimed: Claimed): void => {
+    const running = deliver(claimed, options).finally(() => {
+      underWay.delete(running);
+      metrics.inFlight(underWay.size);
+      wake.notify();
+    });
+    underWay.add(running);
+    metrics.inFlight(underWay.size);
+  };
+  const loop = startLoop(options, async ({ connection, signal, succeeded }) => {
+    await waitForReadModel(connection, signal);
+    while (!signal.aborted) {
+      const limit = Math.min(claimMaximum, maximumInFlight - underWay.size);
+      const claimed = limit > 0 ? await claimDeliveries(connection, { limit, leaseMs }) : [];
+      await endpoints.prepare(
+        connection,
+        claimed.map(({ endpoint }) => endpoint),
+      );
+      claimed.forEach(start);
+      succeeded();
+      if (claimed.length < limit || limit <= 0) await wake.wait(pollMs, signal);
+    }
+  });
+  return {
+    loop,
+    notify: wake.notify,
+    inFlight: () => underWay.size,
+    drained: async () => {
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** Sends one delivery and records what came of it. Never throws. */
+async function deliver(claimed: Claimed, options: DispatcherOptions): Promise<void> {
+  const { retry, recorder, metrics } = options;
+  const sent = await send(claimed, options);
+  const verdict = verdictOf(sent.result, claimed.failures + 1, retry, Math.random());
+  metrics.attempt(sent, verdict, claimed.occurredAt);
+  await recorder.record({ delivery: claimed, sent, verdict });
+}
+
+async function send(
+  claimed: Claimed,
+  { endpoints, sender, log }: DispatcherOptions,
+): Promise<Sent> {
+  const destination = open(claimed, endpoints, log);
+  if (destination === null) {
+    const detail = 'The secret of the endpoint cannot be decrypted.';
+    return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0 };
+  }
+  return await sender.send({
+    url: destination.url,
+    headers: headersOf(claimed, destination),
+    body: claimed.body,
+  });
+}
+
+function open({ endpointId }: Claimed, endpoints: Endpoints, log: Log): Destination | null {
+  try {
+    return endpoints.destination(endpointId);
+  } catch (error) {
+    log.error({ err: error, endpoint: endpointId }, 'the endpoint cannot be used');
+    return null;
+  }
+}
+
+const headersOf = (
+  { eventId, attempt, body }: Claimed,
+  { headers, secrets }: Destination,
+): Readonly<Record<string, string>> => ({
+  ...headers,
+  'content-type': 'application/json',
+  'user-agent': userAgent,
+  'webhook-attempt': String(attempt),
+  ...signedHeaders({ id: eventId, timestamp: Math.floor(Date.now() / 1000), body }, secrets),
+});

@@ -1,0 +1,102 @@
+import type { Connection } from '@counterfoil/engine';
+import { type EndpointRow, type Sealer, sealingContext } from '@counterfoil/modules';
+import type { Target } from './fan-out-plan.ts';
+
+/** Identity of one state of one endpoint. */
+export interface EndpointVersion {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly revision: string;
+}
+
+/** Where and how deliveries to an endpoint go. */
+export interface Destination {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+}
+
+/** The endpoints of the read model, kept in memory by revision. */
+export interface Endpoints {
+  /** The endpoints of some environments, as the database shows them now. */
+  targets(connection: Connection, environmentIds: readonly string[]): Promise<readonly Target[]>;
+  /** Reads what is not known yet of these versions, or of later ones. */
+  prepare(connection: Connection, versions: readonly EndpointVersion[]): Promise<void>;
+  /** The destination of a prepared endpoint. Throws `SealBroken` under another key. */
+  destination(id: string): Destination;
+}
+
+const cachedMaximum = 20_000;
+
+interface Known {
+  readonly revision: string;
+  readonly row: EndpointRow;
+  destination: Destination | null;
+}
+
+export function createEndpoints(sealer: Sealer): Endpoints {
+  const known = new Map<string, Known>();
+
+  const prepare: Endpoints['prepare'] = async (connection, versions) => {
+    const missing = versions.filter(({ id, revision }) => known.get(id)?.revision !== revision);
+    if (missing.length === 0) return;
+    if (known.size > cachedMaximum) known.clear();
+    const { rows } = await connection.query<{ id: string; revision: string; state: string }>(
+      `select id, revision, state from counterfoil.webhook_endpoints
+        where environment_id = any($1) and id = any($2)`,
+      [
+        [...new Set(missing.map(({ environmentId }) => environmentId))],
+        missing.map(({ id }) => id),
+      ],
+    );
+    for (const { id, revision, state } of rows) {
+      known.set(id, { revision, row: JSON.parse(state) as EndpointRow, destination: null });
+    }
+  };
+
+  return {
+    prepare,
+    targets: async (connection, environmentIds) => {
+      const { rows } = await connection.query<EndpointVersion>(
+        `select id, environment_id as "environmentId", revision
+           from counterfoil.webhook_endpoints
+          where environment_id = any($1) and status <> 'deleted' order by id`,
+        [environmentIds],
+      );
+      await prepare(connection, rows);
+      return rows.flatMap(({ id }) => {
+        const entry = known.get(id);
+        return entry ? [targetOf(entry.row)] : [];
+      });
+    },
+    destination: (id) => {
+      const entry = known.get(id);
+      if (!entry) throw new RangeError(`The endpoint ${id} is not in the read model`);
+      entry.destination ??= destinationOf(entry.row, sealer);
+      return entry.destination;
+    },
+  };
+}
+
+const targetOf = ({ endpoint, created_position }: EndpointRow): Target => ({
+  id: endpoint.id,
+  environmentId: endpoint.environment_id,
+  createdPosition: BigInt(created_position),
+  enabled: endpoint.enabled,
+  eventTypes: endpoint.event_types,
+  isOrdered: endpoint.order_mode === 'resource_fifo',
+  guardSeconds: endpoint.order_guard_seconds,
+});
+
+function destinationOf({ endpoint }: EndpointRow, sealer: Sealer): Destination {
+  const { id, url, headers, secret } = endpoint;
+  return {
+    url,
+    secrets: [sealer.open(secret, sealingContext(id, 'secret'))],
+    headers: headers
+      ? (JSON.parse(
+          sealer.open(headers.sealed, sealingContext(id, 'headers')),
+        ) as Destination['headers'])
+      : {},
+  };
+}

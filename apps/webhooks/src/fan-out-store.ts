@@ -1,0 +1,156 @@
+import type { Connection, PublicMessage } from '@counterfoil/engine';
+import type { Lane, OpenLane, PlannedDelivery } from './fan-out-plan.ts';
+
+/** How far the public stream has been turned into deliveries. */
+export interface ReadPosition {
+  /** Sequence of the last message in the broker's stream; 0 before the first. */
+  readonly sequence: number;
+  /** Where in the log that message comes from, by which the stream is recognised. */
+  readonly position: bigint;
+  readonly index: number;
+}
+
+/** Another worker has moved the position that only the holder of the lock may move. */
+export class PositionMoved extends Error {
+  constructor() {
+    super('Another worker has read on from the same position of the public stream.');
+    this.name = 'PositionMoved';
+  }
+}
+
+interface StoredPosition {
+  readonly sequence: string;
+  readonly position: string;
+  readonly message_index: number;
+}
+
+export async function readPosition(connection: Connection): Promise<ReadPosition> {
+  const { rows } = await connection.query<StoredPosition>(
+    'select sequence, position, message_index from counterfoil.webhook_position',
+  );
+  const [row] = rows;
+  if (!row) throw new Error('The table webhook_position is empty; it must have its one row.');
+  return {
+    sequence: Number(row.sequence),
+    position: BigInt(row.position),
+    index: row.message_index,
+  };
+}
+
+/** Moves the position on. Throws `PositionMoved` unless it is where this worker left it. */
+export async function movePosition(
+  connection: Connection,
+  from: ReadPosition,
+  to: ReadPosition,
+): Promise<void> {
+  const { count } = await connection.query(
+    `update counterfoil.webhook_position
+        set sequence = $4, position = $5, message_index = $6, updated_at = now()
+      where sequence = $1 and position = $2 and message_index = $3`,
+    [...positionValues(from), ...positionValues(to)],
+    { name: 'webhook_move_position' },
+  );
+  if (count !== 1) throw new PositionMoved();
+}
+
+const positionValues = ({ sequence, position, index }: ReadPosition): unknown[] => [
+  sequence,
+  String(position),
+  index,
+];
+
+/**
+ * How far the endpoints of the read model are up to date; -1 when there are none yet. A message is
+ * matched against endpoints only when they are at least as far as the message: otherwise one that
+ * was created just before could be missed, or, while a lost read model is being filled again, all.
+ */
+export async function endpointsPosition(connection: Connection): Promise<bigint> {
+  const { rows } = await connection.query<{ position: string }>(
+    `select position from counterfoil.projection where name = 'webhook_endpoints' and serving`,
+    [],
+    { name: 'webhook_endpoints_position' },
+  );
+  return BigInt(rows[0]?.position ?? -1);
+}
+
+/** Which of these lanes have unfinished deliveries. */
+export async function readOpenLanes(
+  connection: Connection,
+  lanes: readonly Lane[],
+): Promise<readonly OpenLane[]> {
+  if (lanes.length === 0) return [];
+  const { rows } = await connection.query<OpenLane>(
+    `select lane.endpoint_id as "endpointId", lane.resource_id as "resourceId",
+            exists (select from counterfoil.webhook_deliveries d
+                     where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                       and d.state = 'waiting') as "hasWaiting"
+       from unnest($1::text[], $2::text[]) as lane (endpoint_id, resource_id)
+      where exists (select from counterfoil.webhook_deliveries d
+                     where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                       and d.state in ('pending', 'waiting', 'sending'))`,
+    [lanes.map(({ endpointId }) => endpointId), lanes.map(({ resourceId }) => resourceId)],
+    { name: 'webhook_open_lanes' },
+  );
+  return rows;
+}
+
+/** Stores messages with the bytes that every attempt will send. */
+export async function insertMessages(
+  connection: Connection,
+  messages: readonly PublicMessage[],
+): Promise<void> {
+  const column = (value: (message: PublicMessage) => unknown) => messages.map(value);
+  await connection.query(
+    `insert into counterfoil.webhook_messages
+       (event_id, tenant_id, environment_id, event_type, resource_id, position, sequence, stream,
+        revision, correlation_id, occurred_at, body)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+       $7::bigint[], $8::text[], $9::bigint[], $10::text[], $11::timestamptz[], $12::bytea[])`,
+    [
+      column(({ id }) => id),
+      column(({ tenantId }) => tenantId),
+      column(({ environmentId }) => environmentId),
+      column(({ type }) => type),
+      column(({ resourceId }) => resourceId),
+      column(({ position }) => String(position)),
+      column(({ sequence }) => sequence),
+      column(({ stream }) => stream),
+      column(({ revision }) => revision),
+      column(({ correlationId }) => correlationId),
+      column(({ occurredAt }) => occurredAt),
+      column(({ body }) => Buffer.from(body)),
+    ],
+    { name: 'webhook_insert_messages' },
+  );
+}
+
+/** Stores deliveries; their ids rise in the given order. */
+export async function insertDeliveries(
+  connection: Connection,
+  deliveries: readonly PlannedDelivery[],
+): Promise<void> {
+  const column = (value: (delivery: PlannedDelivery) => unknown) => deliveries.map(value);
+  await connection.query(
+    `insert into counterfoil.webhook_deliveries
+       (event_id, endpoint_id, environment_id, resource_id, state, guard_seconds, next_at,
+        finished_at)
+     select event_id, endpoint_id, environment_id, resource_id, state, guard_seconds,
+            coalesce(now() + due_in * interval '1 second', 'infinity'),
+            case when state = 'skipped' then now() end
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[],
+              $7::integer[]) with ordinality
+         as planned (event_id, endpoint_id, environment_id, resource_id, state, guard_seconds,
+              due_in, place)
+      order by place`,
+    [
+      column(({ eventId }) => eventId),
+      column(({ endpointId }) => endpointId),
+      column(({ environmentId }) => environmentId),
+      column(({ resourceId }) => resourceId),
+      column(({ state }) => state),
+      column(({ guardSeconds }) => guardSeconds),
+      column(({ dueInSeconds }) => dueInSeconds),
+    ],
+    { name: 'webhook_insert_deliveries' },
+  );
+}

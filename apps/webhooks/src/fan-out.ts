@@ -1,0 +1,193 @@
+import {
+  type Connection,
+  followPublicStream,
+  type Nats,
+  type PublicMessage,
+  StreamMismatch,
+} from '@counterfoil/engine';
+import type { Endpoints } from './endpoints.ts';
+import { lanesOf, planDeliveries, type Target, wantedBy } from './fan-out-plan.ts';
+import {
+  endpointsPosition,
+  insertDeliveries,
+  insertMessages,
+  movePosition,
+  type ReadPosition,
+  readOpenLanes,
+  readPosition,
+} from './fan-out-store.ts';
+import { type Loop, type LoopOptions, startLoop, type Turn } from './loop.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { tryHold, withQueueLock } from './queue-lock.ts';
+import { waitForReadModel } from './read-model.ts';
+import { sleep } from './wake.ts';
+
+export interface FanOutOptions extends LoopOptions {
+  readonly nats: Nats;
+  readonly endpoints: Endpoints;
+  readonly metrics: WorkerMetrics;
+  /** Called when there are new deliveries. */
+  readonly onDeliveries: () => void;
+}
+
+/** Whether this worker turns messages into deliveries; one of all workers does. */
+export type FanOutRole = 'starting' | 'standby' | 'active';
+
+export interface FanOut {
+  readonly loop: Loop;
+  role(): FanOutRole;
+  /** How far it has read; null until it is active. */
+  position(): ReadPosition | null;
+}
+
+const messagesMaximum = 200;
+/** Rows of one transaction, so that claims and records never wait long for it. */
+const deliveriesMaximum = 4_000;
+const standbyMs = 1_000;
+const behindMs = 20;
+
+/**
+ * Starts to read the public stream and to store, in one transaction each, what is to be delivered
+ * together with how far it has read: each message becomes deliveries exactly once.
+ */
+export function startFanOut(options: FanOutOptions): FanOut {
+  let role: FanOutRole = 'starting';
+  let position: ReadPosition | null = null;
+  const loop = startLoop(options, async (turn) => {
+    const { connection, signal, succeeded } = turn;
+    await waitForReadModel(connection, signal);
+    role = 'standby';
+    while (!signal.aborted && !(await tryHold(connection, 'fanOut'))) {
+      succeeded();
+      await sleep(standbyMs, signal);
+    }
+    if (signal.aborted) return;
+    role = 'active';
+    try {
+      const reader = new Reader(options, turn, await readPosition(connection), (moved) => {
+        position = moved;
+      });
+      succeeded();
+      await reader.run();
+    } finally {
+      role = 'starting';
+    }
+  });
+  return { loop, role: () => role, position: () => position };
+}
+
+/** One stretch of reading, from taking the lock to losing the session. */
+class Reader {
+  readonly #options: FanOutOptions;
+  readonly #connection: Connection;
+  readonly #signal: AbortSignal;
+  readonly #succeeded: () => void;
+  readonly #onMoved: (position: ReadPosition) => void;
+  #position: ReadPosition;
+  /** How far the endpoints were up to date when last looked at. */
+  #endpointsAt = -1n;
+
+  constructor(
+    options: FanOutOptions,
+    { connection, signal, succeeded }: Turn,
+    position: ReadPosition,
+    onMoved: (position: ReadPosition) => void,
+  ) {
+    this.#options = options;
+    this.#connection = connection;
+    this.#signal = signal;
+    this.#succeeded = succeeded;
+    this.#position = position;
+    this.#onMoved = onMoved;
+    onMoved(position);
+  }
+
+  /** Reads until the signal aborts. Throws when this session cannot go on. */
+  async run(): Promise<void> {
+    let after: ReadPosition | null = this.#position.sequence === 0 ? null : this.#position;
+    while (!this.#signal.aborted) {
+      try {
+        await this.#follow(after);
+      } catch (error) {
+        if (!(error instanceof StreamMismatch) || after === null) throw error;
+        this.#reportMismatch(error);
+        // From the oldest message that is kept; those that were read before are passed over.
+        after = null;
+      }
+    }
+  }
+
+  async #follow(after: ReadPosition | null): Promise<void> {
+    const { nats, log } = this.#options;
+    const signal = this.#signal;
+    for await (const batch of followPublicStream({
+      nats,
+      after,
+      signal,
+      log,
+      maximum: messagesMaximum,
+    })) {
+      let rest = batch.filter((message) => this.#isNew(message));
+      while (rest.length > 0 && !signal.aborted) {
+        await this.#waitForEndpoints(rest);
+        if (signal.aborted) return;
+        rest = rest.slice(await this.#store(rest));
+        this.#succeeded();
+      }
+    }
+  }
+
+  #isNew({ position, index }: PublicMessage): boolean {
+    const last = this.#position;
+    return position > last.position || (position === last.position && index > last.index);
+  }
+
+  #reportMismatch({ reason, firstSequence, message }: StreamMismatch): void {
+    const { log, metrics } = this.#options;
+    if (reason === 'aged_out') {
+      metrics.missed.inc(Math.max(0, firstSequence - 1 - this.#position.sequence));
+      log.error({ reason: message }, 'public stream: messages were lost to webhooks');
+    } else {
+      log.warn({ reason: message }, 'public stream: reads it again from its beginning');
+    }
+  }
+
+  /** Returns once the endpoints are as far as the messages, or when the signal aborts. */
+  async #waitForEndpoints(messages: readonly PublicMessage[]): Promise<void> {
+    const needed = messages.at(-1)?.position ?? 0n;
+    while (this.#endpointsAt < needed && !this.#signal.aborted) {
+      this.#endpointsAt = await endpointsPosition(this.#connection);
+      if (this.#endpointsAt < needed) await sleep(behindMs, this.#signal);
+    }
+  }
+
+  /** Stores the deliveries of the first messages. Gives of how many. */
+  async #store(messages: readonly PublicMessage[]): Promise<number> {
+    const { endpoints, metrics, onDeliveries } = this.#options;
+    const stored = await withQueueLock(this.#connection, 'queue', async () => {
+      const environmentIds = new Set(messages.flatMap((message) => message.environmentId ?? []));
+      const targets = await endpoints.targets(this.#connection, [...environmentIds]);
+      const taken = messages.slice(0, Math.max(1, Math.floor(deliveriesMaximum / targets.length)));
+      const deliveries = await this.#insert(taken, targets);
+      const position = taken.at(-1) ?? this.#position;
+      await movePosition(this.#connection, this.#position, position);
+      return { taken, deliveries, position };
+    });
+    const { sequence, position, index } = stored.position;
+    this.#position = { sequence, position, index };
+    this.#onMoved(this.#position);
+    metrics.messages.inc(stored.taken.length);
+    if (stored.deliveries > 0) onDeliveries();
+    return stored.taken.length;
+  }
+
+  /** Messages that nobody wants are not stored. Gives the number of deliveries. */
+  async #insert(messages: readonly PublicMessage[], targets: readonly Target[]): Promise<number> {
+    const wanted = wantedBy(messages, targets);
+    if (wanted.length === 0) return 0;
+    const open = await readOpenLanes(this.#connection, lanesOf(wanted));
+    await insertMessages(this.#connection, [...new Set(wanted.map(({ message }) => message))]);
+    await insertDeliveries(this.#connection, planDeliveries(wanted, open));
+    return wanted.length;
+  }
+}

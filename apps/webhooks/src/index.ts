@@ -1,0 +1,187 @@
+import {
+  connectNats,
+  createLog,
+  createMetrics,
+  createServiceServer,
+  type HealthCheck,
+  type HttpServer,
+  type Log,
+  type Metrics,
+  migrate,
+  migrationsOf,
+  type Nats,
+} from '@counterfoil/engine';
+import { createSender, modules, type Sender, secretsFrom } from '@counterfoil/modules';
+import type { WebhooksConfig } from './config.ts';
+import { type Dispatcher, startDispatcher } from './dispatcher.ts';
+import { createEndpoints, type Endpoints } from './endpoints.ts';
+import { type FanOut, type FanOutRole, startFanOut } from './fan-out.ts';
+import type { Loop } from './loop.ts';
+import { createWorkerMetrics } from './metrics.ts';
+import { type Recorder, startRecorder } from './recorder.ts';
+import { startUpkeep } from './upkeep.ts';
+import { sleep } from './wake.ts';
+
+export {
+  type WebhooksConfig,
+  webhooksConfig,
+  webhooksDefaults,
+  webhooksEnvironment,
+} from './config.ts';
+
+/** Where the worker is. */
+export interface WebhooksStatus {
+  readonly fanOut: {
+    readonly role: FanOutRole;
+    /** Sequence of the last message of the public stream that has been turned into deliveries. */
+    readonly sequence: number | null;
+  };
+  /** Requests of this process that are under way. */
+  readonly inFlight: number;
+  /** By part of the worker: why it does not get on; null when it does. */
+  readonly errors: Readonly<Record<string, string | null>>;
+}
+
+export interface Webhooks {
+  /** Where /healthz, /readyz and /metrics answer. */
+  readonly healthPort: number;
+  readonly metrics: Metrics;
+  status(): WebhooksStatus;
+  /**
+   * Takes nothing new, lets what is under way come to its end (as long as an attempt may take),
+   * records it and ends.
+   */
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  readonly nats: Nats;
+  readonly sender: Sender;
+  readonly fanOut: FanOut;
+  readonly dispatcher: Dispatcher;
+  readonly recorder: Recorder;
+  readonly loops: readonly Loop[];
+  /** Ends everything but the recorder. */
+  readonly taking: AbortController;
+  /** Ends the recorder. */
+  readonly recording: AbortController;
+}
+
+/**
+ * Starts a delivery worker: brings its tables up to date and begins to read the public stream and
+ * to deliver. Any number may run at the same time; one of them reads the stream. Rejects when the
+ * database cannot be reached or the secret key is none; later failures it survives by itself.
+ */
+export async function startWebhooks(
+  config: WebhooksConfig,
+  log: Log = createLog({ level: 'info', name: 'webhooks' }),
+  health: readonly HealthCheck[] = [],
+): Promise<Webhooks> {
+  const { sealer } = secretsFrom(config.secretKey);
+  const metrics = createMetrics();
+  await migrate({
+    database: config.databaseUrl,
+    migrations: migrationsOf(modules({ secrets: null })),
+  });
+  const nats = await connectNats({
+    url: config.natsUrl,
+    name: 'counterfoil webhooks',
+    log,
+    metrics,
+  });
+  const parts = startParts({ config, nats, endpoints: createEndpoints(sealer), log, metrics });
+  const server = createServiceServer({
+    health: [...health, natsCheck(nats), ...parts.loops.map(loopCheck)],
+    metrics,
+    log,
+    info: { title: 'Counterfoil webhooks', version: '1', description: 'Delivery of webhooks' },
+  });
+  const { port } = await server.listen(config.healthPort, config.host);
+  return {
+    healthPort: port,
+    metrics,
+    status: () => statusOf(parts),
+    stop: () => stopParts(parts, server, config.sendLimits.totalTimeout),
+  };
+}
+
+interface PartsOptions {
+  readonly config: WebhooksConfig;
+  readonly nats: Nats;
+  readonly endpoints: Endpoints;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+function startParts({ config, nats, endpoints, log, metrics }: PartsOptions): Parts {
+  const taking = new AbortController();
+  const recording = new AbortController();
+  const sender = createSender({ policy: config.policy, limits: config.sendLimits });
+  const common = {
+    database: config.databaseUrl,
+    log,
+    metrics: createWorkerMetrics(metrics),
+    endpoints,
+  };
+  const loop = (name: string) => ({ ...common, name, signal: taking.signal });
+  const notify = (): void => dispatcher.notify();
+  const recorder = startRecorder({ ...loop('recorder'), signal: recording.signal }, notify);
+  const dispatcher = startDispatcher({ ...config, ...loop('dispatcher'), sender, recorder });
+  const fanOut = startFanOut({ ...loop('fan-out'), nats, onDeliveries: notify });
+  const upkeep = startUpkeep({
+    ...loop('upkeep'),
+    retention: config.retention,
+    intervalMs: config.upkeepMs,
+    onDue: notify,
+  });
+  const loops = [fanOut.loop, dispatcher.loop, recorder.loop, upkeep];
+  return { nats, sender, fanOut, dispatcher, recorder, loops, taking, recording };
+}
+
+const drainMs = 1_000;
+/** Beyond the longest attempt: for a database that is slow to take the outcomes. */
+const recordMs = 5_000;
+
+async function stopParts(
+  parts: Parts,
+  server: HttpServer,
+  longestAttemptMs: number,
+): Promise<void> {
+  const { nats, sender, dispatcher, recorder, loops, taking, recording } = parts;
+  taking.abort();
+  await server.close(drainMs);
+  await Promise.all(loops.filter((loop) => loop !== recorder.loop).map(({ ended }) => ended));
+  const drained = new AbortController();
+  // A database that is away must not keep the process: what it cannot record will be sent again.
+  const patience = sleep(longestAttemptMs + recordMs, drained.signal);
+  await Promise.race([dispatcher.drained(), patience]);
+  drained.abort();
+  recording.abort();
+  await recorder.loop.ended;
+  await Promise.all([sender.close(), nats.close()]);
+}
+
+const statusOf = ({ fanOut, dispatcher, loops }: Parts): WebhooksStatus => ({
+  fanOut: { role: fanOut.role(), sequence: fanOut.position()?.sequence ?? null },
+  inFlight: dispatcher.inFlight(),
+  errors: Object.fromEntries(loops.map((loop) => [loop.name, loop.error()])),
+});
+
+const loopCheck = (loop: Loop): HealthCheck => ({
+  name: `webhooks ${loop.name}`,
+  required: true,
+  check: async () => {
+    const error = loop.error();
+    if (error !== null) throw new Error(error);
+  },
+});
+
+/** Without NATS nothing new comes in, but what has come in goes on being delivered. */
+const natsCheck = (nats: Nats): HealthCheck => ({
+  name: 'nats',
+  required: false,
+  check: async () => {
+    const { connected, error } = nats.status();
+    if (!connected) throw new Error(error ?? 'not connected yet');
+  },
+});

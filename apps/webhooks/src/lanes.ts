@@ -1,0 +1,82 @@
+import type { Connection } from '@counterfoil/engine';
+import type { Lane } from './fan-out-plan.ts';
+
+/** A lane in which a delivery has been finished. */
+export interface FinishedLane extends Lane {
+  /** The last delivery that was finished. */
+  readonly lastId: string;
+}
+
+/**
+ * Lets the next delivery of each lane go, unless one that was sent later than the finished one is
+ * still under way: then the finished one had been overtaken, and the lane waits for that other.
+ * To be called under the queue lock.
+ */
+export async function releaseNext(
+  connection: Connection,
+  lanes: readonly FinishedLane[],
+): Promise<void> {
+  if (lanes.length === 0) return;
+  const { rows } = await connection.query<Lane>(
+    `update counterfoil.webhook_deliveries delivery set state = 'pending', next_at = now()
+       from (select first_waiting.id
+               from unnest($1::text[], $2::text[], $3::bigint[])
+                 as lane (endpoint_id, resource_id, last_id)
+              cross join lateral (
+                select id from counterfoil.webhook_deliveries d
+                 where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                   and d.state = 'waiting' order by id limit 1) first_waiting
+              where not exists (
+                select from counterfoil.webhook_deliveries d
+                 where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                   and d.state in ('pending', 'sending') and d.id > lane.last_id)) released
+      where delivery.id = released.id
+     returning delivery.endpoint_id as "endpointId", delivery.resource_id as "resourceId"`,
+    [
+      lanes.map(({ endpointId }) => endpointId),
+      lanes.map(({ resourceId }) => resourceId),
+      lanes.map(({ lastId }) => lastId),
+    ],
+    { name: 'webhook_release_next' },
+  );
+  await startGuard(connection, rows);
+}
+
+/** Deliveries that one pass lets overtake at most. */
+const overtakingMaximum = 500;
+
+/**
+ * Lets deliveries overtake whose guard has passed. Gives how many. To be called under the queue
+ * lock.
+ */
+export async function releaseOvertaking(connection: Connection): Promise<number> {
+  const { rows } = await connection.query<Lane>(
+    `update counterfoil.webhook_deliveries set state = 'pending', next_at = now()
+      where id in (select id from counterfoil.webhook_deliveries
+                    where state = 'waiting' and next_at <= now()
+                    order by next_at limit ${overtakingMaximum})
+     returning endpoint_id as "endpointId", resource_id as "resourceId"`,
+    [],
+    { name: 'webhook_release_overtaking' },
+  );
+  await startGuard(connection, rows);
+  return rows.length;
+}
+
+/** Starts the guard of what waits first in each lane now: from now on it waits for the one before. */
+async function startGuard(connection: Connection, lanes: readonly Lane[]): Promise<void> {
+  if (lanes.length === 0) return;
+  await connection.query(
+    `update counterfoil.webhook_deliveries delivery
+        set next_at = coalesce(now() + guard_seconds * interval '1 second', 'infinity')
+       from (select first_waiting.id
+               from unnest($1::text[], $2::text[]) as lane (endpoint_id, resource_id)
+              cross join lateral (
+                select id from counterfoil.webhook_deliveries d
+                 where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                   and d.state = 'waiting' order by id limit 1) first_waiting) next
+      where delivery.id = next.id`,
+    [lanes.map(({ endpointId }) => endpointId), lanes.map(({ resourceId }) => resourceId)],
+    { name: 'webhook_start_guard' },
+  );
+}

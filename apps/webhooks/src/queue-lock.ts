@@ -1,0 +1,35 @@
+import { type Connection, transaction } from '@counterfoil/engine';
+
+/**
+ * Numbers of the advisory locks. The first number is ours, so that other programs in the same
+ * database do not meet it by accident.
+ */
+const lockFamily = 0x77686b;
+const locks = { queue: 1, claims: 2, fanOut: 3 } as const;
+export type QueueLock = keyof typeof locks;
+
+/**
+ * Runs work in a transaction that holds a lock until it is committed.
+ *
+ * `queue` covers whatever decides who waits for whom: adding deliveries, finishing them, letting
+ * one overtake. Those decisions look at other rows than they write, which row locks would not
+ * cover. `claims` covers taking deliveries, so that the bound of an endpoint holds exactly.
+ */
+export const withQueueLock = <Result>(
+  connection: Connection,
+  lock: QueueLock,
+  work: () => Promise<Result>,
+): Promise<Result> =>
+  transaction(
+    connection,
+    work,
+    `begin; select pg_advisory_xact_lock(${lockFamily}, ${locks[lock]})`,
+  );
+
+/** Takes a lock for as long as the session lasts. False when another session has it. */
+export async function tryHold(connection: Connection, lock: QueueLock): Promise<boolean> {
+  const { rows } = await connection.query<{ held: boolean }>(
+    `select pg_try_advisory_lock(${lockFamily}, ${locks[lock]}) as held`,
+  );
+  return rows[0]?.held ?? false;
+}

@@ -1,0 +1,134 @@
+import type { Connection } from '@counterfoil/engine';
+
+/** Rows that one pass changes or removes at most, so that no pass holds others up for long. */
+const passMaximum = 1_000;
+/** A message goes with all its deliveries and their attempts, which may be many. */
+const messagePassMaximum = 100;
+
+/**
+ * Gives deliveries back whose worker has not been heard of within the lease. The attempt stays on
+ * record as lost: whether it reached the receiver nobody knows, so it is made again at once.
+ * Returns how many.
+ */
+export async function reclaimExpired(connection: Connection): Promise<number> {
+  const { count } = await connection.query(
+    `with expired as (
+       select id from counterfoil.webhook_deliveries
+        where state = 'sending' and lease_until < now()
+        limit ${passMaximum} for update skip locked
+     ), reclaimed as (
+       update counterfoil.webhook_deliveries delivery
+          set state = 'pending', next_at = now(), lease_until = null
+         from expired where delivery.id = expired.id
+       returning delivery.id, delivery.attempt
+     )
+     insert into counterfoil.webhook_attempts (delivery_id, attempt, outcome, detail)
+     select id, attempt, 'lost', 'The worker ended before it could record the outcome.'
+       from reclaimed
+     on conflict (delivery_id, attempt) do nothing`,
+    [],
+    { name: 'webhook_reclaim' },
+  );
+  return count;
+}
+
+/**
+ * Ends what is still to be sent to endpoints that are disabled (skipped) or deleted (cancelled).
+ * Only when the read model is as far as the fan-out: before that it may show an endpoint as
+ * disabled that has long been enabled again. Returns how many. Call it under the queue lock.
+ */
+export async function dropUnwanted(connection: Connection): Promise<number> {
+  const { count } = await connection.query(
+    `with recursive open_endpoint (endpoint_id, environment_id) as (
+       (select endpoint_id, environment_id from counterfoil.webhook_deliveries
+         where state in ('pending', 'waiting', 'sending') order by endpoint_id limit 1)
+       union all
+       select later.endpoint_id, later.environment_id
+         from open_endpoint previous
+        cross join lateral (
+          select endpoint_id, environment_id from counterfoil.webhook_deliveries
+           where state in ('pending', 'waiting', 'sending')
+             and endpoint_id > previous.endpoint_id
+           order by endpoint_id limit 1) later
+     ), unwanted as (
+       select delivery.id, endpoint.status
+         from open_endpoint
+         join counterfoil.webhook_endpoints endpoint
+           on endpoint.environment_id = open_endpoint.environment_id
+          and endpoint.id = open_endpoint.endpoint_id and not endpoint.enabled
+        cross join lateral (
+          select id from counterfoil.webhook_deliveries
+           where endpoint_id = endpoint.id and state in ('pending', 'waiting')
+           limit ${passMaximum} for update skip locked) delivery
+        where (select position from counterfoil.projection
+                where name = 'webhook_endpoints' and serving)
+              >= (select position from counterfoil.webhook_position)
+        limit ${passMaximum}
+     )
+     update counterfoil.webhook_deliveries delivery
+        set state = case when unwanted.status = 'deleted' then 'cancelled' else 'skipped' end,
+            finished_at = now()
+       from unwanted where delivery.id = unwanted.id`,
+    [],
+    { name: 'webhook_drop_unwanted' },
+  );
+  return count;
+}
+
+/** How long things are kept, in days. */
+export interface Retention {
+  readonly attemptDays: number;
+  /** Messages go with their deliveries, finished or not. */
+  readonly messageDays: number;
+}
+
+/** Removes attempts and messages that are older than they are to be kept. Returns how many. */
+export async function removeOld(connection: Connection, retention: Retention): Promise<number> {
+  const attempts = await connection.query(
+    `delete from counterfoil.webhook_attempts
+      where ctid = any (array (
+        select ctid from counterfoil.webhook_attempts
+         where recorded_at < now() - $1 * interval '1 day' limit ${passMaximum}))`,
+    [retention.attemptDays],
+    { name: 'webhook_remove_attempts' },
+  );
+  // The oldest have the smallest ids, so that the key finds them without an index for this.
+  const messages = await connection.query(
+    `delete from counterfoil.webhook_messages
+      where created_at < now() - $1 * interval '1 day'
+        and event_id in (select event_id from counterfoil.webhook_messages
+                          order by event_id limit ${messagePassMaximum})`,
+    [retention.messageDays],
+    { name: 'webhook_remove_messages' },
+  );
+  return attempts.count + messages.count;
+}
+
+/** How much is in the queue. */
+export interface QueueFigures {
+  readonly pending: number;
+  readonly waiting: number;
+  readonly sending: number;
+  /** Seconds since the oldest pending delivery became due; 0 when none is. */
+  readonly oldestDueSeconds: number;
+}
+
+export async function readFigures(connection: Connection): Promise<QueueFigures> {
+  const { rows } = await connection.query<Record<keyof QueueFigures, string>>(
+    `select count(*) filter (where state = 'pending') as pending,
+            count(*) filter (where state = 'waiting') as waiting,
+            count(*) filter (where state = 'sending') as sending,
+            coalesce(greatest(0, extract(epoch from
+              now() - min(next_at) filter (where state = 'pending'))), 0) as "oldestDueSeconds"
+       from counterfoil.webhook_deliveries where state in ('pending', 'waiting', 'sending')`,
+    [],
+    { name: 'webhook_figures' },
+  );
+  const figure = (name: keyof QueueFigures): number => Number(rows[0]?.[name] ?? 0);
+  return {
+    pending: figure('pending'),
+    waiting: figure('waiting'),
+    sending: figure('sending'),
+    oldestDueSeconds: figure('oldestDueSeconds'),
+  };
+}

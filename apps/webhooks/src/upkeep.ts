@@ -1,0 +1,54 @@
+import { releaseOvertaking } from './lanes.ts';
+import { type Loop, type LoopOptions, startLoop, type Turn } from './loop.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { withQueueLock } from './queue-lock.ts';
+import { waitForReadModel } from './read-model.ts';
+import {
+  dropUnwanted,
+  type Retention,
+  readFigures,
+  reclaimExpired,
+  removeOld,
+} from './upkeep-store.ts';
+import { sleep } from './wake.ts';
+
+export interface UpkeepOptions extends LoopOptions {
+  readonly metrics: WorkerMetrics;
+  readonly retention: Retention;
+  /** Milliseconds between two passes. */
+  readonly intervalMs: number;
+  /** Called when deliveries have become due. */
+  readonly onDue: () => void;
+}
+
+/** Passes between two looks at the length of the queue and at what is old. */
+const passesPerFigures = 5;
+const passesPerRetention = 30;
+
+/** Starts what has to be done from time to time. Several workers may do it at the same time. */
+export function startUpkeep(options: UpkeepOptions): Loop {
+  return startLoop(options, async (turn) => {
+    await waitForReadModel(turn.connection, turn.signal);
+    for (let pass = 0; !turn.signal.aborted; pass += 1) {
+      await runPass(options, turn, pass);
+      turn.succeeded();
+      await sleep(options.intervalMs, turn.signal);
+    }
+  });
+}
+
+async function runPass(
+  { metrics, retention, onDue }: UpkeepOptions,
+  { connection }: Turn,
+  pass: number,
+): Promise<void> {
+  const reclaimed = await reclaimExpired(connection);
+  metrics.reclaimed.inc(reclaimed);
+  const overtaking = await withQueueLock(connection, 'queue', async () => {
+    await dropUnwanted(connection);
+    return await releaseOvertaking(connection);
+  });
+  if (reclaimed + overtaking > 0) onDue();
+  if (pass % passesPerFigures === 0) metrics.queue(await readFigures(connection));
+  if (pass % passesPerRetention === 0) await removeOld(connection, retention);
+}
