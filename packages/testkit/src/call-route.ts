@@ -1,4 +1,4 @@
-import { type AnyRoute, Entity, type RequestContext } from '../../engine/src/define/index.ts';
+import { type AnyRoute, Entity, type RequestContext } from '@counterfoil/engine/define';
 
 /** The parts of a request as they come in, before any schema has seen them. */
 export interface RawInput {

@@ -1,18 +1,21 @@
-import { type AnyAggregate, type Instant, instantOf, invariant } from '@counterfoil/kernel';
-import { RecentWrites } from '../../engine/src/command/recent-writes.ts';
-import { RequestRunner } from '../../engine/src/command/request-run.ts';
-import { createStreams } from '../../engine/src/command/streams.ts';
+import {
+  createStreams,
+  parseStreamName,
+  RecentWrites,
+  RequestRunner,
+  stampedEvent,
+} from '@counterfoil/engine';
 import type {
   AnyReadTable,
+  Found,
   Page,
   PageRequest,
   Principal,
   Reader,
   RequestContext,
   RowFilter,
-} from '../../engine/src/define/index.ts';
-import { foldSteps, planSteps } from '../../engine/src/projection/fold.ts';
-import type { Row } from '../../engine/src/projection/row.ts';
+} from '@counterfoil/engine/define';
+import { type AnyAggregate, type Instant, instantOf } from '@counterfoil/kernel';
 import { MemoryStore } from './memory-store.ts';
 
 /** The command side of the engine over a log in memory, for tests of route handlers. */
@@ -66,45 +69,65 @@ export function memoryWorld(aggregates: readonly AnyAggregate[]): MemoryWorld {
   });
 }
 
-type Shown = Row & { readonly resource: NonNullable<Row['resource']> };
+type Resource = Readonly<Record<string, unknown>>;
+type Shown = Found<Resource> & { readonly key: string };
+
+/** The rows of a table in one tenant or environment, oldest first. */
+function rowsOf(table: AnyReadTable, store: MemoryStore, scope: string): Shown[] {
+  const { aggregate } = table;
+  const rows = new Map<string, { readonly row: unknown; readonly revision: number }>();
+  for (const stored of store.log) {
+    const stream = parseStreamName(stored.stream);
+    if (stream?.category !== aggregate.name || stream.scope !== scope) continue;
+    const event = {
+      ...stampedEvent(aggregate, stored),
+      event_id: stored.id,
+      aggregate_id: stream.id,
+      revision: stored.revision,
+      position: String(stored.position),
+    };
+    for (const key of table.keys(event)) {
+      const row = table.fold(rows.get(key)?.row ?? null, event, key);
+      rows.set(key, { row, revision: stored.revision });
+    }
+  }
+  return [...rows].flatMap(([key, { row, revision }]) =>
+    row === null ? [] : [{ key, resource: table.view(row) as Resource, revision }],
+  );
+}
 
 function memoryReader(store: MemoryStore, principal: Principal): Reader {
-  const shown = (table: AnyReadTable): Shown[] => {
-    const { name, scope } = table.aggregate;
-    const own = scope === 'tenant' ? principal.tenantId : principal.environmentId;
-    const events = store.log.filter(({ stream }) => stream.startsWith(`${name}-${own}.`));
-    const { changed, poison } = foldSteps(table, planSteps(table, events), () => null);
-    invariant(!poison, `the table ${table.name} cannot take an event`);
-    return [...changed.values()].filter(
-      (row): row is Shown => row !== null && row.resource !== null,
-    );
-  };
-  const list = (table: AnyReadTable, request: PageRequest, filters: readonly RowFilter[] = []) => {
-    const status = request.status ?? ['published'];
-    const rows = shown(table)
-      .filter(({ resource }) => status.includes(String(resource.status)))
-      .filter((row) => filters.every((filter) => fits(table, row, filter)))
-      .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
-    const { limit, offset } = request;
-    const items = rows.slice(offset, offset + limit).map(({ resource }) => resource);
-    return { items, pagination: { limit, offset, total: rows.length } };
+  const rows = (table: AnyReadTable, filters: readonly RowFilter[] = []): Shown[] => {
+    const { tenantId, environmentId } = principal;
+    return rowsOf(table, store, table.aggregate.scope === 'tenant' ? tenantId : environmentId)
+      .filter(({ resource }) => filters.every((filter) => fits(table, resource, filter)))
+      .reverse();
   };
   return {
     find: async (table: AnyReadTable, key: string) =>
-      shown(table).find(({ id, resource }) => id === key && resource.status !== 'deleted') ?? null,
+      rows(table).find((row) => row.key === key && row.resource.status !== 'deleted') ?? null,
     first: async (table: AnyReadTable, filters: readonly RowFilter[]) =>
-      shown(table).findLast((row) => filters.every((filter) => fits(table, row, filter))) ?? null,
-    list: async (table: AnyReadTable, request: PageRequest, filters?: readonly RowFilter[]) =>
-      list(table, request, filters) as Page<unknown>,
+      rows(table, filters)[0] ?? null,
+    list: async (
+      table: AnyReadTable,
+      { limit, offset, status = ['published'] }: PageRequest,
+      filters?: readonly RowFilter[],
+    ): Promise<Page<unknown>> => {
+      const found = rows(table, filters)
+        .map(({ resource }) => resource)
+        .filter((resource) => status.includes(String(resource.status)));
+      const pagination = { limit, offset, total: found.length };
+      return { items: found.slice(offset, offset + limit), pagination };
+    },
   } as Reader;
 }
 
 function fits(
   table: AnyReadTable,
-  { resource }: Shown,
+  resource: Resource,
   { column, operator, value }: RowFilter,
 ): boolean {
-  const actual = table.columns[column]?.of(resource) ?? resource[column];
+  const actual: unknown = table.columns[column]?.of(resource) ?? resource[column];
   switch (operator) {
     case 'eq':
       return actual === value;

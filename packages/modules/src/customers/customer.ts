@@ -19,7 +19,7 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type Address, addressData, noAddress } from '../shared/address.ts';
+import { type Address, addressData, noAddress } from '../address.ts';
 import {
   type Integration,
   integrationData,

@@ -9,7 +9,7 @@ import {
   requiredTextSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { addressInput, addressOutput } from '../shared/address.ts';
+import { addressInput, addressOutput } from '../address.ts';
 
 const nameSchema = requiredTextSchema(255);
 const externalIdSchema = requiredTextSchema(255);
@@ -49,18 +49,22 @@ const optionalInput = {
   integration_entity_mapping: integrationMappingsSchema.nullish().transform(sayingNothing),
 } as const;
 
-export const createCustomerSchema = z.object({
-  name: nameSchema,
-  external_id: externalIdSchema,
-  ...optionalInput,
-});
+export const createCustomerSchema = z
+  .object({
+    name: nameSchema,
+    external_id: externalIdSchema,
+    ...optionalInput,
+  })
+  .meta({ id: 'CreateCustomer' });
 export type CreateCustomer = z.output<typeof createCustomerSchema>;
 
-export const updateCustomerSchema = z.object({
-  name: nameSchema.optional(),
-  external_id: externalIdSchema.optional(),
-  ...optionalInput,
-});
+export const updateCustomerSchema = z
+  .object({
+    name: nameSchema.optional(),
+    external_id: externalIdSchema.optional(),
+    ...optionalInput,
+  })
+  .meta({ id: 'UpdateCustomer' });
 export type UpdateCustomer = z.output<typeof updateCustomerSchema>;
 
 /** Which customer a `PUT /customers` means: one of the two, or both when they agree. */
@@ -91,34 +95,42 @@ export const customerListSchema = z.object({
 
 const idsSchema = z.array(z.string().max(255)).max(1000).optional();
 
-export const customerSearchSchema = z.object({
-  ...searchShape,
-  ...filterShape,
-  customer_ids: idsSchema,
-  external_ids: idsSchema,
-  metadata: metadataSchema.optional().meta({ description: 'Customers that have all these pairs' }),
-  expand: expandSchema,
-});
+export const customerSearchSchema = z
+  .object({
+    ...searchShape,
+    ...filterShape,
+    customer_ids: idsSchema,
+    external_ids: idsSchema,
+    metadata: metadataSchema
+      .optional()
+      .meta({ description: 'Customers that have all these pairs' }),
+    expand: expandSchema,
+  })
+  .meta({ id: 'CustomerSearch' });
 
-const customerIntegrationSchema = z.object({
-  ...recordStampsShape,
-  status: recordStatusSchema,
-  entity_type: z.literal('customer'),
-  entity_id: z.string(),
-  provider_type: z.string(),
-  provider_entity_id: z.string(),
-  metadata: metadataSchema,
-});
+const customerIntegrationSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    entity_type: z.literal('customer'),
+    entity_id: z.string(),
+    provider_type: z.string(),
+    provider_entity_id: z.string(),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'CustomerIntegration' });
 export type CustomerIntegration = z.output<typeof customerIntegrationSchema>;
 
-export const customerSchema = z.object({
-  ...recordStampsShape,
-  status: recordStatusSchema,
-  name: z.string(),
-  external_id: z.string(),
-  email: z.string().optional(),
-  ...addressOutput,
-  metadata: metadataSchema,
-  integrations: z.array(customerIntegrationSchema),
-});
+export const customerSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    external_id: z.string(),
+    email: z.string().optional(),
+    ...addressOutput,
+    metadata: metadataSchema,
+    integrations: z.array(customerIntegrationSchema),
+  })
+  .meta({ id: 'Customer' });
 export type Customer = z.output<typeof customerSchema>;

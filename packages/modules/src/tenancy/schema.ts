@@ -11,39 +11,43 @@ import {
   textSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { addressInput, addressOutput } from '../shared/address.ts';
+import { addressInput, addressOutput } from '../address.ts';
 import { type Role, roleFault, roleSchema, userTypeSchema } from './roles.ts';
 
 const nameSchema = requiredTextSchema(255);
 
-export const updateTenantSchema = z.object({
-  name: nameSchema.optional(),
-  metadata: metadataSchema.optional(),
-  billing_details: z
-    .object({
-      email: clearable(emailSchema).optional(),
-      help_email: clearable(emailSchema).optional(),
-      phone: clearable(textSchema(50)).optional(),
-      address: z.object(addressInput).optional(),
-    })
-    .optional(),
-});
+export const updateTenantSchema = z
+  .object({
+    name: nameSchema.optional(),
+    metadata: metadataSchema.optional(),
+    billing_details: z
+      .object({
+        email: clearable(emailSchema).optional(),
+        help_email: clearable(emailSchema).optional(),
+        phone: clearable(textSchema(50)).optional(),
+        address: z.object(addressInput).optional(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'UpdateTenant' });
 export type UpdateTenant = z.output<typeof updateTenantSchema>;
 
-export const tenantSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  status: recordStatusSchema,
-  metadata: metadataSchema,
-  billing_details: z.object({
-    email: z.string().optional(),
-    help_email: z.string().optional(),
-    phone: z.string().optional(),
-    address: z.object(addressOutput),
-  }),
-  created_at: instantSchema,
-  updated_at: instantSchema,
-});
+export const tenantSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    status: recordStatusSchema,
+    metadata: metadataSchema,
+    billing_details: z.object({
+      email: z.string().optional(),
+      help_email: z.string().optional(),
+      phone: z.string().optional(),
+      address: z.object(addressOutput),
+    }),
+    created_at: instantSchema,
+    updated_at: instantSchema,
+  })
+  .meta({ id: 'Tenant' });
 export type Tenant = z.output<typeof tenantSchema>;
 
 const rolesSchema = z
@@ -67,59 +71,70 @@ export const createUserSchema = z
       refuse(['email'], 'must be absent for a service account');
     const fault = roleFault(type, roles);
     if (fault) refuse(fault.pointer.slice(1).split('/'), fault.message);
-  });
+  })
+  .meta({ id: 'CreateUser' });
 export type CreateUser = z.output<typeof createUserSchema>;
 
-export const changeRolesSchema = z.object({ roles: rolesSchema });
+export const changeRolesSchema = z.object({ roles: rolesSchema }).meta({ id: 'ChangeRoles' });
 
-export const userSearchSchema = z.object({
-  ...searchShape,
-  roles: z.array(roleSchema).max(16).optional().meta({ description: 'Users with any of them' }),
-  type: userTypeSchema.optional(),
-  user_ids: z.array(z.string().max(64)).max(1000).optional(),
-  expand: z.never('has nothing to expand').optional(),
-});
+export const userSearchSchema = z
+  .object({
+    ...searchShape,
+    roles: z.array(roleSchema).max(16).optional().meta({ description: 'Users with any of them' }),
+    type: userTypeSchema.optional(),
+    user_ids: z.array(z.string().max(64)).max(1000).optional(),
+    expand: z.never('has nothing to expand').optional(),
+  })
+  .meta({ id: 'UserSearch' });
 
 const { environment_id: _, ...tenantStampsShape } = recordStampsShape;
 
-export const userSchema = z.object({
-  ...tenantStampsShape,
-  status: recordStatusSchema,
-  type: userTypeSchema,
-  email: z.string().meta({ description: 'Empty for service accounts' }),
-  name: z.string().optional(),
-  roles: z.array(roleSchema),
-  metadata: metadataSchema,
-  tenant: tenantSchema,
-});
+export const userSchema = z
+  .object({
+    ...tenantStampsShape,
+    status: recordStatusSchema,
+    type: userTypeSchema,
+    email: z.string().meta({ description: 'Empty for service accounts' }),
+    name: z.string().optional(),
+    roles: z.array(roleSchema),
+    metadata: metadataSchema,
+    tenant: tenantSchema,
+  })
+  .meta({ id: 'User' });
 export type User = z.output<typeof userSchema>;
 export type UserWithoutTenant = Omit<User, 'tenant'>;
 
-export const createApiKeySchema = z.object({
-  name: nameSchema,
-  type: z.literal('private_key', 'must be "private_key": there are no publishable keys'),
-  expires_at: instantSchema.nullish(),
-  service_account_id: referenceSchema('user').nullish(),
-});
+export const createApiKeySchema = z
+  .object({
+    name: nameSchema,
+    type: z.literal('private_key', 'must be "private_key": there are no publishable keys'),
+    expires_at: instantSchema.nullish(),
+    service_account_id: referenceSchema('user').nullish(),
+  })
+  .meta({ id: 'CreateApiKey' });
 export type CreateApiKey = z.output<typeof createApiKeySchema>;
 
 export const apiKeyListSchema = z.object(listShape);
 
-export const apiKeySchema = z.object({
-  ...recordStampsShape,
-  status: recordStatusSchema,
-  name: z.string(),
-  type: z.literal('private_key'),
-  display_id: z.string().meta({ description: 'Masked: first five and last two characters' }),
-  user_id: z.string(),
-  user_type: userTypeSchema,
-  service_account_name: z.string().optional(),
-  roles: z.array(roleSchema),
-  expires_at: instantSchema.optional(),
-});
+export const apiKeySchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    type: z.literal('private_key'),
+    display_id: z.string().meta({ description: 'Masked: first five and last two characters' }),
+    user_id: z.string(),
+    user_type: userTypeSchema,
+    service_account_name: z.string().optional(),
+    roles: z.array(roleSchema),
+    expires_at: instantSchema.optional(),
+  })
+  .meta({ id: 'ApiKey' });
 export type ApiKey = z.output<typeof apiKeySchema>;
 
-export const issuedKeySchema = z.object({
-  secret: apiKeySchema,
-  api_key: z.string().meta({ description: 'The whole key. It is stored nowhere: keep it safe' }),
-});
+export const issuedKeySchema = z
+  .object({
+    secret: apiKeySchema,
+    api_key: z.string().meta({ description: 'The whole key. It is stored nowhere: keep it safe' }),
+  })
+  .meta({ id: 'IssuedApiKey' });

@@ -16,7 +16,7 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type Address, addressData, noAddress } from '../shared/address.ts';
+import { type Address, addressData, noAddress } from '../address.ts';
 import type { Tenant, UpdateTenant } from './schema.ts';
 import { createdTenantStamps, type TenantStamps } from './stamps.ts';
 
