@@ -1,5 +1,6 @@
 // What must hold for the text of the whole checkout and cannot be said in a linter's rules.
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
 import {
   arrowsRunOneWay,
@@ -14,6 +15,7 @@ import {
   nothingIsLeftUnfinished,
   nothingIsUnchecked,
 } from './tidy/hygiene.ts';
+import { lockFileIsCurrent, versionsArePinned } from './tidy/manifests.ts';
 import { decidingCodeIsPure } from './tidy/purity.ts';
 import {
   everySliceIsComplete,
@@ -21,6 +23,8 @@ import {
   slicesFormNoCircle,
 } from './tidy/slices.ts';
 import { type Rule, readSources, type Violation } from './tidy/source.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
 
 const RULES: Readonly<Record<string, Rule>> = {
   'packages import along the arrows': arrowsRunOneWay,
@@ -36,6 +40,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   'no path of a machine': noPathOfAMachine,
   'nothing is unchecked': nothingIsUnchecked,
   'every suite runs': everySuiteRuns,
+  'the lock file is current': lockFileIsCurrent(
+    readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
+  ),
+  'versions are pinned': versionsArePinned,
 };
 
 /** Only the list is of interest, so the error comes without a stack. */
@@ -47,7 +55,7 @@ function complaint(violations: readonly Violation[]): Error {
 }
 
 const test = suite('tidy');
-const sources = readSources(resolve(import.meta.dirname, '../../..'));
+const sources = readSources(ROOT);
 
 for (const [name, rule] of Object.entries(RULES)) {
   test(name, () => {

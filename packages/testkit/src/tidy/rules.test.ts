@@ -13,6 +13,7 @@ import {
   nothingIsLeftUnfinished,
   nothingIsUnchecked,
 } from './hygiene.ts';
+import { lockFileIsCurrent, versionsArePinned } from './manifests.ts';
 import { checkPurity, decidingCodeIsPure } from './purity.ts';
 import {
   circlesOf,
@@ -34,7 +35,12 @@ const ALL: readonly Rule[] = [
   ...[arrowsRunOneWay, everyPackageHasArrows, oneFileKnowsTheEventStoreClient],
   ...[everySuiteRuns, filesAreShort, namesAreUniform, noPathOfAMachine],
   ...[nothingIsLeftUnfinished, nothingIsUnchecked, decidingCodeIsPure],
-  ...[everySliceIsComplete, slicesAreImportedThroughTheirIndex, slicesFormNoCircle],
+  ...[
+    versionsArePinned,
+    everySliceIsComplete,
+    slicesAreImportedThroughTheirIndex,
+    slicesFormNoCircle,
+  ],
 ];
 
 test('find nothing in an empty tree', () => {
@@ -217,6 +223,34 @@ test('nothing unchecked: neither by cast nor by comment', () => {
   ].join('\n');
   const found = places(nothingIsUnchecked, { 'apps/a.ts': text }).sort();
   assert.equal(found, ['apps/a.ts:1', 'apps/a.ts:2', 'apps/a.ts:3']);
+});
+
+test('manifests: the lock file says the same', () => {
+  const lock = JSON.stringify({
+    packages: {
+      '': { devDependencies: { a: '1.0.0' } },
+      'apps/api': { dependencies: { b: '1.0.0', gone: '1.0.0' } },
+    },
+  });
+  const files = {
+    'package.json': '{ "devDependencies": {\n"a": "1.0.0" } }',
+    'apps/api/package.json': '{ "dependencies": {\n"b": "2.0.0",\n"c": "1.0.0" } }',
+  };
+  const found = places(lockFileIsCurrent(lock), files).sort();
+  assert.equal(
+    found,
+    [1, 2, 3].map((line) => `apps/api/package.json:${line}`),
+  );
+  assert.equal(places(lockFileIsCurrent(lock), { 'package.json': files['package.json'] }), []);
+});
+
+test('manifests: versions are exact', () => {
+  const text = '{ "dependencies": {\n"a": "1.0.0-beta.2",\n"b": "^1.0.0",\n"c": "*" } }';
+  const files = { 'apps/api/package.json': text };
+  assert.equal(places(versionsArePinned, files), [
+    'apps/api/package.json:3',
+    'apps/api/package.json:4',
+  ]);
 });
 
 test('every suite runs, and no test keeps others from running', () => {
