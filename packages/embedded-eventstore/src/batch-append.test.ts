@@ -9,13 +9,7 @@ import timestampMessages from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sharedMessages, streamMessages } from './protocol.ts';
-import {
-  collect,
-  openRawClient,
-  openTestServer,
-  revisionsOf,
-  type TestServer,
-} from './test-server.ts';
+import { collect, openRawClient, openTestServer, type TestServer } from './test-server.ts';
 
 const test = suite<{ store: TestServer; batch: Batch }>('batch append');
 
@@ -135,7 +129,8 @@ test('ignores a second set of options for a known append', async ({ store, batch
   batch.call.write(part({ id, options: optionsFor('twice-2'), events: [event('B')], final: true }));
   batch.call.write(part({ id, events: [event('C')], final: true }));
   assert.is(revisionOf(await batch.next()), '1');
-  assert.equal(revisionsOf(await collect(store.client.readStream('twice-1'))), [0, 1]);
+  const types = (await collect(store.client.readStream('twice-1'))).map((read) => read.event?.type);
+  assert.equal(types, ['A', 'C']);
 });
 
 test('answers a time-out when the rest does not come', async ({ batch }) => {

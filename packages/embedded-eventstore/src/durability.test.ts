@@ -107,6 +107,31 @@ test('a duplicate of an append in flight waits for it', async ({ store: { client
   assert.equal(results, ['original 1', 'duplicate 1']);
 });
 
+test('a duplicate waits for its own commit, not for an earlier one', async (context) => {
+  const { client } = context.store;
+  const first = context.hold();
+  const earlier = client.appendToStream('a-1', numbered(0));
+  await first.reached;
+  const append = () => client.appendToStream('a-1', numbered(1), { expectedRevision: 0n });
+  const original = append();
+  // The round trip shows that the server has the append, which must wait for the next commit.
+  assert.equal(await collect(client.readAll()), []);
+  const second = context.hold();
+  first.open();
+  await earlier;
+  await second.reached;
+  let answered = false;
+  const duplicate = append().then((result) => {
+    answered = true;
+    return result;
+  });
+  assert.is((await collect(client.readAll())).length, 1);
+  assert.not(answered);
+  second.open();
+  assert.equal(await duplicate, await original);
+  assert.is((await collect(client.readAll())).length, 2);
+});
+
 test('many small appends share few commits', async (context) => {
   const { client } = context.store;
   const held = context.hold();
