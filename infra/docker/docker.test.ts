@@ -37,7 +37,7 @@ test('every port is published on 127.0.0.1 only', () => {
 
 test('every variable that the containers are given is explained in .env.example', () => {
   const names = [
-    ...[...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name ?? ''),
+    ...[...compose.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name ?? ''),
     ...[...compose.matchAll(/^ {2}([A-Z_]+):$/gm)].map(([, name]) => name ?? ''),
   ];
   for (const name of names) assert.match(example, new RegExp(`^#?${name}=`, 'm'));
