@@ -6,6 +6,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startEventStoreProcess } from './child-process.ts';
+import { DirectoryLockedError, lockDirectory } from './lock.ts';
 import { collect, numbered, refusal, revisionsOf, temporaryDirectory } from './test-server.ts';
 
 const test = suite<{ directory: string }>('process');
@@ -35,7 +36,11 @@ test('serves from a process of its own and stops in order', async ({ directory }
   const exits: unknown[] = [];
   const running = await startEventStoreProcess({ directory, onExit: (exit) => exits.push(exit) });
   const client = EventStoreDBClient.connectionString(running.connectionString);
-  await client.appendToStream('a-1', numbered(0, 1));
+  await client.appendToStream('a-1', numbered(0));
+  // Ctrl-C in a terminal reaches the whole process group, but ending the store is the parent's task.
+  process.kill(running.pid, 'SIGINT');
+  await client.appendToStream('a-1', numbered(1));
+  await collect(client.readAll());
   await client.dispose();
   await running.stop();
   assert.equal(exits, [{ code: 0, signal: null }]);
@@ -88,17 +93,19 @@ test('does not outlive the parent that started it', async ({ directory }) => {
   } finally {
     parent.kill('SIGKILL');
   }
-  const next = await startWhenFree(directory);
-  await next.stop();
+  await untilFree(directory);
 });
 
-async function startWhenFree(directory: string) {
+/** Resolves when no process holds the directory any more. */
+async function untilFree(directory: string): Promise<void> {
   for (;;) {
     try {
-      return await startEventStoreProcess({ directory });
+      lockDirectory(directory).release();
+      return;
     } catch (error) {
-      if (!String(error).includes('in use')) throw error;
+      if (!(error instanceof DirectoryLockedError)) throw error;
     }
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

@@ -40,8 +40,12 @@ function stopOnSignals(server: RunningServer, exitWithParent: boolean): void {
     server.close().then(() => process.exit(0), exitWithLine);
   };
   process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
-  if (!exitWithParent) return;
+  if (!exitWithParent) {
+    process.once('SIGINT', stop);
+    return;
+  }
+  // Ctrl-C reaches parent and child at once; the parent still needs the store to finish its work.
+  process.on('SIGINT', () => {});
   // The parent holds the other end of standard input; it closes however the parent ends.
   process.stdin.once('end', stop).once('error', stop).resume();
 }
