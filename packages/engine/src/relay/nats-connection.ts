@@ -122,11 +122,11 @@ async function useConnection(
   closing.addEventListener('abort', close, { once: true });
   if (closing.aborted) close();
   link.up(connection);
-  const watching = watch(connection, link);
+  // The client never ends this list of what happens, not even when it is closed.
+  void watch(connection, link);
   const error = await connection.closed();
   closing.removeEventListener('abort', close);
   link.down(closing.aborted ? null : (error ?? new Error('the connection was closed')));
-  await watching;
 }
 
 async function watch(connection: NatsConnection, link: Link): Promise<void> {

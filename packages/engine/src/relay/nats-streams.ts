@@ -14,6 +14,11 @@ import { livePrefix, publicSubjects } from './subject.ts';
 export const publicStream = 'BILLING';
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
+/**
+ * How long the server remembers message ids. It is a second belt beside the expected sequence,
+ * and costs memory for each message in it.
+ */
+const duplicateMilliseconds = 2 * 60 * 1000;
 
 export interface StreamOptions {
   /** Bytes on disk; the oldest messages go when they are used up. 1 GiB unless given. */
@@ -76,6 +81,7 @@ type WantedConfig = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
 
 function publicStreamConfig(options: StreamOptions): WantedConfig {
   const { maximumBytes = 1024 ** 3, maximumAgeDays = 90, replicas } = options;
+  const ageMilliseconds = maximumAgeDays * dayMilliseconds;
   return {
     name: publicStream,
     description: 'Public billing events, written by the relay alone',
@@ -83,9 +89,9 @@ function publicStreamConfig(options: StreamOptions): WantedConfig {
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
-    max_age: nanoseconds(maximumAgeDays * dayMilliseconds),
+    max_age: nanoseconds(ageMilliseconds),
     max_bytes: maximumBytes,
-    duplicate_window: nanoseconds(2 * 60 * 1000),
+    duplicate_window: nanoseconds(Math.min(duplicateMilliseconds, ageMilliseconds)),
     deny_delete: true,
     deny_purge: true,
     allow_direct: true,

@@ -1,7 +1,7 @@
 import type { OutgoingMessage } from './message.ts';
 import type { Publisher, PublishFault, PublishOutcome } from './nats-publisher.ts';
 import type { Tail } from './nats-tail.ts';
-import { createBackOff, pause } from './pause.ts';
+import { type BackOff, createBackOff, pause } from './pause.ts';
 import { isAfter, type Place, tailPlace } from './resume.ts';
 
 /** The stream ends before the place where this relay had brought it to: start over from there. */
@@ -24,6 +24,8 @@ export interface InOrderOptions {
   readonly publisher: Publisher;
   readonly readTail: () => Promise<Tail>;
   readonly signal: AbortSignal;
+  /** Waits after faults; 10 ms to 1 s unless given. */
+  readonly backOff?: BackOff;
   /** Told when the stream's end has moved on, by this relay or by another. */
   readonly onPlace: (place: Place, published: number) => void;
   /** Told about each fault that made the relay look at the stream's end again. */
@@ -47,7 +49,7 @@ export async function publishInOrder(
   options: InOrderOptions,
 ): Promise<Place> {
   const { publisher, readTail, signal, onPlace, onResync } = options;
-  const backOff = createBackOff(10, 1_000);
+  const { backOff = createBackOff(10, 1_000) } = options;
   let place = start;
   let fruitless = 0;
   for (;;) {

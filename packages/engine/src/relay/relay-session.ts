@@ -1,5 +1,11 @@
 import { millisecondsOf } from '@counterfoil/kernel';
-import type { EventStore, LogItem, Position, StoredEvent } from '../log/types.ts';
+import {
+  type EventStore,
+  type LogItem,
+  type Position,
+  type StoredEvent,
+  StoreUnavailable,
+} from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { OutgoingMessage } from './message.ts';
 import type { Nats } from './nats-connection.ts';
@@ -198,6 +204,7 @@ async function followLog(parts: SessionParts, relay: OpenRelay, signal: AbortSig
     if (items.some((item) => item.kind === 'caught_up')) progress.caughtUp(true);
   }
   signal.throwIfAborted();
+  throw new StoreUnavailable('the event store was closed');
 }
 
 async function relayEvents(
