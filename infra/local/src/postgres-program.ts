@@ -164,6 +164,8 @@ function reachAnywhere({ uid, gid }: Account): readonly string[] {
     '--clear-groups',
     `--inh-caps=${right}`,
     `--ambient-caps=${right}`,
+    // Else the right would not count when a program asks whether it may use a file, as initdb does.
+    '--securebits=+no_setuid_fixup',
     '--',
   ];
   const probe = spawnSync('setpriv', [...prefix.slice(1), 'true'], { cwd: '/', stdio: 'ignore' });
