@@ -1,7 +1,16 @@
+import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
+import { Problem } from '@counterfoil/kernel';
 import { Command } from 'commander';
+import { tailEvents } from './events.ts';
+import { issueKey, revokeKey } from './keys.ts';
 import { seedDemoTenant } from './seed.ts';
 import { OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { up } from './up/command.ts';
+import { rebuild, verify } from './verify.ts';
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
 
 const program = new Command('counterfoil').description(
   'Event-sourced billing, entitlement and wallet service',
@@ -17,16 +26,87 @@ program
   .description('create the demo tenant; doing it again changes nothing')
   .action(async () => {
     const settings = readSettings();
-    const seeded = await seedDemoTenant(serverUrls(settings).eventStoreUrl, secretKeyOf(settings));
-    process.stdout.write(
-      `${JSON.stringify({ tenant_id: seeded.tenantId, environment_id: seeded.environmentId, api_key: seeded.apiKey })}\n`,
-    );
+    const plan = await seedDemoTenant(serverUrls(settings).eventStoreUrl, secretKeyOf(settings));
+    const { tenantId: tenant_id, environmentId: environment_id, apiKey: api_key } = plan;
+    print(JSON.stringify({ tenant_id, environment_id, api_key }));
+  });
+
+program
+  .command('verify')
+  .description('check every hash chain and derive every read-model row anew from the log')
+  .action(async () => {
+    const isClean = await verify(serverUrls(readSettings()), print);
+    if (!isClean) process.exitCode = 1;
+  });
+
+program
+  .command('rebuild')
+  .description('fill read models anew from the log, while everything goes on')
+  .argument('[tables...]', 'only these read tables')
+  .action(async (tables: string[]) => {
+    await rebuild(serverUrls(readSettings()), tables);
+    print('Rebuilt.');
+  });
+
+const events = program.command('events').description('look at the log');
+events
+  .command('tail')
+  .description('print events as lines of JSON')
+  .option('--after <position>', 'start after this position of the log')
+  .option('--once', 'end with the log instead of waiting for more', false)
+  .action(async ({ after, once }: { after?: string; once: boolean }) => {
+    if (after !== undefined && !/^\d{1,19}$/.test(after)) {
+      throw new OperatorError('--after must be a position of the log, such as 4711.');
+    }
+    const abort = new AbortController();
+    process.once('SIGINT', () => abort.abort());
+    process.once('SIGTERM', () => abort.abort());
+    const start = after === undefined ? null : BigInt(after);
+    const options = { after: start, isOnce: once, signal: abort.signal };
+    await tailEvents(serverUrls(readSettings()), options, print);
+  });
+
+interface KeyOptions {
+  readonly tenant: TenantId;
+  readonly environment: EnvironmentId;
+}
+
+const keys = program.command('keys').description('issue and revoke API keys as the operator');
+keys
+  .command('issue')
+  .requiredOption('--tenant <id>')
+  .requiredOption('--environment <id>')
+  .requiredOption('--user <id>')
+  .requiredOption('--name <name>')
+  .action(async (options: KeyOptions & { user: UserId; name: string }) => {
+    const settings = readSettings();
+    const { eventStoreUrl } = serverUrls(settings);
+    const issued = await issueKey(eventStoreUrl, secretKeyOf(settings), {
+      tenantId: options.tenant,
+      environmentId: options.environment,
+      userId: options.user,
+      name: options.name,
+    });
+    print(JSON.stringify({ id: issued.id, api_key: issued.apiKey }));
+  });
+keys
+  .command('revoke')
+  .argument('<key id>')
+  .requiredOption('--tenant <id>')
+  .requiredOption('--environment <id>')
+  .action(async (keyId: KeyId, options: KeyOptions) => {
+    await revokeKey(serverUrls(readSettings()).eventStoreUrl, {
+      tenantId: options.tenant,
+      environmentId: options.environment,
+      keyId,
+    });
+    print('Revoked.');
   });
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof OperatorError)) throw error;
+  if (!(error instanceof OperatorError) && !(error instanceof Problem)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

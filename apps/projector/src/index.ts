@@ -4,6 +4,7 @@ import {
   createMetrics,
   createServiceServer,
   migrate,
+  migrationsOf,
   openEventStore,
   type Projector,
   startProjector,
@@ -11,10 +12,9 @@ import {
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
 import type { ProjectorConfig } from './config.ts';
-import { projectorMigrations, relayCheckpoint } from './relay-checkpoint.ts';
+import { relayCheckpoint } from './relay-checkpoint.ts';
 
 export { type ProjectorConfig, projectorConfigSchema } from './config.ts';
-export { projectorMigrations } from './relay-checkpoint.ts';
 
 /** A running projector: read models and relay. */
 export interface ProjectorApp {
@@ -38,8 +38,8 @@ const behind = (projector: Projector) => ({
 export async function startProjectorApp(config: ProjectorConfig): Promise<ProjectorApp> {
   const log = createLog({ level: config.LOG_LEVEL, name: 'projector' });
   const metrics = createMetrics();
-  await migrate({ database: config.DATABASE_URL, migrations: projectorMigrations });
   const slices = modules({ secrets: null });
+  await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
   const store = openEventStore({ url: config.EVENTSTORE_URL });
   const projector = startProjector({
     store,

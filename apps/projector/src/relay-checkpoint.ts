@@ -1,22 +1,5 @@
-import type { CheckpointStore, Migrations } from '@counterfoil/engine';
-import { sql } from 'kysely';
+import type { CheckpointStore } from '@counterfoil/engine';
 import { Pool } from 'pg';
-
-/** The relay's own place is in the public stream; this row is for the day when that is gone. */
-export const projectorMigrations: Migrations = {
-  projector_0001_relay_checkpoint: {
-    async up(database) {
-      await sql`
-        create table counterfoil.relay_checkpoint (
-          singleton boolean primary key default true check (singleton),
-          stream text not null,
-          sequence bigint not null,
-          position bigint not null,
-          updated_at timestamptz not null default now()
-        )`.execute(database);
-    },
-  },
-};
 
 interface CheckpointRow {
   readonly stream: string;
@@ -24,7 +7,7 @@ interface CheckpointRow {
   readonly position: string;
 }
 
-/** Keeps the relay's checkpoint in Postgres. */
+/** Keeps the relay's checkpoint in Postgres. Its own place is in the public stream. */
 export function relayCheckpoint(databaseUrl: string): CheckpointStore & { close(): Promise<void> } {
   const pool = new Pool({ connectionString: databaseUrl, max: 1, connectionTimeoutMillis: 5_000 });
   // A broken idle connection is replaced at the next use; without a listener it would end the process.

@@ -1,3 +1,4 @@
+export * from './audit/index.ts';
 export * from './command/index.ts';
 export * from './define/index.ts';
 export * from './http/index.ts';
@@ -5,6 +6,7 @@ export * from './live/live-fold.ts';
 export * from './log/decode.ts';
 export * from './log/event-store.ts';
 export * from './log/hash-chain.ts';
+export { UnreadableEvent } from './log/incoming-event.ts';
 export * from './log/stream-name.ts';
 export * from './log/types.ts';
 export * from './operations/index.ts';

@@ -124,7 +124,7 @@ async function untilAnswered({ base_url, api_key }: Demo): Promise<void> {
   const deadline = Date.now() + readyMilliseconds;
   let last = 'no answer';
   while (Date.now() < deadline) {
-    const answer = await fetch(`${base_url}/v1/customers?limit=1`, {
+    const answer = await fetch(`${base_url}/v1/webhooks/endpoints?limit=1`, {
       headers: { 'x-api-key': api_key },
     }).catch((error: unknown) => String(error));
     if (typeof answer !== 'string' && answer.ok) return;

@@ -1,4 +1,5 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
+import type { Migration } from 'kysely';
 import type { Publisher } from './publication.ts';
 import type { AnyReadTable } from './read-table.ts';
 import type { Routes } from './route.ts';
@@ -10,7 +11,16 @@ export interface Module {
   readonly tables: readonly AnyReadTable[];
   readonly routes: Routes;
   readonly publishers: readonly Publisher[];
+  /**
+   * Operational tables that cannot be derived from the log, by name `<module>_<number>_<what>`.
+   * Read models have none: they have versions.
+   */
+  readonly migrations?: Readonly<Record<string, Migration>>;
 }
+
+/** The migrations of all modules together. */
+export const migrationsOf = (modules: readonly Module[]): Readonly<Record<string, Migration>> =>
+  Object.assign({}, ...modules.map(({ migrations }) => migrations ?? {}));
 
 /** Gives a module its type. */
 export const module = (definition: Module): Module => definition;

@@ -42,7 +42,22 @@ const projection: Migration = {
   },
 };
 
+/** Where the relay is, for the day when the public stream cannot tell; see relay/resume.ts. */
+const relayCheckpoint: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.relay_checkpoint (
+        singleton boolean primary key default true check (singleton),
+        stream text not null,
+        sequence bigint not null,
+        position bigint not null,
+        updated_at timestamptz not null default now()
+      )`.execute(database);
+  },
+};
+
 /** Migrations of the engine, by name. They come before those of the modules. */
 export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0001_projection: projection,
+  engine_0002_relay_checkpoint: relayCheckpoint,
 };

@@ -1,0 +1,1 @@
+export * from './verify-chains.ts';

@@ -1,0 +1,75 @@
+import { type ChainHead, chainAfter, chainFault, emptyChain } from '../log/hash-chain.ts';
+import { UnreadableEvent } from '../log/incoming-event.ts';
+import type { EventStore, Position, StoredEvent } from '../log/types.ts';
+
+/** The first place where a stream is not what was written. */
+export interface ChainBreak {
+  readonly stream: string;
+  readonly revision: number;
+  readonly fault: string;
+}
+
+export interface ChainReport {
+  readonly streams: number;
+  readonly events: number;
+  /** Position of the last event that was looked at. */
+  readonly upTo: Position;
+  /** One per broken stream, at its first break, at most `breaksMaximum`. */
+  readonly breaks: readonly ChainBreak[];
+  /** False when an event could not even be read: what comes after it was not looked at. */
+  readonly complete: boolean;
+}
+
+/** More breaks than these say nothing new. */
+const breaksMaximum = 100;
+
+export interface VerifyChainsOptions {
+  readonly store: EventStore;
+  readonly prefixes: readonly string[];
+  /** Check up to this position; by default up to where the log ends now. */
+  readonly upTo?: Position;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Checks the hash chain of every stream: that no event was changed, removed, inserted or moved.
+ * Reads the log once, in order, and keeps one hash per stream in memory. It cannot see that the
+ * last events of a stream are missing: that takes something kept outside the log.
+ */
+export async function verifyChains(options: VerifyChainsOptions): Promise<ChainReport> {
+  const { store, prefixes, signal } = options;
+  const check = chainCheck();
+  const head = options.upTo ?? (await store.head());
+  const read = store.readLog({ prefixes, after: 0n, upTo: head, ...(signal ? { signal } : {}) });
+  try {
+    for await (const event of read) check.take(event);
+    return { ...check.report(), complete: true };
+  } catch (error) {
+    if (!(error instanceof UnreadableEvent)) throw error;
+    const { stream, revision } = error;
+    const { breaks, ...rest } = check.report();
+    return {
+      ...rest,
+      breaks: [...breaks, { stream, revision, fault: error.message }],
+      complete: false,
+    };
+  }
+}
+
+function chainCheck() {
+  const heads = new Map<string, ChainHead>();
+  const broken = new Map<string, ChainBreak>();
+  let events = 0;
+  let upTo: Position = 0n;
+  return {
+    take(event: StoredEvent): void {
+      events += 1;
+      upTo = event.position;
+      const { stream, revision } = event;
+      const fault = broken.has(stream) ? null : chainFault(heads.get(stream) ?? emptyChain, event);
+      if (fault && broken.size < breaksMaximum) broken.set(stream, { stream, revision, fault });
+      heads.set(stream, chainAfter(event));
+    },
+    report: () => ({ streams: heads.size, events, upTo, breaks: [...broken.values()] }),
+  };
+}
