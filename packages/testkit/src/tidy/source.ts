@@ -101,8 +101,10 @@ function startsInCode(code: string, position: number): boolean {
   return code[position] !== ' ';
 }
 
+/** What is hidden inside these folders is somebody's scratch paper. */
 function pathsUnder(root: string, folder: string): string[] {
   return namesIn(join(root, folder), true).flatMap((name) => {
+    if (name.startsWith('.')) return [];
     const path = `${folder}/${name}`;
     if (!name.endsWith('/')) return TEXT_NAMES.test(path) ? [path] : [];
     return name === 'node_modules/' ? [] : pathsUnder(root, path.slice(0, -1));
