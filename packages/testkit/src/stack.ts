@@ -25,6 +25,8 @@ export interface Stack {
   readonly databaseUrl: string;
   readonly natsUrl: string;
   readonly secretKey: string;
+  /** Where the servers keep their data. */
+  readonly directory: string;
   readonly store: EventStore;
   /** A tenant of its own; the same seed gives the same one. */
   tenant(seed: string): Promise<TestTenant>;
@@ -85,6 +87,7 @@ export async function startStack({
     databaseUrl: postgres.url,
     natsUrl: nats.url,
     secretKey,
+    directory,
     store,
     async tenant(seed) {
       const plan = firstTenant(tenantOf(seed), secrets.keyMaterial);

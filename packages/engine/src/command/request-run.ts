@@ -8,11 +8,13 @@ import {
   type Id,
   type IdPrefix,
   type Instant,
+  invariant,
   Problem,
   randomId,
 } from '@counterfoil/kernel';
 import type { Outcome, Principal, Reader, RequestContext } from '../define/context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
+import { isRecordId } from '../log/stream-name.ts';
 import type { Position } from '../log/types.ts';
 import type { Cause, RawEvent, WriterOutcome } from './command.ts';
 import type { RecentWrites } from './recent-writes.ts';
@@ -89,6 +91,7 @@ export class RequestRunner implements RequestRun, RequestContext {
       | Decision<State, EventOf<Catalogue>>
       | Promise<Decision<State, EventOf<Catalogue>>>,
   ): Promise<Outcome<State, EventOf<Catalogue>>> {
+    if (!isRecordId(id)) return this.#executeOnNothing(aggregate, await prepare());
     const writer = this.#writer<State>(aggregate, id);
     const { idempotencyKey, operation, fields, ifMatch } = this.#request;
     const mark = idempotencyKey === null ? null : requestMark(operation, idempotencyKey, fields);
@@ -112,7 +115,18 @@ export class RequestRunner implements RequestRun, RequestContext {
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
   ): Promise<State> {
+    if (!isRecordId(id)) return aggregate.initial;
     return (await this.#writer<State>(aggregate, id).current()).state;
+  }
+
+  /** A text that can be no id names no record: the decision on nothing says so in its own words. */
+  #executeOnNothing<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    decide: Decision<State, EventOf<Catalogue>>,
+  ): Outcome<State, EventOf<Catalogue>> {
+    const events = decide(aggregate.initial, this.now);
+    invariant(events.length === 0, 'a record was about to be created under an impossible id');
+    return { state: aggregate.initial, events: [], revision: -1, replayed: false };
   }
 
   holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null> {

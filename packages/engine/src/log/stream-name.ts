@@ -20,6 +20,14 @@ export function streamName({ category, scope, id }: StreamParts): string {
   return name;
 }
 
+const idShape = /^[A-Za-z0-9_]{1,64}$/;
+
+/**
+ * Whether a text can be the id of a record at all. A caller's text that cannot is the id of no
+ * record, which is for the look-up to say.
+ */
+export const isRecordId = (id: string): boolean => idShape.test(id);
+
 /** The parts of a stream name that `streamName` made; null for any other name. */
 export function parseStreamName(name: string): StreamParts | null {
   const [, category, scope, id] = shape.exec(name) ?? [];

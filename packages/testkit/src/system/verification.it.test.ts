@@ -1,0 +1,100 @@
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { rebuild, verify } from '@counterfoil/cli/verify';
+import pg from 'pg';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Stack, startStack, type TestTenant } from '../stack.ts';
+
+const test = suite('verification');
+
+let stack: Stack;
+let tenant: TestTenant;
+let walletId: string;
+test.before(async () => {
+  stack = await startStack();
+  tenant = await stack.tenant('verification');
+  const customer = await tenant.ok('POST', '/customers', { external_id: 'v', name: 'V' });
+  const body = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '100' };
+  walletId = (await tenant.ok('POST', '/wallets', body)).id;
+  await tenant.ok('POST', `/wallets/${walletId}/debit`, { credits: '30', description: 'marker' });
+  await tenant.ok('GET', `/wallets/${walletId}`);
+});
+test.after(() => stack.stop());
+
+const urls = () => ({
+  eventStoreUrl: stack.eventStoreUrl,
+  databaseUrl: stack.databaseUrl,
+  natsUrl: stack.natsUrl,
+});
+
+async function verified(): Promise<{ isClean: boolean; lines: string[] }> {
+  const lines: string[] = [];
+  const isClean = await verify(urls(), (line) => lines.push(line));
+  return { isClean, lines };
+}
+
+async function inDatabase(statement: string, values: readonly unknown[]): Promise<void> {
+  const client = new pg.Client(stack.databaseUrl);
+  await client.connect();
+  try {
+    await client.query(statement, [...values]);
+  } finally {
+    await client.end();
+  }
+}
+
+test('a service that nobody has touched verifies clean and says what was checked', async () => {
+  const { isClean, lines } = await verified();
+  assert.ok(isClean, lines.join('\n'));
+  assert.match(lines.join('\n'), /log: \d+ streams, \d+ events, 0 broken chains/);
+  assert.match(lines.join('\n'), /read models: \d+ rows, 0 differences/);
+});
+
+test('a balance changed in Postgres is named by row and field, and a rebuild mends it', async () => {
+  const changed = `update counterfoil.wallets_v1
+    set resource = replace(resource::text, '"credit_balance":"70"', '"credit_balance":"7000"')::json
+    where id = $1`;
+  await inDatabase(changed, [walletId]);
+  const { isClean, lines } = await verified();
+  assert.not(isClean);
+  const named = lines.find((line) => line.includes(walletId)) ?? '';
+  assert.match(named, /wallets .*credit_balance/);
+  assert.match(named, /"70".*"7000"/);
+
+  await rebuild(urls(), []);
+  const after = await verified();
+  assert.ok(after.isClean, after.lines.join('\n'));
+  assert.is((await tenant.ok('GET', `/wallets/${walletId}`)).credit_balance, '70');
+});
+
+/** Changes one byte of a text inside the files of the event store, in every copy of it. */
+function tamper(directory: string, text: string, replacement: string): number {
+  let places = 0;
+  for (const name of readdirSync(directory)) {
+    const file = join(directory, name);
+    if (!statSync(file).isFile()) continue;
+    const content = readFileSync(file);
+    const handle = openSync(file, 'r+');
+    for (let at = content.indexOf(text); at >= 0; at = content.indexOf(text, at + 1)) {
+      writeSync(handle, replacement, at);
+      places += 1;
+    }
+    closeSync(handle);
+  }
+  return places;
+}
+
+test('one byte changed in an event is found, with stream and revision', async () => {
+  const places = tamper(
+    join(stack.directory, 'eventstore', 'data'),
+    '"description":"marker"',
+    '"description":"markes"',
+  );
+  assert.ok(places > 0, 'the event was found on disk');
+  const { isClean, lines } = await verified();
+  assert.not(isClean);
+  assert.match(lines[0] ?? '', new RegExp(`wallet-.*${walletId}@2`));
+});
+
+test.run();
