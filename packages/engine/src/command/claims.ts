@@ -10,7 +10,8 @@ import { streamName } from '../log/stream-name.ts';
 import type { Cause, Command, RawEvent } from './command.ts';
 import { claimRevoked } from './folded-stream.ts';
 import { type Holder, type ReservationState, reservationPlace } from './reservation.ts';
-import type { StreamPlace, StreamWriter } from './stream-writer.ts';
+import type { StreamWriter } from './stream-writer.ts';
+import type { StreamPlace } from './writer-environment.ts';
 
 /**
  * Unique values across streams, without a lock and without asking a read model.

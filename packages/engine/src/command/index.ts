@@ -7,3 +7,4 @@ export * from './reservation.ts';
 export * from './stream-writer.ts';
 export * from './streams.ts';
 export * from './system-context.ts';
+export * from './writer-environment.ts';

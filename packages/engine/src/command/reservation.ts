@@ -1,7 +1,7 @@
 import { aggregate, hashOf, type Instant, type UniqueValue } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { streamName } from '../log/stream-name.ts';
-import type { StreamPlace } from './stream-writer.ts';
+import type { StreamPlace } from './writer-environment.ts';
 
 const ownerSchema = z.object({ category: z.string(), id: z.string() });
 

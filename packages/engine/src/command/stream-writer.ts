@@ -1,5 +1,4 @@
-import type { AnyAggregate, Instant } from '@counterfoil/kernel';
-import { AppendError, type EventStore, type RequestMark, type StoredEvent } from '../log/types.ts';
+import { AppendError, type RequestMark, type StoredEvent } from '../log/types.ts';
 import {
   type AppendedVerdict,
   batchLimits,
@@ -8,12 +7,13 @@ import {
   decideBatch,
   type Verdict,
 } from './batch.ts';
-import type { Claims, UniqueChange } from './claims.ts';
+import type { UniqueChange } from './claims.ts';
 import type { Command, Entry, WriterOutcome } from './command.ts';
 import { advance, emptyStream, type FoldedStream } from './folded-stream.ts';
-import { foldOutcome } from './replay.ts';
+import { freshReads } from './fresh-reads.ts';
+import { recall } from './replay.ts';
 import { RequestIndex } from './request-index.ts';
-import { assertSameRequest } from './request-mark.ts';
+import type { StreamPlace, WriterEnvironment } from './writer-environment.ts';
 import { appendFailure, readFailure, tooManyConflicts, tooManyWaiting } from './writer-problems.ts';
 
 /** Commands that may wait in one mailbox; more are told to come back. */
@@ -21,24 +21,6 @@ export const mailboxMaximum = 2_000;
 
 /** Decisions of one batch before its commands are told that others are in the way. */
 const roundsMaximum = 8;
-
-/** A stream and the aggregate whose events it holds. */
-export interface StreamPlace {
-  readonly aggregate: AnyAggregate;
-  readonly name: string;
-  readonly scope: string;
-  readonly id: string;
-}
-
-/** What the writers of all streams share. */
-export interface WriterEnvironment {
-  readonly store: EventStore;
-  readonly now: () => Instant;
-  readonly newEventId: () => string;
-  readonly acquireClaims: Claims['acquire'];
-  readonly onBatch?: (commands: number, events: number) => void;
-  readonly onConflict?: () => void;
-}
 
 /**
  * The only writer of one stream in this process. Commands wait in a mailbox; while an append is
@@ -56,8 +38,8 @@ export class StreamWriter<State> {
   #stream: FoldedStream<State>;
   /** Whether events may exist that we have not read: at the start and after a failure. */
   #behind = true;
-  #reading: Promise<void> | null = null;
-  #nextReading: Promise<void> | null = null;
+  /** Reads what the log has after the last known event. */
+  readonly #catchUp = freshReads(() => this.#readTail());
   #draining = false;
   #claiming = 0;
 
@@ -70,7 +52,10 @@ export class StreamWriter<State> {
   /** Whether nothing is under way, so that the writer may be forgotten. */
   get isIdle(): boolean {
     return (
-      !this.#draining && this.#queue.length === 0 && this.#claiming === 0 && this.#reading === null
+      !this.#draining &&
+      this.#queue.length === 0 &&
+      this.#claiming === 0 &&
+      !this.#catchUp.isUnderWay()
     );
   }
 
@@ -291,41 +276,8 @@ export class StreamWriter<State> {
       });
   }
 
-  /** The outcome of a request that is in the index: from memory, else folded again from the log. */
-  async #recall(mark: RequestMark): Promise<WriterOutcome<State>> {
-    const known = this.#requests.remembered(mark.key);
-    if (known) {
-      assertSameRequest(known.mark, mark);
-      return { ...known.outcome, replayed: true };
-    }
-    const span = this.#requests.spanOf(mark.key);
-    try {
-      const outcome = await foldOutcome<State>(this.#environment.store, this.place, span, mark);
-      this.#requests.remember(mark, span, outcome);
-      return { ...outcome, replayed: true };
-    } catch (error) {
-      throw readFailure(error);
-    }
-  }
-
-  /**
-   * Reads what the log has after the last known event. A caller that comes while a read is
-   * under way gets the next one, because the first may already have passed what he must see.
-   */
-  #catchUp(): Promise<void> {
-    if (!this.#reading) {
-      this.#reading = this.#readTail().finally(() => {
-        this.#reading = null;
-      });
-      return this.#reading;
-    }
-    this.#nextReading ??= this.#reading
-      .catch(() => undefined)
-      .then(() => {
-        this.#nextReading = null;
-        return this.#catchUp();
-      });
-    return this.#nextReading;
+  #recall(mark: RequestMark): Promise<WriterOutcome<State>> {
+    return recall(this.#environment.store, this.place, this.#requests, mark);
   }
 
   async #readTail(): Promise<void> {

@@ -5,7 +5,8 @@ import { streamName } from '../log/stream-name.ts';
 import type { EventStore } from '../log/types.ts';
 import { type Claims, ReservationClaims } from './claims.ts';
 import { reservation } from './reservation.ts';
-import { type StreamPlace, StreamWriter } from './stream-writer.ts';
+import { StreamWriter } from './stream-writer.ts';
+import type { StreamPlace } from './writer-environment.ts';
 
 /** Folded streams kept in memory when nothing is under way in them. */
 const idleStreamsMaximum = 20_000;

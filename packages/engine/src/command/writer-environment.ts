@@ -1,0 +1,21 @@
+import type { AnyAggregate, Instant } from '@counterfoil/kernel';
+import type { EventStore } from '../log/types.ts';
+import type { Claims } from './claims.ts';
+
+/** A stream and the aggregate whose events it holds. */
+export interface StreamPlace {
+  readonly aggregate: AnyAggregate;
+  readonly name: string;
+  readonly scope: string;
+  readonly id: string;
+}
+
+/** What the writers of all streams share. */
+export interface WriterEnvironment {
+  readonly store: EventStore;
+  readonly now: () => Instant;
+  readonly newEventId: () => string;
+  readonly acquireClaims: Claims['acquire'];
+  readonly onBatch?: (commands: number, events: number) => void;
+  readonly onConflict?: () => void;
+}
