@@ -1,6 +1,7 @@
 import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
 import { Problem } from '@counterfoil/kernel';
 import { Command } from 'commander';
+import { bench } from './bench/bench.ts';
 import { tailEvents } from './events.ts';
 import { issueKey, revokeKey } from './keys.ts';
 import { seedDemoTenant } from './seed.ts';
@@ -65,6 +66,21 @@ events
     const options = { after: start, isOnce: once, signal: abort.signal };
     await tailEvents(serverUrls(readSettings()), options, print);
   });
+
+const wholeNumber = (text: string): number => {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new OperatorError(`${text} is no whole number.`);
+  return Number(text);
+};
+
+program
+  .command('bench')
+  .description('measure a fresh installation on this machine, and check what it did')
+  .option('--clients <number>', 'requests under way at once', wholeNumber, 64)
+  .option('--seconds <number>', 'length of each scenario', wholeNumber, 10)
+  .option('--wallets <number>', 'wallets of the many-wallet scenario', wholeNumber, 1_000)
+  .action((options: { clients: number; seconds: number; wallets: number }) =>
+    bench(readSettings(), options, print),
+  );
 
 interface KeyOptions {
   readonly tenant: TenantId;

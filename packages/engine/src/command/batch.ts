@@ -36,6 +36,10 @@ export type Verdict<State> =
   /** The decision changes which unique values the record holds: that must be claimed first. */
   | { readonly kind: 'claims'; readonly change: UniqueChange };
 
+/** Whether a verdict holds whatever others have written meanwhile. */
+export const needsNoFreshState = (kind: Verdict<unknown>['kind']): boolean =>
+  kind === 'repeated' || kind === 'claims';
+
 export interface DecidedEntry<State> {
   readonly entry: Entry<State>;
   readonly verdict: Verdict<State>;

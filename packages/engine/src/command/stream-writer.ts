@@ -5,7 +5,7 @@ import {
   type DecidedBatch,
   type DecidedEntry,
   decideBatch,
-  type Verdict,
+  needsNoFreshState,
 } from './batch.ts';
 import type { UniqueChange } from './claims.ts';
 import type { Command, Entry, WriterOutcome } from './command.ts';
@@ -13,14 +13,8 @@ import { advance, emptyStream, type FoldedStream } from './folded-stream.ts';
 import { freshReads } from './fresh-reads.ts';
 import { recall } from './replay.ts';
 import { RequestIndex } from './request-index.ts';
-import type { StreamPlace, WriterEnvironment } from './writer-environment.ts';
+import { type StreamPlace, type WriterEnvironment, writerLimits } from './writer-environment.ts';
 import { appendFailure, readFailure, tooManyConflicts, tooManyWaiting } from './writer-problems.ts';
-
-/** Commands that may wait in one mailbox; more are told to come back. */
-export const mailboxMaximum = 2_000;
-
-/** Decisions of one batch before its commands are told that others are in the way. */
-const roundsMaximum = 8;
 
 /**
  * The only writer of one stream in this process. Commands wait in a mailbox; while an append is
@@ -73,7 +67,7 @@ export class StreamWriter<State> {
 
   /** Queues a command; resolves when its events are durable, rejects when it failed. */
   run(command: Command<State>): Promise<WriterOutcome<State>> {
-    if (this.#queue.length >= mailboxMaximum) return Promise.reject(tooManyWaiting());
+    if (this.#queue.length >= writerLimits.mailbox) return Promise.reject(tooManyWaiting());
     return new Promise((resolve, reject) => {
       const entry = { command, resolve, reject, attempts: new Set<string>() };
       this.#queue.push({ ...entry, ticket: null, isSettled: false });
@@ -99,7 +93,7 @@ export class StreamWriter<State> {
     let reason: unknown = tooManyConflicts();
     try {
       if (this.#behind) await this.#catchUp();
-      for (let round = 0; round < roundsMaximum && waiting.length > 0; ) {
+      for (let round = 0; round < writerLimits.rounds && waiting.length > 0; ) {
         const batch = this.#decide(waiting);
         if (await this.#isTrue(batch)) {
           this.#finish(batch);
@@ -301,6 +295,3 @@ export class StreamWriter<State> {
     if (ours) this.#finishAppended(ours.entry, ours.verdict);
   }
 }
-
-const needsNoFreshState = (kind: Verdict<unknown>['kind']): boolean =>
-  kind === 'repeated' || kind === 'claims';

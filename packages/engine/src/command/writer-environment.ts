@@ -19,3 +19,9 @@ export interface WriterEnvironment {
   readonly onBatch?: (commands: number, events: number) => void;
   readonly onConflict?: () => void;
 }
+
+/**
+ * Commands that may wait in one mailbox (more are told to come back), and decisions of one batch
+ * before its commands are told that others are in the way.
+ */
+export const writerLimits = { mailbox: 2_000, rounds: 8 } as const;
