@@ -69,39 +69,65 @@ async function assertVersion(connection: Connection): Promise<void> {
   }
 }
 
+/** The migrations by module, the engine's own first. Modules number theirs independently. */
+function byModule(migrations: Migrations): [string, Migrations][] {
+  const groups = new Map<string, Record<string, Migration>>([['engine', {}]]);
+  for (const name of Object.keys(migrations).sort()) {
+    const module = name.slice(0, name.search(/_\d{4}_/));
+    const group = groups.get(module) ?? {};
+    groups.set(module, Object.assign(group, { [name]: migrations[name] }));
+  }
+  return [...groups];
+}
+
 async function runMigrations(database: Database, migrations: Migrations): Promise<string[]> {
   const own =
     typeof database === 'string' ? new Pool({ connectionString: database, max: 2 }) : null;
   own?.on('error', () => undefined);
   const pool = own ?? (database as Pool);
   // Kysely ends the pool that it is given; one of the caller's must outlive it.
-  const shared = { connect: (): Promise<PoolClient> => pool.connect(), end: async () => undefined };
+  const shared = { connect: () => checkOut(pool), end: async () => undefined };
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: shared }) });
+  const ran: string[] = [];
   try {
-    const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
-    const migrator = new Migrator({
-      db: kysely,
-      provider,
-      migrationTableSchema: schemaName,
-      migrationTableName: 'migration',
-      migrationLockTableName: 'migration_lock',
-      // Modules number their migrations independently, so a new one may sort before an old one.
-      allowUnorderedMigrations: true,
-      nameComparator: engineFirst,
-    });
-    const { error, results = [] } = await migrator.migrateToLatest();
-    if (error) throw error;
-    return results.filter(({ status }) => status === 'Success').map((one) => one.migrationName);
+    for (const [module, group] of byModule(migrations)) {
+      ran.push(...(await runModule(kysely, module, group)));
+    }
   } finally {
     await kysely.destroy();
     await own?.end();
   }
+  return ran;
 }
 
-const rank = (name: string): number => (name in engineMigrations ? 0 : 1);
+/**
+ * Runs the migrations of one module. Each module has its own record of what has run, so that a
+ * program that knows only some of the modules does not take the others' migrations for lost.
+ */
+async function runModule(
+  kysely: Kysely<unknown>,
+  module: string,
+  migrations: Migrations,
+): Promise<string[]> {
+  const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
+  const migrator = new Migrator({
+    db: kysely,
+    provider,
+    migrationTableSchema: schemaName,
+    migrationTableName: `migration_${module}`,
+    migrationLockTableName: `migration_${module}_lock`,
+  });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error) throw error;
+  return results.filter(({ status }) => status === 'Success').map((one) => one.migrationName);
+}
 
-const engineFirst = (left: string, right: string): number =>
-  rank(left) - rank(right) || (left < right ? -1 : left > right ? 1 : 0);
+async function checkOut(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
+  // While it is at work, nobody else listens: its loss would end the process.
+  if (client.listenerCount('error') === 0) client.on('error', () => undefined);
+  return client;
+}
 
 /** What a migration gets; exported so that modules need not depend on Kysely's own names. */
 export type MigrationTransaction = Transaction<unknown>;

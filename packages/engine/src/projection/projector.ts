@@ -16,6 +16,11 @@ export interface ProjectorOptions {
   readonly database: Database;
   /** All read tables of the service. */
   readonly tables: readonly AnyReadTable[];
+  /**
+   * Categories of streams without a read table. Positions in them are reached at once, instead of
+   * at the next checkpoint that the event store sends.
+   */
+  readonly categories?: readonly string[];
   readonly log: Log;
   readonly metrics?: Metrics;
   /** Items of the log per transaction. */
@@ -122,9 +127,10 @@ async function runOnce(
     if (!(await acquireLock(connection, board, signal))) return;
     if (board.state === 'standby') board.state = 'starting';
     await setGuards(connection);
-    const { store, tables, batchMaximum = defaultBatchMaximum, cacheWeight } = options;
-    const sessionOptions = { store, tables, batchMaximum, cacheWeight, board, clock };
-    await new Session(sessionOptions, connection, signal).run();
+    const { store, tables, categories = [], cacheWeight } = options;
+    const batchMaximum = options.batchMaximum ?? defaultBatchMaximum;
+    const session = { store, tables, categories, batchMaximum, cacheWeight, board, clock };
+    await new Session(session, connection, signal).run();
   } finally {
     await connection.close();
   }

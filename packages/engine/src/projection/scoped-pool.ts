@@ -48,8 +48,10 @@ export class ScopedPool {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
     });
-    // An idle session that breaks is replaced by the pool; without a listener the process ends.
+    // A session that breaks is replaced by the pool. Without listeners, the pool's for idle ones
+    // and the session's own while it is at work, its loss would end the process.
     this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**

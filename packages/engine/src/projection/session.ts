@@ -29,6 +29,8 @@ import {
 export interface SessionOptions {
   readonly store: EventStore;
   readonly tables: readonly AnyReadTable[];
+  /** Categories to follow beside those of the tables. */
+  readonly categories: readonly string[];
   readonly batchMaximum: number;
   readonly cacheWeight: number | undefined;
   readonly board: StatusBoard;
@@ -145,10 +147,14 @@ export class Session {
 
   async #follow(): Promise<void> {
     const { store, tables, batchMaximum, board } = this.#options;
-    const categories = new Set(tables.map((table) => table.aggregate.name));
+    const categories = new Set([
+      ...tables.map((table) => table.aggregate.name),
+      ...this.#options.categories,
+      reservationCategory,
+    ]);
     const batches = store.follow(
       {
-        prefixes: [...categories, reservationCategory].map(categoryPrefix),
+        prefixes: [...categories].map(categoryPrefix),
         after: () => this.#resumeAfter(),
         signal: this.#signal,
         onLost: (error) => board.log.warn({ err: error }, 'event store lost, reconnecting'),

@@ -137,9 +137,21 @@ export function createRelation(table: AnyReadTable, relation: string): string[] 
     ...indexes,
     `alter table ${name} enable row level security`,
     `create policy tenant_and_environment on ${name} for select to ${readerRole} using (${policy(table)})`,
-    `grant select on ${name} to ${readerRole}`,
+    grantColumns(table, name),
   ];
 }
+
+/**
+ * What readers see: everything but the folded state, which may hold what is shown to nobody.
+ */
+const shownColumns = (table: AnyReadTable): string =>
+  [...Object.keys(fixedColumns), ...Object.keys(table.columns)]
+    .filter((column) => column !== 'state')
+    .map(quoted)
+    .join(', ');
+
+const grantColumns = (table: AnyReadTable, name: string): string =>
+  `grant select (${shownColumns(table)}) on ${name} to ${readerRole}`;
 
 /** The settings by which a session of the api says for whom it reads. */
 export const scopeSettings = {
@@ -162,6 +174,7 @@ const policy = (table: AnyReadTable): string =>
 export const pointView = (table: AnyReadTable, relation: string): string[] => [
   `drop view if exists ${inSchema(table.name)}`,
   // The invoker's rights: otherwise the view would read as its owner, past row-level security.
-  `create view ${inSchema(table.name)} with (security_invoker = true) as select * from ${inSchema(relation)}`,
-  `grant select on ${inSchema(table.name)} to ${readerRole}`,
+  `create view ${inSchema(table.name)} with (security_invoker = true)
+     as select ${shownColumns(table)} from ${inSchema(relation)}`,
+  grantColumns(table, inSchema(table.name)),
 ];

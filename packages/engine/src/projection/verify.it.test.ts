@@ -1,0 +1,340 @@
+import { cp } from 'node:fs/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { documents } from '../define/read-table.ts';
+import type { Position } from '../log/types.ts';
+import { ForeignLog } from './log-identity.ts';
+import { startProjector } from './projector.ts';
+import { discardReadModel, ProjectorActive, RebuildFailed, rebuildReadModel } from './rebuild.ts';
+import {
+  acme,
+  added,
+  allTables,
+  bolt,
+  counter,
+  counters,
+  countersSecond,
+  counterView,
+  dump,
+  members,
+  opened,
+  type Pen,
+  silentLog,
+  startLog,
+  startWorld,
+  statement,
+  type TestLog,
+  type TestWorld,
+  until,
+  untilLive,
+  withProjector,
+} from './test-world.ts';
+import { verifyReadModel } from './verify.ts';
+
+const test = suite('verification and rebuild');
+let world: TestWorld;
+
+test.before(async () => {
+  world = await startWorld();
+});
+test.after(() => world.close());
+
+const tables = [...allTables, members];
+
+async function writeSome(pen: Pen): Promise<Position> {
+  for (let index = 0; index < 6; index += 1) {
+    const owner = index % 2 ? acme : bolt;
+    await pen.write(`c${index}`, [opened(`n${index}`, { labels: ['l'] }), added(index)], owner);
+  }
+  return await pen.write('m1', [{ type: 'Joined', data: { name: 'Ann' } }], acme, 'member');
+}
+
+/** A log with events and a database that was filled from it. */
+async function filled(): Promise<{ log: TestLog; database: string; position: Position }> {
+  const log = await world.log();
+  const database = await world.database();
+  const position = await writeSome(log.pen);
+  await withProjector({ store: log.store, database, tables }, (p) => untilLive(p, position));
+  return { log, database, position };
+}
+
+test('finds nothing to say against what the projector wrote', async () => {
+  const { log, database, position } = await filled();
+  for (const batchMaximum of [1, 1_000]) {
+    const report = await verifyReadModel({ store: log.store, database, tables, batchMaximum });
+    assert.equal(report, {
+      position,
+      events: 13,
+      rows: 6 + 6 + 2 + 1,
+      differences: [],
+      truncated: false,
+      skipped: [],
+    });
+  }
+});
+
+const tamperings: readonly [string, string, object][] = [
+  [
+    'a member of a resource',
+    `update counterfoil.counters_v1
+        set resource = replace(resource::text, '"total":"3"', '"total":"3000"')::json where id = 'c3'`,
+    {
+      table: 'counters',
+      id: 'c3',
+      scope: 'env_acme',
+      kind: 'different',
+      path: 'resource.total',
+      expected: '3',
+      actual: '3000',
+    },
+  ],
+  [
+    'a column alone',
+    `update counterfoil.counters_v1 set total = 30 where id = 'c3'`,
+    {
+      table: 'counters',
+      id: 'c3',
+      scope: 'env_acme',
+      kind: 'different',
+      path: 'total',
+      expected: '3',
+      actual: '30',
+    },
+  ],
+  [
+    'a row that was removed',
+    `delete from counterfoil.labels_v1 where environment_id = 'env_bolt'`,
+    {
+      table: 'labels',
+      id: 'l',
+      scope: 'env_bolt',
+      kind: 'missing',
+      path: '',
+      expected: 'a row',
+      actual: null,
+    },
+  ],
+  [
+    'a row that was added',
+    `insert into counterfoil.members_v1 select 'm2', tenant_id, environment_id, status, created_at,
+       updated_at, revision, position, state, resource, metadata from counterfoil.members_v1`,
+    {
+      table: 'members',
+      id: 'm2',
+      scope: 'tenant_acme',
+      kind: 'extra',
+      path: '',
+      expected: null,
+      actual: 'a row',
+    },
+  ],
+  [
+    'a row that went to another tenant',
+    `update counterfoil.members_v1 set tenant_id = 'tenant_evil'`,
+    {
+      table: 'members',
+      id: 'm1',
+      scope: 'tenant_acme',
+      kind: 'missing',
+      path: '',
+      expected: 'a row',
+      actual: null,
+    },
+  ],
+];
+
+for (const [what, change, expected] of tamperings) {
+  test(`names ${what}, and a rebuild puts it right`, async () => {
+    const { log, database } = await filled();
+    const before = await Promise.all(tables.map(({ name }) => dump(database, name)));
+    await statement(database, change);
+    const found: unknown[] = [];
+    const onDifference = (difference: unknown) => found.push(difference);
+    const options = { store: log.store, database, tables };
+    const report = await verifyReadModel({ ...options, onDifference });
+    assert.equal(report.differences[0], expected);
+    assert.equal(found, report.differences);
+    await rebuildReadModel({ ...options, log: silentLog });
+    assert.equal((await verifyReadModel(options)).differences, []);
+    const after = await Promise.all(tables.map(({ name }) => dump(database, name)));
+    assert.equal(after, before);
+  });
+}
+
+test('finds a view that shows other rows than those of the table', async () => {
+  const { log, database } = await filled();
+  await statement(
+    database,
+    `create table counterfoil.decoy as select * from counterfoil.members;
+     create or replace view counterfoil.members as select * from counterfoil.decoy where false`,
+  );
+  const report = await verifyReadModel({ store: log.store, database, tables });
+  assert.equal(
+    report.differences.map(({ table, id, kind }) => [table, id, kind]),
+    [['members', 'm1', 'missing']],
+  );
+});
+
+test('compares a running system, up to the checkpoint that it has seen', async () => {
+  const { log, database } = await filled();
+  const options = { store: log.store, database, tables };
+  await withProjector({ ...options, batchMaximum: 3 }, async (projector) => {
+    let isWriting = true;
+    const writing = (async () => {
+      let last = 0n;
+      for (let round = 0; isWriting; round += 1) {
+        last = await log.pen.write(`new${round % 7}`, [round < 7 ? opened('x') : added(round)]);
+      }
+      return last;
+    })();
+    const positions = new Set<Position>();
+    for (let round = 0; round < 5; round += 1) {
+      const report = await verifyReadModel(options);
+      assert.equal(report.differences, []);
+      positions.add(report.position);
+    }
+    isWriting = false;
+    assert.ok(positions.size > 1, 'it has moved meanwhile');
+    await untilLive(projector, await writing);
+  });
+});
+
+test('rebuilds under a running projector, beside the rows that are shown', async () => {
+  const { log, database } = await filled();
+  const options = { store: log.store, database, tables };
+  await withProjector(options, async (projector) => {
+    await until('it runs', () => projector.status().state === 'running');
+    await statement(database, `update counterfoil.counters_v1 set total = 30 where id = 'c3'`);
+    await rebuildReadModel({ ...options, only: ['counters'], log: silentLog });
+    assert.equal((await verifyReadModel(options)).differences, []);
+    await untilLive(projector, await log.pen.write('c3', [added(1)], acme));
+    const [row] = await statement<{ total: string }>(
+      database,
+      `select total from counterfoil.counters where id = 'c3'`,
+    );
+    assert.is(row?.total, '4');
+    const generations = projector.status().tables.map(({ name, generation }) => [name, generation]);
+    assert.equal(Object.fromEntries(generations), {
+      counters: 1,
+      additions: 0,
+      labels: 0,
+      members: 0,
+    });
+  });
+});
+
+test('a rebuild that meets a bad event says so and leaves what is shown', async () => {
+  const { log, database } = await filled();
+  const broken = documents(counter, {
+    name: 'counters',
+    version: 1,
+    view: (state) => {
+      if (state.total === 3) throw new Error('cannot show 3');
+      return counterView(state);
+    },
+    columns: counters.columns,
+  });
+  const before = await dump(database, 'counters');
+  const failure = await rebuildReadModel({
+    store: log.store,
+    database,
+    tables: [broken, ...tables.slice(1)],
+    only: ['counters'],
+    log: silentLog,
+  }).catch((error: unknown) => error);
+  assert.instance(failure, RebuildFailed);
+  assert.match((failure as Error).message, /counter-env_acme.c3@1: cannot show 3/);
+  assert.equal(await dump(database, 'counters'), before);
+});
+
+test('says which tables it could not compare', async () => {
+  const { log, database } = await filled();
+  const report = await verifyReadModel({
+    store: log.store,
+    database,
+    tables: [countersSecond, members],
+  });
+  assert.equal(report.skipped, [
+    { table: 'counters', reason: 'readers see version 1; this program knows version 2' },
+  ]);
+});
+
+/** What every part does with a log that is not the one that the rows came from. */
+async function assertRefused(log: TestLog, database: string, message: RegExp): Promise<void> {
+  const before = await dump(database, 'counters');
+  await withProjector({ store: log.store, database, tables }, async (projector) => {
+    await until('it refuses', () => projector.status().state === 'refused');
+    assert.match(projector.status().error ?? '', message);
+  });
+  const failure = await verifyReadModel({ store: log.store, database, tables }).catch(
+    (error: unknown) => error,
+  );
+  assert.instance(failure, ForeignLog);
+  assert.equal(await dump(database, 'counters'), before);
+}
+
+test('a restored older log is refused, also when it has been written to since', async () => {
+  const log = await world.log();
+  const database = await world.database();
+  await writeSome(log.pen);
+  await log.close();
+  const copy = `${log.directory}_copy`;
+  await cp(log.directory, copy, { recursive: true });
+  const newer = await startLog(log.directory);
+  const last = await newer.pen.write('late', [opened('late'), added(1), added(2)]);
+  await withProjector({ store: newer.store, database, tables }, (p) => untilLive(p, last));
+  await newer.close();
+  const older = await startLog(copy);
+  await assertRefused(older, database, /ends before event counter-env_acme.late@2/);
+  await older.pen.write('late', [opened('other'), added(7), added(8), added(9)]);
+  await assertRefused(older, database, /its event counter-env_acme.late@2 is another/);
+  await older.close();
+});
+
+test('another log is refused until the read models are discarded', async () => {
+  const { database } = await filled();
+  const other = await world.log();
+  const last = await other.pen.write('c9', [opened('nine')]);
+  await assertRefused(other, database, /The event log is not the one/);
+  await discardReadModel(database);
+  await withProjector({ store: other.store, database, tables }, async (projector) => {
+    await untilLive(projector, last);
+    assert.is((await dump(database, 'counters')).length, 1);
+    const failure = await discardReadModel(database).catch((error: unknown) => error);
+    assert.instance(failure, ProjectorActive);
+  });
+});
+
+test('a log that is exchanged under a running projector is refused', async () => {
+  const log = await world.log();
+  const database = await world.database();
+  await writeSome(log.pen);
+  await log.close();
+  const copy = `${log.directory}_copy`;
+  await cp(log.directory, copy, { recursive: true });
+  const newer = await startLog(log.directory);
+  const older = await startLog(copy);
+  // The store that the projector knows is cut off once and is another one from then on.
+  let current = newer.store;
+  const cut = new AbortController();
+  const store = {
+    ...newer.store,
+    readStream: (...given: Parameters<typeof current.readStream>) => current.readStream(...given),
+    async *follow(...[options, maximum]: Parameters<typeof current.follow>) {
+      const signal = AbortSignal.any([options.signal, cut.signal]);
+      yield* newer.store.follow({ ...options, signal }, maximum);
+      current = older.store;
+      if (!options.signal.aborted) yield* older.store.follow(options, maximum);
+    },
+  };
+  const projector = startProjector({ store, database, tables, log: silentLog });
+  await untilLive(projector, await newer.pen.write('late', [opened('late')]));
+  cut.abort();
+  await until('it refuses', () => projector.status().state === 'refused');
+  assert.match(projector.status().error ?? '', /ends before event counter-env_acme.late@0/);
+  await projector.stop();
+  await newer.close();
+  await older.close();
+});
+
+test.run();
