@@ -171,7 +171,8 @@ interface Answer {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
-const wrongLastSequence = 10071;
+/** With and without the sequence that the stream has; newer clusters answer the second. */
+const wrongLastSequence: readonly (number | undefined)[] = [10071, 10164];
 
 /** What is wrong with an answer; null when the message is stored as the expected sequence. */
 function readAnswer(
@@ -184,7 +185,7 @@ function readAnswer(
   }
   const { seq, duplicate, error } = parseAnswer(message);
   if (error) {
-    const fault = error.err_code === wrongLastSequence ? 'conflict' : 'refused';
+    const fault = wrongLastSequence.includes(error.err_code) ? 'conflict' : 'refused';
     return { fault, detail: error.description ?? `error ${error.err_code}` };
   }
   if (duplicate) return { fault: 'duplicate', detail: `stored already as sequence ${seq}` };

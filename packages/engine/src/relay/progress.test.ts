@@ -1,0 +1,84 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createMetrics } from '../operations/metrics.ts';
+import { createProgress } from './progress.ts';
+import { logStart } from './resume.ts';
+
+const test = suite('progress of the relay');
+
+const at = (sequence: number, position: bigint, complete = true) => ({
+  sequence,
+  position,
+  index: 0,
+  complete,
+});
+
+test('a checkpoint never stands inside an event', () => {
+  const progress = createProgress(undefined);
+  assert.is(progress.checkpoint(), null);
+  progress.opened('BILLING then', logStart);
+  assert.is(progress.checkpoint(), null);
+  progress.placed(at(2, 20n), 2);
+  progress.placed(at(3, 30n, false), 1);
+  const stream = 'BILLING then';
+  assert.equal(progress.checkpoint(), { stream, sequence: 2, position: 20n });
+  assert.is(progress.status().sequence, 3);
+  progress.placed(at(4, 30n), 1);
+  assert.equal(progress.checkpoint(), { stream, sequence: 4, position: 30n });
+  assert.is(progress.status().published, 4);
+});
+
+test('the lag is the age of the oldest event in hand, and the way to the end of the log', () => {
+  let now = 10_000;
+  const progress = createProgress(undefined, () => now);
+  progress.opened('BILLING then', at(1, 100n));
+  progress.headSeen(250n);
+  assert.is(progress.status().headLag, 150n);
+  progress.caughtUp(true);
+  assert.is(progress.status().headLag, 0n);
+  progress.inHand(9_000);
+  now = 12_500;
+  assert.is(progress.status().lagMilliseconds, 3_500);
+  assert.is(progress.status().headLag, 150n);
+  progress.inHand(null);
+  assert.is(progress.status().lagMilliseconds, 0);
+  progress.placed(at(2, 300n), 1);
+  progress.caughtUp(false);
+  assert.is(progress.status().headLag, 0n);
+});
+
+test('an error stays until something is published', () => {
+  const progress = createProgress(undefined);
+  progress.failed('away');
+  progress.placed(at(5, 5n), 0);
+  assert.is(progress.status().error, 'away');
+  progress.placed(at(6, 6n), 1);
+  assert.is(progress.status().error, null);
+});
+
+test('all is in the metrics', async () => {
+  const metrics = createMetrics({ processMetrics: false });
+  const progress = createProgress(metrics, () => 5_000);
+  progress.opened('BILLING then', at(1, 100n));
+  progress.headSeen(140n);
+  progress.inHand(3_000);
+  progress.placed(at(4, 120n), 3);
+  progress.resynced('conflict');
+  progress.damaged('torn_tail');
+  progress.truncated();
+  progress.failed('away');
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'counterfoil_relay_lag_positions 20',
+    'counterfoil_relay_lag_seconds 2',
+    'counterfoil_relay_failing 1',
+    'counterfoil_relay_published_total 3',
+    'counterfoil_relay_resyncs_total{reason="conflict"} 1',
+    'counterfoil_relay_stream_damages_total{damage="torn_tail"} 1',
+    'counterfoil_relay_truncated_total 1',
+  ]) {
+    assert.ok(text.split('\n').includes(line), line);
+  }
+});
+
+test.run();
