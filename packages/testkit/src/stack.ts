@@ -2,14 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ApiConfig, startApi } from '@counterfoil/api';
-import { createStreams, type EventStore, openEventStore, systemContext } from '@counterfoil/engine';
+import { type Api, type ApiConfig, startApi } from '@counterfoil/api';
+import {
+  createLog,
+  createStreams,
+  type EventStore,
+  openEventStore,
+  systemContext,
+} from '@counterfoil/engine';
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
-import { startEventStore, startNats, startPostgres } from '@counterfoil/local';
+import { type LocalServer, startEventStore, startNats, startPostgres } from '@counterfoil/local';
 import { firstTenant, modules, secretsFrom } from '@counterfoil/modules';
 import { startProjectorApp } from '@counterfoil/projector';
 import { startWebhooks, webhooksDefaults } from '@counterfoil/webhooks';
 import { type Caller, caller } from './caller.ts';
+import { type Part, startPart } from './part.ts';
 
 /** A tenant of a test, with a key that may do everything in it. */
 export interface TestTenant extends Caller {
@@ -17,6 +24,9 @@ export interface TestTenant extends Caller {
   readonly environmentId: EnvironmentId;
   readonly apiKey: string;
 }
+
+/** The parts of the service, each of which can be away for a while. */
+export type PartName = 'eventStore' | 'postgres' | 'nats' | 'projector' | 'webhooks' | 'api';
 
 /** The whole service on throw-away servers. Everything is real; only fsync of Postgres is off. */
 export interface Stack {
@@ -28,6 +38,8 @@ export interface Stack {
   /** Where the servers keep their data. */
   readonly directory: string;
   readonly store: EventStore;
+  /** What the test may stop and start again. */
+  readonly parts: Readonly<Record<PartName, Part>>;
   /** A tenant of its own; the same seed gives the same one. */
   tenant(seed: string): Promise<TestTenant>;
   stop(): Promise<void>;
@@ -42,40 +54,15 @@ interface StackOptions {
 const loopback = ['127.0.0.0/8'];
 
 /** Starts the stack in about three seconds. */
-export async function startStack({
-  api: apiOptions,
-  retryLadder,
-}: StackOptions = {}): Promise<Stack> {
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const directory = mkdtempSync(join(tmpdir(), 'counterfoil-stack-'));
   const secretKey = randomBytes(32).toString('hex');
-  const [eventStore, postgres, nats] = await Promise.all([
-    startEventStore({ directory: join(directory, 'eventstore') }),
-    startPostgres({ directory: join(directory, 'postgres'), durable: false }),
-    startNats({ directory: join(directory, 'nats') }),
-  ]);
-  const urls = { EVENTSTORE_URL: eventStore.url, DATABASE_URL: postgres.url, NATS_URL: nats.url };
-  const common = { HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const };
-  const projector = await startProjectorApp({ ...urls, ...common, HEALTH_PORT: 0 });
-  const webhooks = await startWebhooks({
-    ...webhooksDefaults,
-    databaseUrl: postgres.url,
-    natsUrl: nats.url,
-    secretKey,
-    policy: { allowHttp: true, allowedCidrs: loopback, deniedCidrs: [] },
-    retry: { ...webhooksDefaults.retry, ...(retryLadder ? { ladder: retryLadder } : {}) },
-  });
-  const api = await startApi({
-    ...urls,
-    ...common,
-    COUNTERFOIL_SECRET_KEY: secretKey,
-    PORT: 0,
-    RATE_LIMIT_PER_SECOND: 1_000_000,
-    WEBHOOK_ALLOW_HTTP: true,
-    WEBHOOK_ALLOWED_CIDRS: loopback,
-    ...apiOptions,
-  });
-  const store = openEventStore({ url: eventStore.url });
-  const baseUrl = `http://127.0.0.1:${api.port}`;
+  const servers = await startServers(directory);
+  const applications = await startApplications(servers.urls, secretKey, options);
+  const { baseUrl } = applications;
+  const { EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl } = servers.urls;
+  const parts = { ...servers.parts, ...applications.parts };
+  const store = openEventStore({ url: eventStoreUrl });
   const secrets = secretsFrom(secretKey);
   const streams = createStreams({
     store,
@@ -83,12 +70,13 @@ export async function startStack({
   });
   return {
     baseUrl,
-    eventStoreUrl: eventStore.url,
-    databaseUrl: postgres.url,
-    natsUrl: nats.url,
+    eventStoreUrl,
+    databaseUrl,
+    natsUrl: servers.urls.NATS_URL,
     secretKey,
     directory,
     store,
+    parts,
     async tenant(seed) {
       const plan = firstTenant(tenantOf(seed), secrets.keyMaterial);
       const context = systemContext(streams, { ...plan, correlationId: 'test' });
@@ -98,13 +86,80 @@ export async function startStack({
       return { ...plan, ...call };
     },
     async stop() {
-      await api.stop();
-      await webhooks.stop();
-      await projector.stop();
+      await parts.api.stop();
+      await parts.webhooks.stop();
+      await parts.projector.stop();
       await store.close();
-      await Promise.all([eventStore.stop(), postgres.stop(), nats.stop()]);
+      await Promise.all([parts.eventStore.stop(), parts.postgres.stop(), parts.nats.stop()]);
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+interface Urls {
+  readonly EVENTSTORE_URL: string;
+  readonly DATABASE_URL: string;
+  readonly NATS_URL: string;
+}
+
+/** The servers. Each comes back on its port and folder, so that its address stays the same. */
+async function startServers(directory: string) {
+  const place = (name: string, former: { readonly port: number } | null) => ({
+    directory: join(directory, name),
+    ...(former ? { port: former.port } : {}),
+  });
+  const [eventStore, postgres, nats] = await Promise.all([
+    startPart<LocalServer>((former) => startEventStore(place('eventstore', former))),
+    startPart<LocalServer>((former) =>
+      startPostgres({ ...place('postgres', former), durable: false }),
+    ),
+    startPart<LocalServer>((former) => startNats(place('nats', former))),
+  ]);
+  const urls: Urls = {
+    EVENTSTORE_URL: eventStore.first.url,
+    DATABASE_URL: postgres.first.url,
+    NATS_URL: nats.first.url,
+  };
+  return {
+    urls,
+    parts: { eventStore: eventStore.part, postgres: postgres.part, nats: nats.part },
+  };
+}
+
+async function startApplications(urls: Urls, secretKey: string, options: StackOptions) {
+  const common = { HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const };
+  const { retryLadder } = options;
+  const projector = await startPart(() =>
+    startProjectorApp({ ...urls, ...common, HEALTH_PORT: 0 }),
+  );
+  const webhooks = await startPart(() =>
+    startWebhooks(
+      {
+        ...webhooksDefaults,
+        databaseUrl: urls.DATABASE_URL,
+        natsUrl: urls.NATS_URL,
+        secretKey,
+        policy: { allowHttp: true, allowedCidrs: loopback, deniedCidrs: [] },
+        retry: { ...webhooksDefaults.retry, ...(retryLadder ? { ladder: retryLadder } : {}) },
+      },
+      createLog({ level: 'silent', name: 'webhooks' }),
+    ),
+  );
+  const api = await startPart<Api>((former) =>
+    startApi({
+      ...urls,
+      ...common,
+      COUNTERFOIL_SECRET_KEY: secretKey,
+      PORT: former?.port ?? 0,
+      RATE_LIMIT_PER_SECOND: 1_000_000,
+      WEBHOOK_ALLOW_HTTP: true,
+      WEBHOOK_ALLOWED_CIDRS: loopback,
+      ...options.api,
+    }),
+  );
+  return {
+    baseUrl: `http://127.0.0.1:${api.first.port}`,
+    parts: { projector: projector.part, webhooks: webhooks.part, api: api.part },
   };
 }
 
