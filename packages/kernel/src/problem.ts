@@ -33,6 +33,11 @@ export interface ProblemOptions {
   readonly errors?: readonly FieldProblem[];
   /** Seconds after which a repetition makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
+  /**
+   * Whether a request with an idempotency key is to get this answer for ever, even when it could
+   * succeed later (decision 30). It is recorded in the record's own stream then.
+   */
+  readonly isRemembered?: boolean;
 }
 
 /** A failure that the caller caused or must know about. Nothing has been stored when it is thrown. */
@@ -41,6 +46,7 @@ export class Problem extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly errors: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isRemembered: boolean;
 
   /** `message` is for people: what is wrong and what to do about it. */
   constructor(code: ProblemCode, message: string, options: ProblemOptions = {}) {
@@ -50,6 +56,7 @@ export class Problem extends Error {
     this.details = options.details;
     this.errors = options.errors;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isRemembered = options.isRemembered ?? false;
   }
 
   get status(): number {
@@ -72,6 +79,13 @@ export const notFound = (what: string, id: string, field = 'id'): Problem =>
 /** The state of a record does not allow the operation: 400 (decision 4). */
 export const invalidOperation = (message: string, details?: Record<string, unknown>): Problem =>
   new Problem('invalid_operation', message, details ? { details } : {});
+
+/** The same, remembered under the idempotency key of the request, if it has one (decision 30). */
+export const refusal = (message: string, details?: Record<string, unknown>): Problem =>
+  new Problem('invalid_operation', message, {
+    isRemembered: true,
+    ...(details ? { details } : {}),
+  });
 
 /** Thrown when the program itself is wrong. It is never answered in detail and appends nothing. */
 export class BrokenInvariant extends Error {

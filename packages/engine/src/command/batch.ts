@@ -13,6 +13,7 @@ import type { NewEvent } from '../log/types.ts';
 import type { ClaimTicket, UniqueChange } from './claims.ts';
 import type { Cause, Entry, RawEvent } from './command.ts';
 import { type FoldedStream, revokedAfter } from './folded-stream.ts';
+import { refusalEvent } from './refusal.ts';
 import { assertSameRequest } from './request-mark.ts';
 
 /** Limits of one append: commands decided together, and characters of canonical JSON. */
@@ -24,6 +25,8 @@ export interface AppendedVerdict<State> {
   readonly events: readonly Stamped<RawEvent>[];
   readonly firstRevision: number;
   readonly lastEventId: string;
+  /** Set when the events only record that the command was refused. */
+  readonly refusal: Problem | null;
 }
 
 /** What a batch decided for one command, given that the append of the batch succeeds. */
@@ -130,21 +133,31 @@ function decideOne<State>(
     if (!isCovered(entry.ticket, change, stream.revokedClaims)) {
       return only({ kind: 'claims', change });
     }
-    return {
-      verdict: {
-        kind: 'appended',
-        after: written.after,
-        events: written.stamped,
-        firstRevision: stream.head.revision + 1,
-        lastEventId: written.events.at(-1)?.id ?? '',
-      },
-      events: written.events,
-      characters: written.characters,
-    };
+    return appended(stream, written, null);
   } catch (reason) {
-    return only({ kind: 'refused', reason });
+    const isKept = reason instanceof Problem && reason.isRemembered && command.mark !== null;
+    if (!isKept) return only({ kind: 'refused', reason });
+    const written = writeEvents(input, stream, [refusalEvent(reason)], entry, at);
+    return appended(stream, written, reason);
   }
 }
+
+const appended = <State>(
+  before: FoldedStream<State>,
+  { after, stamped, events, characters }: Written<State>,
+  refusal: Problem | null,
+): Step<State> => ({
+  verdict: {
+    kind: 'appended',
+    after,
+    events: refusal ? [] : stamped,
+    firstRevision: before.head.revision + 1,
+    lastEventId: events.at(-1)?.id ?? '',
+    refusal,
+  },
+  events,
+  characters,
+});
 
 function assertRevision(expected: number | null, actual: number): void {
   if (expected === null || expected === actual) return;

@@ -1,4 +1,4 @@
-import type { Actor, Decision, Stamped } from '@counterfoil/kernel';
+import type { Actor, Decision, Problem, Stamped } from '@counterfoil/kernel';
 import type { Outcome } from '../define/context.ts';
 import type { Position, RequestMark } from '../log/types.ts';
 import type { ClaimTicket } from './claims.ts';
@@ -31,6 +31,8 @@ export interface Command<State> {
 export interface WriterOutcome<State> extends Outcome<State, RawEvent> {
   readonly events: readonly Stamped<RawEvent>[];
   readonly position: Position;
+  /** Set when the command was refused and the refusal recorded: it is thrown to the caller. */
+  readonly refusal: Problem | null;
 }
 
 /** A command in the mailbox of its stream. */

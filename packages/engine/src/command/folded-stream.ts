@@ -7,6 +7,12 @@ import type { Position, StoredEvent } from '../log/types.ts';
 /** Type of the event by which the engine takes a tentative claim away; see claims.ts. */
 export const claimRevoked = 'ClaimRevoked';
 
+/**
+ * Type of the event that records a refusal under the idempotency key of its request, so that the
+ * request gets the same answer for ever. The business never sees it.
+ */
+export const requestRefused = 'RequestRefused';
+
 /** A stream folded up to its last known event. Immutable, so a batch can be decided on a copy. */
 export interface FoldedStream<State> {
   readonly state: State;

@@ -2,6 +2,7 @@ import { belongsTo, stampedEvent } from '../log/decode.ts';
 import type { EventStore, RequestMark } from '../log/types.ts';
 import type { WriterOutcome } from './command.ts';
 import { advance, emptyStream } from './folded-stream.ts';
+import { refusalOf } from './refusal.ts';
 import type { RequestIndex, RequestSpan } from './request-index.ts';
 import { assertSameRequest } from './request-mark.ts';
 import type { StreamPlace } from './writer-environment.ts';
@@ -19,10 +20,12 @@ async function foldOutcome<State>(
 ): Promise<WriterOutcome<State>> {
   let stream = emptyStream<State>(place.aggregate.initial);
   const events: WriterOutcome<State>['events'][number][] = [];
+  let refusal: WriterOutcome<State>['refusal'] = null;
   for await (const event of store.readStream(place.name, { from: 0, maximum: span.last + 1 })) {
     stream = advance(place.aggregate, stream, event);
     if (event.revision < span.first) continue;
     if (event.metadata.request) assertSameRequest(event.metadata.request, mark);
+    refusal = refusalOf(event);
     if (belongsTo(place.aggregate, event)) events.push(stampedEvent(place.aggregate, event));
   }
   return {
@@ -31,6 +34,7 @@ async function foldOutcome<State>(
     revision: stream.head.revision,
     position: stream.position,
     replayed: false,
+    refusal,
   };
 }
 

@@ -105,6 +105,7 @@ export class RequestRunner implements RequestRun, RequestContext {
         expectedRevision: ifMatch,
       }));
     this.#note(outcome);
+    if (outcome.refusal) throw outcome.refusal;
     if (outcome.events.length > 0) {
       await this.#options.takenOver?.((aggregate as unknown as Any).name, outcome.position);
     }

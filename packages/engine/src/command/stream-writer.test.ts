@@ -4,6 +4,7 @@ import {
   instantOf,
   invalidOperation,
   type Problem,
+  refusal,
 } from '@counterfoil/kernel';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
@@ -190,6 +191,25 @@ test('the same key takes effect once and is answered alike, at once and later', 
   assert.is(late?.state.coins, 7);
   assert.is(late?.revision, 0);
   assert.is(store.log.length, 2);
+});
+
+test('a remembered refusal is the answer for ever, also when it could succeed now', async () => {
+  const { store, writer } = start();
+  const take: JarDecision = (state) => {
+    if (state.coins < 5) throw refusal('There are not enough coins.');
+    return [{ type: 'Filled', data: { coins: -5 } }];
+  };
+  assert.is(await outcomeOf(writer().run(command(take))), 'invalid_operation');
+  assert.is(store.log.length, 0);
+  assert.is((await writer().run(command(take, 'key'))).refusal?.code, 'invalid_operation');
+  await writer().run(command(fill(9)));
+  assert.is((await writer().run(command(take, 'key'))).refusal?.code, 'invalid_operation');
+  const restarted = await start(store)
+    .writer()
+    .replay(requestMark('POST /jars/1/fill', 'key', {}));
+  assert.is(restarted?.refusal?.message, 'There are not enough coins.');
+  assert.is((await writer().run(command(take, 'other'))).state.coins, 4);
+  assertChains(store);
 });
 
 test('the same key with another body is refused and names the fields', async () => {

@@ -196,7 +196,7 @@ export class StreamWriter<State> {
   }
 
   #finishAppended(entry: Entry<State>, verdict: AppendedVerdict<State>): WriterOutcome<State> {
-    const outcome = this.#outcome(verdict.after, verdict.events);
+    const outcome = this.#outcome(verdict.after, verdict.events, verdict.refusal);
     const { mark } = entry.command;
     const span = { first: verdict.firstRevision, last: verdict.after.head.revision };
     if (mark) this.#requests.remember(mark, span, outcome);
@@ -220,9 +220,11 @@ export class StreamWriter<State> {
   #outcome(
     after: FoldedStream<State>,
     events: WriterOutcome<State>['events'],
+    refusal: WriterOutcome<State>['refusal'] = null,
   ): WriterOutcome<State> {
     const { position } = this.#stream;
-    return { state: after.state, events, revision: after.head.revision, position, replayed: false };
+    const { revision } = after.head;
+    return { state: after.state, events, revision, position, replayed: false, refusal };
   }
 
   #resolve(

@@ -10,6 +10,7 @@ import {
   isEmpty,
   type Metadata,
   notFound,
+  refusal,
   sequencedId,
   smaller,
   textOf,
@@ -104,7 +105,7 @@ export const terminateWallet =
   (state, at) => {
     const wallet = open(state, id, 'be terminated');
     if (decimal(wallet.credit_balance).cmp(zero) < 0) {
-      throw invalidOperation('The wallet owes credits. Top it up to zero before terminating it.', {
+      throw refusal('The wallet owes credits. Top it up to zero before terminating it.', {
         credit_balance: wallet.credit_balance,
       });
     }
@@ -126,12 +127,12 @@ export const terminateWallet =
 function open(state: WalletState, id: string, purpose: string): Wallet {
   if (!state) throw notFound('wallet', id);
   if (state.wallet_status === 'closed') {
-    throw invalidOperation(`Wallet ${id} is closed and cannot ${purpose}.`, {
+    throw refusal(`Wallet ${id} is closed and cannot ${purpose}.`, {
       wallet_status: state.wallet_status,
     });
   }
   if (state.wallet_status === 'frozen' && purpose === 'be debited') {
-    throw invalidOperation(`Wallet ${id} is frozen and cannot ${purpose}. Unfreeze it first.`, {
+    throw refusal(`Wallet ${id} is frozen and cannot ${purpose}. Unfreeze it first.`, {
       wallet_status: state.wallet_status,
     });
   }
@@ -142,7 +143,7 @@ function assertFunds(wallet: Wallet, requested: DecimalText): void {
   if (wallet.wallet_type === 'POST_PAID') return;
   const available = sumOf(wallet.lots);
   if (decimal(requested).cmp(decimal(available)) <= 0) return;
-  throw invalidOperation(`The wallet has ${available} credits available, ${requested} requested.`, {
+  throw refusal(`The wallet has ${available} credits available, ${requested} requested.`, {
     available,
     requested,
   });
