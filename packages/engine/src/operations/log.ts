@@ -39,5 +39,6 @@ export function createLog({ level, name, destination }: LogOptions): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: secretMembers.flatMap(pathsOf), censor: '[redacted]' },
   };
-  return destination ? pino(options, destination) : pino(options);
+  // Synchronous, so that the last lines of a process are never lost and no line waits in memory.
+  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }
