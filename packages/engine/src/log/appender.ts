@@ -6,7 +6,10 @@ import type { AppendError, Appended } from './types.ts';
 
 /** What appending needs of the event store's client. */
 export interface AppendClient {
-  /** Resolves once the client has learnt what the server can do; sends no append. */
+  /**
+   * Resolves once the client has learnt what the server can do; sends no append. The same promise
+   * as long as that holds, another one after the connection was lost.
+   */
   ready(): Promise<unknown>;
   /** Sends an append. The server refuses it when it arrives later than so many milliseconds. */
   append(append: OutgoingAppend, milliseconds: number): Promise<Appended>;
@@ -29,6 +32,11 @@ export interface Appender {
   close(): Promise<void>;
 }
 
+interface Readiness {
+  readonly client: AppendClient;
+  readonly answer: Promise<unknown>;
+}
+
 /** Appends that may wait or be under way; more are refused at once. */
 const pendingMaximum = 10_000;
 
@@ -49,13 +57,19 @@ export function createAppender({ connect, gate }: AppenderOptions): Appender {
     client = connect();
     void gate.whileEmpty(() => broken.close()).catch(() => {});
   };
-  const prepare = async (stream: string, deadline: Deadline): Promise<AppendClient> => {
-    const current = client;
+  const readiness = (): Readiness => {
+    const answer = client.ready();
+    // Whoever only compares it does not wait for it, and its failure must not end the process.
+    answer.catch(() => {});
+    return { client, answer };
+  };
+  const untilReady = async (stream: string, deadline: Deadline): Promise<Readiness> => {
+    const current = readiness();
     try {
-      await deadline.race(current.ready());
+      await deadline.race(current.answer);
       return current;
     } catch (error) {
-      if (isKeptByClient(error)) replace(current);
+      if (isKeptByClient(error)) replace(current.client);
       throw unsentAppendError(stream, 'the event store does not answer', error);
     }
   };
@@ -100,12 +114,15 @@ export function createAppender({ connect, gate }: AppenderOptions): Appender {
     }
   };
   const run = async (append: OutgoingAppend, deadline: Deadline): Promise<Appended> => {
-    const ready = await prepare(append.stream, deadline);
+    const ready = await untilReady(append.stream, deadline);
     const pass = await enter(append, deadline);
-    if (ready === client && !closed) return await send(client, append, pass, deadline);
+    if (closed) {
+      pass.leave();
+      throw closedError(append.stream);
+    }
+    if (ready.answer === readiness().answer) return await send(client, append, pass, deadline);
     pass.leave();
-    if (closed) throw closedError(append.stream);
-    // The client was replaced while this append waited for its place.
+    // The connection was lost while this append waited for its place: nothing was sent yet.
     return await run(append, deadline);
   };
 

@@ -1,7 +1,8 @@
 /**
  * The event store behind its official client, `@eventstore/db-client` 6.2.1. No other file of the
- * engine may import the client: it hangs, leaks and ends the process in ways that are dealt with
- * here and in the helpers beside, and a switch to its successor must stay a matter of this file.
+ * engine but its tests may import the client: it hangs, leaks and ends the process in ways that
+ * are dealt with here and in the helpers beside, and a switch to its successor must stay a matter
+ * of this file. It needs a server from 23.10 on, which says when a subscription has caught up.
  */
 import {
   type AllStreamSubscription,

@@ -32,6 +32,10 @@ export interface FaultyProxy {
   endCalls(method: string, code: number, trailers?: IncomingHttpHeaders): void;
   /** Calls of a method that are open now. */
   openCalls(method: string): number;
+  /** Calls of a method that have begun, ever. */
+  callsBegun(method: string): number;
+  /** Calls of a method that the client has cancelled, ever. */
+  callsCancelled(method: string): number;
   /** Resolves when calls of a method have begun, ever, as often as given. */
   whenBegun(method: string, times: number): Promise<void>;
   /** Resolves when no call of a method is open. */
@@ -49,6 +53,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
   const faults = new Map<string, Fault>();
   const open = new Set<OpenStream>();
   const begun: string[] = [];
+  const cancelled: string[] = [];
   const sessions = new Set<Http2Session>();
   const watchers = new Set<() => void>();
   const notify = (): void => {
@@ -56,6 +61,8 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
   };
   const openOf = (method: string): OpenStream[] =>
     [...open].filter(({ path }) => path.endsWith(method));
+  const callsBegun = (method: string): number =>
+    begun.filter((path) => path.endsWith(method)).length;
   const until = (condition: () => boolean): Promise<void> =>
     new Promise((resolve) => {
       const watcher = (): void => {
@@ -81,6 +88,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
     stream.on('error', () => {});
     stream.once('close', () => {
       open.delete(entry);
+      if (stream.rstCode === constants.NGHTTP2_CANCEL) cancelled.push(entry.path);
       notify();
     });
     notify();
@@ -101,8 +109,9 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
       for (const { stream } of openOf(method)) endWithStatus(stream, code, trailers);
     },
     openCalls: (method) => openOf(method).length,
-    whenBegun: (method, times) =>
-      until(() => begun.filter((path) => path.endsWith(method)).length >= times),
+    callsBegun,
+    callsCancelled: (method) => cancelled.filter((path) => path.endsWith(method)).length,
+    whenBegun: (method, times) => until(() => callsBegun(method) >= times),
     whenIdle: (method) => until(() => openOf(method).length === 0),
     close: async () => {
       for (const session of sessions) session.destroy();

@@ -51,20 +51,21 @@ export function createReader(
 ): Pick<EventStore, 'readStream' | 'readLast' | 'readLog' | 'follow' | 'head'> {
   const { client, closing } = options;
   const head = async (): Promise<Position> => {
-    for await (const [position] of positionsOfCall(options)) return position ?? 0n;
-    return 0n;
+    const positions = await lastBatch(positionsOfCall(options));
+    return positions[0] ?? 0n;
   };
   return {
     head,
     readStream: (stream, { from = 0, maximum = Number.MAX_SAFE_INTEGER } = {}) => {
       assertWithin('from', from, 0, Number.MAX_SAFE_INTEGER);
       assertWithin('maximum', maximum, 1, Number.MAX_SAFE_INTEGER);
-      return eventsOfStream(options, stream, () => client.readStream(stream, from, maximum));
+      return flat(batchesOfStream(options, stream, () => client.readStream(stream, from, maximum)));
     },
     readLast: async (stream) => {
-      const events = eventsOfStream(options, stream, () => client.readStream(stream, 'last', 1));
-      for await (const event of events) return event;
-      return null;
+      const [event] = await lastBatch(
+        batchesOfStream(options, stream, () => client.readStream(stream, 'last', 1)),
+      );
+      return event ?? null;
     },
     readLog: ({ prefixes, after, upTo, signal }) => {
       const signals = signal ? [closing, signal] : [closing];
@@ -92,13 +93,13 @@ const positionsOfCall = ({ client, closing, timeoutMs }: ReaderOptions) =>
     silenceMilliseconds: timeoutMs,
   });
 
-async function* eventsOfStream(
+function batchesOfStream(
   { closing, timeoutMs }: ReaderOptions,
   stream: string,
   open: () => OpenCall,
-): AsyncGenerator<StoredEvent> {
+): AsyncGenerator<readonly StoredEvent[]> {
   if (!parseStreamName(stream)) throw new BrokenInvariant(`${stream} is no stream name`);
-  const batches = batchesOfCall({
+  return batchesOfCall({
     what: `read of ${stream}`,
     open,
     accept: incomingEvent,
@@ -106,7 +107,20 @@ async function* eventsOfStream(
     maximum: readBatch,
     silenceMilliseconds: timeoutMs,
   });
+}
+
+async function* flat<Item>(batches: AsyncIterable<readonly Item[]>): AsyncGenerator<Item> {
   for await (const batch of batches) yield* batch;
+}
+
+/**
+ * The last batch of a call, empty when there is none. It reads to the end on purpose: a call that
+ * is cancelled costs the server a reset stream, and servers cut connections that send many.
+ */
+async function lastBatch<Item>(batches: AsyncIterable<readonly Item[]>): Promise<readonly Item[]> {
+  let last: readonly Item[] = [];
+  for await (const batch of batches) last = batch;
+  return last;
 }
 
 interface SubscriptionRequest {

@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { batchesOfCall, type CallOptions } from './call-batches.ts';
+import { collect, errorOf } from './sample-events.ts';
+import { StoreUnavailable } from './types.ts';
+
+const test = suite('call-batches');
+
+/** A call that counts up, for ever or to an end, and records what is done to it. */
+function counting(end = Number.POSITIVE_INFINITY) {
+  let produced = 0;
+  let cancelled = 0;
+  const readable = new Readable({
+    objectMode: true,
+    read() {
+      produced += 1;
+      this.push(produced > end ? null : produced);
+    },
+  });
+  const open = () => ({
+    readable,
+    cancel: async () => {
+      cancelled += 1;
+    },
+  });
+  return { readable, open, produced: () => produced, cancelled: () => cancelled };
+}
+
+/** A call that says nothing by itself. */
+function silent() {
+  let cancelled = 0;
+  const readable = new Readable({ objectMode: true, read() {} });
+  const cancel = async () => {
+    cancelled += 1;
+  };
+  return { readable, open: () => ({ readable, cancel }), cancelled: () => cancelled };
+}
+
+const batches = (
+  open: CallOptions<number, number>['open'],
+  more: Partial<CallOptions<number, number>> = {},
+) =>
+  batchesOfCall<number, number>({
+    what: 'read of numbers',
+    open,
+    accept: (number) => number,
+    signals: [],
+    maximum: 10,
+    silenceMilliseconds: 60_000,
+    ...more,
+  });
+
+test('gives every item once and in order', async () => {
+  const { open, cancelled } = counting(1_000);
+  const numbers = (await collect(batches(open))).flat();
+  assert.equal(
+    numbers,
+    Array.from({ length: 1_000 }, (_, index) => index + 1),
+  );
+  assert.is(cancelled(), 0);
+});
+
+test('leaves out what means nothing', async () => {
+  const accept = (number: number) => (number % 2 === 0 ? number : null);
+  assert.equal((await collect(batches(counting(6).open, { accept }))).flat(), [2, 4, 6]);
+});
+
+test('cancels the call when the consumer breaks off, returns or throws', async () => {
+  const broken = counting();
+  for await (const _ of batches(broken.open)) break;
+  assert.is(broken.cancelled(), 1);
+
+  const returned = counting();
+  const iterator = batches(returned.open);
+  await iterator.next();
+  await iterator.return();
+  assert.is(returned.cancelled(), 1);
+
+  const thrown = counting();
+  await errorOf(
+    (async () => {
+      for await (const _ of batches(thrown.open)) throw new Error('consumer');
+    })(),
+  );
+  assert.is(thrown.cancelled(), 1);
+});
+
+test('takes no more from the server than a bounded number while the consumer is busy', async () => {
+  const { open, produced } = counting();
+  for await (const _ of batches(open, { maximum: 10 })) {
+    for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+    assert.ok(produced() < 400, `${produced()} were produced`);
+    break;
+  }
+});
+
+test('gives what came before an error and then the error', async () => {
+  const { readable, open, cancelled } = silent();
+  const iterator = batches(open);
+  const first = iterator.next();
+  readable.push(1);
+  readable.push(2);
+  await nextTurn();
+  readable.emit('error', Object.assign(new Error('lost'), { type: 'unavailable' }));
+  assert.equal((await first).value, [1, 2]);
+  const error = await errorOf(iterator.next());
+  assert.instance(error, StoreUnavailable);
+  assert.is(error.message, 'read of numbers: unavailable, lost');
+  assert.is(cancelled(), 1);
+});
+
+test('takes a stream that was never written for an empty one', async () => {
+  const { readable, open } = silent();
+  const all = collect(batches(open));
+  readable.emit('error', Object.assign(new Error('x'), { type: 'stream-not-found' }));
+  assert.equal(await all, []);
+});
+
+test('ends when the call closes without a word', async () => {
+  const { readable, open } = silent();
+  const all = collect(batches(open));
+  readable.emit('close');
+  assert.equal(await all, []);
+});
+
+test('survives errors after its end', async () => {
+  const { readable, open } = silent();
+  const all = collect(batches(open));
+  readable.emit('error', new Error('first'));
+  await errorOf(all);
+  readable.emit('error', new Error('second'));
+});
+
+test('stops at an item that cannot be accepted, after those before it', async () => {
+  const accept = (number: number) => {
+    if (number === 3) throw new Error('unreadable');
+    return number;
+  };
+  const iterator = batches(counting(5).open, { accept });
+  assert.equal((await iterator.next()).value, [1, 2]);
+  assert.is((await errorOf(iterator.next())).message, 'unreadable');
+});
+
+test('throws the reason when a signal aborts, so that nothing looks complete', async () => {
+  const controller = new AbortController();
+  const { open, cancelled } = silent();
+  const all = collect(batches(open, { signals: [controller.signal] }));
+  controller.abort(new Error('stop'));
+  assert.is((await errorOf(all)).message, 'stop');
+  assert.is(cancelled(), 1);
+  const never = batches(open, { signals: [controller.signal] });
+  assert.is((await errorOf(never.next())).message, 'stop');
+});
+
+test('gives nothing more after a signal aborted', async () => {
+  const controller = new AbortController();
+  const iterator = batches(counting().open, { signals: [controller.signal] });
+  await iterator.next();
+  controller.abort(new Error('stop'));
+  assert.is((await errorOf(iterator.next())).message, 'stop');
+});
+
+test('fails when the server sends nothing while it is waited for', async () => {
+  const { open, cancelled } = silent();
+  const error = await errorOf(collect(batches(open, { silenceMilliseconds: 10 })));
+  assert.instance(error, StoreUnavailable);
+  assert.is(error.message, 'read of numbers: no answer within 10 ms');
+  assert.is(cancelled(), 1);
+});
+
+test('fails when a live call is never confirmed', async () => {
+  const { open } = silent();
+  const options = { silenceMilliseconds: 10, isLive: true };
+  assert.instance(await errorOf(collect(batches(open, options))), StoreUnavailable);
+});
+
+test('lets a live call be silent once it is confirmed', async () => {
+  const { readable, open } = silent();
+  const iterator = batches(open, { silenceMilliseconds: 10, isLive: true });
+  const first = iterator.next();
+  readable.emit('confirmation');
+  // The watch of another, unconfirmed call that began later has run out by then.
+  await errorOf(collect(batches(silent().open, { silenceMilliseconds: 20 })));
+  readable.push(1);
+  assert.equal((await first).value, [1]);
+  await iterator.return();
+});
+
+test.run();

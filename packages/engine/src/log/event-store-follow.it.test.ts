@@ -1,0 +1,168 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type RunningServer, startEventStoreServer } from '@counterfoil/embedded-eventstore';
+import { ANY, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openEventStore } from './event-store.ts';
+import { UnreadableEvent } from './incoming-event.ts';
+import {
+  collect,
+  errorOf,
+  eventsOf,
+  fill,
+  followUntil,
+  freshStream,
+  sampleEvent,
+} from './sample-events.ts';
+import type { EventStore, Position } from './types.ts';
+
+const test = suite('event-store follow');
+
+let directory: string;
+let server: RunningServer;
+let store: EventStore;
+/** The bare client, for what our own store refuses to do. */
+let foreign: EventStoreDBClient;
+
+test.before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'event-store-'));
+  server = await startEventStoreServer({ directory });
+
+  store = openEventStore({ url: server.connectionString });
+  foreign = EventStoreDBClient.connectionString(server.connectionString);
+});
+
+test.after(async () => {
+  await foreign.dispose();
+  await store.close();
+  await server.close();
+  await rm(directory, { recursive: true });
+});
+
+const writeForeign = (stream: string): Promise<unknown> => {
+  const event = jsonEvent({ type: 'CreditsGranted', data: { n: 1 } });
+  return foreign.appendToStream(stream, [event], { expectedRevision: ANY });
+};
+
+test('follows the log: what was there, that it has caught up, and what comes', async () => {
+  const stream = freshStream('followed');
+  await fill(store, stream, 3);
+  let appended = false;
+  const items = await followUntil(store, 'followed-', (item) => {
+    if (item.kind === 'caught_up' && !appended) {
+      appended = true;
+      void store.append(stream, [sampleEvent({ n: 3 }), sampleEvent({ n: 4 })], 2);
+    }
+    return item.kind === 'event' && item.event.revision === 4;
+  });
+  assert.equal(
+    eventsOf(items).map(({ revision }) => revision),
+    [0, 1, 2, 3, 4],
+  );
+  const caughtUp = items.findIndex(({ kind }) => kind === 'caught_up');
+  assert.equal(
+    eventsOf(items.slice(0, caughtUp)).map(({ revision }) => revision),
+    [0, 1, 2],
+  );
+});
+
+test('follows after a position, exclusive', async () => {
+  const [, second] = await fill(store, freshStream('later'), 3);
+  const items = await followUntil(store, 'later-', ({ kind }) => kind === 'caught_up', second);
+  assert.equal(
+    eventsOf(items).map(({ revision }) => revision),
+    [2],
+  );
+});
+
+test('gives a checkpoint only after all events before it, to a slow consumer too', async () => {
+  const stream = freshStream('checked');
+  const other = freshStream('unrelated');
+  let revision = -1;
+  for (let round = 0; round < 200; round += 1) {
+    const { position: _position, ...last } = await store.append(
+      stream,
+      [sampleEvent(), sampleEvent(), sampleEvent()],
+      revision,
+    );
+    revision = last.revision;
+    const noise = Array.from({ length: 20 }, () => sampleEvent());
+    await store.append(other, noise, round * 20 - 1);
+  }
+  const all = await collect(
+    store.readLog({ prefixes: ['checked-'], after: 0n, upTo: await store.head() }),
+  );
+  const controller = new AbortController();
+  const request = { prefixes: ['checked-'], after: () => 0n, signal: controller.signal };
+  const handed: Position[] = [];
+  let checkpoints = 0;
+  for await (const [item] of store.follow(request, 1)) {
+    // So slow that the queue is full and the client's own buffer fills up behind it.
+    await nextTurn();
+    if (item?.kind === 'event') handed.push(item.event.position);
+    if (item?.kind === 'caught_up') controller.abort();
+    if (item?.kind !== 'checkpoint') continue;
+    checkpoints += 1;
+    const before = all.filter(({ position }) => position <= item.position);
+    assert.is(handed.length, before.length);
+  }
+  assert.is(handed.length, 600);
+  assert.ok(checkpoints > 10, `${checkpoints} checkpoints`);
+});
+
+test('keeps to the maximum of a batch and hands over what has arrived', async () => {
+  await fill(store, freshStream('batched'), 200);
+  const controller = new AbortController();
+  const sizes: number[] = [];
+  const request = { prefixes: ['batched-'], after: () => 0n, signal: controller.signal };
+  for await (const batch of store.follow(request, 50)) {
+    sizes.push(batch.length);
+    if (batch.some(({ kind }) => kind === 'caught_up')) controller.abort();
+  }
+  assert.ok(sizes.every((size) => size >= 1 && size <= 50));
+  assert.ok(sizes.length < 100, `${sizes.length} batches`);
+});
+
+test('ends a silent subscription as soon as the signal aborts', async () => {
+  const items = await followUntil(store, 'silent-', ({ kind }) => kind === 'caught_up');
+  assert.is(eventsOf(items).length, 0);
+  const controller = new AbortController();
+  const request = { prefixes: ['silent-'], after: () => 0n, signal: controller.signal };
+  const iterator = store.follow(request, 10)[Symbol.asyncIterator]();
+  await iterator.next();
+  const next = iterator.next();
+  controller.abort();
+  assert.is((await next).done, true);
+});
+
+test('passes over streams of others under our prefix', async () => {
+  const stream = freshStream('shared');
+  await writeForeign('shared-of-somebody-else');
+  await fill(store, stream, 1);
+  const items = await followUntil(store, 'shared-', ({ kind }) => kind === 'caught_up');
+  assert.equal(
+    eventsOf(items).map((event) => event.stream),
+    [stream],
+  );
+});
+
+test('stops at a foreign event in a stream of ours, after those before it', async () => {
+  const stream = freshStream('broken');
+  await fill(store, stream, 2);
+  await writeForeign(stream);
+  const revisions: number[] = [];
+  const reading = async (): Promise<void> => {
+    for await (const { revision } of store.readStream(stream)) revisions.push(revision);
+  };
+  const error = await errorOf(reading());
+  assert.instance(error, UnreadableEvent);
+  assert.match(error.message, `${stream}@2 cannot be read`);
+  assert.equal(revisions, [0, 1]);
+  assert.instance(await errorOf(followUntil(store, 'broken-', () => false)), UnreadableEvent);
+  assert.instance(await errorOf(store.readLast(stream)), UnreadableEvent);
+});
+
+test.run();
