@@ -21,6 +21,7 @@ export interface WorkerLimits {
 }
 
 const OUTPUT_LIMIT_CHARACTERS = 1024 * 1024;
+const OUTPUT_GRACE_MS = 2_000;
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /**
@@ -66,6 +67,12 @@ export function runWorker(
           ? setTimeout(kill, limits.exitLimitMs, NOT_ENDING)
           : setTimeout(kill, limits.fileLimitMs, tooLong(limits.fileLimitMs));
       }
+    });
+    // A process that a test left behind may hold the pipe open for ever; the worker's own words have
+    // been written before it ended.
+    child.on('exit', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => child.stdout.destroy(), OUTPUT_GRACE_MS);
     });
     child.on('close', (code, endedBy) => {
       clearTimeout(timer);

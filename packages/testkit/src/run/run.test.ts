@@ -153,4 +153,17 @@ test('fails when a file leaves something open that keeps its process alive', asy
   assert.is(lines.at(-1), '1 passed, 1 failed');
 });
 
+test('does not wait for a process that a test has left behind', async () => {
+  write({
+    'a/orphan.test.ts': `import { spawn } from 'node:child_process'; ${PASSING}
+      const child = spawn('sleep', ['20'], { detached: true, stdio: 'inherit' });
+      console.log('pid', child.pid, '.'); child.unref(); throw new Error('later');`,
+  });
+  const { lines, text } = await run();
+  const pid = Number(/pid (\d+) /.exec(text)?.[1]);
+  // It is still there to be ended: the runner has not waited for it.
+  process.kill(pid, 'SIGKILL');
+  assert.is(lines.at(-1), '0 passed, 1 failed');
+});
+
 test.run();
