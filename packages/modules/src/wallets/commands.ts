@@ -11,13 +11,8 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { customerReference } from '../customers/index.ts';
-import {
-  createWallet,
-  type EntryDetails,
-  type Load,
-  type Quantity,
-  type WalletDecision,
-} from './decisions.ts';
+import { createWallet, type WalletDecision } from './decisions.ts';
+import type { EntryDetails, Load, Quantity } from './entries.ts';
 import type { TransactionReason, WalletType } from './events.ts';
 import type { CreateWallet, TopUp } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';

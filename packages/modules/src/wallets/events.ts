@@ -13,6 +13,9 @@ import { alertSettingsSchema, autoTopupSchema, walletConfigSchema } from './sett
 export const walletTypeSchema = z.enum(['PRE_PAID', 'POST_PAID']);
 export type WalletType = z.output<typeof walletTypeSchema>;
 
+export const alertStateSchema = z.enum(['ok', 'info', 'warning', 'in_alarm']);
+export type AlertState = z.output<typeof alertStateSchema>;
+
 /** Why credits moved (specification, WalletTransaction). */
 export const transactionReasonSchema = z.enum([
   'INVOICE_PAYMENT',
@@ -108,8 +111,17 @@ export const walletEvents = {
     /** The nominal instant: when the lot ceased to be spendable (decision 23). */
     expired_at: instantSchema,
   }),
+  WalletFrozen: z.object({}),
+  WalletUnfrozen: z.object({}),
   WalletClosed: z.object({}),
+  /** The balance has reached another alert level: one event per crossing (decision 28). */
+  AlertStateChanged: z.object({
+    before: alertStateSchema,
+    after: alertStateSchema,
+    credit_balance: figure,
+  }),
 } as const;
 
 export type WalletEvent = EventOf<typeof walletEvents>;
+export type CreatedData = Extract<WalletEvent, { type: 'WalletCreated' }>['data'];
 export type Entry = z.output<z.ZodObject<typeof entryShape>>;

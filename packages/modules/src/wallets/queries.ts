@@ -3,13 +3,19 @@ import {
   type Page,
   pageRequest,
   type RequestContext,
+  type RowFilter,
   type Search,
   searchFilters,
   where,
 } from '@counterfoil/engine/define';
 import { type CustomerId, invalidField, notFound } from '@counterfoil/kernel';
 import { transactionTable, walletTable } from './projection.ts';
-import type { TransactionResource, TransactionsQuery, WalletResource } from './schema.ts';
+import type {
+  TransactionResource,
+  TransactionsQuery,
+  TransactionsSearch,
+  WalletResource,
+} from './schema.ts';
 
 /** One wallet, closed ones included. Throws 404. */
 export async function getWallet(
@@ -61,24 +67,45 @@ export async function listTransactions(
   return context.read.list(transactionTable, pageRequest(transactionTable, query), [
     ...where('wallet_id', 'eq', walletId),
     ...searchFilters(transactionTable, { start_time: query.start_time, end_time: query.end_time }),
-    ...where('id', 'eq', query.id),
-    ...where('type', 'eq', query.type),
-    ...where('transaction_status', 'eq', query.transaction_status),
+    ...entryFilters(query),
     ...where('transaction_reason', 'in', query.transaction_reason),
-    ...where('reference_type', 'eq', query.reference_type),
-    ...where('reference_id', 'eq', query.reference_id),
-    ...where('expiry_date', 'lte', query.expiry_date_before),
-    ...where('expiry_date', 'gte', query.expiry_date_after),
-    ...where('credits_available', 'gt', query.credits_available_gt),
-    ...where('priority', 'eq', query.priority),
-    ...where('created_by', 'eq', query.created_by),
   ]);
 }
+
+/** A page of the entries of all wallets of the environment. */
+export function searchTransactions(
+  context: RequestContext,
+  search: TransactionsSearch,
+): Promise<Page<TransactionResource>> {
+  assertConsistent(search);
+  return context.read.list(transactionTable, pageRequest(transactionTable, search), [
+    ...searchFilters(transactionTable, search),
+    ...entryFilters(search),
+    ...where('wallet_id', 'eq', search.wallet_id),
+    ...where('customer_id', 'eq', search.customer_id),
+    ...where('transaction_reason', 'eq', search.transaction_reason),
+  ]);
+}
+
+type EntryFilters = Omit<TransactionsQuery, 'limit' | 'offset' | 'transaction_reason'>;
+
+const entryFilters = (query: EntryFilters): RowFilter[] => [
+  ...where('id', 'eq', query.id),
+  ...where('type', 'eq', query.type),
+  ...where('transaction_status', 'eq', query.transaction_status),
+  ...where('reference_type', 'eq', query.reference_type),
+  ...where('reference_id', 'eq', query.reference_id),
+  ...where('expiry_date', 'lte', query.expiry_date_before),
+  ...where('expiry_date', 'gte', query.expiry_date_after),
+  ...where('credits_available', 'gt', query.credits_available_gt),
+  ...where('priority', 'eq', query.priority),
+  ...where('created_by', 'eq', query.created_by),
+];
 
 /** Names that `expand` may carry. The entries already show all that these would add by id. */
 const expandable: readonly string[] = ['customer', 'created_by_user', 'wallet'];
 
-function assertConsistent(query: TransactionsQuery): void {
+function assertConsistent(query: EntryFilters): void {
   if (query.reference_type !== undefined && query.reference_id === undefined) {
     throw invalidField('/reference_id', 'is required with reference_type');
   }

@@ -9,13 +9,27 @@ import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
 import { entryDetails, prepareCreation, topUpLoads } from './commands.ts';
-import { changeSettings, debitCredits, loadCredits, terminateWallet } from './decisions.ts';
+import {
+  changeSettings,
+  debitCredits,
+  freezeWallet,
+  loadCredits,
+  terminateWallet,
+  unfreezeWallet,
+} from './decisions.ts';
 import type { WalletEvent } from './events.ts';
-import { getWallet, listTransactions, searchWallets, walletsOf } from './queries.ts';
+import {
+  getWallet,
+  listTransactions,
+  searchTransactions,
+  searchWallets,
+  walletsOf,
+} from './queries.ts';
 import {
   createWalletSchema,
   debitSchema,
   movementSchema,
+  searchTransactionsSchema,
   searchWalletsSchema,
   topUpSchema,
   transactionSchema,
@@ -144,6 +158,44 @@ export const walletRoutes = {
       );
       return movementOf(outcome, ({ type }) => type === 'CreditsDebited');
     },
+  }),
+
+  'POST /wallets/{id}/freeze': route({
+    summary: 'Stop debits of a wallet',
+    description: 'Credits may still be loaded. Freezing a frozen wallet changes nothing.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    response: walletSchema,
+    handle: async (context, { params: { id } }) => {
+      const { state, revision } = await context.execute(wallet, id, () => freezeWallet(id));
+      return entity(walletView(state), revision);
+    },
+  }),
+
+  'POST /wallets/{id}/unfreeze': route({
+    summary: 'Let debits of a frozen wallet through again',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    response: walletSchema,
+    handle: async (context, { params: { id } }) => {
+      const { state, revision } = await context.execute(wallet, id, () => unfreezeWallet(id));
+      return entity(walletView(state), revision);
+    },
+  }),
+
+  'POST /wallets/transactions/search': route({
+    summary: 'Search the entries of all wallets',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    body: searchTransactionsSchema,
+    bodyOptional: true,
+    response: pageSchema(transactionSchema),
+    handle: (context, { body }) => searchTransactions(context, body),
   }),
 
   'POST /wallets/{id}/terminate': route({

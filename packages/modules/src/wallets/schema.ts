@@ -187,26 +187,31 @@ const integerParameter = z
   .transform(Number)
   .pipe(prioritySchema);
 
+/** The filters that a list and a search of entries share, except those written differently there. */
+const transactionFilterShape = {
+  id: z.string().max(64).optional(),
+  type: z.enum(['credit', 'debit']).optional(),
+  transaction_status: z.enum(['pending', 'completed', 'failed']).optional(),
+  reference_type: referenceTypeSchema.optional(),
+  reference_id: textSchema(255).optional(),
+  expiry_date_before: instantSchema.optional(),
+  expiry_date_after: instantSchema.optional(),
+  credits_available_gt: decimalSchema(decimalPlaces.credits).optional(),
+  created_by: textSchema(64).optional(),
+} as const;
+
 /** Query of GET /wallets/{id}/transactions: all filters of the specified client contract. */
 export const transactionsQuerySchema = z.object({
   limit,
   offset,
   order: listShape.order,
   status: recordStatusSchema.optional(),
-  id: z.string().max(64).optional(),
-  type: z.enum(['credit', 'debit']).optional(),
-  transaction_status: z.enum(['pending', 'completed', 'failed']).optional(),
-  transaction_reason: listParameter(transactionReasonSchema).optional(),
-  reference_type: referenceTypeSchema.optional(),
-  reference_id: textSchema(255).optional(),
   start_time: instantSchema.optional(),
   end_time: instantSchema.optional(),
-  expiry_date_before: instantSchema.optional(),
-  expiry_date_after: instantSchema.optional(),
-  credits_available_gt: decimalSchema(decimalPlaces.credits).optional(),
-  priority: integerParameter.optional(),
-  created_by: textSchema(64).optional(),
   expand: textSchema(255).optional(),
+  ...transactionFilterShape,
+  transaction_reason: listParameter(transactionReasonSchema).optional(),
+  priority: integerParameter.optional(),
 });
 export type TransactionsQuery = z.output<typeof transactionsQuerySchema>;
 
@@ -216,3 +221,14 @@ export const searchWalletsSchema = z.object({
   wallet_ids: z.array(z.string().max(64)).max(1000).optional(),
   alert_enabled: z.boolean().optional(),
 });
+
+/** Body of POST /wallets/transactions/search. */
+export const searchTransactionsSchema = z.object({
+  ...searchShape,
+  ...transactionFilterShape,
+  wallet_id: z.string().max(64).optional(),
+  customer_id: z.string().max(64).optional(),
+  transaction_reason: transactionReasonSchema.optional(),
+  priority: prioritySchema.optional(),
+});
+export type TransactionsSearch = z.output<typeof searchTransactionsSchema>;

@@ -5,13 +5,13 @@ import * as assert from 'uvu/assert';
 import {
   changeSettings,
   createWallet,
-  type Debit,
   debitCredits,
-  type EntryDetails,
-  type Load,
+  freezeWallet,
   loadCredits,
   terminateWallet,
+  unfreezeWallet,
 } from './decisions.ts';
+import type { Debit, EntryDetails, Load } from './entries.ts';
 import type { TransactionReason, WalletEvent } from './events.ts';
 import { isMovement, type MovementEvent } from './transaction.ts';
 import { balanceOf, breakdownOf, type Wallet, wallet } from './wallet.ts';
@@ -260,6 +260,60 @@ test('the slot of customer, currency and type is held until the wallet is closed
   const slot = (state: Wallet) => wallet.unique?.(state).map(({ value }) => value);
   assert.equal(slot(after(create())), ['cust_01/usd/PRE_PAID']);
   assert.equal(slot(after(create(), terminateWallet(id, details('WALLET_TERMINATION')))), []);
+});
+
+test('a frozen wallet takes credits and gives none, until it is unfrozen', () => {
+  const frozen = story(create({}, load('10')), freezeWallet(id));
+  given(wallet, frozen)
+    .when(debitCredits(id, debit('1')))
+    .thenProblem('invalid_operation');
+  given(wallet, frozen).when(freezeWallet(id)).then([]);
+  const after = [
+    ...frozen,
+    ...loadCredits(id, [load('5')])(folded(wallet, frozen), stampAt(8).occurred_at),
+    ...unfreezeWallet(id)(folded(wallet, frozen), stampAt(9).occurred_at),
+  ];
+  given(wallet, after)
+    .when(debitCredits(id, debit('15')))
+    .thenState((state) => assert.is(state?.credit_balance, '0'));
+});
+
+const alerting = {
+  alert_settings: {
+    alert_enabled: true,
+    info: { threshold: '80', condition: 'below' },
+    warning: { threshold: '50', condition: 'below' },
+    critical: { threshold: '20', condition: 'below' },
+  },
+};
+
+test('each crossing of a threshold is told once, in both directions, and equality counts', () => {
+  const events = story(
+    create(alerting, load('100')),
+    debitCredits(id, debit('20')),
+    debitCredits(id, debit('29')),
+    debitCredits(id, debit('31')),
+    debitCredits(id, debit('5')),
+    loadCredits(id, [load('200')]),
+  );
+  assert.equal(
+    events.flatMap((event) =>
+      event.type === 'AlertStateChanged' ? [[event.data.before, event.data.after]] : [],
+    ),
+    [
+      ['ok', 'info'],
+      ['info', 'in_alarm'],
+      ['in_alarm', 'ok'],
+    ],
+  );
+});
+
+test('alerts that are switched off or changed are judged again at once', () => {
+  const low = story(create(alerting, load('10')));
+  assert.is((folded(wallet, low) as Wallet).alert_state, 'in_alarm');
+  given(wallet, low)
+    .when(changeSettings(id, { alert_settings: null }))
+    .thenState((state) => assert.is(state?.alert_state, 'ok'));
 });
 
 test.run();

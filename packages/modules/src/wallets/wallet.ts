@@ -15,6 +15,7 @@ import {
   zeroText,
 } from '@counterfoil/kernel';
 import {
+  type AlertState,
   type TransactionReason,
   type WalletEvent,
   type WalletSettings,
@@ -24,7 +25,6 @@ import {
 import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './lots.ts';
 
 export type WalletStatus = 'active' | 'frozen' | 'closed';
-export type AlertState = 'ok' | 'info' | 'warning' | 'in_alarm';
 
 /** A wallet: credits of one customer in one currency. Credits are the truth (decision 22). */
 export interface Wallet extends RecordStamps, WalletSettings {
@@ -97,8 +97,14 @@ function evolveWallet(
       const { data } = event;
       return { ...moved(wallet, data), lots: afterDraws(wallet.lots, data.drawn) };
     }
+    case 'WalletFrozen':
+      return { ...wallet, wallet_status: 'frozen' };
+    case 'WalletUnfrozen':
+      return { ...wallet, wallet_status: 'active' };
     case 'WalletClosed':
       return { ...wallet, wallet_status: 'closed' };
+    case 'AlertStateChanged':
+      return { ...wallet, alert_state: event.data.after };
     default:
       return event satisfies never;
   }

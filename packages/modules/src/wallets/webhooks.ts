@@ -1,5 +1,7 @@
 import { type Publication, publisher } from '@counterfoil/engine/define';
 import type { Stamped } from '@counterfoil/kernel';
+import { isWorse } from './alerts.ts';
+import type { WalletEvent } from './events.ts';
 import { type MovementEvent, transactionOf } from './transaction.ts';
 import { walletView } from './view.ts';
 import { type Wallet, wallet } from './wallet.ts';
@@ -20,6 +22,31 @@ const transactionMessage = (
   },
 ];
 
+type AlertChange = Extract<WalletEvent, { type: 'AlertStateChanged' }>['data'];
+
+/** `dropped` on the way to a more severe level, `recovered` on the way back (decision 28). */
+function alertMessage(
+  { before, after: state }: AlertChange,
+  after: Wallet,
+): readonly Publication[] {
+  const shown = walletView(after);
+  const alert = {
+    alert_type: 'low_credit_balance',
+    state,
+    current_balance: shown.balance,
+    credit_balance: shown.credit_balance,
+    alert_settings: shown.alert_settings,
+  };
+  const tail = isWorse(before, state) ? 'dropped' : 'recovered';
+  return [
+    {
+      type: `wallet.credit_balance.${tail}`,
+      resourceId: after.id,
+      body: { wallet: shown, alert },
+    },
+  ];
+}
+
 /** What wallets tell the world. */
 export const walletPublisher = publisher(wallet, ({ event, after }) => {
   if (!after) return [];
@@ -27,7 +54,11 @@ export const walletPublisher = publisher(wallet, ({ event, after }) => {
     case 'WalletCreated':
       return walletMessage('created', after);
     case 'WalletSettingsChanged':
+    case 'WalletFrozen':
+    case 'WalletUnfrozen':
       return walletMessage('updated', after);
+    case 'AlertStateChanged':
+      return alertMessage(event.data, after);
     case 'WalletClosed':
       return walletMessage('terminated', after);
     case 'CreditsLoaded':

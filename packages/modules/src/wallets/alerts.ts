@@ -1,0 +1,31 @@
+import { type DecimalText, decimal } from '@counterfoil/kernel';
+import type { AlertState } from './events.ts';
+import type { AlertSettings } from './settings.ts';
+
+/** From harmless to severe. */
+const severity: Readonly<Record<AlertState, number>> = { ok: 0, info: 1, warning: 2, in_alarm: 3 };
+
+const levels = [
+  ['critical', 'in_alarm'],
+  ['warning', 'warning'],
+  ['info', 'info'],
+] as const;
+
+/**
+ * The alert state that a balance of credits has under the settings: the most severe level that it
+ * has reached, thresholds included; `ok` without settings or while they are off (decision 28).
+ */
+export function alertStateOf(settings: AlertSettings | null, credits: DecimalText): AlertState {
+  if (!settings?.alert_enabled) return 'ok';
+  for (const [level, state] of levels) {
+    const entry = settings[level];
+    if (!entry) continue;
+    const order = decimal(credits).cmp(decimal(entry.threshold));
+    if (entry.condition === 'below' ? order <= 0 : order >= 0) return state;
+  }
+  return 'ok';
+}
+
+/** Whether the second state is more severe than the first. */
+export const isWorse = (before: AlertState, after: AlertState): boolean =>
+  severity[after] > severity[before];

@@ -1,0 +1,192 @@
+import {
+  type DecimalText,
+  decimal,
+  divide,
+  type Instant,
+  invalidOperation,
+  type Metadata,
+  sequencedId,
+  smaller,
+  textOf,
+  zero,
+} from '@counterfoil/kernel';
+import { alertStateOf } from './alerts.ts';
+import type { CreatedData, Entry, TransactionReason, WalletEvent } from './events.ts';
+import { drawFrom, isExpired, type Lot } from './lots.ts';
+import { type Wallet, wallet as walletAggregate } from './wallet.ts';
+
+/** How much: by credits, or by an amount of the currency at the top-up rate (decision 22). */
+export type Quantity = { readonly credits: DecimalText } | { readonly amount: DecimalText };
+
+/** What a caller says about a movement of credits. */
+export interface EntryDetails {
+  readonly reason: TransactionReason;
+  readonly referenceType: Entry['reference_type'];
+  readonly referenceId: string | null;
+  readonly description: string | null;
+  readonly idempotencyKey: string | null;
+  readonly metadata: Metadata;
+}
+
+/** Credits to be loaded as one lot. */
+export interface Load extends EntryDetails {
+  readonly quantity: Quantity;
+  readonly priority: number | null;
+  readonly expiresAt: Instant | null;
+}
+
+/** Credits to be taken. */
+export interface Debit extends EntryDetails {
+  readonly credits: DecimalText;
+}
+
+const creditPlaces = 9;
+
+/** The change of the alert state that the balance or the settings have led to, if any. */
+export function alertEvents(wallet: Wallet): readonly WalletEvent[] {
+  const { alert_settings, alert_state: before, credit_balance } = wallet;
+  const after = alertStateOf(alert_settings, credit_balance);
+  if (after === before) return [];
+  return [{ type: 'AlertStateChanged', data: { before, after, credit_balance } }];
+}
+
+type Step = (wallet: Wallet) => readonly WalletEvent[];
+
+/** Runs steps one after the other, each on the wallet as the events before it left it. */
+export function chain(
+  start: Wallet,
+  steps: readonly Step[],
+  before: readonly WalletEvent[] = [],
+): readonly WalletEvent[] {
+  const events = [...before];
+  let current = start;
+  for (const step of steps) {
+    for (const event of step(current)) {
+      events.push(event);
+      current = foldInto(current, event);
+    }
+  }
+  return events;
+}
+
+/** Folds an event that has no stamp yet; the stamps of the record do not matter to decisions. */
+function foldInto(wallet: Wallet, event: WalletEvent): Wallet {
+  const stamp = {
+    tenant_id: wallet.tenant_id,
+    environment_id: wallet.environment_id,
+    occurred_at: wallet.updated_at,
+    actor: { user_id: null, key_id: null },
+  };
+  return walletAggregate.evolve(wallet, { ...event, stamp } as never) ?? wallet;
+}
+
+/** A wallet as WalletCreated leaves it, for the steps that follow in the same decision. */
+export const blankWallet = (data: CreatedData): Wallet =>
+  walletAggregate.evolve(null, {
+    type: 'WalletCreated',
+    data,
+    stamp: { actor: { user_id: null, key_id: null } },
+  } as never) as Wallet;
+
+/** Books what has expired by now, one transaction per lot, in order of expiry. */
+export function expiryEvents(wallet: Wallet, at: Instant): readonly WalletEvent[] {
+  const expired = wallet.lots
+    .filter((lot) => isExpired(lot, at))
+    .toSorted((a, b) => ((a.expires_at ?? '') < (b.expires_at ?? '') ? -1 : 1));
+  let current = wallet;
+  return expired.map((lot) => {
+    const event = expiryEvent(current, lot, at);
+    current = foldInto(current, event);
+    return event;
+  });
+}
+
+function expiryEvent(wallet: Wallet, lot: Lot, at: Instant): WalletEvent {
+  const credits = lot.remaining;
+  const details = {
+    reason: 'CREDIT_EXPIRED' as const,
+    referenceType: null,
+    referenceId: lot.transaction_id,
+    description: null,
+    idempotencyKey: null,
+    metadata: {},
+  };
+  return {
+    type: 'CreditsExpired',
+    data: {
+      ...entry(wallet, details, at, credits, out(credits), wallet.conversion_rate),
+      drawn: [{ transaction_id: lot.transaction_id, credits, remaining: '0' as DecimalText }],
+      expired_at: lot.expires_at ?? at,
+    },
+  };
+}
+
+export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly WalletEvent[] {
+  const credits = creditsOf(load.quantity, wallet);
+  if (decimal(credits).cmp(zero) <= 0) {
+    throw invalidOperation('The amount is worth less than the smallest part of a credit.', {
+      credits,
+    });
+  }
+  const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
+  // A load on a wallet that owes pays the debt first; only the rest can be spent (§3.4).
+  const available = smaller(decimal(credits), decimal(booked.credit_balance_after));
+  return [
+    {
+      type: 'CreditsLoaded',
+      data: {
+        ...booked,
+        amount: 'amount' in load.quantity ? load.quantity.amount : booked.amount,
+        priority: load.priority,
+        expires_at: load.expiresAt,
+        credits_available: textOf(available.cmp(zero) > 0 ? available : zero),
+      },
+    },
+  ];
+}
+
+/** Credits of a quantity: an amount is divided by the top-up rate, half to even at 9 digits. */
+const creditsOf = (quantity: Quantity, wallet: Wallet): DecimalText =>
+  'credits' in quantity
+    ? quantity.credits
+    : textOf(divide(decimal(quantity.amount), decimal(wallet.topup_conversion_rate), creditPlaces));
+
+export const debitEvent = (wallet: Wallet, debit: Debit, at: Instant): WalletEvent => ({
+  type: 'CreditsDebited',
+  data: {
+    ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
+    drawn: [...drawFrom(wallet.lots, debit.credits)],
+  },
+});
+
+const out = (credits: DecimalText): DecimalText => textOf(decimal(credits).neg());
+
+/** The part that all movements share. `change` is signed, `credits` is not. */
+function entry(
+  wallet: Wallet,
+  details: EntryDetails,
+  at: Instant,
+  credits: DecimalText,
+  change: DecimalText,
+  rate: DecimalText,
+): Entry {
+  const sequence = wallet.transactions + 1;
+  return {
+    transaction_id: sequencedId('wtxn', at, wallet.id, sequence),
+    sequence,
+    customer_id: wallet.customer_id,
+    currency: wallet.currency,
+    conversion_rate: wallet.conversion_rate,
+    topup_conversion_rate: wallet.topup_conversion_rate,
+    credits,
+    amount: textOf(decimal(credits).times(decimal(rate))),
+    credit_balance_before: wallet.credit_balance,
+    credit_balance_after: textOf(decimal(wallet.credit_balance).plus(decimal(change))),
+    reason: details.reason,
+    reference_type: details.referenceType,
+    reference_id: details.referenceId,
+    description: details.description,
+    idempotency_key: details.idempotencyKey,
+    metadata: details.metadata,
+  };
+}
