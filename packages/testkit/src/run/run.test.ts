@@ -156,7 +156,7 @@ test('fails when a file leaves something open that keeps its process alive', asy
 test('does not wait for a process that a test has left behind', async () => {
   write({
     'a/orphan.test.ts': `import { spawn } from 'node:child_process'; ${PASSING}
-      const child = spawn('sleep', ['20'], { detached: true, stdio: 'inherit' });
+      const child = spawn('sleep', ['600'], { detached: true, stdio: 'inherit' });
       console.log('pid', child.pid, '.'); child.unref(); throw new Error('later');`,
   });
   const { lines, text } = await run();
