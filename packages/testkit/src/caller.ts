@@ -29,6 +29,12 @@ const pollMilliseconds = 10;
 /** One read model each, the last ones to be built among them. */
 const firstReads = ['/customers?limit=1', '/webhooks/endpoints?limit=1'];
 
+/** Texts and bytes go out as they are, everything else as JSON. */
+const textOf = (body: unknown): string | Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' || body instanceof Uint8Array
+    ? (body as string | Uint8Array<ArrayBuffer>)
+    : JSON.stringify(body);
+
 /** A client with one key, as plain as can be: what it sends is what the test says. */
 export function caller(baseUrl: string, apiKey: string): Caller {
   const call: Caller['call'] = async (method, path, body, headers = {}) => {
@@ -39,9 +45,7 @@ export function caller(baseUrl: string, apiKey: string): Caller {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: textOf(body) }),
     });
     const text = await response.text();
     return {

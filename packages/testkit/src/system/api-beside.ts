@@ -1,0 +1,22 @@
+import { type Api, type ApiConfig, startApi } from '@counterfoil/api';
+import type { Stack } from '../stack.ts';
+
+/** Another API process on the servers of a stack, with settings of its own. */
+export async function apiBeside(
+  stack: Stack,
+  settings: Partial<ApiConfig>,
+): Promise<Api & { readonly baseUrl: string }> {
+  const api = await startApi({
+    EVENTSTORE_URL: stack.eventStoreUrl,
+    DATABASE_URL: stack.databaseUrl,
+    COUNTERFOIL_SECRET_KEY: stack.secretKey,
+    HOST: '127.0.0.1',
+    PORT: 0,
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_PER_SECOND: 1_000_000,
+    WEBHOOK_ALLOW_HTTP: true,
+    WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
+    ...settings,
+  });
+  return { ...api, baseUrl: `http://127.0.0.1:${api.port}` };
+}

@@ -1,0 +1,245 @@
+import { createHttpServer, createLog, createMetrics, type RequestRun } from '@counterfoil/engine';
+import { type Principal, route } from '@counterfoil/engine/define';
+import { type ProblemCode, problemCodes } from '@counterfoil/kernel';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { z } from 'zod';
+import { type Answer, type Caller, caller } from '../caller.ts';
+import { eventually } from '../eventually.ts';
+import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { apiBeside } from './api-beside.ts';
+import { openings } from './openings.ts';
+import { assertProblem, pointersIn } from './problem-answer.ts';
+import { startSlowLink } from './slow-link.ts';
+
+const test = suite('every error of the table');
+
+const opened = openings();
+let stack: Stack;
+let tenant: TestTenant;
+let customerId: string;
+let walletId: string;
+
+test.before(async () => {
+  stack = opened.add(await startStack(), (started) => started.stop());
+  tenant = await stack.tenant('errors');
+  const customer = { external_id: 'known', name: 'Known' };
+  customerId = (await tenant.ok('POST', '/customers', customer)).id;
+  const wallet = { customer_id: customerId, currency: 'usd', initial_credits_to_load: '10' };
+  walletId = (await tenant.ok('POST', '/wallets', wallet)).id;
+});
+test.after(() => opened.closeAll());
+
+const never = 'cust_01KA0000000000000000000000';
+const mebibyte = 1024 * 1024;
+
+/** A client with a key of a service account that has one role. */
+async function serviceAccount(role: string): Promise<Caller> {
+  const account = { type: 'service_account', name: role, roles: [role] };
+  const { id } = await tenant.ok('POST', '/users', account);
+  const key = { name: role, type: 'private_key', service_account_id: id };
+  return caller(stack.baseUrl, (await tenant.ok('POST', '/secrets/api/keys', key)).api_key);
+}
+
+/** An API whose keys may make one request per second, asked until it has had enough. */
+async function tooManyRequests(): Promise<Answer> {
+  const limited = opened.add(await apiBeside(stack, { RATE_LIMIT_PER_SECOND: 1 }), (api) =>
+    api.stop(),
+  );
+  const { call } = caller(limited.baseUrl, tenant.apiKey);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => call('GET', '/users/me')));
+  const refused = answers.filter(({ status }) => status === 429);
+  assert.ok(refused.length > 0, 'some of 20 requests at once are over a limit of 1 per second');
+  return refused[0] as Answer;
+}
+
+const slowMilliseconds = 60;
+
+/**
+ * Two API processes change one wallet. The one far from the event store decides on a state that is
+ * out of date whenever its append arrives, because the near one never stops changing the wallet.
+ */
+async function versionConflict(): Promise<Answer> {
+  const eventStorePort = Number(new URL(stack.eventStoreUrl).port);
+  const link = opened.add(await startSlowLink(eventStorePort, slowMilliseconds), (started) =>
+    started.close(),
+  );
+  const settings = { EVENTSTORE_URL: `esdb://127.0.0.1:${link.port}?tls=false` };
+  const far = opened.add(await apiBeside(stack, settings), (api) => api.stop());
+  const fromAfar = caller(far.baseUrl, tenant.apiKey);
+  const path = `/wallets/${walletId}/debit`;
+  const crumb = { credits: '0.000000001' };
+  let isDone = false;
+  const near = (async () => {
+    while (!isDone) await tenant.ok('POST', path, crumb);
+  })();
+  try {
+    // Once in a while the near process may pause for long enough to let the far one win.
+    return await eventually(async () => {
+      const answer = await fromAfar.call('POST', path, crumb);
+      return answer.status !== 200 && answer;
+    });
+  } finally {
+    isDone = true;
+    await near;
+  }
+}
+
+/** A server with a route that is broken in its inside, in front of nothing. */
+async function internalError(): Promise<Answer> {
+  const server = createHttpServer({
+    modules: [
+      {
+        name: 'broken',
+        aggregates: [],
+        tables: [],
+        publishers: [],
+        routes: {
+          'GET /broken': route({
+            summary: 'Fails',
+            tag: 'Broken',
+            status: 200,
+            permission: null,
+            response: z.object({}),
+            handle: async () => {
+              throw new TypeError('the inside of this route');
+            },
+          }),
+        },
+      },
+    ],
+    host: {
+      begin: () => ({ position: null, replayed: false, lagMilliseconds: null }) as RequestRun,
+    },
+    authenticate: () => ({ keyId: 'secret_1' }) as Principal,
+    health: [],
+    metrics: createMetrics({ processMetrics: false }),
+    log: createLog({ level: 'silent', name: 'test' }),
+    info: { title: 'Broken', version: '1', description: 'Broken' },
+  });
+  opened.add(server, (started) => started.close(1_000));
+  const { port } = await server.listen(0, '127.0.0.1');
+  return caller(`http://127.0.0.1:${port}`, 'any').call('GET', '/broken');
+}
+
+const once = { 'idempotency-key': 'once' };
+
+/** How each code is caused. The table of codes and this one cannot differ in their members. */
+const causes: Readonly<Record<ProblemCode, () => Promise<Answer>>> = {
+  validation_error: () => tenant.call('POST', '/customers', { name: 7 }),
+  invalid_operation: () => tenant.call('POST', `/wallets/${walletId}/debit`, { credits: '1000' }),
+  unauthenticated: () => caller(stack.baseUrl, 'sk_nobody').call('GET', '/customers'),
+  permission_denied: async () => (await serviceAccount('event_reader')).call('GET', '/customers'),
+  not_found: () => tenant.call('GET', `/customers/${never}`),
+  method_not_allowed: () => tenant.call('PATCH', '/customers', {}),
+  already_exists: () => tenant.call('POST', '/customers', { external_id: 'known', name: 'Again' }),
+  version_conflict: versionConflict,
+  idempotency_conflict: async () => {
+    await tenant.ok('POST', `/wallets/${walletId}/debit`, { credits: '0.1' }, once);
+    return tenant.call('POST', `/wallets/${walletId}/debit`, { credits: '0.2' }, once);
+  },
+  precondition_failed: () =>
+    tenant.call('PUT', `/wallets/${walletId}`, { name: 'New' }, { 'if-match': '"999999"' }),
+  payload_too_large: () =>
+    tenant.call('POST', '/customers', { external_id: 'x', name: 'x'.repeat(mebibyte) }),
+  unsupported_media_type: () =>
+    tenant.call('POST', '/customers', '<customer/>', { 'content-type': 'application/xml' }),
+  too_many_requests: tooManyRequests,
+  internal_error: internalError,
+  service_unavailable: async () => {
+    await stack.parts.eventStore.stop();
+    try {
+      return await tenant.call('POST', '/customers', { external_id: 'later', name: 'Later' });
+    } finally {
+      await stack.parts.eventStore.start();
+    }
+  },
+};
+
+for (const code of Object.keys(problemCodes) as ProblemCode[]) {
+  test(`${code} has the one body`, async () => assertProblem(await causes[code](), code));
+}
+
+test('a request without a key, or with one that cannot be, is unauthenticated everywhere', async () => {
+  const hopeless = ['', 'sk_', 'x'.repeat(600), `${tenant.apiKey}x`, tenant.apiKey.toUpperCase()];
+  for (const key of hopeless) {
+    assertProblem(await caller(stack.baseUrl, key).call('GET', '/users/me'), 'unauthenticated');
+  }
+  const bare = await fetch(`${stack.baseUrl}/v1/customers`, {
+    headers: { authorization: `Bearer ${tenant.apiKey}` },
+  });
+  const text = await bare.text();
+  const { status, headers } = bare;
+  assertProblem({ status, headers, text, body: JSON.parse(text) }, 'unauthenticated');
+});
+
+test('who may not is told so before his request is read, and who he is he may always ask', async () => {
+  const reader = await serviceAccount('event_reader');
+  assert.is((await reader.call('GET', '/users/me')).status, 200);
+  const attempts: readonly (readonly [string, string, unknown?])[] = [
+    ['POST', '/customers', { name: 7 }],
+    ['GET', `/wallets/${walletId}`],
+    ['POST', `/wallets/${never}/debit`, {}],
+    ['GET', `/tenants/${tenant.tenantId}`],
+    ['POST', '/secrets/api/keys', { name: 'More', type: 'private_key' }],
+    ['GET', '/webhooks/endpoints'],
+  ];
+  for (const [method, path, body] of attempts) {
+    assertProblem(await reader.call(method, path, body), 'permission_denied');
+  }
+});
+
+test('what is wrong is named: the field by a pointer, the limit and the rest in details', async () => {
+  const invalid = await tenant.call('POST', '/customers', { name: 7, external_id: '' });
+  assert.equal(pointersIn(invalid).sort(), ['/external_id', '/name']);
+  const tooMuch = await causes.invalid_operation();
+  assert.equal(Object.keys(tooMuch.body.details).sort(), ['available', 'requested']);
+  assert.equal((await causes.payload_too_large()).body.details, { limit_bytes: mebibyte });
+  const notFound = await tenant.call('POST', '/wallets', { customer_id: never, currency: 'usd' });
+  assert.equal(notFound.body.details, { field: 'customer_id', value: never });
+  const wrongMethod = await causes.method_not_allowed();
+  assert.is(wrongMethod.headers.get('allow'), 'GET, HEAD, OPTIONS, POST, PUT');
+  assert.equal((await causes.idempotency_conflict()).body.details, { fields: ['credits'] });
+});
+
+test('paths that nobody has are not found, whatever the method and with or without a key', async () => {
+  for (const path of ['/', '/nothing', '/customers/a/b/c', '/CUSTOMERS', '/customers%00']) {
+    assertProblem(await tenant.call('GET', path), 'not_found');
+    assertProblem(await caller(stack.baseUrl, 'nobody').call('DELETE', path), 'not_found');
+  }
+});
+
+test('an internal error shows nothing of the inside', async () => {
+  const { text } = await internalError();
+  assert.not.match(text, /inside of this route|TypeError|\.ts\b|node_modules/);
+});
+
+test('without the event store writes and reads of the log are unavailable, other reads go on', async () => {
+  await stack.parts.eventStore.stop();
+  try {
+    const change = await tenant.call('PUT', `/wallets/${walletId}`, { name: 'Later' });
+    assertProblem(change, 'service_unavailable');
+    const search = await tenant.call('POST', '/users/search');
+    assertProblem(search, 'service_unavailable');
+    assert.is((await tenant.call('GET', `/customers/${customerId}`)).status, 200);
+    const ready = await fetch(`${stack.baseUrl}/readyz`);
+    assert.is(ready.status, 503);
+    await ready.text();
+  } finally {
+    await stack.parts.eventStore.start();
+  }
+});
+
+test('without Postgres reads are unavailable, writes go on', async () => {
+  await stack.parts.postgres.stop();
+  try {
+    const read = await tenant.call('GET', `/customers/${customerId}`);
+    assertProblem(read, 'service_unavailable');
+    const path = `/wallets/${walletId}/debit`;
+    assert.is((await tenant.call('POST', path, { credits: '0.1' })).status, 200);
+  } finally {
+    await stack.parts.postgres.start();
+  }
+});
+
+test.run();
