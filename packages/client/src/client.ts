@@ -1,0 +1,94 @@
+import type { Routes } from '@counterfoil/engine/define';
+import type { Answer, CallOptions, Client } from './types.ts';
+
+/** The API refused or could not answer. `body` is the error body of the service, if it sent one. */
+export class CounterfoilError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly body: unknown;
+
+  constructor(status: number, body: unknown) {
+    const told = body as { readonly code?: string; readonly message?: string } | null;
+    super(told?.message ?? `The service answered ${status}.`);
+    this.name = 'CounterfoilError';
+    this.status = status;
+    this.code = told?.code ?? 'unknown';
+    this.body = body;
+  }
+}
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:4000`; paths below /v1 are added. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly fetch?: typeof fetch;
+}
+
+interface LooseRequest extends CallOptions {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+/**
+ * A client whose requests and answers have the types of the routes: a wrong body, a missing path
+ * parameter or an unknown route does not compile. Rejects with `CounterfoilError` unless the
+ * answer is a success, and with what `fetch` rejects with when there is none.
+ */
+export function createClient<Table extends Routes>(options: ClientOptions): Client<Table> {
+  const send = options.fetch ?? fetch;
+  const call = async (key: string, request: LooseRequest = {}): Promise<Answer<unknown>> => {
+    const [method = 'GET', template = '/'] = key.split(' ');
+    const hasBody = request.body !== undefined;
+    const response = await send(`${options.baseUrl}/v1${pathOf(template, request)}`, {
+      method,
+      headers: headersOf(options.apiKey, request, hasBody),
+      ...(hasBody ? { body: JSON.stringify(request.body) } : {}),
+      ...(request.signal ? { signal: request.signal } : {}),
+    });
+    const text = await response.text();
+    const body: unknown = text === '' ? undefined : parse(text);
+    if (!response.ok) throw new CounterfoilError(response.status, body ?? null);
+    const tag = response.headers.get('etag');
+    return {
+      body,
+      status: response.status,
+      revision: tag ? Number(tag.replaceAll('"', '')) : null,
+      position: response.headers.get('counterfoil-position'),
+      replayed: response.headers.get('idempotency-replayed') === 'true',
+    };
+  };
+  return call as Client<Table>;
+}
+
+function pathOf(template: string, { params = {}, query = {} }: LooseRequest): string {
+  const path = template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+const headersOf = (
+  apiKey: string,
+  { idempotencyKey, ifMatch, minimumPosition }: CallOptions,
+  hasBody: boolean,
+): Record<string, string> => ({
+  'x-api-key': apiKey,
+  ...(hasBody ? { 'content-type': 'application/json' } : {}),
+  ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+  ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
+  ...(minimumPosition === undefined ? {} : { 'counterfoil-min-position': minimumPosition }),
+});
+
+/** A proxy in between may answer with something else than JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { message: text.slice(0, 200) };
+  }
+}
