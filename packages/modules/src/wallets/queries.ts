@@ -8,14 +8,26 @@ import {
   searchFilters,
   where,
 } from '@counterfoil/engine/define';
-import { type CustomerId, invalidField, notFound } from '@counterfoil/kernel';
+import {
+  type CustomerId,
+  decimal,
+  invalidField,
+  notFound,
+  textOf,
+  zero,
+  zeroText,
+} from '@counterfoil/kernel';
+import { isExpired, sumOf } from './lots.ts';
 import { transactionTable, walletTable } from './projection.ts';
 import type {
+  RealTimeBalance,
   TransactionResource,
   TransactionsQuery,
   TransactionsSearch,
   WalletResource,
 } from './schema.ts';
+import { walletView } from './view.ts';
+import { wallet } from './wallet.ts';
 
 /** One wallet, closed ones included. Throws 404. */
 export async function getWallet(
@@ -25,6 +37,31 @@ export async function getWallet(
   const found = await context.read.find(walletTable, id);
   if (!found) throw notFound('wallet', id);
   return found;
+}
+
+/**
+ * The wallet as the log has it now, with its real-time balance: the spendable credits, less usage
+ * that is not billed yet and invoices that are not paid. Neither exists before there are meters
+ * and invoices, so both are zero. A wallet that is not active has nothing to spend.
+ */
+export async function realTimeBalance(
+  context: RequestContext,
+  id: string,
+): Promise<RealTimeBalance> {
+  const state = await context.load(wallet, id);
+  if (!state) throw notFound('wallet', id);
+  const open = state.lots.filter((lot) => !isExpired(lot, context.now));
+  const owed = decimal(state.credit_balance).cmp(zero) < 0;
+  const credits = owed ? state.credit_balance : sumOf(open);
+  const spendable = state.wallet_status === 'active' ? credits : zeroText;
+  return {
+    ...walletView(state),
+    real_time_credit_balance: spendable,
+    real_time_balance: textOf(decimal(spendable).times(decimal(state.conversion_rate))),
+    balance_updated_at: context.now,
+    current_period_usage: zeroText,
+    unpaid_invoices_amount: zeroText,
+  };
 }
 
 interface WalletSearch extends Partial<Search> {

@@ -29,6 +29,7 @@ import {
   createWalletSchema,
   debitSchema,
   movementSchema,
+  realTimeBalanceSchema,
   searchTransactionsSchema,
   searchWalletsSchema,
   topUpSchema,
@@ -107,6 +108,16 @@ export const walletRoutes = {
       const { resource, revision } = await getWallet(context, params.id);
       return entity(resource, revision);
     },
+  }),
+
+  'GET /wallets/{id}/balance/real-time': route({
+    summary: 'Get what a wallet can still pay, from the log',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: idParameters,
+    response: realTimeBalanceSchema,
+    handle: (context, { params }) => realTimeBalance(context, params.id),
   }),
 
   'PUT /wallets/{id}': route({

@@ -142,6 +142,17 @@ export const walletSchema = z
   .meta({ id: 'Wallet' });
 export type WalletResource = z.output<typeof walletSchema>;
 
+/** The wallet with what usage and invoices leave of it (client contract, wallet balance). */
+export const realTimeBalanceSchema = walletSchema
+  .extend({
+    real_time_balance: z.string(),
+    real_time_credit_balance: z.string(),
+    balance_updated_at: instantSchema,
+    current_period_usage: z.string(),
+    unpaid_invoices_amount: z.string(),
+  })
+  .meta({ id: 'WalletBalance' });
+
 /** One entry of the ledger on the wire (specification, WalletTransaction; decision 27). */
 export const transactionSchema = z
   .object({
@@ -232,3 +243,4 @@ export const searchTransactionsSchema = z.object({
   priority: prioritySchema.optional(),
 });
 export type TransactionsSearch = z.output<typeof searchTransactionsSchema>;
+export type RealTimeBalance = z.output<typeof realTimeBalanceSchema>;
