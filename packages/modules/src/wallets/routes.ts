@@ -21,6 +21,7 @@ import type { WalletEvent } from './events.ts';
 import {
   getWallet,
   listTransactions,
+  realTimeBalance,
   searchTransactions,
   searchWallets,
   walletsOf,
