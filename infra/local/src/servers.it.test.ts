@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,10 +102,15 @@ test('PostgreSQL lets nobody in without the password, which only the owner can r
 test('PostgreSQL starts although another program has the pid that a killed server left', async () => {
   const first = await startPostgres({ directory: folder, durable: false });
   await first.kill();
-  const lines = ['', join(folder, 'data'), '1', String(first.port), '', '127.0.0.1', '', 'ready'];
-  lines[0] = String(process.pid);
+  // PostgreSQL only minds processes of its own account, so the other program runs as that.
+  const { uid, gid } = statSync(join(folder, 'data'));
+  const account = process.getuid?.() === 0 ? { uid, gid } : {};
+  const other = spawn('sleep', ['600'], { cwd: '/', stdio: 'ignore', ...account });
+  const lines = [String(other.pid), join(folder, 'data'), '1', String(first.port), '', '', '', ''];
   writeFileSync(join(folder, 'data', 'postmaster.pid'), `${lines.join('\n')}\n`);
-  const second = await startPostgres({ directory: folder, durable: false });
+  const second = await startPostgres({ directory: folder, durable: false }).finally(() => {
+    other.kill('SIGKILL');
+  });
   await second.stop();
 });
 
