@@ -124,7 +124,7 @@ test('slices: a table with a circle is refused', () => {
 test('slices: others see the index only', () => {
   const files = {
     'packages/modules/src/wallets/a.ts': `import '../customers/schema.ts';\nimport './b.ts';`,
-    'packages/modules/src/index.ts': `import './wallets/index.ts';\nimport './wallets/b.ts';`,
+    'packages/modules/src/index.ts': `import './wallets/index.ts';\nimport './wallets/b.ts';\nimport type { B } from './wallets/b.ts';`,
   };
   assert.equal(places(slicesAreImportedThroughTheirIndex, files), [
     'packages/modules/src/wallets/a.ts:1',

@@ -26,9 +26,13 @@ export const slicesFormNoCircle: Rule = (sources) => [
   }),
 ];
 
-/** A slice shows others its index.ts and nothing else. */
+/**
+ * A slice shows others its index.ts and nothing else. What puts the slices together may also name types
+ * inside them.
+ */
 export const slicesAreImportedThroughTheirIndex: Rule = (sources) =>
-  acrossSlices(sources).flatMap(({ source, each, path, to }) => {
+  acrossSlices(sources).flatMap(({ source, each, path, from, to }) => {
+    if (from === undefined && each.isTypeOnly) return [];
     if (to === SHARED || path === `packages/modules/src/${to}/index.ts`) return [];
     return [violation(source, each, `import the slice ${to} through its index.ts`)];
   });
