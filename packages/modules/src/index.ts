@@ -1,14 +1,16 @@
 import type { Module } from '@counterfoil/engine/define';
 import { BrokenInvariant } from '@counterfoil/kernel';
-import { customers } from './customers/index.ts';
-import type { customerRoutes } from './customers/routes.ts';
+import { type CustomerRoutes, customers } from './customers/index.ts';
 import type { Secrets } from './secrets.ts';
-import { tenancy } from './tenancy/index.ts';
-import type { tenancyRoutes } from './tenancy/routes.ts';
-import { openWalletsOf, wallets } from './wallets/index.ts';
-import type { walletRoutes } from './wallets/routes.ts';
-import { type Sealer, strictTargetPolicy, type TargetPolicy, webhooks } from './webhooks/index.ts';
-import type { webhookRoutes } from './webhooks/routes.ts';
+import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
+import { openWalletsOf, type WalletRoutes, wallets } from './wallets/index.ts';
+import {
+  type Sealer,
+  strictTargetPolicy,
+  type TargetPolicy,
+  type WebhookRoutes,
+  webhooks,
+} from './webhooks/index.ts';
 
 export * from './customers/index.ts';
 export * from './secrets.ts';
@@ -17,10 +19,7 @@ export * from './wallets/index.ts';
 export * from './webhooks/index.ts';
 
 /** The routes of all slices with their exact types: what the typed client is made of. */
-export type ApiRoutes = ReturnType<typeof tenancyRoutes> &
-  ReturnType<typeof customerRoutes> &
-  typeof walletRoutes &
-  ReturnType<typeof webhookRoutes>;
+export type ApiRoutes = TenancyRoutes & CustomerRoutes & WalletRoutes & WebhookRoutes;
 
 /** What the slices need from outside. */
 export interface ModulesOptions {

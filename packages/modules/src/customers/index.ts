@@ -20,3 +20,6 @@ export const customers = ({ inUse }: { readonly inUse: readonly CustomerUse[] })
     routes: customerRoutes(inUse),
     publishers: [customerPublisher],
   });
+
+/** The routes with their exact types, for the typed client. */
+export type CustomerRoutes = ReturnType<typeof customerRoutes>;

@@ -35,3 +35,6 @@ export const tenancy = ({ keyMaterial }: TenancyOptions): Module =>
     routes: tenancyRoutes(keyMaterial),
     publishers: [],
   });
+
+/** The routes with their exact types, for the typed client. */
+export type TenancyRoutes = ReturnType<typeof tenancyRoutes>;

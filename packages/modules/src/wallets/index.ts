@@ -30,3 +30,6 @@ export const wallets = module({
   routes: walletRoutes,
   publishers: [walletPublisher],
 });
+
+/** The routes with their exact types, for the typed client. */
+export type WalletRoutes = typeof walletRoutes;

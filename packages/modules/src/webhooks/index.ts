@@ -38,3 +38,6 @@ export const webhooks = (options: WebhookOptions) =>
     publishers: [],
     migrations: webhookMigrations,
   });
+
+/** The routes with their exact types, for the typed client. */
+export type WebhookRoutes = ReturnType<typeof webhookRoutes>;

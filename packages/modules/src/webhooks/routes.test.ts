@@ -30,11 +30,13 @@ function contextWith(
   streams: Map<string, Stored[]>,
   options: { total?: number; id?: string } = {},
 ) {
-  const fold = (aggregate: AnyAggregate, id: string) =>
-    (streams.get(id) ?? []).reduce(
+  const fold = (aggregate: AnyAggregate, id: string) => {
+    assert.match(id, /^[A-Za-z0-9_]+$/, 'only such ids can be part of a stream name');
+    return (streams.get(id) ?? []).reduce(
       (state, event) => aggregate.evolve(state, event as never),
       aggregate.initial as unknown,
     );
+  };
   const context = {
     now,
     newId: () => options.id ?? randomId('webhook', now),

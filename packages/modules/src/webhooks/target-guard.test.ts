@@ -100,6 +100,24 @@ test('the system name of loopback is blocked too', async ({ port }) => {
   assert.is(reasonOf(await send(`http://localhost:${port}/`)), 'blocked_address');
 });
 
+test('an address that turns out to be forbidden once connected gets no request', async (context) => {
+  const { port, calls } = context;
+  const before = calls.length;
+  let looks = 0;
+  // Allowed when it is looked at for the first time, forbidden ever after.
+  const changing = {
+    ...allowLoopback,
+    get allowedCidrs() {
+      looks += 1;
+      return looks === 1 ? ['127.0.0.0/8'] : [];
+    },
+  };
+  const sent = await send(`http://hook.example:${port}/`, changing, always('127.0.0.1'));
+  assert.is(reasonOf(sent), 'blocked_address');
+  assert.is(looks, 2);
+  assert.is(calls.length, before);
+});
+
 test('redirects are not followed', async ({ port, calls }) => {
   const sent = await send(`http://127.0.0.1:${port}/redirect`, allowLoopback);
   assert.is(reasonOf(sent), '302');
@@ -116,6 +134,25 @@ test('a name without addresses is a failure of the name', async ({ port }) => {
     reasonOf(await send(`http://hook.example:${port}/`, strictTargetPolicy, always())),
     'name',
   );
+});
+
+test('deliveries that look up the same name at the same time share the answer', async ({
+  port,
+}) => {
+  let lookUps = 0;
+  const sender = createSender({
+    policy: allowLoopback,
+    resolve: async () => {
+      lookUps += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      return [{ address: '127.0.0.1', family: 4 }];
+    },
+  });
+  const outgoing = { url: `http://hook.example:${port}/`, headers: {}, body: Buffer.from('{}') };
+  const sent = await Promise.all([sender.send(outgoing), sender.send(outgoing)]);
+  await sender.close();
+  assert.equal(sent.map(reasonOf), ['200', '200']);
+  assert.is(lookUps, 1);
 });
 
 test('look-ups of one name that run at the same time are one', async () => {
