@@ -69,7 +69,7 @@ test('kill -9 under load loses nothing that was acknowledged', async ({ director
     const client = EventStoreDBClient.connectionString(server.connectionString);
     const attempts: Attempt[] = [];
     const load = writers.map((writer) => writeUntilGone(client, writer, attempts));
-    await untilWritten(client, 20 + round * 37);
+    await untilWritten(client, (20 + round * 37) * BATCH);
     server.kill();
     await Promise.all(load);
     await client.dispose();
