@@ -215,7 +215,7 @@ function writeEvents<State>(
   const stamped: Stamped<RawEvent>[] = [];
   let after = stream;
   let characters = 0;
-  for (const { type, data: given } of raw) {
+  for (const [index, { type, data: given }] of raw.entries()) {
     const own = belongsTo(aggregate, { type });
     const data = own ? aggregate.events[type].parse(given) : given;
     const revision = after.head.revision + 1;
@@ -228,7 +228,7 @@ function writeEvents<State>(
         schema_version: own ? schemaVersion(aggregate, type) : 1,
         $correlationId: cause.correlationId,
         $causationId: cause.causationId,
-        ...(mark ? { request: mark } : {}),
+        ...(mark && index === 0 ? { request: { ...mark, events: raw.length } } : {}),
         prev: after.head.hash,
       },
     });

@@ -43,8 +43,8 @@ export class RequestIndex<State> {
   note(event: StoredEvent): void {
     const { request } = event.metadata;
     if (!request) return;
-    const known = this.#spans.get(request.key);
-    this.#spans.set(request.key, { first: known?.first ?? event.revision, last: event.revision });
+    const first = event.revision;
+    this.#spans.set(request.key, { first, last: first + request.events - 1 });
   }
 
   /** Notes the outcome of a request: one just appended, or one folded again from the log. */

@@ -3,12 +3,17 @@ import type { Actor, Instant } from '@counterfoil/kernel';
 /** Place of an event in the whole log. Rises with every event; has gaps; 0n is before the first. */
 export type Position = bigint;
 
-/** Identity of the request that caused an event, for idempotency. */
+/** Identity of a request, for idempotency. It stands in the first event that the request caused. */
 export interface RequestMark {
   /** The idempotency key and the method and path it was sent to, hashed together. */
   readonly key: string;
   /** SHA-256 (16 digits) of each parsed top-level field of the request, to name what differs. */
   readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The same in the log, with the number of events that the request caused, from this one on. */
+export interface RecordedRequest extends RequestMark {
+  readonly events: number;
 }
 
 /** Metadata of every event that we write. Everything but `hash` is covered by the hash. */
@@ -20,7 +25,7 @@ export interface EventMetadata {
   readonly schema_version: number;
   readonly $correlationId: string;
   readonly $causationId: string;
-  readonly request?: RequestMark;
+  readonly request?: RecordedRequest;
   /** Hash of the event before it in the stream; 64 zeros for the first. */
   readonly prev: string;
   /** Hash of this event: see hash-chain.ts. */
