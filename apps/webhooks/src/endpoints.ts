@@ -28,6 +28,21 @@ export interface Endpoints {
 
 const cachedMaximum = 20_000;
 
+/**
+ * The table behind the view. Its column `state`, with the sealed secrets, is not in the view, so
+ * that whoever may read what is shown does not read them as well.
+ */
+async function servingTable(connection: Connection): Promise<string> {
+  const { rows } = await connection.query<{ relation: string }>(
+    `select relation from counterfoil.projection where name = 'webhook_endpoints' and serving`,
+  );
+  const relation = rows[0]?.relation ?? '';
+  if (!/^[a-z][a-z0-9_]*$/.test(relation)) {
+    throw new Error('The read model has no table of webhook endpoints.');
+  }
+  return `counterfoil."${relation}"`;
+}
+
 interface Known {
   readonly revision: string;
   readonly row: EndpointRow;
@@ -42,7 +57,7 @@ export function createEndpoints(sealer: Sealer): Endpoints {
     if (missing.length === 0) return;
     if (known.size > cachedMaximum) known.clear();
     const { rows } = await connection.query<{ id: string; revision: string; state: string }>(
-      `select id, revision, state from counterfoil.webhook_endpoints
+      `select id, revision, state from ${await servingTable(connection)}
         where environment_id = any($1) and id = any($2)`,
       [
         [...new Set(missing.map(({ environmentId }) => environmentId))],

@@ -38,6 +38,8 @@ export interface FanOut {
   role(): FanOutRole;
   /** How far it has read; null until it is active. */
   position(): ReadPosition | null;
+  /** Whether messages are there that wait until the read model is as far as they are. */
+  isWaiting(): boolean;
 }
 
 const messagesMaximum = 200;
@@ -53,6 +55,7 @@ const behindMs = 20;
 export function startFanOut(options: FanOutOptions): FanOut {
   let role: FanOutRole = 'starting';
   let position: ReadPosition | null = null;
+  let reader: Reader | null = null;
   const loop = startLoop(options, async (turn) => {
     const { connection, signal, succeeded } = turn;
     await waitForReadModel(connection, signal);
@@ -64,16 +67,22 @@ export function startFanOut(options: FanOutOptions): FanOut {
     if (signal.aborted) return;
     role = 'active';
     try {
-      const reader = new Reader(options, turn, await readPosition(connection), (moved) => {
+      reader = new Reader(options, turn, await readPosition(connection), (moved) => {
         position = moved;
       });
       succeeded();
       await reader.run();
     } finally {
       role = 'starting';
+      reader = null;
     }
   });
-  return { loop, role: () => role, position: () => position };
+  return {
+    loop,
+    role: () => role,
+    position: () => position,
+    isWaiting: () => reader?.isWaiting ?? false,
+  };
 }
 
 /** One stretch of reading, from taking the lock to losing the session. */
@@ -86,6 +95,7 @@ class Reader {
   #position: ReadPosition;
   /** How far the endpoints were up to date when last looked at. */
   #endpointsAt = -1n;
+  isWaiting = false;
 
   constructor(
     options: FanOutOptions,
@@ -157,7 +167,8 @@ class Reader {
     const needed = messages.at(-1)?.position ?? 0n;
     while (this.#endpointsAt < needed && !this.#signal.aborted) {
       this.#endpointsAt = await endpointsPosition(this.#connection);
-      if (this.#endpointsAt < needed) await sleep(behindMs, this.#signal);
+      this.isWaiting = this.#endpointsAt < needed;
+      if (this.isWaiting) await sleep(behindMs, this.#signal);
     }
   }
 

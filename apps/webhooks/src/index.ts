@@ -35,6 +35,8 @@ export interface WebhooksStatus {
     readonly role: FanOutRole;
     /** Sequence of the last message of the public stream that has been turned into deliveries. */
     readonly sequence: number | null;
+    /** Whether messages wait for the read model, which is behind them. */
+    readonly isWaiting: boolean;
   };
   /** Requests of this process that are under way. */
   readonly inFlight: number;
@@ -162,7 +164,11 @@ async function stopParts(
 }
 
 const statusOf = ({ fanOut, dispatcher, loops }: Parts): WebhooksStatus => ({
-  fanOut: { role: fanOut.role(), sequence: fanOut.position()?.sequence ?? null },
+  fanOut: {
+    role: fanOut.role(),
+    sequence: fanOut.position()?.sequence ?? null,
+    isWaiting: fanOut.isWaiting(),
+  },
   inFlight: dispatcher.inFlight(),
   errors: Object.fromEntries(loops.map((loop) => [loop.name, loop.error()])),
 });

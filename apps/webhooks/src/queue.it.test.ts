@@ -1,0 +1,220 @@
+import { type Connection, connect } from '@counterfoil/engine';
+import type { AttemptResult, Verdict } from '@counterfoil/modules';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Claimed, claimDeliveries } from './claim.ts';
+import { movePosition, PositionMoved, readPosition } from './fan-out-store.ts';
+import { releaseOvertaking } from './lanes.ts';
+import { withQueueLock } from './queue-lock.ts';
+import { recordOutcomes } from './record.ts';
+import { type EndpointOptions, eventually, type TestEndpoint, World } from './test-world.ts';
+import { dropUnwanted, readFigures, reclaimExpired } from './upkeep-store.ts';
+
+const test = suite<{ world: World; connection: Connection; environment: string }>('queue');
+
+let environments = 0;
+
+test.before(async (context) => {
+  context.world = await World.start();
+  context.connection = await connect(context.world.databaseUrl, { application: 'test' });
+  // A worker that may send nothing only turns messages into deliveries.
+  await context.world.startWorker({ maximumInFlight: 0, upkeepMs: 3_600_000 });
+});
+test.after(async ({ world, connection }) => {
+  await connection.close();
+  await world.stop();
+});
+test.before.each(async (context) => {
+  environments += 1;
+  context.environment = `env_${environments}`;
+  await context.world.query('truncate counterfoil.webhook_messages cascade');
+});
+
+const addEndpoint = (
+  world: World,
+  environment: string,
+  options: Partial<EndpointOptions> = {},
+): Promise<TestEndpoint> =>
+  world.addEndpoint({
+    url: 'https://example.com/',
+    environment_id: environment,
+    order_mode: 'unordered',
+    ...options,
+  });
+
+/** Publishes messages about one resource and waits until they are deliveries of the endpoint. */
+async function queue(world: World, environment: string, endpointId: string, count: number) {
+  const ids: string[] = [];
+  for (let published = 0; published < count; published += 1) {
+    ids.push(await world.publish({ environment }));
+  }
+  await eventually('queued', async () => (await world.states(endpointId)).length === count);
+  return ids;
+}
+
+const claim = (connection: Connection, limit = 100, leaseMs = 60_000) =>
+  claimDeliveries(connection, { limit, leaseMs });
+
+const record = (connection: Connection, delivery: Claimed | undefined, verdict: Verdict) => {
+  assert.ok(delivery);
+  const status = verdict.kind === 'delivered' ? 200 : 500;
+  const result: AttemptResult = { kind: 'answer', status, retryAfterSeconds: null };
+  const sent = { result, detail: '', milliseconds: 1 };
+  return recordOutcomes(connection, [{ delivery, sent, verdict }]);
+};
+
+const delivered: Verdict = { kind: 'delivered' };
+const retryNow: Verdict = { kind: 'retry', delay: 0 };
+
+test('a claim takes each delivery once, with what is to be sent', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment);
+  const published = await queue(world, environment, id, 3);
+  const claimed = await claim(connection);
+  assert.equal(claimed.map(({ eventId }) => eventId).toSorted(), published);
+  assert.is(claimed[0]?.body.toString(), '{"event_type":"customer.updated"}');
+  assert.is(claimed[0]?.attempt, 1);
+  assert.equal(await claim(connection), []);
+});
+
+test('when there is less room than work every endpoint gets a part', async (context) => {
+  const { world, connection, environment } = context;
+  const endpoints = [
+    await addEndpoint(world, environment, { max_in_flight: 3 }),
+    await addEndpoint(world, environment, { max_in_flight: 3 }),
+    await addEndpoint(world, environment, { max_in_flight: 3 }),
+  ];
+  await queue(world, environment, endpoints[2]?.id ?? '', 4);
+  const counts = async (limit: number): Promise<readonly number[]> => {
+    const claimed = await claim(connection, limit);
+    return endpoints.map(({ id }) => claimed.filter((one) => one.endpointId === id).length);
+  };
+  assert.equal(await counts(3), [1, 1, 1]);
+  assert.equal(await counts(3), [1, 1, 1]);
+  assert.equal(await counts(100), [1, 1, 1], 'none above its own bound');
+  assert.equal(await counts(100), [0, 0, 0]);
+});
+
+test('nothing is claimed while the endpoints are behind the messages', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment);
+  await queue(world, environment, id, 1);
+  await world.setReadModelPosition('1');
+  assert.equal(await claim(connection), []);
+  await world.changeEndpoint(id, { enabled: false });
+  assert.is(await dropUnwanted(connection), 0, 'nor dropped');
+  await world.setReadModelPosition('1000000000000');
+  assert.is(await dropUnwanted(connection), 1);
+});
+
+test('a worker whose claim has expired changes nothing any more', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment);
+  await queue(world, environment, id, 1);
+  const [first] = await claim(connection, 1, 0);
+  assert.is(await reclaimExpired(connection), 1);
+  const [second] = await claim(connection);
+  assert.is(second?.attempt, 2);
+  assert.is(await reclaimExpired(connection), 0, 'the new lease runs');
+  await record(connection, first, { kind: 'exhausted' });
+  assert.equal(await world.states(id), ['sending']);
+  await record(connection, second, delivered);
+  assert.equal(await world.states(id), ['delivered']);
+  const attempts = await world.query(
+    `select attempt, outcome, status_code from counterfoil.webhook_attempts order by attempt`,
+  );
+  assert.equal(attempts, [
+    { attempt: 1, outcome: 'answer', status_code: 500 },
+    { attempt: 2, outcome: 'answer', status_code: 200 },
+  ]);
+});
+
+test('recording the same outcome twice is recording it once', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment);
+  await queue(world, environment, id, 1);
+  const [claimed] = await claim(connection);
+  await record(connection, claimed, retryNow);
+  await record(connection, claimed, retryNow);
+  const [again] = await claim(connection);
+  assert.equal([again?.attempt, again?.failures], [2, 1]);
+});
+
+test('a lane goes on with the last that was sent, not with one that had been overtaken', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment, {
+    order_mode: 'resource_fifo',
+    order_guard_seconds: 300,
+  });
+  await queue(world, environment, id, 4);
+  const passGuard = async (): Promise<number> => {
+    const passed = await world.query(
+      `update counterfoil.webhook_deliveries set next_at = now()
+        where state = 'waiting' and next_at < 'infinity' returning 1`,
+    );
+    return passed.length;
+  };
+  const overtake = () => withQueueLock(connection, 'queue', () => releaseOvertaking(connection));
+  const [first] = await claim(connection);
+  assert.equal(await world.states(id), ['sending', 'waiting', 'waiting', 'waiting']);
+  assert.is(await overtake(), 0, 'the guard has not passed');
+  await passGuard();
+  assert.is(await overtake(), 1, 'one overtakes, the next waits for it');
+  assert.is(await overtake(), 0);
+  assert.is(await passGuard(), 1, 'the guard of the next has begun');
+  const [second] = await claim(connection);
+  await record(connection, first, delivered);
+  assert.equal(await world.states(id), ['delivered', 'sending', 'waiting', 'waiting']);
+  await record(connection, second, delivered);
+  assert.equal(await world.states(id), ['delivered', 'delivered', 'pending', 'waiting']);
+  await passGuard();
+  assert.is(await overtake(), 1, 'the guard of the last began when it came to be first');
+});
+
+test('without a limit of its guard nothing overtakes', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment, {
+    order_mode: 'resource_fifo',
+    order_guard_seconds: null,
+  });
+  await queue(world, environment, id, 2);
+  const rows = await world.query(
+    `select next_at = 'infinity' as never from counterfoil.webhook_deliveries order by id`,
+  );
+  assert.equal(rows, [{ never: false }, { never: true }]);
+  assert.is((await claim(connection)).length, 1);
+});
+
+test('the figures of the queue', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment, { order_mode: 'resource_fifo' });
+  const { id: other } = await addEndpoint(world, environment);
+  await queue(world, environment, id, 2);
+  await world.query(
+    `update counterfoil.webhook_deliveries set next_at = now() - interval '90 seconds'
+      where endpoint_id = $1`,
+    [other],
+  );
+  await world.query(
+    `update counterfoil.webhook_deliveries set state = 'sending'
+      where id = (select max(id) from counterfoil.webhook_deliveries where endpoint_id = $1)`,
+    [other],
+  );
+  const { oldestDueSeconds, ...counts } = await readFigures(connection);
+  assert.equal(counts, { pending: 2, waiting: 1, sending: 1 });
+  assert.ok(oldestDueSeconds >= 90, String(oldestDueSeconds));
+});
+
+test('the position of the reader can only be moved from where it is', async ({ connection }) => {
+  const here = await readPosition(connection);
+  const there = { ...here, sequence: here.sequence + 1 };
+  try {
+    await movePosition(connection, there, here);
+    assert.unreachable('it was moved from somewhere else');
+  } catch (error) {
+    assert.instance(error, PositionMoved);
+  }
+  await movePosition(connection, here, here);
+});
+
+test.run();
