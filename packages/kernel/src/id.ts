@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'eim'
   | 'wallet'
   | 'wtxn'
+  | 'hold'
   | 'webhook'
   | 'req';
 
@@ -24,6 +25,7 @@ export type KeyId = Id<'secret'>;
 export type CustomerId = Id<'cust'>;
 export type WalletId = Id<'wallet'>;
 export type TransactionId = Id<'wtxn'>;
+export type HoldId = Id<'hold'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

@@ -17,8 +17,8 @@ import {
   chain,
   type Debit,
   debitEvent,
+  dueEvents,
   type EntryDetails,
-  expiryEvents,
   type Load,
   loadEvents,
 } from './entries.ts';
@@ -47,7 +47,7 @@ export const loadCredits =
   (state, at) => {
     const wallet = open(state, id, 'take credits');
     const steps = loads.map((load) => (current: Wallet) => loadEvents(current, load, at));
-    return chain(wallet, [(current) => expiryEvents(current, at), ...steps, alertEvents]);
+    return chain(wallet, [(current) => dueEvents(current, at), ...steps, alertEvents]);
   };
 
 /**
@@ -57,9 +57,9 @@ export const loadCredits =
 export const debitCredits =
   (id: string, debit: Debit): WalletDecision =>
   (state, at) => {
-    const wallet = open(state, id, 'be debited');
+    const wallet = spendable(state, id);
     return chain(wallet, [
-      (current) => expiryEvents(current, at),
+      (current) => dueEvents(current, at),
       (current) => {
         assertFunds(current, debit.credits);
         return [debitEvent(current, debit, at)];
@@ -94,13 +94,13 @@ export const unfreezeWallet =
       ? []
       : [{ type: 'WalletUnfrozen', data: {} }];
 
-/** Books the lots that have expired by now; the due work of a wallet (decision 23). */
-export const expireCredits =
+/** Ends what is due by now: holds and lots (decision 23). Nothing due, no events. */
+export const settleDue =
   (id: string): WalletDecision =>
   (state, at) => {
     if (!state || state.wallet_status === 'closed') return [];
     invariant(state.id === id, `wallet ${state.id} was asked as ${id}`);
-    return chain(state, [(current) => expiryEvents(current, at), alertEvents]);
+    return chain(state, [(current) => dueEvents(current, at), alertEvents]);
   };
 
 /** Takes what is left and closes the wallet for ever (decision 25). */
@@ -111,6 +111,11 @@ export const terminateWallet =
     if (decimal(wallet.credit_balance).cmp(zero) < 0) {
       throw refusal('The wallet owes credits. Top it up to zero before terminating it.', {
         credit_balance: wallet.credit_balance,
+      });
+    }
+    if (wallet.holds.length > 0) {
+      throw refusal('The wallet has open holds. Capture or void them before terminating it.', {
+        holds: wallet.holds.map((hold) => hold.id),
       });
     }
     const rest = (current: Wallet): WalletEvent[] =>
@@ -124,26 +129,31 @@ export const terminateWallet =
             ),
           ];
     const closed: WalletEvent = { type: 'WalletClosed', data: {} };
-    return [...chain(wallet, [(current) => expiryEvents(current, at), rest]), closed];
+    return [...chain(wallet, [(current) => dueEvents(current, at), rest]), closed];
   };
 
 /** The wallet, if it exists and is not closed. Throws 404 or 400. */
-function open(state: WalletState, id: string, purpose: string): Wallet {
+export function open(state: WalletState, id: string, purpose: string): Wallet {
   if (!state) throw notFound('wallet', id);
   if (state.wallet_status === 'closed') {
     throw refusal(`Wallet ${id} is closed and cannot ${purpose}.`, {
       wallet_status: state.wallet_status,
     });
   }
-  if (state.wallet_status === 'frozen' && purpose === 'be debited') {
-    throw refusal(`Wallet ${id} is frozen and cannot ${purpose}. Unfreeze it first.`, {
-      wallet_status: state.wallet_status,
-    });
-  }
   return state;
 }
 
-function assertFunds(wallet: Wallet, requested: DecimalText): void {
+/** The wallet, if credits may be taken out of it or set aside. Throws 404 or 400. */
+export function spendable(state: WalletState, id: string): Wallet {
+  const wallet = open(state, id, 'be debited');
+  if (wallet.wallet_status !== 'frozen') return wallet;
+  throw refusal(`Wallet ${id} is frozen and cannot be debited. Unfreeze it first.`, {
+    wallet_status: wallet.wallet_status,
+  });
+}
+
+/** Refuses more than the lots hold, unless the wallet may owe (decision 26). */
+export function assertFunds(wallet: Wallet, requested: DecimalText): void {
   if (wallet.wallet_type === 'POST_PAID') return;
   const available = sumOf(wallet.lots);
   if (decimal(requested).cmp(decimal(available)) <= 0) return;

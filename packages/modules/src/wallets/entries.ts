@@ -9,9 +9,11 @@ import {
   smaller,
   textOf,
   zero,
+  zeroText,
 } from '@counterfoil/kernel';
 import { alertStateOf } from './alerts.ts';
 import type { CreatedData, Entry, TransactionReason, WalletEvent } from './events.ts';
+import { divideHold, type Hold, hasEnded } from './holds.ts';
 import { drawFrom, isExpired, type Lot } from './lots.ts';
 import { type Wallet, wallet as walletAggregate } from './wallet.ts';
 
@@ -88,8 +90,61 @@ export const blankWallet = (data: CreatedData): Wallet =>
     stamp: { actor: { user_id: null, key_id: null } },
   } as never) as Wallet;
 
+/** Ends the holds whose time is over, in order of expiry; their credits go back to their lots. */
+function endedHoldEvents(wallet: Wallet, at: Instant): readonly WalletEvent[] {
+  const ended = wallet.holds
+    .filter((hold) => hasEnded(hold, at))
+    .toSorted((a, b) => ((a.expires_at ?? '') < (b.expires_at ?? '') ? -1 : 1));
+  const release = (hold: Hold) => (current: Wallet) => [
+    releaseEvent(current, hold, 'expired', hold.expires_at ?? at),
+  ];
+  return chain(wallet, ended.map(release));
+}
+
+/** The end of a hold without a capture. */
+export const releaseEvent = (
+  wallet: Wallet,
+  hold: Hold,
+  cause: 'voided' | 'expired',
+  releasedAt: Instant,
+): WalletEvent => ({
+  type: 'HoldReleased',
+  data: {
+    hold_id: hold.id,
+    cause,
+    released_at: releasedAt,
+    returned: [...divideHold(wallet.lots, hold, zeroText).returned],
+  },
+});
+
+/** A capture: a debit of the hold's own parts; what is not captured goes back. */
+export const captureEvent = (
+  wallet: Wallet,
+  hold: Hold,
+  debit: Debit,
+  at: Instant,
+): WalletEvent => {
+  const { drawn, returned } = divideHold(wallet.lots, hold, debit.credits);
+  return {
+    type: 'HoldCaptured',
+    data: {
+      ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
+      hold_id: hold.id,
+      drawn: [...drawn],
+      returned: [...returned],
+    },
+  };
+};
+
+/** Everything that is due by now: holds that have ended, then lots that have expired. */
+export const dueEvents = (wallet: Wallet, at: Instant): readonly WalletEvent[] =>
+  chain(wallet, [
+    (current) => endedHoldEvents(current, at),
+    (current) => expiryEvents(current, at),
+  ]);
+
 /** Books what has expired by now, one transaction per lot, in order of expiry. */
-export function expiryEvents(wallet: Wallet, at: Instant): readonly WalletEvent[] {
+function expiryEvents(wallet: Wallet, at: Instant): readonly WalletEvent[] {
   const expired = wallet.lots
     .filter((lot) => isExpired(lot, at))
     .toSorted((a, b) => ((a.expires_at ?? '') < (b.expires_at ?? '') ? -1 : 1));

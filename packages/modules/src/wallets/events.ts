@@ -3,6 +3,7 @@ import type {
   CustomerId,
   DecimalText,
   EventOf,
+  HoldId,
   TransactionId,
   WalletId,
 } from '@counterfoil/kernel';
@@ -110,6 +111,31 @@ export const walletEvents = {
     drawn: z.array(drawSchema).length(1),
     /** The nominal instant: when the lot ceased to be spendable (decision 23). */
     expired_at: instantSchema,
+  }),
+  /** Credits set aside: they are out of their lots but still in the balance. */
+  CreditsHeld: z.object({
+    hold_id: text<HoldId>(),
+    customer_id: text<CustomerId>(),
+    credits: figure,
+    expires_at: instantSchema.nullable(),
+    description: z.string().nullable(),
+    metadata: metadataSchema,
+    drawn: z.array(drawSchema),
+  }),
+  /** A hold turned into a debit, in whole or in part; the rest went back to its lots. */
+  HoldCaptured: z.object({
+    ...entryShape,
+    hold_id: text<HoldId>(),
+    drawn: z.array(drawSchema),
+    returned: z.array(drawSchema),
+  }),
+  /** A hold given up; all of it went back to its lots. */
+  HoldReleased: z.object({
+    hold_id: text<HoldId>(),
+    cause: z.enum(['voided', 'expired']),
+    /** For an expired hold its nominal instant, not that of the booking. */
+    released_at: instantSchema,
+    returned: z.array(drawSchema),
   }),
   WalletFrozen: z.object({}),
   WalletUnfrozen: z.object({}),

@@ -1,6 +1,7 @@
 import { module, type RequestContext } from '@counterfoil/engine/define';
 import type { CustomerId } from '@counterfoil/kernel';
-import { transactionTable, walletTable } from './projection.ts';
+import { holdRoutes } from './hold-routes.ts';
+import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletsOf } from './queries.ts';
 import { walletRoutes } from './routes.ts';
 import { wallet } from './wallet.ts';
@@ -26,10 +27,10 @@ export async function openWalletsOf(
 export const wallets = module({
   name: 'wallets',
   aggregates: [wallet],
-  tables: [walletTable, transactionTable],
-  routes: walletRoutes,
+  tables: [walletTable, transactionTable, holdTable],
+  routes: { ...walletRoutes, ...holdRoutes },
   publishers: [walletPublisher],
 });
 
 /** The routes with their exact types, for the typed client. */
-export type WalletRoutes = typeof walletRoutes;
+export type WalletRoutes = typeof walletRoutes & typeof holdRoutes;

@@ -1,4 +1,5 @@
 import { documents, rows } from '@counterfoil/engine/define';
+import { type HoldResource, holdAfter, holdIdOf } from './hold-resource.ts';
 import type { TransactionResource } from './schema.ts';
 import { afterDraw, isMovement, touchedEntries, transactionOf } from './transaction.ts';
 import { walletView } from './view.ts';
@@ -40,11 +41,28 @@ export const transactionTable = rows(wallet, {
     priority: { type: 'integer', of: (shown) => shown.priority },
     created_by: { type: 'text', of: (shown) => shown.created_by },
   },
-  keys: (event) => (isMovement(event) ? touchedEntries(event) : []),
+  keys: touchedEntries,
   fold: (row: TransactionResource | null, event, key) => {
-    if (!isMovement(event)) return row;
-    if (event.data.transaction_id === key) return transactionOf(event, event.aggregate_id);
+    if (isMovement(event) && event.data.transaction_id === key) {
+      return transactionOf(event, event.aggregate_id);
+    }
     return row && afterDraw(row, event);
   },
   view: (row: TransactionResource) => row,
+});
+
+/** One row per hold. */
+export const holdTable = rows(wallet, {
+  name: 'wallet_holds',
+  version: 1,
+  columns: {
+    wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
+    hold_status: { type: 'text', of: (shown) => shown.hold_status },
+  },
+  keys: (event) => {
+    const id = holdIdOf(event);
+    return id === null ? [] : [id];
+  },
+  fold: (row: HoldResource | null, event) => holdAfter(row, event),
+  view: (row: HoldResource) => row,
 });

@@ -117,6 +117,7 @@ export const walletSchema = z
     balance: z.string(),
     credit_balance: z.string(),
     credits_available_breakdown: z.object({ free: z.string(), purchased: z.string() }),
+    credits_held: z.string().meta({ description: 'Set aside by open holds; part of the balance' }),
     config: walletConfigSchema,
     auto_topup: z
       .object({

@@ -7,18 +7,20 @@ import {
   withoutNulls,
 } from '@counterfoil/kernel';
 import type { Entry, WalletEvent } from './events.ts';
+import type { Draw } from './lots.ts';
 import type { TransactionResource } from './schema.ts';
 
 /** The events that move credits: each is one entry of the ledger. */
 export type MovementEvent = Extract<
   WalletEvent,
-  { type: 'CreditsLoaded' | 'CreditsDebited' | 'CreditsExpired' }
+  { type: 'CreditsLoaded' | 'CreditsDebited' | 'CreditsExpired' | 'HoldCaptured' }
 >;
 
 const movementTypes: readonly WalletEvent['type'][] = [
   'CreditsLoaded',
   'CreditsDebited',
   'CreditsExpired',
+  'HoldCaptured',
 ];
 
 /** Whether an event moves credits. */
@@ -73,6 +75,7 @@ function specific(event: MovementEvent) {
       };
     case 'CreditsDebited':
     case 'CreditsExpired':
+    case 'HoldCaptured':
       return {
         type: 'debit' as const,
         credits_available: '0',
@@ -86,19 +89,33 @@ function specific(event: MovementEvent) {
   }
 }
 
-/** The entry of a load after some of its credits were drawn. */
+/** The loads whose unspent credits an event changes, with what they have afterwards. */
+function changedLoads(event: WalletEvent): readonly Draw[] {
+  switch (event.type) {
+    case 'CreditsDebited':
+    case 'CreditsExpired':
+    case 'CreditsHeld':
+      return event.data.drawn;
+    case 'HoldCaptured':
+    case 'HoldReleased':
+      return event.data.returned;
+    default:
+      return [];
+  }
+}
+
+/** The entry of a load after some of its credits were drawn or came back. */
 export function afterDraw(
   load: TransactionResource,
-  event: Placed<MovementEvent>,
+  event: Placed<WalletEvent>,
 ): TransactionResource {
-  if (event.type === 'CreditsLoaded') return load;
-  const draw = event.data.drawn.find(({ transaction_id }) => transaction_id === load.id);
+  const draw = changedLoads(event).find(({ transaction_id }) => transaction_id === load.id);
   if (!draw) return load;
   return { ...load, credits_available: draw.remaining, ...updatedStamps(event.stamp) };
 }
 
-/** Ids of the entries that a movement touches: its own, and the loads it drew from. */
-export const touchedEntries = (event: MovementEvent): readonly string[] =>
-  event.type === 'CreditsLoaded'
-    ? [event.data.transaction_id]
-    : [event.data.transaction_id, ...event.data.drawn.map((draw) => draw.transaction_id)];
+/** Ids of the entries that an event touches: its own, and the loads it drew from or gave back. */
+export const touchedEntries = (event: WalletEvent): readonly string[] => [
+  ...(isMovement(event) ? [event.data.transaction_id] : []),
+  ...changedLoads(event).map(({ transaction_id }) => transaction_id),
+];

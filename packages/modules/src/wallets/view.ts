@@ -1,5 +1,6 @@
 import type { RecordStatus } from '@counterfoil/kernel';
 import { invariant, withoutNulls } from '@counterfoil/kernel';
+import { heldCredits } from './holds.ts';
 import type { WalletResource } from './schema.ts';
 import { alertSettingsView, autoTopupView } from './settings.ts';
 import { balanceOf, breakdownOf, type WalletState } from './wallet.ts';
@@ -10,12 +11,13 @@ const status: RecordStatus = 'published';
 /** The wallet as the API, the read model and the webhooks show it. Throws when there is none. */
 export function walletView(wallet: WalletState): WalletResource {
   invariant(wallet, 'there is no wallet to show');
-  const { lots: _lots, transactions: _transactions, ...shown } = wallet;
+  const { lots: _lots, holds, transactions: _transactions, ...shown } = wallet;
   return withoutNulls({
     ...shown,
     status,
     balance: balanceOf(wallet),
     credits_available_breakdown: breakdownOf(wallet),
+    credits_held: heldCredits(holds),
     alert_settings: alertSettingsView(wallet.alert_settings),
     auto_topup: autoTopupView(wallet.auto_topup),
   });

@@ -5,6 +5,7 @@ import {
   createdStamps,
   type DecimalText,
   decimal,
+  invariant,
   type RecordStamps,
   type Stamped,
   textOf,
@@ -22,6 +23,7 @@ import {
   type WalletType,
   walletEvents,
 } from './events.ts';
+import { type Hold, holdFrom, withReturned } from './holds.ts';
 import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './lots.ts';
 
 export type WalletStatus = 'active' | 'frozen' | 'closed';
@@ -40,6 +42,8 @@ export interface Wallet extends RecordStamps, WalletSettings {
   readonly credit_balance: DecimalText;
   /** Unspent credits in draw-down order. */
   readonly lots: readonly Lot[];
+  /** Open holds, oldest first. Their credits are in the balance, but in no lot. */
+  readonly holds: readonly Hold[];
   /** Number of transactions so far. */
   readonly transactions: number;
 }
@@ -75,6 +79,7 @@ function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
       alert_state: 'ok',
       credit_balance: zeroText,
       lots: [],
+      holds: [],
       transactions: 0,
     };
   }
@@ -97,6 +102,10 @@ function evolveWallet(
       const { data } = event;
       return { ...moved(wallet, data), lots: afterDraws(wallet.lots, data.drawn) };
     }
+    case 'CreditsHeld':
+    case 'HoldCaptured':
+    case 'HoldReleased':
+      return evolveHolds(wallet, event);
     case 'WalletFrozen':
       return { ...wallet, wallet_status: 'frozen' };
     case 'WalletUnfrozen':
@@ -108,6 +117,26 @@ function evolveWallet(
     default:
       return event satisfies never;
   }
+}
+
+function evolveHolds(
+  wallet: Wallet,
+  event: Extract<WalletEvent, { type: 'CreditsHeld' | 'HoldCaptured' | 'HoldReleased' }>,
+): Wallet {
+  if (event.type === 'CreditsHeld') {
+    const { hold_id: id, credits, expires_at, drawn } = event.data;
+    const hold = holdFrom(wallet.lots, { id, credits, expires_at }, drawn);
+    return { ...wallet, lots: afterDraws(wallet.lots, drawn), holds: [...wallet.holds, hold] };
+  }
+  const { hold_id, returned } = event.data;
+  const hold = wallet.holds.find(({ id }) => id === hold_id);
+  invariant(hold, `${wallet.id}: hold ${hold_id} ended twice`);
+  const ended = {
+    ...wallet,
+    lots: withReturned(wallet.lots, hold, returned),
+    holds: wallet.holds.filter(({ id }) => id !== hold_id),
+  };
+  return event.type === 'HoldCaptured' ? moved(ended, event.data) : ended;
 }
 
 const moved = (

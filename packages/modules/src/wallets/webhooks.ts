@@ -57,6 +57,9 @@ export const walletPublisher = publisher(wallet, ({ event, after }) => {
     case 'WalletFrozen':
     case 'WalletUnfrozen':
       return walletMessage('updated', after);
+    case 'CreditsHeld':
+    case 'HoldReleased':
+      return [];
     case 'AlertStateChanged':
       return alertMessage(event.data, after);
     case 'WalletClosed':
@@ -64,6 +67,7 @@ export const walletPublisher = publisher(wallet, ({ event, after }) => {
     case 'CreditsLoaded':
     case 'CreditsDebited':
     case 'CreditsExpired':
+    case 'HoldCaptured':
       return transactionMessage(event, after);
     default:
       return event satisfies never;

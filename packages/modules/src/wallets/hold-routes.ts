@@ -1,0 +1,169 @@
+import {
+  entity,
+  listShape,
+  pageRequest,
+  pageSchema,
+  type RequestContext,
+  type Routes,
+  route,
+  searchFilters,
+  where,
+} from '@counterfoil/engine/define';
+import {
+  invalidField,
+  invariant,
+  notFound,
+  referenceSchema,
+  type Stamped,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { entryDetails } from './commands.ts';
+import type { WalletEvent } from './events.ts';
+import { captureHold, holdCredits, voidHold } from './hold-decisions.ts';
+import {
+  captureHoldSchema,
+  createHoldSchema,
+  type HoldResource,
+  holdAfter,
+  holdSchema,
+} from './hold-resource.ts';
+import { holdTable } from './projection.ts';
+import { getWallet } from './queries.ts';
+import { movementSchema } from './schema.ts';
+import { transactionOf } from './transaction.ts';
+import { walletView } from './view.ts';
+import { wallet } from './wallet.ts';
+
+const tag = 'Wallet holds';
+const walletParameters = z.object({ id: referenceSchema('wallet') });
+const holdParameters = walletParameters.extend({ hold_id: referenceSchema('hold') });
+
+/** A hold of this wallet. Throws 404. */
+async function getHold(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+): Promise<HoldResource> {
+  const found = await context.read.find(holdTable, id);
+  if (found?.resource.wallet_id !== walletId) throw notFound('hold', id, 'hold_id');
+  return found.resource;
+}
+
+/** The hold as one event has left it, for the answer of the request that caused it. */
+function heldBy(events: readonly Stamped<WalletEvent>[], walletId: string): HoldResource {
+  const event = events.find(({ type }) => type === 'CreditsHeld');
+  invariant(event, 'a hold was made without its event');
+  const place = { event_id: '', aggregate_id: walletId, revision: 0, position: '0' };
+  const hold = holdAfter(null, { ...event, ...place });
+  invariant(hold, 'a hold was made and is not there');
+  return hold;
+}
+
+export const holdRoutes = {
+  'POST /wallets/{id}/holds': route({
+    summary: 'Set credits aside',
+    description:
+      'The credits leave what is available and stay in the balance, until the hold is captured, ' +
+      'voided or expires. They do not expire while they are held.',
+    tag,
+    status: 201,
+    permission: 'wallet:write',
+    params: walletParameters,
+    body: createHoldSchema,
+    response: holdSchema,
+    handle: async (context, { params: { id }, body }) => {
+      if (body.expires_at !== undefined && body.expires_at <= context.now) {
+        throw invalidField('/expires_at', 'must lie in the future');
+      }
+      const holdId = context.newId('hold');
+      const { events } = await context.execute(wallet, id, () =>
+        holdCredits(id, {
+          holdId,
+          credits: body.credits,
+          expiresAt: body.expires_at ?? null,
+          description: body.description ?? null,
+          metadata: body.metadata,
+        }),
+      );
+      return heldBy(events, id);
+    },
+  }),
+
+  'GET /wallets/{id}/holds': route({
+    summary: 'List the holds of a wallet',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: walletParameters,
+    query: z.object({
+      ...listShape,
+      hold_status: z.enum(['open', 'captured', 'voided', 'expired']).optional(),
+    }),
+    response: pageSchema(holdSchema),
+    handle: async (context, { params, query }) => {
+      await getWallet(context, params.id);
+      return context.read.list(holdTable, pageRequest(holdTable, query), [
+        ...where('wallet_id', 'eq', params.id),
+        ...where('hold_status', 'eq', query.hold_status),
+        ...searchFilters(holdTable, query),
+      ]);
+    },
+  }),
+
+  'GET /wallets/{id}/holds/{hold_id}': route({
+    summary: 'Get a hold',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: holdParameters,
+    response: holdSchema,
+    handle: (context, { params }) => getHold(context, params.id, params.hold_id),
+  }),
+
+  'POST /wallets/{id}/holds/{hold_id}/capture': route({
+    summary: 'Debit what a hold has set aside',
+    description: 'In whole, or in part by `credits`; the rest goes back. Either way the hold ends.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: holdParameters,
+    body: captureHoldSchema,
+    bodyOptional: true,
+    response: movementSchema,
+    handle: async (context, { params: { id, hold_id }, body }) => {
+      const details = {
+        ...entryDetails(context, 'MANUAL_BALANCE_DEBIT', body),
+        referenceType: 'EXTERNAL' as const,
+        referenceId: hold_id,
+      };
+      const { state, events, revision } = await context.execute(wallet, id, async () => {
+        await getHold(context, id, hold_id);
+        return captureHold(id, hold_id, body.credits ?? null, details);
+      });
+      const movement = events.find((event) => event.type === 'HoldCaptured');
+      invariant(movement, 'a hold was captured without its event');
+      const wallet_transaction = transactionOf(movement, id);
+      return entity({ wallet: walletView(state), wallet_transaction }, revision);
+    },
+  }),
+
+  'POST /wallets/{id}/holds/{hold_id}/void': route({
+    summary: 'Give a hold up',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: holdParameters,
+    response: holdSchema,
+    handle: async (context, { params: { id, hold_id } }) => {
+      const { events } = await context.execute(wallet, id, async () => {
+        await getHold(context, id, hold_id);
+        return voidHold(id, hold_id);
+      });
+      const event = events.find(({ type }) => type === 'HoldReleased');
+      invariant(event, 'a hold was voided without its event');
+      const hold = await getHold(context, id, hold_id);
+      const place = { event_id: '', aggregate_id: id, revision: 0, position: '0' };
+      return holdAfter(hold, { ...event, ...place }) ?? hold;
+    },
+  }),
+} satisfies Routes;
