@@ -11,6 +11,8 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { customerReference } from '../customers/index.ts';
+import type { BulkEntry } from './bulk.ts';
+import type { Bulk } from './bulk-schema.ts';
 import { createWallet, type WalletDecision } from './decisions.ts';
 import type { EntryDetails, Load, Quantity } from './entries.ts';
 import type { TransactionReason, WalletType } from './events.ts';
@@ -142,3 +144,22 @@ function topUpQuantity({ credits_to_add: credits, amount }: TopUp): Quantity {
   if (amount !== undefined) return { amount };
   throw invalidField('/credits_to_add', 'credits_to_add or amount is required');
 }
+
+/** The entries of a bulk. Throws 400 with the index of an entry whose expiry has passed. */
+export const bulkEntries = (context: RequestContext, { entries }: Bulk): readonly BulkEntry[] =>
+  entries.map((entry, index): BulkEntry => {
+    const details = entryDetails(context, entry.transaction_reason, entry);
+    if (entry.type === 'debit') {
+      return { type: 'debit', debit: { ...details, credits: entry.credits } };
+    }
+    const pointer = `/entries/${index}/expiry_date_utc`;
+    return {
+      type: 'credit',
+      load: {
+        ...details,
+        quantity: { credits: entry.credits },
+        priority: entry.priority ?? null,
+        expiresAt: futureExpiry(context.now, entry.expiry_date_utc ?? null, pointer),
+      },
+    };
+  });

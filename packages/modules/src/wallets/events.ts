@@ -137,6 +137,19 @@ export const walletEvents = {
     released_at: instantSchema,
     returned: z.array(drawSchema),
   }),
+  /** What became of each entry of a bulk; the movements themselves are the events before it. */
+  BulkRecorded: z.object({
+    results: z.array(
+      z.union([
+        z.object({ transaction_id: text<TransactionId>() }),
+        z.object({
+          code: z.string(),
+          message: z.string(),
+          details: z.record(z.string(), z.unknown()).nullable(),
+        }),
+      ]),
+    ),
+  }),
   WalletFrozen: z.object({}),
   WalletUnfrozen: z.object({}),
   WalletClosed: z.object({}),

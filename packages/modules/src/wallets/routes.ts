@@ -8,7 +8,9 @@ import {
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
-import { entryDetails, prepareCreation, topUpLoads } from './commands.ts';
+import { bulkResults, moveInBulk } from './bulk.ts';
+import { bulkAnswerSchema, bulkSchema } from './bulk-schema.ts';
+import { bulkEntries, entryDetails, prepareCreation, topUpLoads } from './commands.ts';
 import {
   changeSettings,
   debitCredits,
@@ -169,6 +171,25 @@ export const walletRoutes = {
         debitCredits(id, { ...details, credits: body.credits }),
       );
       return movementOf(outcome, ({ type }) => type === 'CreditsDebited');
+    },
+  }),
+
+  'POST /wallets/{id}/transactions/bulk': route({
+    summary: 'Load and take credits in one request',
+    description:
+      'Up to 1,000 entries, in their order, as one append. `atomic`: all or nothing; otherwise ' +
+      'each stands for itself, with its own result.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    body: bulkSchema,
+    response: bulkAnswerSchema,
+    handle: async (context, { params: { id }, body }) => {
+      const { state, events, revision } = await context.execute(wallet, id, () =>
+        moveInBulk(id, bulkEntries(context, body), body.atomic),
+      );
+      return entity({ wallet: walletView(state), results: bulkResults(events, id) }, revision);
     },
   }),
 

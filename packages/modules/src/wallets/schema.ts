@@ -18,11 +18,11 @@ import { z } from 'zod';
 import { referenceTypeSchema, transactionReasonSchema, walletTypeSchema } from './events.ts';
 import { alertSettingsSchema, autoTopupSchema, walletConfigSchema } from './settings.ts';
 
-const creditsSchema = positiveDecimalSchema(decimalPlaces.credits);
+export const creditsSchema = positiveDecimalSchema(decimalPlaces.credits);
 const rateSchema = positiveDecimalSchema(decimalPlaces.rate);
-const idempotencyKeySchema = requiredTextSchema(255);
+export const idempotencyKeySchema = requiredTextSchema(255);
 /** Priorities of lots: any integer that every client can hold exactly. */
-const prioritySchema = z.number().int().min(-2_147_483_648).max(2_147_483_647);
+export const prioritySchema = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 
 /** Body of POST /wallets (specification, "Create a new wallet"). */
 export const createWalletSchema = z
@@ -85,7 +85,7 @@ export const topUpSchema = z
 export type TopUp = z.output<typeof topUpSchema>;
 
 /** Reasons that a debit by hand may give. */
-const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as const;
+export const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as const;
 
 /** Body of POST /wallets/{id}/debit. */
 export const debitSchema = z

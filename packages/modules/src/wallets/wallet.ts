@@ -106,6 +106,8 @@ function evolveWallet(
     case 'HoldCaptured':
     case 'HoldReleased':
       return evolveHolds(wallet, event);
+    case 'BulkRecorded':
+      return wallet;
     case 'WalletFrozen':
       return { ...wallet, wallet_status: 'frozen' };
     case 'WalletUnfrozen':

@@ -57,6 +57,7 @@ export const walletPublisher = publisher(wallet, ({ event, after }) => {
     case 'WalletFrozen':
     case 'WalletUnfrozen':
       return walletMessage('updated', after);
+    case 'BulkRecorded':
     case 'CreditsHeld':
     case 'HoldReleased':
       return [];

@@ -1,0 +1,106 @@
+import type { DecimalText, Problem } from '@counterfoil/kernel';
+import { folded, stampAt } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type BulkEntry, bulkResults, moveInBulk } from './bulk.ts';
+import { createWallet } from './decisions.ts';
+import type { EntryDetails } from './entries.ts';
+import type { CreatedData, WalletEvent } from './events.ts';
+import { type Wallet, wallet } from './wallet.ts';
+
+const test = suite('bulk');
+
+const id = 'wallet_01';
+const details = {
+  reason: 'FREE_CREDIT_GRANT',
+  referenceType: null,
+  referenceId: null,
+  description: null,
+  idempotencyKey: null,
+  metadata: {},
+} as const satisfies EntryDetails;
+const credit = (credits: string): BulkEntry => ({
+  type: 'credit',
+  load: {
+    ...details,
+    quantity: { credits: credits as DecimalText },
+    priority: null,
+    expiresAt: null,
+  },
+});
+const debit = (credits: string): BulkEntry => ({
+  type: 'debit',
+  debit: { ...details, reason: 'MANUAL_BALANCE_DEBIT', credits: credits as DecimalText },
+});
+
+const created: readonly WalletEvent[] = createWallet(
+  {
+    id,
+    customer_id: 'cust_01',
+    currency: 'usd',
+    conversion_rate: '1',
+    topup_conversion_rate: '1',
+    wallet_type: 'PRE_PAID',
+    name: 'W',
+    description: null,
+    metadata: {},
+    config: { allowed_price_types: ['USAGE'] },
+    alert_settings: null,
+    auto_topup: null,
+  } as unknown as CreatedData,
+  null,
+)(null, stampAt(0).occurred_at);
+
+const run = (entries: readonly BulkEntry[], isAtomic: boolean) => {
+  const events = moveInBulk(id, entries, isAtomic)(folded(wallet, created), stampAt(1).occurred_at);
+  const state = folded(wallet, [...created, ...events]) as Wallet;
+  const stamped = events.map((event) => ({ ...event, stamp: stampAt(1) }));
+  return { state, results: bulkResults(stamped, id) };
+};
+
+test('entries are run in their order, each on what the ones before it left', () => {
+  const { state, results } = run([credit('10'), debit('4'), debit('6'), credit('1')], true);
+  assert.is(state.credit_balance, '1');
+  assert.equal(
+    results.map(({ status, wallet_transaction }) => [
+      status,
+      wallet_transaction?.credit_balance_after,
+    ]),
+    [
+      ['completed', '10'],
+      ['completed', '6'],
+      ['completed', '0'],
+      ['completed', '1'],
+    ],
+  );
+});
+
+test('an atomic bulk is refused whole by the first entry that fails, and names it', () => {
+  try {
+    run([credit('10'), debit('11'), debit('99')], true);
+    assert.unreachable();
+  } catch (error) {
+    assert.equal((error as Problem).details, { index: 1, available: '10', requested: '11' });
+  }
+});
+
+test('without atomic an entry that fails is as if it were absent, and has its own result', () => {
+  const { state, results } = run([credit('10'), debit('11'), debit('4')], false);
+  assert.is(state.credit_balance, '6');
+  assert.equal(
+    results.map(({ status, error }) => [status, error?.code]),
+    [
+      ['completed', undefined],
+      ['failed', 'invalid_operation'],
+      ['completed', undefined],
+    ],
+  );
+});
+
+test('a bulk of which every entry fails is recorded all the same', () => {
+  const { state, results } = run([debit('1'), debit('2')], false);
+  assert.is(state.credit_balance, '0');
+  assert.is(results.filter(({ status }) => status === 'failed').length, 2);
+});
+
+test.run();
