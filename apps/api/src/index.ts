@@ -12,6 +12,7 @@ import {
 import { modules, secretsFrom } from '@counterfoil/modules';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
+import { apiInfo } from './info.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
 
@@ -92,11 +93,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
     ],
     metrics,
     log,
-    info: {
-      title: 'Counterfoil',
-      version: '1',
-      description: 'Event-sourced billing, entitlement and wallet service',
-    },
+    info: apiInfo,
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
   });
   await authentication.fold.ready;

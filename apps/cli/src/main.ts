@@ -2,6 +2,7 @@ import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel
 import { Problem } from '@counterfoil/kernel';
 import { Command } from 'commander';
 import { bench } from './bench/bench.ts';
+import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { issueKey, revokeKey } from './keys.ts';
 import { seedDemoTenant } from './seed.ts';
@@ -47,6 +48,14 @@ program
   .action(async (tables: string[]) => {
     await rebuild(serverUrls(readSettings()), tables);
     print('Rebuilt.');
+  });
+
+program
+  .command('docs')
+  .description('write the reference that is generated from the code; needs no servers')
+  .option('--folder <path>', 'where to write it', referenceFolder)
+  .action(async ({ folder }: { folder: string }) => {
+    for (const path of await writeReference(folder)) print(path);
   });
 
 const events = program.command('events').description('look at the log');

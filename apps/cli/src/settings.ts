@@ -6,7 +6,7 @@ import { z } from 'zod';
 const optionalUrl = z.string().min(1).optional();
 
 /** Environment variables of the command line. */
-const settingsSchema = z.object({
+export const settingsSchema = z.object({
   COUNTERFOIL_DATA: z.string().min(1).default('.counterfoil'),
   EVENTSTORE_URL: optionalUrl,
   DATABASE_URL: optionalUrl,

@@ -46,8 +46,15 @@ const PACKAGES: readonly Package[] = [
   {
     name: '@counterfoil/cli',
     folder: 'apps/cli',
-    // It starts the applications as processes, for which it asks where their entry points are.
-    mayImport: [...APPLICATION, '@counterfoil/local', '@counterfoil/*/main'],
+    // It starts the applications as processes, for which it asks where their entry points are, and
+    // documents what they can be told and what they say of themselves.
+    mayImport: [
+      ...APPLICATION,
+      '@counterfoil/local',
+      '@counterfoil/*/main',
+      '@counterfoil/*/config',
+      '@counterfoil/*/info',
+    ],
   },
 ];
 

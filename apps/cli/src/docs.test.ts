@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { variableNames } from './docs/configuration.ts';
+import { otherVariables } from './docs/variables.ts';
+import { referenceDocuments, referenceFolder } from './docs.ts';
+
+const test = suite('reference');
+const documents = await referenceDocuments();
+const example = readFileSync(resolve(import.meta.dirname, '../../../.env.example'), 'utf8');
+
+for (const [name, text] of Object.entries(documents)) {
+  test(`docs/reference/${name} is what the code says`, () => {
+    const path = join(referenceFolder, name);
+    const committed = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    // Not compared by the assertion, which would print the whole of both.
+    assert.ok(committed === text, `${firstDifference(committed, text)}; run npm run docs`);
+  });
+}
+
+function firstDifference(committed: string, generated: string): string {
+  const [old, now] = [committed.split('\n'), generated.split('\n')];
+  const index = now.findIndex((line, place) => line !== old[place]);
+  const place = index < 0 ? now.length : index;
+  return `line ${place + 1} is ${JSON.stringify(old[place])}, not ${JSON.stringify(now[place])}`;
+}
+
+test('the OpenAPI document has every path with its answers', () => {
+  const { paths } = JSON.parse(documents['openapi.json'] ?? '') as {
+    paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
+  };
+  assert.ok(paths['/v1/wallets/{id}/debit']?.post?.responses['200']);
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const { responses } of Object.values(operations)) {
+      assert.ok('401' in responses && '503' in responses, path);
+    }
+  }
+});
+
+/** Names at the beginning of a line, commented out or not. */
+const exampleNames = [...example.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name ?? '');
+
+test('every variable of the programs is in .env.example, once', () => {
+  for (const name of variableNames()) {
+    assert.is(exampleNames.filter((other) => other === name).length, 1, name);
+  }
+});
+
+test('every variable in .env.example is in the table of the configuration', () => {
+  const known = new Set([...variableNames(), ...otherVariables.map(({ name }) => name)]);
+  for (const name of exampleNames) assert.ok(known.has(name), name);
+});
+
+test.run();

@@ -1,0 +1,51 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { apiInfo } from '@counterfoil/api/info';
+import { createHttpServer, createLog, createMetrics } from '@counterfoil/engine';
+import { BrokenInvariant } from '@counterfoil/kernel';
+import { modules } from '@counterfoil/modules';
+import { configurationDocument } from './docs/configuration.ts';
+import { problemsDocument } from './docs/problems.ts';
+
+/** Where the generated reference is committed. */
+export const referenceFolder = resolve(import.meta.dirname, '../../../docs/reference');
+
+const neverCalled = (): never => {
+  throw new BrokenInvariant('the server of the documentation was asked to handle a request');
+};
+
+/** The OpenAPI document as the API serves it, from its routes alone: nothing is started. */
+async function openApiDocument(): Promise<object> {
+  const server = createHttpServer({
+    modules: modules({ secrets: null }),
+    host: { begin: neverCalled },
+    authenticate: neverCalled,
+    health: [],
+    metrics: createMetrics({ processMetrics: false }),
+    log: createLog({ level: 'silent', name: 'docs' }),
+    info: apiInfo,
+  });
+  const document = server.openapi();
+  await server.close(0);
+  return document;
+}
+
+/** The generated reference: text by name of file. */
+export async function referenceDocuments(): Promise<Readonly<Record<string, string>>> {
+  return {
+    'openapi.json': `${JSON.stringify(await openApiDocument(), null, 2)}\n`,
+    'problems.md': problemsDocument(),
+    'configuration.md': configurationDocument(),
+  };
+}
+
+/** `counterfoil docs`: writes the reference into a folder. Gives the paths of what was written. */
+export async function writeReference(folder: string): Promise<readonly string[]> {
+  mkdirSync(folder, { recursive: true });
+  const documents = Object.entries(await referenceDocuments());
+  return documents.map(([name, text]) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  });
+}

@@ -1,0 +1,115 @@
+import { type ApiConfig, apiConfigSchema } from '@counterfoil/api/config';
+import { type ProjectorConfig, projectorConfigSchema } from '@counterfoil/projector/config';
+import { webhooksDefaults, webhooksEnvironment } from '@counterfoil/webhooks/config';
+import type { z } from 'zod';
+import { type Settings, settingsSchema } from '../settings.ts';
+
+/** The programs that read environment variables, with the schemas that they read them by. */
+export const programs: readonly { readonly name: string; readonly schema: z.ZodObject }[] = [
+  { name: 'api', schema: apiConfigSchema },
+  { name: 'projector', schema: projectorConfigSchema },
+  { name: 'webhooks', schema: webhooksEnvironment },
+  { name: 'counterfoil', schema: settingsSchema },
+];
+
+/** Every variable of every program: whoever adds one has to say what it means. */
+type VariableName =
+  | keyof ApiConfig
+  | keyof ProjectorConfig
+  | keyof z.output<typeof webhooksEnvironment>
+  | keyof Settings;
+
+/** What the variables mean, in Markdown. */
+export const meanings: Readonly<Record<VariableName, string>> = {
+  EVENTSTORE_URL:
+    'Connection string of the event store, such as `esdb://127.0.0.1:2113?tls=false`. ' +
+    '`counterfoil up` starts a local one when it is not set.',
+  DATABASE_URL:
+    'Connection string of PostgreSQL, such as `postgres://user:password@host:5432/database`. ' +
+    '`counterfoil up` starts a local one when it is not set.',
+  NATS_URL:
+    'Address of NATS with JetStream, such as `nats://127.0.0.1:4222`; several are separated by ' +
+    'commas. `counterfoil up` starts a local one when it is not set.',
+  COUNTERFOIL_SECRET_KEY:
+    '32 bytes, as 64 hexadecimal digits or in base64. API keys and the encryption of webhook ' +
+    'secrets are derived from it, so all programs of an installation need the same. ' +
+    '`counterfoil up` makes one and keeps it in `secret.key` in the data folder.',
+  COUNTERFOIL_DATA:
+    'Folder for the data of the local servers and for what `counterfoil up` leaves for the other ' +
+    'commands: `demo.json` and `secret.key`.',
+  HOST: 'Address that HTTP is served on.',
+  PORT: 'Port of the HTTP API; 0 takes a free one.',
+  HEALTH_PORT:
+    'Port of `/healthz`, `/readyz` and `/metrics`; 0 takes a free one, which the line ' +
+    '`{"event":"ready",…}` names. `counterfoil up` always uses 0.',
+  LOG_LEVEL: 'Least severity of the lines that are logged.',
+  RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
+  WEBHOOK_ALLOW_HTTP:
+    'Whether webhook endpoints may be `http://`. `counterfoil up` sets it to `true`, unless it is ' +
+    'set already.',
+  WEBHOOK_ALLOWED_CIDRS:
+    'Address ranges that webhooks may go to although they are not public, separated by commas. ' +
+    '`counterfoil up` sets it to `127.0.0.0/8,::1/128`, unless it is set already.',
+  WEBHOOK_DENIED_CIDRS:
+    'Address ranges that webhooks may not go to although they are public, separated by commas.',
+  WEBHOOK_RETRY_LADDER_MS:
+    'Milliseconds to wait after the first, second, … failed attempt, separated by commas. After ' +
+    'the last one follows one more attempt, and then the delivery is given up.',
+  WEBHOOK_SLOW_DOWN_MS:
+    'Least wait in milliseconds after 429, 502, 503, 504 and after an attempt without an answer ' +
+    'in time.',
+  WEBHOOK_MAX_IN_FLIGHT: 'Requests to webhook endpoints that one process has under way at once.',
+  WEBHOOK_ATTEMPT_DAYS: 'Days that attempts are kept.',
+  WEBHOOK_MESSAGE_DAYS: 'Days that messages are kept, with their deliveries, finished or not.',
+};
+
+const { retry, retention, maximumInFlight, healthPort } = webhooksDefaults;
+
+/** Defaults that a program fills in after it has read its environment. */
+export const laterDefaults: Readonly<Partial<Record<VariableName, string>>> = {
+  HEALTH_PORT: String(healthPort),
+  WEBHOOK_RETRY_LADDER_MS: retry.ladder.join(','),
+  WEBHOOK_SLOW_DOWN_MS: String(retry.slowDown),
+  WEBHOOK_MAX_IN_FLIGHT: String(maximumInFlight),
+  WEBHOOK_ATTEMPT_DAYS: String(retention.attemptDays),
+  WEBHOOK_MESSAGE_DAYS: String(retention.messageDays),
+};
+
+/** Variables that are read before any program of ours runs, or by Docker Compose alone. */
+export const otherVariables: readonly {
+  readonly name: string;
+  readonly readBy: string;
+  readonly standard: string | null;
+  readonly meaning: string;
+}[] = [
+  {
+    name: 'NATS_SERVER_BIN',
+    readBy: '`npm start`, `npm test`',
+    standard: null,
+    meaning: 'Program to run instead of the nats-server that is found or fetched.',
+  },
+  {
+    name: 'POSTGRES_PASSWORD',
+    readBy: 'Docker Compose (required)',
+    standard: null,
+    meaning: 'Password of the roles `postgres` and `counterfoil`.',
+  },
+  {
+    name: 'EVENTSTORE_PORT',
+    readBy: 'Docker Compose',
+    standard: '2113',
+    meaning: 'Port on 127.0.0.1 under which the event store is published.',
+  },
+  {
+    name: 'POSTGRES_PORT',
+    readBy: 'Docker Compose',
+    standard: '5432',
+    meaning: 'Port on 127.0.0.1 under which PostgreSQL is published.',
+  },
+  {
+    name: 'NATS_PORT',
+    readBy: 'Docker Compose',
+    standard: '4222',
+    meaning: 'Port on 127.0.0.1 under which NATS is published.',
+  },
+];
