@@ -14,7 +14,10 @@ export const millisecondsOf = (instant: Instant): number => Date.parse(instant);
 /** The later of two instants. */
 export const laterOf = (left: Instant, right: Instant): Instant => (left > right ? left : right);
 
-/** RFC 3339 in, any offset; an `Instant` out. Refuses dates that no calendar has. */
+/**
+ * RFC 3339 in, any offset; an `Instant` out. Refuses dates that no calendar has, and instants outside
+ * of the years 1 to 9999 in UTC.
+ */
 export const instantSchema = z
   .string()
   .max(40)
@@ -23,16 +26,24 @@ export const instantSchema = z
   .meta({ format: 'date-time' });
 
 const rfc3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Reads an RFC 3339 text; null when it is not one or names a day that does not exist. */
+/** Outside of these years text order is not time order, and Postgres knows no year 0. */
+const firstMillisecond = Date.parse('0001-01-01T00:00:00.000Z');
+const lastMillisecond = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Reads an RFC 3339 text; null when it is not one, names a day that does not exist or is not in the
+ * years 1 to 9999 in UTC.
+ */
 export function readInstant(text: string): Instant | null {
   const parts = rfc3339.exec(text);
   if (!parts) return null;
   const [, year, month, day] = parts;
   if (!isCalendarDate(`${year}-${month}-${day}`)) return null;
   const milliseconds = Date.parse(text.toUpperCase());
-  return Number.isNaN(milliseconds) ? null : instantOf(milliseconds);
+  const isInRange = milliseconds >= firstMillisecond && milliseconds <= lastMillisecond;
+  return isInRange ? instantOf(milliseconds) : null;
 }
 
 /** Whether a text of the form YYYY-MM-DD names a day of the calendar (2025-02-31 does not). */

@@ -1,0 +1,54 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { instantSchema, readInstant, startOfCompactDate } from './instant.ts';
+
+const test = suite('instants');
+
+test('any offset is read, UTC with milliseconds is given', () => {
+  assert.is(readInstant('2026-02-28T23:30:00-01:00'), '2026-03-01T00:30:00.000Z');
+  assert.is(readInstant('2026-01-01t00:00:00.123456789z'), '2026-01-01T00:00:00.123Z');
+  assert.is(instantSchema.parse('2024-02-29T00:00:00Z'), '2024-02-29T00:00:00.000Z');
+});
+
+test('the first and the last instant are those of the years 1 and 9999 in UTC', () => {
+  assert.is(readInstant('0001-01-01T00:00:00Z'), '0001-01-01T00:00:00.000Z');
+  assert.is(readInstant('0001-01-01T00:00:00+00:01'), null);
+  assert.is(readInstant('0000-12-31T23:59:59-00:01'), '0001-01-01T00:00:59.000Z');
+  assert.is(readInstant('9999-12-31T23:59:59.999Z'), '9999-12-31T23:59:59.999Z');
+  assert.is(readInstant('9999-12-31T23:59:59-00:01'), null);
+  assert.is(readInstant('0000-06-01T00:00:00Z'), null);
+});
+
+test('what names no instant is refused', () => {
+  const wrong = [
+    '2025-02-31T00:00:00Z',
+    '2025-02-29T00:00:00Z',
+    '2025-01-01T24:00:00Z',
+    '2025-01-01T00:60:00Z',
+    '2025-01-01T00:00:60Z',
+    '2025-01-01T00:00:00',
+    '2025-01-01 00:00:00Z',
+    '2025-01-01',
+    '+002025-01-01T00:00:00Z',
+    ' 2025-01-01T00:00:00Z',
+    '',
+  ];
+  assert.equal(
+    wrong.filter((text) => readInstant(text) !== null || instantSchema.safeParse(text).success),
+    [],
+  );
+});
+
+test('a compact date is the first instant of its day, if the calendar has the day', () => {
+  assert.is(startOfCompactDate(20240229), '2024-02-29T00:00:00.000Z');
+  assert.equal([20250231, 20250229, 20251301, 2025, -20250101, 202501011].map(startOfCompactDate), [
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+});
+
+test.run();
