@@ -1,8 +1,18 @@
+import type { AnyAggregate } from '@counterfoil/kernel';
 import type { Position, StoredEvent } from '../log/types.ts';
 import { type Connection, transaction } from './database.ts';
 import { isStatementFault } from './database-errors.ts';
-import { categoryOf, foldSteps, type Plan, type Poison, planSteps, type Rows } from './fold.ts';
-import { placeKey, type Row, type RowPlace } from './row.ts';
+import {
+  categoryOf,
+  type DecodedEvents,
+  decodeEvents,
+  foldSteps,
+  type Plan,
+  type Poison,
+  planSteps,
+  type Rows,
+} from './fold.ts';
+import type { Row, RowPlace } from './row.ts';
 import type { RowCache } from './row-cache.ts';
 import {
   loadRows,
@@ -40,7 +50,7 @@ export interface BatchContext {
 interface Pending {
   readonly relation: string;
   readonly saved: readonly Weighed[];
-  readonly removed: readonly RowPlace[];
+  readonly removed: readonly Row[];
 }
 
 /**
@@ -73,7 +83,7 @@ export async function applyBatch<Key extends Target>(
 type TableStep = (
   context: BatchContext,
   target: Target,
-  events: readonly StoredEvent[],
+  batch: DecodedEvents,
 ) => Promise<{ readonly pending: readonly Pending[]; readonly poison: Poison | null }>;
 
 async function runBatch<Key extends Target>(
@@ -84,13 +94,17 @@ async function runBatch<Key extends Target>(
   apply: TableStep,
 ): Promise<readonly Stopped<Key>[]> {
   const byCategory = groupByCategory(events);
+  const decoded = new Map<AnyAggregate, DecodedEvents>();
   const pending: Pending[] = [];
   const stopped: Stopped<Key>[] = [];
   await transaction(context.connection, async () => {
     for (const target of targets) {
-      const own = byCategory.get(target.table.aggregate.name);
+      const { aggregate } = target.table;
+      const own = byCategory.get(aggregate.name);
       if (!own) continue;
-      const result = await apply(context, target, own);
+      const batch = decoded.get(aggregate) ?? decodeEvents(aggregate, own);
+      decoded.set(aggregate, batch);
+      const result = await apply(context, target, batch);
       pending.push(...result.pending);
       if (result.poison) stopped.push(stoppedBy(target, result.poison, events));
     }
@@ -102,8 +116,8 @@ async function runBatch<Key extends Target>(
 
 function remember(cache: RowCache, pending: readonly Pending[]): void {
   for (const { relation, saved, removed } of pending) {
-    for (const weighed of saved) cache.set(relation, placeKey(weighed.row), weighed);
-    for (const place of removed) cache.remove(relation, placeKey(place));
+    for (const weighed of saved) cache.set(relation, weighed.row.key, weighed);
+    for (const { key } of removed) cache.remove(relation, key);
   }
 }
 
@@ -116,7 +130,8 @@ export async function applyInside(
   target: Target,
   events: readonly StoredEvent[],
 ): Promise<Poison | null> {
-  const { pending, poison } = await applyTableGuarded(context, target, events);
+  const batch = decodeEvents(target.table.aggregate, events);
+  const { pending, poison } = await applyTableGuarded(context, target, batch);
   remember(context.cache, pending);
   return poison;
 }
@@ -153,12 +168,9 @@ function stoppedBy<Key extends Target>(
 }
 
 /** The fast way: one read, one fold, one write for all events of a table. */
-const applyTable: TableStep = async (context, target, events) => {
-  const { changed, before, poison } = await foldEvents(
-    context,
-    target,
-    planSteps(target.table, events),
-  );
+const applyTable: TableStep = async (context, target, batch) => {
+  const plan = planSteps(target.table, batch);
+  const { changed, before, poison } = await foldEvents(context, target, plan);
   return { pending: [await writeRows(context, target, changed, before)], poison };
 };
 
@@ -166,18 +178,19 @@ const applyTable: TableStep = async (context, target, events) => {
  * The slow way, for a batch that failed: each table behind a savepoint of its own, and a table that
  * fails event by event, so that the one at fault is named and everything before it is kept.
  */
-const applyTableGuarded: TableStep = async (context, target, events) => {
-  const whole = await guarded(context, () => applyTable(context, target, events));
+const applyTableGuarded: TableStep = async (context, target, batch) => {
+  const whole = await guarded(context, () => applyTable(context, target, batch));
   if (!('error' in whole)) return whole.result;
   const pending: Pending[] = [];
-  for (const event of events) {
+  for (const event of batch.events) {
     context.cache.clear();
-    const one = await guarded(context, () => applyTable(context, target, [event]));
-    if ('error' in one) return { pending, poison: { event, error: one.error } };
+    const single = { events: [event], poison: null };
+    const one = await guarded(context, () => applyTable(context, target, single));
+    if ('error' in one) return { pending, poison: { event: event.stored, error: one.error } };
     pending.push(...one.result.pending);
     if (one.result.poison) return { pending, poison: one.result.poison };
   }
-  return { pending, poison: null };
+  return { pending, poison: batch.poison };
 };
 
 const isRowFault = (error: unknown): boolean =>
@@ -205,10 +218,10 @@ async function foldEvents({ connection, cache }: BatchContext, target: Target, p
   const missing = new Map<string, RowPlace>();
   for (const { places } of plan.steps) {
     for (const place of places) {
-      const key = placeKey(place);
-      const row = cache.get(target.relation, key);
-      if (row) before.set(key, row);
-      else missing.set(key, place);
+      if (before.has(place.key)) continue;
+      const row = cache.get(target.relation, place.key);
+      if (row) before.set(place.key, row);
+      else missing.set(place.key, place);
     }
   }
   if (missing.size > 0) {
@@ -226,10 +239,15 @@ async function writeRows(
   before: ReadonlyMap<string, Row>,
 ): Promise<Pending> {
   const kept = [...changed.values()].filter((row) => row !== null);
-  const saved = kept.length > 0 ? await saveRows(connection, target, kept) : [];
+  const fresh = kept.filter(({ key }) => !before.has(key));
+  const known = kept.filter(({ key }) => before.has(key));
+  const saved = [
+    ...(await saveRows(connection, target, fresh, 'insert')),
+    ...(await saveRows(connection, target, known, 'update')),
+  ];
   const removed = [...changed].flatMap(([key, row]) => {
-    const place = row === null ? before.get(key) : undefined;
-    return place ? [place] : [];
+    const old = row === null ? before.get(key) : undefined;
+    return old ? [old] : [];
   });
   if (removed.length > 0) await removeRows(connection, target, removed);
   return { relation: target.relation, saved, removed };

@@ -1,4 +1,9 @@
-import { BrokenInvariant, type EventCatalogue, type EventOf } from '@counterfoil/kernel';
+import {
+  type AnyAggregate,
+  BrokenInvariant,
+  type EventCatalogue,
+  type EventOf,
+} from '@counterfoil/kernel';
 import { claimRevoked } from '../command/folded-stream.ts';
 import type { AnyReadTable, Placed } from '../define/read-table.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
@@ -12,11 +17,70 @@ export interface Poison {
   readonly error: unknown;
 }
 
-/** An event with the rows it touches. */
-export interface Step {
+/** An event of an aggregate, as it was stored and as a projection sees it. */
+export interface Decoded {
   readonly stored: StoredEvent;
   readonly event: Placed<EventOf<EventCatalogue>>;
-  readonly places: readonly RowPlace[];
+}
+
+/** Events of one aggregate, in order, up to the one that cannot be understood, if any. */
+export interface DecodedEvents {
+  readonly events: readonly Decoded[];
+  readonly poison: Poison | null;
+}
+
+/** The aggregate's own name is the category of its streams. */
+export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
+
+/**
+ * Turns events of an aggregate into what projections see. Events that the engine wrote for itself
+ * are left out. An event of which this program does not know the type or the version ends the
+ * list: it must not be skipped. Never throws.
+ */
+export function decodeEvents(
+  aggregate: AnyAggregate,
+  events: readonly StoredEvent[],
+): DecodedEvents {
+  const decoded: Decoded[] = [];
+  for (const stored of events) {
+    try {
+      const event = placedEvent(aggregate, stored);
+      if (event) decoded.push({ stored, event });
+    } catch (error) {
+      return { events: decoded, poison: { event: stored, error } };
+    }
+  }
+  return { events: decoded, poison: null };
+}
+
+function placedEvent(
+  aggregate: AnyAggregate,
+  stored: StoredEvent,
+): Placed<EventOf<EventCatalogue>> | null {
+  if (!belongsTo(aggregate, stored)) {
+    if (stored.type === claimRevoked) return null;
+    throw new BrokenInvariant(`${aggregate.name} has no event ${stored.type}`);
+  }
+  const parts = parseStreamName(stored.stream);
+  if (!parts) throw new BrokenInvariant(`${stored.stream} is no stream name`);
+  const { type, data, stamp } = stampedEvent(aggregate, stored);
+  return {
+    type,
+    data,
+    stamp,
+    event_id: stored.id,
+    aggregate_id: parts.id,
+    revision: stored.revision,
+    position: String(stored.position),
+  };
+}
+
+/** A place with its key. */
+type KeyedPlace = RowPlace & { readonly key: string };
+
+/** An event with the rows it touches. */
+interface Step extends Decoded {
+  readonly places: readonly KeyedPlace[];
 }
 
 /** What a table has to do for a batch: steps in order, up to the event it cannot take, if any. */
@@ -25,50 +89,26 @@ export interface Plan {
   readonly poison: Poison | null;
 }
 
-/** The aggregate's own name is the category of its streams. */
-export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
-
-/**
- * The event as a projection sees it; null for an event that the engine wrote for itself. Throws
- * on an event of which this program does not know the type: it must not be skipped.
- */
-export function placedEvent(
-  table: AnyReadTable,
-  stored: StoredEvent,
-): Placed<EventOf<EventCatalogue>> | null {
-  const { aggregate } = table;
-  if (!belongsTo(aggregate, stored)) {
-    if (stored.type === claimRevoked) return null;
-    throw new BrokenInvariant(`${aggregate.name} has no event ${stored.type}`);
-  }
-  const parts = parseStreamName(stored.stream);
-  if (!parts) throw new BrokenInvariant(`${stored.stream} is no stream name`);
-  return {
-    ...stampedEvent(aggregate, stored),
-    event_id: stored.id,
-    aggregate_id: parts.id,
-    revision: stored.revision,
-    position: String(stored.position),
-  };
-}
-
-/** Finds out which rows the events of a table's aggregate touch. Never throws. */
-export function planSteps(table: AnyReadTable, events: readonly StoredEvent[]): Plan {
+/** Finds out which rows of a table the events touch. Never throws. */
+export function planSteps(table: AnyReadTable, { events, poison }: DecodedEvents): Plan {
   const steps: Step[] = [];
-  for (const stored of events) {
+  for (const { stored, event } of events) {
     try {
-      const event = placedEvent(table, stored);
-      if (!event) continue;
       const keys = table.keys(event);
       if (keys.length === 0) continue;
       const scope = scopeOf(table, event);
-      const places = [...new Set(keys)].map((key) => ({ scope, id: cleanText(key) }));
-      steps.push({ stored, event, places });
+      const different = keys.length === 1 ? keys : [...new Set(keys)];
+      steps.push({ stored, event, places: different.map((key) => placeOf(scope, key)) });
     } catch (error) {
       return { steps, poison: { event: stored, error } };
     }
   }
-  return { steps, poison: null };
+  return { steps, poison };
+}
+
+function placeOf(scope: string, key: string): KeyedPlace {
+  const id = cleanText(key);
+  return { scope, id, key: placeKey({ scope, id }) };
 }
 
 function scopeOf(table: AnyReadTable, { stamp }: Placed<EventOf<EventCatalogue>>): string {
@@ -96,12 +136,12 @@ export function foldSteps(
   const changed: Rows = new Map();
   for (const step of plan.steps) {
     try {
-      const after = step.places.map((place): [string, Row | null] => {
-        const key = placeKey(place);
-        const before = changed.get(key);
-        return [key, foldRow(table, before === undefined ? known(key) : before, step.event, place)];
+      const after = step.places.map((place) => {
+        const before = changed.get(place.key);
+        return foldRow(table, before === undefined ? known(place.key) : before, step.event, place);
       });
-      for (const [key, row] of after) changed.set(key, row);
+      // Only now, so that an event that fails for one of its rows has touched none of them.
+      for (const [index, row] of after.entries()) changed.set(step.places[index]?.key ?? '', row);
     } catch (error) {
       return { changed, poison: { event: step.stored, error } };
     }
@@ -113,7 +153,7 @@ function foldRow(
   table: AnyReadTable,
   before: Row | null,
   event: Placed<EventOf<EventCatalogue>>,
-  place: RowPlace,
+  place: KeyedPlace,
 ): Row | null {
   const { stamp } = event;
   if (before !== null && before.tenantId !== stamp.tenant_id) {
@@ -124,7 +164,9 @@ function foldRow(
   if (state === null) return null;
   const resource: Row['resource'] = table.view(state) ?? null;
   return {
-    ...place,
+    scope: place.scope,
+    id: place.id,
+    key: place.key,
     tenantId: stamp.tenant_id,
     environmentId: table.aggregate.scope === 'tenant' ? null : stamp.environment_id,
     state,

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import {
@@ -9,6 +8,7 @@ import {
   tablesChanged,
 } from './checkpoint.ts';
 import { type Connection, connect } from './database.ts';
+import { jittered, pause } from './pause.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 
 const retry = { firstMilliseconds: 100, lastMilliseconds: 5_000 } as const;
@@ -77,8 +77,7 @@ export function trackPosition(url: string, log: Log): PositionTracker {
         await refresh(connection, () => heard);
         failure = null;
         if (stale) continue;
-        const signal = AbortSignal.any([end, wake.signal]);
-        await delay(refreshMilliseconds, undefined, { signal }).catch(() => undefined);
+        await pause(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
       }
       if (connection.lost.aborted) throw connection.lost.reason;
     } finally {
@@ -97,9 +96,7 @@ export function trackPosition(url: string, log: Log): PositionTracker {
         log.warn({ err: error }, 'position of the read models lost, reconnecting');
       }
       if (stopping.signal.aborted) return;
-      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal: stopping.signal }).catch(
-        () => undefined,
-      );
+      await pause(jittered(wait), stopping.signal);
       wait = Math.min(wait * 2, retry.lastMilliseconds);
     }
   };

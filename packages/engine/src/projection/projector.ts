@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import type { AnyReadTable } from '../define/read-table.ts';
 import type { EventStore } from '../log/types.ts';
@@ -6,6 +5,7 @@ import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { type Connection, connect, type Database } from './database.ts';
 import { ForeignLog } from './log-identity.ts';
+import { jittered, pause } from './pause.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 import { type ProjectorStatus, StatusBoard } from './projector-status.ts';
 import { Session } from './session.ts';
@@ -109,8 +109,7 @@ async function runForEver(
       else if (performance.now() - startedAt > settledMilliseconds) wait = retry.firstMilliseconds;
     }
     if (signal.aborted) break;
-    // Spread, so that several standbys do not come back in step.
-    await delay(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+    await pause(jittered(wait), signal);
     wait = Math.min(wait * 2, retry.lastMilliseconds);
   }
   board.state = 'ended';
@@ -153,7 +152,7 @@ async function acquireLock(
     if (board.state !== 'standby') board.log.info('another projector is active, standing by');
     board.state = 'standby';
     board.error = null;
-    await delay(lockPollMilliseconds, undefined, { signal }).catch(() => undefined);
+    await pause(lockPollMilliseconds, signal);
   }
   return false;
 }

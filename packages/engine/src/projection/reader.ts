@@ -82,7 +82,7 @@ export function createReader(
   return {
     async find<Row, Resource>(table: ReadTable<string, Row, Resource>, key: string) {
       const id = sql<boolean>`id = ${cleanText(key)}`;
-      const statement = oneRow(table, principal, [id, notDeleted]);
+      const statement = selectRow(table, principal, [id, notDeleted]).compile(compiler);
       return foundOf<Resource>((await run<FoundRow>(table, statement, `find_${table.name}`)).rows);
     },
     async first<Row, Resource>(
@@ -90,10 +90,8 @@ export function createReader(
       filters: readonly RowFilter[],
     ) {
       const status = filtersStatus(filters) ? [] : [notDeleted];
-      const statement = oneRow(table, principal, [
-        ...(await conditions(table, filters)),
-        ...status,
-      ]);
+      const all = [...(await conditions(table, filters)), ...status];
+      const statement = sql`${selectRow(table, principal, all)} ${newest}`.compile(compiler);
       return foundOf<Resource>((await run<FoundRow>(table, statement)).rows);
     },
     async list<Row, Resource>(
@@ -146,14 +144,15 @@ const matching = (
     sql` and `,
   );
 
-const oneRow = (
+const selectRow = (
   table: AnyReadTable,
   caller: Caller,
   conditions: readonly Condition[],
-): CompiledQuery =>
+): RawBuilder<unknown> =>
   sql`select resource, revision from ${relation(table)}
-       where ${matching(table, caller, conditions)}
-       order by created_at desc, id desc limit 1`.compile(compiler);
+       where ${matching(table, caller, conditions)}`;
+
+const newest = sql`order by created_at desc, id desc limit 1`;
 
 interface SortKey {
   readonly column: string;

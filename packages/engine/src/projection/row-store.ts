@@ -2,9 +2,13 @@ import type { AnyReadTable } from '../define/read-table.ts';
 import type { Connection } from './database.ts';
 import {
   arrayText,
+  cleanText,
   columnNames,
-  type EncodedRow,
-  encodeRow,
+  encodeValue,
+  joinedJson,
+  jsonSeparator,
+  jsonText,
+  metadataText,
   placeKey,
   type Row,
   type RowPlace,
@@ -53,7 +57,7 @@ export async function loadRows(
   return new Map(
     rows.map((stored) => {
       const row = rowOf(stored, scope);
-      return [placeKey(row), { row, weight: (stored.state ?? '').length + lengthOf(stored) }];
+      return [row.key, { row, weight: (stored.state ?? '').length + lengthOf(stored) }];
     }),
   );
 }
@@ -62,9 +66,10 @@ const lengthOf = ({ resource }: StoredRow): number => resource?.length ?? 0;
 
 function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
   const resource = stored.resource === null ? null : JSON.parse(stored.resource);
+  const place = { scope: stored[scope] ?? '', id: stored.id };
   return {
-    scope: stored[scope] ?? '',
-    id: stored.id,
+    ...place,
+    key: placeKey(place),
     tenantId: stored.tenant_id,
     environmentId: stored.environment_id,
     state: stored.state === null ? resource : JSON.parse(stored.state),
@@ -85,26 +90,35 @@ const columnTypeOf = (table: AnyReadTable, column: string): string =>
     ? fixedColumns[column as keyof typeof fixedColumns]
     : databaseType(table.columns[column]?.type ?? 'text');
 
-/** The statement that writes many rows of a table: one array parameter per column. */
-function upsertText({ table, relation }: Target): string {
+/**
+ * The statement that writes many rows of a table: one parameter per column. JSON travels as one
+ * text per column; lists travel as text, for an array of arrays has no rows of its own.
+ */
+function writeText({ table, relation }: Target, kind: 'insert' | 'update'): string {
   const names = columnNames(table);
   const identity = [scopeColumn(table), 'id'] as const;
-  const isArray = (name: string): boolean => columnTypeOf(table, name).endsWith('[]');
-  // An array of arrays has no rows of its own, so lists travel as text.
-  const parameters = names.map((name, index) =>
-    isArray(name) ? `$${index + 1}::text[]` : `$${index + 1}::${columnTypeOf(table, name)}[]`,
-  );
-  const values = names.map((name) =>
-    isArray(name) ? `${quoted(name)}::${columnTypeOf(table, name)}` : quoted(name),
-  );
+  const parameters = names.map((name, index) => {
+    const type = columnTypeOf(table, name);
+    if (isJson(type)) return `string_to_array($${index + 1}::text, e'${separatorEscape}', '')`;
+    return type.endsWith('[]') ? `$${index + 1}::text[]` : `$${index + 1}::${type}[]`;
+  });
+  const values = names.map((name) => {
+    const type = columnTypeOf(table, name);
+    return isJson(type) || type.endsWith('[]') ? `${quoted(name)}::${type}` : quoted(name);
+  });
   const updates = names
     .filter((name) => !(identity as readonly string[]).includes(name))
     .map((name) => `${quoted(name)} = excluded.${quoted(name)}`);
-  return `insert into ${relation} (${names.map(quoted).join(', ')})
+  const insert = `insert into ${relation} (${names.map(quoted).join(', ')})
     select ${values.join(', ')}
-      from unnest(${parameters.join(', ')}) as given (${names.map(quoted).join(', ')})
-    on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}`;
+      from unnest(${parameters.join(', ')}) as given (${names.map(quoted).join(', ')})`;
+  if (kind === 'insert') return insert;
+  // Not `update from`, whose plan may read the whole table to find a handful of rows.
+  return `${insert} on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}`;
 }
+
+const separatorEscape = `\\x${jsonSeparator.charCodeAt(0).toString(16)}`;
+const isJson = (type: string): boolean => type === 'json' || type === 'jsonb';
 
 /** A row that cannot be written: a column or the JSON of it is not what it is declared to be. */
 export class UnfitRow extends Error {
@@ -114,51 +128,84 @@ export class UnfitRow extends Error {
   }
 }
 
-function encoded(table: AnyReadTable, row: Row): EncodedRow {
-  try {
-    return encodeRow(table, row);
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new UnfitRow(`row ${row.id} of ${table.name}: ${cause}`, { cause: error });
-  }
+/** A row with the JSON that it is stored as. */
+interface Written extends Weighed {
+  readonly state: string | null;
+  readonly resource: string | null;
 }
 
-/** Bounds the size of one statement; larger changes go out as several. */
+function written(row: Row): Written {
+  const resource = row.resource === null ? null : jsonText(row.resource);
+  // What the fold keeps is often what it shows: then it is stored once.
+  const state = row.state === row.resource ? null : jsonText(row.state);
+  return { row, state, resource, weight: (resource?.length ?? 0) + (state?.length ?? 0) };
+}
+
+/** The parameters of the statement: for each column the values of all rows. */
+const parametersOf = (table: AnyReadTable, rows: readonly Written[]): string[] => [
+  arrayText(rows.map(({ row }) => row.id)),
+  arrayText(rows.map(({ row }) => row.tenantId)),
+  arrayText(rows.map(({ row }) => row.environmentId)),
+  arrayText(rows.map(({ row }) => statusOf(row))),
+  arrayText(rows.map(({ row }) => row.createdAt)),
+  arrayText(rows.map(({ row }) => row.updatedAt)),
+  arrayText(rows.map(({ row }) => String(row.revision))),
+  arrayText(rows.map(({ row }) => row.position)),
+  joinedJson(rows.map(({ state }) => state)),
+  joinedJson(rows.map(({ resource }) => resource)),
+  joinedJson(rows.map(({ row }) => metadataText(row.resource?.metadata))),
+  ...Object.values(table.columns).map(({ type, of }) =>
+    arrayText(
+      rows.map(({ row }) => (row.resource === null ? null : encodeValue(type, of(row.resource)))),
+    ),
+  ),
+];
+
+const statusOf = ({ resource }: Row): string | null =>
+  typeof resource?.status === 'string' ? cleanText(resource.status) : null;
+
+/** Bounds the size of one statement, in characters of JSON; larger changes go out as several. */
 const statementWeightMaximum = 8_000_000;
 
+function* portions(rows: readonly Written[]): Generator<readonly Written[]> {
+  let start = 0;
+  let weight = 0;
+  for (const [index, row] of rows.entries()) {
+    weight += row.weight;
+    if (weight < statementWeightMaximum) continue;
+    yield rows.slice(start, index + 1);
+    start = index + 1;
+    weight = 0;
+  }
+  if (start < rows.length) yield rows.slice(start);
+}
+
 /**
- * Writes rows, new or changed. Gives each with its weight. Throws `UnfitRow` when a row does not
- * fit its columns, before anything has been sent.
+ * Writes rows: new ones (`insert`, which fails if they are not) or changed ones (`update`). Gives
+ * each with its weight. Throws `UnfitRow` when one of them does not fit its columns.
  */
 export async function saveRows(
   connection: Connection,
   target: Target,
   rows: readonly Row[],
-): Promise<Weighed[]> {
-  const columns: (string | null)[][] = columnNames(target.table).map(() => []);
-  const weighed: Weighed[] = [];
-  const texts = rows.map((row) => encoded(target.table, row));
-  let statementWeight = 0;
-  const flush = async () => {
-    await connection.query(upsertText(target), columns.map(arrayText), {
-      name: statementName('save', target.relation),
-    });
-    for (const column of columns) column.length = 0;
-    statementWeight = 0;
-  };
-  for (const [index, row] of rows.entries()) {
-    const values = texts[index] ?? [];
-    let weight = 0;
-    for (const [place, value] of values.entries()) {
-      columns[place]?.push(value);
-      weight += value?.length ?? 0;
-    }
-    weighed.push({ row, weight });
-    statementWeight += weight;
-    if (statementWeight >= statementWeightMaximum) await flush();
+  kind: 'insert' | 'update',
+): Promise<readonly Weighed[]> {
+  const all = fitting(target, () => rows.map(written));
+  for (const portion of portions(all)) {
+    const parameters = fitting(target, () => parametersOf(target.table, portion));
+    const name = statementName(kind, target.relation);
+    await connection.query(writeText(target, kind), parameters, { name });
   }
-  if (statementWeight > 0) await flush();
-  return weighed;
+  return all;
+}
+
+function fitting<Result>({ table }: Target, encode: () => Result): Result {
+  try {
+    return encode();
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new UnfitRow(`a row of ${table.name} cannot be written: ${cause}`, { cause: error });
+  }
 }
 
 /** Removes the rows at these places, in one statement. */

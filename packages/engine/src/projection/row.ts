@@ -7,11 +7,13 @@ export interface RowPlace {
   readonly id: string;
 }
 
-/** One string per row place, for maps. No id contains the separator. */
+/** One string per row place, for maps. No scope contains the separator. */
 export const placeKey = ({ scope, id }: RowPlace): string => `${scope}\n${id}`;
 
 /** A row of a read model in memory: what the fold left, with what the engine adds to it. */
 export interface Row extends RowPlace {
+  /** Its `placeKey`. */
+  readonly key: string;
   readonly tenantId: string;
   readonly environmentId: string | null;
   /** The folded row; plain JSON. */
@@ -23,9 +25,6 @@ export interface Row extends RowPlace {
   readonly revision: number;
   readonly position: string;
 }
-
-/** A row as its columns' text, in the order of `columnNames`; null is SQL's null. */
-export type EncodedRow = readonly (string | null)[];
 
 /** The columns of a read table in the order in which rows are written. */
 export const columnNames = (table: AnyReadTable): readonly string[] => [
@@ -43,30 +42,8 @@ export const columnNames = (table: AnyReadTable): readonly string[] => [
   ...Object.keys(table.columns),
 ];
 
-/** The text of every column of a row. Throws `BrokenInvariant` on a value that fits no column. */
-export function encodeRow(table: AnyReadTable, row: Row): EncodedRow {
-  const { resource } = row;
-  const encoded: (string | null)[] = [
-    row.id,
-    row.tenantId,
-    row.environmentId,
-    typeof resource?.status === 'string' ? cleanText(resource.status) : null,
-    row.createdAt,
-    row.updatedAt,
-    String(row.revision),
-    row.position,
-    // What the fold keeps is mostly what it shows: then it is stored once.
-    row.state === resource ? null : jsonText(row.state),
-    resource === null ? null : jsonText(resource),
-    metadataText(resource?.metadata),
-  ];
-  for (const column of Object.values(table.columns)) {
-    encoded.push(resource === null ? null : encodeValue(column.type, column.of(resource)));
-  }
-  return encoded;
-}
-
-function jsonText(value: unknown): string {
+/** The text of a JSON value. Throws `BrokenInvariant` on what JSON cannot carry at all. */
+export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);
   if (text === undefined) throw new BrokenInvariant('a row of a read model must be JSON');
   return text;
@@ -75,7 +52,8 @@ function jsonText(value: unknown): string {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function metadataText(metadata: unknown): string | null {
+/** What the filter column for metadata holds; null when the resource has none. */
+export function metadataText(metadata: unknown): string | null {
   if (!isObject(metadata)) return null;
   return jsonText(cleanMetadata(metadata));
 }
@@ -144,12 +122,25 @@ function fitting(fits: boolean, type: ColumnType, text: string): string {
 const unfit = (type: ColumnType, value: unknown): BrokenInvariant =>
   new BrokenInvariant(`${String(value)} does not fit a column of type ${type}`);
 
-const needsEscape = /["\\]/g;
-
-/** The text of a Postgres array of texts. */
+/** The text of a Postgres array of texts; null is SQL's null. */
 export function arrayText(values: readonly (string | null)[]): string {
-  const items = values.map((value) =>
-    value === null ? 'NULL' : `"${value.replace(needsEscape, '\\$&')}"`,
-  );
-  return `{${items.join(',')}}`;
+  let text = '';
+  for (const value of values) {
+    text += text === '' ? '{' : ',';
+    text += value === null ? 'NULL' : `"${escaped(value)}"`;
+  }
+  return text === '' ? '{}' : `${text}}`;
 }
+
+const escaped = (value: string): string =>
+  value.includes('"') || value.includes('\\') ? value.replaceAll(/["\\]/g, '\\$&') : value;
+
+/**
+ * JSON values as one text, to be taken apart by `jsonSeparator`: cheaper than an array, in which
+ * every quotation mark has to be escaped. JSON escapes all control characters, so the separator
+ * is in no value. SQL's null is an empty text, which is no JSON.
+ */
+export const joinedJson = (values: readonly (string | null)[]): string =>
+  values.map((value) => value ?? '').join(jsonSeparator);
+
+export const jsonSeparator = '\u001e';

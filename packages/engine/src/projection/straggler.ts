@@ -1,7 +1,8 @@
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { applyBatch, type BatchContext, type Stopped } from './apply-batch.ts';
+import { applyBatch, type BatchContext } from './apply-batch.ts';
 import { moveTables } from './checkpoint.ts';
+import type { LiveTables } from './live-tables.ts';
 import type { ActiveTable } from './table-registry.ts';
 
 interface CatchUpOptions {
@@ -11,14 +12,11 @@ interface CatchUpOptions {
   readonly batchMaximum: number;
   readonly signal: AbortSignal;
   readonly context: BatchContext;
-  readonly livePosition: () => Position;
+  /** The tables to join. */
+  readonly live: LiveTables;
   /** Runs work while the live tables stand still. */
   readonly exclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Writes down, inside the transaction, that tables have stopped. */
-  readonly recordStopped: (stopped: readonly Stopped<ActiveTable>[]) => Promise<void>;
-  readonly onBatch: (stopped: readonly Stopped<ActiveTable>[]) => void;
-  /** Called with the tables when they are at the very position of the live ones, in `exclusive`. */
-  readonly join: (tables: readonly ActiveTable[]) => Promise<void>;
+  readonly onBatch: (events: number, seconds: number) => void;
 }
 
 /** After so many passes the live tables wait, however much there still is to read. */
@@ -30,21 +28,24 @@ const passesMaximum = 10;
  * then, while the live tables stand still.
  */
 export async function catchUp(options: CatchUpOptions): Promise<void> {
-  const { group, exclusive, batchMaximum, livePosition } = options;
+  const { group, exclusive, batchMaximum, live } = options;
   let position = group[0]?.position ?? 0n;
   for (let pass = 0; pass < passesMaximum && group.length > 0; pass += 1) {
-    const target = livePosition();
+    const target = live.position;
     const count = await readPass(options, position, target, exclusive);
     position = target;
     if (count < batchMaximum) break;
   }
   await exclusive(async () => {
-    const target = livePosition();
+    const target = live.position;
     await readPass(options, position, target, (work) => work());
     if (group.length === 0) return;
     await moveTables(options.context.connection, target, group);
-    for (const table of group) table.position = target;
-    await options.join(group);
+    for (const table of group) {
+      table.position = target;
+      live.add(table);
+    }
+    await live.promoteAll();
   });
 }
 
@@ -78,17 +79,19 @@ async function readPass(
 }
 
 async function applyEvents(
-  { context, group, recordStopped, onBatch }: CatchUpOptions,
+  { context, group, live, onBatch }: CatchUpOptions,
   events: readonly StoredEvent[],
 ): Promise<void> {
   const position = events.at(-1)?.position;
   if (position === undefined || group.length === 0) return;
+  const startedAt = performance.now();
   const stopped = await applyBatch(context, group, events, async (failed) => {
-    await recordStopped(failed);
+    await live.recordStopped(failed);
     const going = group.filter((table) => !failed.some(({ target }) => target === table));
     if (going.length > 0) await moveTables(context.connection, position, going);
   });
   for (const { target } of stopped) group.splice(group.indexOf(target), 1);
   for (const table of group) table.position = position;
-  onBatch(stopped);
+  live.reportStopped(stopped);
+  onBatch(events.length, (performance.now() - startedAt) / 1_000);
 }

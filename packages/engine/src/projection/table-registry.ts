@@ -20,7 +20,7 @@ export interface ActiveTable extends Target, ProjectionKey {
 }
 
 /** A reader's statement takes seconds at most; who holds a table longer makes us come back. */
-const lockTimeout = `set local lock_timeout = '1s'`;
+const lockTimeout = `set local lock_timeout = '500ms'`;
 
 /**
  * Sees to it that each read table has a filling of its current version, makes what is missing, and

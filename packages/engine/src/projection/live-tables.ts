@@ -1,0 +1,144 @@
+import type { LogItem, Position, StoredEvent } from '../log/types.ts';
+import { applyBatch, type BatchContext, type Stopped } from './apply-batch.ts';
+import {
+  type LogMark,
+  markOf,
+  moveCheckpoints,
+  type ProjectorRow,
+  stopTable,
+} from './checkpoint.ts';
+import type { PositionClock } from './projected-position.ts';
+import type { StatusBoard } from './projector-status.ts';
+import { type ActiveTable, dropRetired, promote } from './table-registry.ts';
+
+/** After readers have not let go of a table, the switch is not tried again for so long. */
+const promotionPauseMilliseconds = 10_000;
+
+/** The tables that follow the log together: all of them are at one position. */
+export class LiveTables {
+  readonly #context: BatchContext;
+  readonly #board: StatusBoard;
+  readonly #clock: PositionClock;
+  readonly #tables = new Map<string, ActiveTable>();
+  #position: Position;
+  #mark: LogMark | null;
+  #promoteAfter = 0;
+
+  constructor(
+    context: BatchContext,
+    start: ProjectorRow,
+    board: StatusBoard,
+    clock: PositionClock,
+  ) {
+    this.#context = context;
+    this.#board = board;
+    this.#clock = clock;
+    this.#position = start.position;
+    this.#mark = start.mark;
+    board.position = start.position;
+    clock.set(start.position);
+  }
+
+  /** Everything up to here is in the tables. */
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** The last event that was projected. */
+  get mark(): LogMark | null {
+    return this.#mark;
+  }
+
+  get tables(): readonly ActiveTable[] {
+    return [...this.#tables.values()];
+  }
+
+  /** Takes in a table that is at the position of the others. */
+  add(table: ActiveTable): void {
+    this.#tables.set(table.relation, table);
+    this.#board.setTable(table, false);
+  }
+
+  /** Projects what the items hold beyond the position, in one transaction, and moves there. */
+  async take(items: readonly LogItem[]): Promise<void> {
+    const position = lastPosition(items);
+    if (position === null || position <= this.#position) return;
+    const events = items.flatMap((item) => (item.kind === 'event' ? [item.event] : []));
+    const startedAt = performance.now();
+    await this.#project(
+      events.filter((event) => event.position > this.#position),
+      position,
+    );
+    this.#board.countBatch(events.length, (performance.now() - startedAt) / 1_000);
+  }
+
+  async #project(events: readonly StoredEvent[], position: Position): Promise<void> {
+    const last = events.at(-1);
+    const mark = last ? markOf(last) : null;
+    const { tables } = this;
+    const stopped = await applyBatch(this.#context, tables, events, async (failed) => {
+      await this.recordStopped(failed);
+      const going = tables.filter((table) => !failed.some(({ target }) => target === table));
+      await moveCheckpoints(this.#context.connection, position, mark, going);
+    });
+    this.#position = position;
+    this.#mark = mark ?? this.#mark;
+    for (const { target } of stopped) this.#tables.delete(target.relation);
+    this.reportStopped(stopped);
+    for (const table of this.#tables.values()) {
+      table.position = position;
+      this.#board.setTable(table, false);
+    }
+    this.#board.position = position;
+    this.#clock.set(position);
+  }
+
+  /** Writes down, inside the transaction of a batch, that tables have stopped. */
+  async recordStopped(stopped: readonly Stopped<ActiveTable>[]): Promise<void> {
+    for (const { target, reason, lastGood } of stopped) {
+      await stopTable(this.#context.connection, target, lastGood ?? target.position, reason);
+    }
+  }
+
+  /** Tells, after the transaction, that tables have stopped. */
+  reportStopped(stopped: readonly Stopped<ActiveTable>[]): void {
+    for (const { target, reason, lastGood } of stopped) {
+      target.position = lastGood ?? target.position;
+      this.#board.stopTable(target, reason);
+    }
+  }
+
+  /** Shows readers the tables that they do not see yet, and lets go of what those replace. */
+  async promoteAll(): Promise<void> {
+    const hidden = this.tables.filter(({ serving }) => !serving);
+    for (const table of hidden) {
+      if (performance.now() < this.#promoteAfter) return;
+      await this.#promote(table);
+    }
+    if (hidden.length > 0) await dropRetired(this.#context.connection);
+  }
+
+  async #promote(table: ActiveTable): Promise<void> {
+    const { name, version, generation } = table;
+    if (!(await promote(this.#context.connection, table))) {
+      this.#promoteAfter = performance.now() + promotionPauseMilliseconds;
+      this.#board.log.warn({ table: name }, 'readers hold the old table, switching later');
+      return;
+    }
+    this.#board.setTable(table, false);
+    this.#board.log.info({ table: name, version, generation }, 'read table is live');
+    for (const other of this.tables) {
+      if (other.name === name && other !== table) {
+        this.#tables.delete(other.relation);
+        this.#board.removeTable(other.relation);
+      }
+    }
+  }
+}
+
+/** Position up to which the items go; null when they hold none. */
+export const lastPosition = (items: readonly LogItem[]): Position | null => {
+  const item = items.findLast(({ kind }) => kind !== 'caught_up');
+  if (!item || item.kind === 'caught_up') return null;
+  return item.kind === 'event' ? item.event.position : item.position;
+};
