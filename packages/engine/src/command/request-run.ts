@@ -11,15 +11,24 @@ import {
   invariant,
   Problem,
   randomId,
+  type Stamped,
 } from '@counterfoil/kernel';
-import type { Outcome, Principal, Reader, RequestContext } from '../define/context.ts';
+import type {
+  HistoryEvent,
+  Outcome,
+  Principal,
+  Reader,
+  RequestContext,
+} from '../define/context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
+import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { isRecordId } from '../log/stream-name.ts';
 import type { Position } from '../log/types.ts';
 import type { Cause, RawEvent, WriterOutcome } from './command.ts';
 import type { RecentWrites } from './recent-writes.ts';
 import { requestMark } from './request-mark.ts';
-import type { Streams } from './streams.ts';
+import { placeOf, type Streams } from './streams.ts';
+import { readFailure } from './writer-problems.ts';
 
 /** How long a read waits for the read model to show what its caller has already seen. */
 const implicitWaitMilliseconds = 1_000;
@@ -128,6 +137,33 @@ export class RequestRunner implements RequestRun, RequestContext {
     const events = decide(aggregate.initial, this.now);
     invariant(events.length === 0, 'a record was about to be created under an impossible id');
     return { state: aggregate.initial, events: [], revision: -1, replayed: false };
+  }
+
+  async *history<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+    options: { readonly from?: number; readonly maximum?: number } = {},
+  ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>> {
+    if (!isRecordId(id)) return;
+    const any = aggregate as unknown as Any;
+    const { store } = this.#options.streams;
+    const { name } = placeOf(any, this.#scope(any), id);
+    try {
+      for await (const event of store.readStream(name, options)) {
+        if (!belongsTo(any, event)) continue;
+        yield {
+          ...(stampedEvent(any, event) as Stamped<EventOf<Catalogue>>),
+          event_id: event.id,
+          aggregate_id: id,
+          revision: event.revision,
+          position: String(event.position),
+          hash: event.metadata.hash,
+          previous_hash: event.metadata.prev,
+        };
+      }
+    } catch (error) {
+      throw readFailure(error);
+    }
   }
 
   holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null> {

@@ -25,6 +25,7 @@ export interface StreamsOptions {
 export interface Streams {
   writer<State>(aggregate: AnyAggregate, scope: string, id: string): StreamWriter<State>;
   readonly claims: Claims;
+  readonly store: EventStore;
 }
 
 /** Where the stream of a record is. */
@@ -83,5 +84,6 @@ export function createStreams(options: StreamsOptions): Streams {
   return {
     writer: (aggregate, scope, id) => writerOf(placeOf(aggregate, scope, id)),
     claims,
+    store: options.store,
   };
 }

@@ -14,7 +14,7 @@ import type {
   UserId,
 } from '@counterfoil/kernel';
 import type { Page, PageRequest, RowFilter } from './listing.ts';
-import type { ReadTable } from './read-table.ts';
+import type { Placed, ReadTable } from './read-table.ts';
 
 /** Who is calling, as the API key says. Nothing in a request can change it. */
 export interface Principal {
@@ -63,6 +63,12 @@ export interface Reader {
   ): Promise<Page<Resource>>;
 }
 
+/** An event as it stands in the log, with its links in the hash chain. */
+export type HistoryEvent<Event> = Placed<Event> & {
+  readonly hash: string;
+  readonly previous_hash: string;
+};
+
 /** Everything a route handler may use. There is no other way to the outside. */
 export interface RequestContext {
   readonly principal: Principal;
@@ -98,5 +104,14 @@ export interface RequestContext {
    * Null when nobody does.
    */
   holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null>;
+  /**
+   * The events of a record as they stand in the log, in order, from a revision on and at most so
+   * many. Nothing for a record that does not exist.
+   */
+  history<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+    options?: { readonly from?: number; readonly maximum?: number },
+  ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>>;
   readonly read: Reader;
 }

@@ -1,5 +1,6 @@
 import { module, type RequestContext } from '@counterfoil/engine/define';
 import type { CustomerId } from '@counterfoil/kernel';
+import { auditRoutes } from './audit-routes.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletsOf } from './queries.ts';
@@ -28,9 +29,9 @@ export const wallets = module({
   name: 'wallets',
   aggregates: [wallet],
   tables: [walletTable, transactionTable, holdTable],
-  routes: { ...walletRoutes, ...holdRoutes },
+  routes: { ...walletRoutes, ...holdRoutes, ...auditRoutes },
   publishers: [walletPublisher],
 });
 
 /** The routes with their exact types, for the typed client. */
-export type WalletRoutes = typeof walletRoutes & typeof holdRoutes;
+export type WalletRoutes = typeof walletRoutes & typeof holdRoutes & typeof auditRoutes;

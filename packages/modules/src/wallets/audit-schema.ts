@@ -1,0 +1,94 @@
+import { instantSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+
+/** Query of GET /wallets/{id}/balance. */
+export const balanceQuerySchema = z.object({
+  as_of: instantSchema.optional().meta({ description: 'When it was true. Default: now' }),
+  known_at: instantSchema.optional().meta({ description: 'What the log held then. Default: now' }),
+});
+
+const lotShape = {
+  transaction_id: z.string(),
+  credits: z.string(),
+  class: z.enum(['free', 'purchased']),
+  priority: z.number().int().optional(),
+  expires_at: instantSchema.optional(),
+} as const;
+
+/** A balance at an instant, down to its lots. */
+export const balanceAnswerSchema = z
+  .object({
+    wallet_id: z.string(),
+    as_of: instantSchema,
+    known_at: instantSchema,
+    credit_balance: z.string(),
+    credits_held: z.string(),
+    balance: z.string(),
+    currency: z.string(),
+    lots: z.array(z.object(lotShape)),
+    events: z.number().int(),
+  })
+  .meta({ id: 'WalletBalanceAt' });
+export type BalanceAnswer = z.output<typeof balanceAnswerSchema>;
+
+const wholeNumber = (maximum: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().int().max(maximum));
+
+/** Query of GET /wallets/{id}/ledger. */
+export const ledgerQuerySchema = z.object({
+  after_revision: wholeNumber(999_999_999).optional(),
+  limit: wholeNumber(1_000).pipe(z.number().min(1)).default(100),
+});
+export type LedgerQuery = z.output<typeof ledgerQuerySchema>;
+
+/** The auditor's view: events in the order of the log, with their links. */
+export const ledgerPageSchema = z
+  .object({
+    items: z.array(
+      z.object({
+        revision: z.number().int(),
+        position: z.string(),
+        event_id: z.string(),
+        type: z.string(),
+        data: z.record(z.string(), z.unknown()),
+        occurred_at: instantSchema,
+        effective_at: instantSchema,
+        actor: z.object({ user_id: z.string().nullable(), key_id: z.string().nullable() }),
+        hash: z.string(),
+        previous_hash: z.string(),
+        credit_balance_before: z.string().optional(),
+        credit_balance_after: z.string().optional(),
+      }),
+    ),
+    next_after_revision: z
+      .number()
+      .int()
+      .meta({ description: 'Ask on with this as after_revision; the end is an empty page' }),
+  })
+  .meta({ id: 'WalletLedger' });
+export type LedgerPage = z.output<typeof ledgerPageSchema>;
+
+/** Which lots an entry drew from, in which order, and why. */
+export const explanationSchema = z
+  .object({
+    transaction_id: z.string(),
+    revision: z.number().int(),
+    occurred_at: instantSchema,
+    credits: z.string(),
+    rule: z.string(),
+    lots: z.array(
+      z.object({
+        rank: z.number().int(),
+        ...lotShape,
+        credits_before: z.string(),
+        credits_drawn: z.string(),
+        expired: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'WalletTransactionExplanation' });
+export type Explanation = z.output<typeof explanationSchema>;
