@@ -39,6 +39,8 @@ export interface RowFilter {
   readonly column: string;
   readonly operator: FilterOperator;
   readonly value: unknown;
+  /** Where in the request it stands, to be named when the value does not fit the column. */
+  readonly pointer?: string;
 }
 
 /** A condition, left out when the value is absent. */
@@ -142,7 +144,7 @@ const columnOperators = { before: 'lt', after: 'gt' } as const;
 export const commonColumns = ['id', 'created_at', 'updated_at', 'status'] as const;
 
 const hasColumn = (table: AnyReadTable, name: string): boolean =>
-  (commonColumns as readonly string[]).includes(name) || name in table.columns;
+  (commonColumns as readonly string[]).includes(name) || Object.hasOwn(table.columns, name);
 
 /** The conditions of a list or search that are the same for every resource. Refuses unknown fields. */
 export function searchFilters(table: AnyReadTable, search: SearchParts): RowFilter[] {
@@ -171,6 +173,7 @@ export function searchFilters(table: AnyReadTable, search: SearchParts): RowFilt
       operator:
         operator === 'before' || operator === 'after' ? columnOperators[operator] : operator,
       value: given[0],
+      pointer: `/filters/${index}/value`,
     };
   });
   return [...ranges, ...fields];

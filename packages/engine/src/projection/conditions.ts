@@ -1,4 +1,4 @@
-import { BrokenInvariant, Problem } from '@counterfoil/kernel';
+import { BrokenInvariant, Problem, readInstant } from '@counterfoil/kernel';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { commonColumns, type FilterOperator, type RowFilter } from '../define/listing.ts';
 import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
@@ -29,27 +29,42 @@ export function columnType(table: AnyReadTable, column: string): ColumnType {
 export const filtersStatus = (filters: readonly RowFilter[]): boolean =>
   filters.some(({ column }) => column === 'status');
 
-const unfit = (column: string, message: string): Problem =>
+const unfit = ({ column, pointer }: RowFilter, message: string): Problem =>
   new Problem('validation_error', `filter ${column}: ${message}`, {
     details: { field: column },
+    ...(pointer === undefined ? {} : { errors: [{ pointer, message }] }),
   });
 
+/** What a column holds, for people. */
+const typeNames: Readonly<Record<ColumnType, string>> = {
+  text: 'a text',
+  numeric: 'a decimal',
+  integer: 'a decimal',
+  boolean: 'true or false',
+  timestamptz: 'an RFC 3339 date-time',
+  'text[]': 'a list of texts',
+};
+
 /** A value of a request as a parameter of the column's type. Throws a `Problem` if it is none. */
-function parameter(column: string, type: ColumnType, value: unknown): RawBuilder<unknown> {
+function parameter(filter: RowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
   let text: string | null;
   try {
     // Numbers compare as decimals, so that 1.5 may be asked of a column of integers.
     text = encodeValue(type === 'integer' ? 'numeric' : type, value);
   } catch {
-    throw unfit(column, `${JSON.stringify(value)} is no ${type}`);
+    throw unfit(filter, `must be ${typeNames[type]}`);
+  }
+  // JavaScript reads more texts as times than Postgres does.
+  if (type === 'timestamptz' && text !== null && readInstant(text) === null) {
+    throw unfit(filter, `must be ${typeNames[type]}`);
   }
   return sql`${text}::${sql.raw(type === 'integer' ? 'numeric' : databaseType(type))}`;
 }
 
-function listParameter(column: string, type: ColumnType, value: unknown): RawBuilder<unknown> {
-  if (!Array.isArray(value)) throw unfit(column, 'a list is needed');
+function listParameter(filter: RowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
+  if (!Array.isArray(value)) throw unfit(filter, 'must be a list');
   const itemType = type === 'text[]' ? 'text' : type;
-  const items = value.map((item) => parameter(column, itemType, item));
+  const items = value.map((item) => parameter(filter, itemType, item));
   return items.length > 0
     ? sql`array[${sql.join(items)}]`
     : sql`array[]::${sql.raw(databaseType(itemType))}[]`;
@@ -72,16 +87,13 @@ const not = (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> =>
  * contains an item exactly, and equals a value when it has it. Throws a `Problem`
  * (validation_error) on a value or an operator that does not fit the column.
  */
-export function conditionOf(
-  table: AnyReadTable,
-  { column, operator, value }: RowFilter,
-  collation: string,
-): Condition {
-  if (operator === 'metadata') return metadataCondition(value);
+export function conditionOf(table: AnyReadTable, filter: RowFilter, collation: string): Condition {
+  const { column, operator, value } = filter;
+  if (operator === 'metadata') return metadataCondition(filter);
   const type = columnType(table, column);
   const reference = sql.ref(column);
   if (operator === 'in' || operator === 'not_in') {
-    const list = listParameter(column, type, value);
+    const list = listParameter(filter, type, value);
     const isIn =
       type === 'text[]'
         ? sql<SqlBool>`${reference} && ${list}`
@@ -89,38 +101,39 @@ export function conditionOf(
     return operator === 'in' ? isIn : not(isIn);
   }
   if (operator === 'contains' || operator === 'not_contains') {
-    const has = containsCondition(column, type, value, collation);
+    const has = containsCondition(filter, type, collation);
     return operator === 'contains' ? has : not(has);
   }
   const comparison = comparisons[operator];
   if (!comparison) throw new BrokenInvariant(`there is no operator ${operator}`);
   if (type === 'text[]') {
-    if (operator !== 'eq') throw unfit(column, `${operator} does not fit a list`);
-    return sql<SqlBool>`${reference} @> ${listParameter(column, type, [value].flat())}`;
+    if (operator !== 'eq') throw unfit(filter, `${operator} does not fit a list`);
+    return sql<SqlBool>`${reference} @> ${listParameter(filter, type, [value].flat())}`;
   }
-  return sql<SqlBool>`${reference} ${sql.raw(comparison)} ${parameter(column, type, value)}`;
+  return sql<SqlBool>`${reference} ${sql.raw(comparison)} ${parameter(filter, type, value)}`;
 }
 
 function containsCondition(
-  column: string,
+  filter: RowFilter,
   type: ColumnType,
-  value: unknown,
   collation: string,
 ): RawBuilder<SqlBool> {
+  const { column, value } = filter;
   const reference = sql.ref(column);
   if (type === 'text[]') {
-    return sql<SqlBool>`${reference} @> ${listParameter(column, type, [value])}`;
+    return sql<SqlBool>`${reference} @> ${listParameter(filter, type, [value])}`;
   }
-  if (type !== 'text') throw unfit(column, `contains does not fit a column of type ${type}`);
+  if (type !== 'text') throw unfit(filter, `contains does not fit ${typeNames[type]}`);
   const lower = (text: RawBuilder<unknown>) =>
     sql`lower(${text} collate ${sql.id('pg_catalog', collation)})`;
-  const needle = lower(parameter(column, type, value));
+  const needle = lower(parameter(filter, type, value));
   return sql<SqlBool>`strpos(${lower(reference)}, ${needle}) > 0`;
 }
 
-function metadataCondition(value: unknown): Condition {
+function metadataCondition(filter: RowFilter): Condition {
+  const { value } = filter;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw unfit('metadata', 'a map of names to values is needed');
+    throw unfit(filter, 'must be a map of names to values');
   }
   const pairs = JSON.stringify(cleanMetadata(value as Readonly<Record<string, unknown>>));
   return sql<SqlBool>`metadata @> ${pairs}::jsonb`;

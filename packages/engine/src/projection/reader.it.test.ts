@@ -182,6 +182,8 @@ const unfitTable: readonly [string, RowFilter['operator'], unknown][] = [
   ['size', 'contains', '1'],
   ['is_big', 'eq', 'maybe'],
   ['opened_at', 'lt', 'yesterday'],
+  ['opened_at', 'eq', '1'],
+  ['opened_at', 'gt', '2026-02-30T00:00:00Z'],
   ['labels', 'gt', 'a'],
   ['name', 'in', 'beta'],
   ['name', 'eq', { sub: 'object' }],
