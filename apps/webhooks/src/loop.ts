@@ -50,7 +50,10 @@ export function startLoop(options: LoopOptions, work: (turn: Turn) => Promise<vo
         if (options.signal.aborted) break;
         const message = failure instanceof Error ? failure.message : String(failure);
         // One line per kind of failure: a database that is down for an hour fills no disk.
-        if (message !== error) options.log.error({ err: failure, loop: options.name }, 'failing');
+        if (message !== error) {
+          const { log, name } = options;
+          log.error({ err: failure, part: name }, 'webhooks: a part fails and tries again');
+        }
         error = message;
         await sleep(pauseMs, options.signal);
         pauseMs = Math.min(2 * pauseMs, longestPauseMs);

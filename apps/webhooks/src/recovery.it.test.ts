@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Receiver, startReceiver } from './test-receiver.ts';
 import { eventually, World } from './test-world.ts';
-import { readFigures, removeOld } from './upkeep-store.ts';
+import { removeOld } from './upkeep-store.ts';
 
 const test = suite<{ world: World; receiver: Receiver; environment: string }>('recovery');
 
@@ -65,12 +65,13 @@ test('a worker killed between sending and recording loses nothing and sends agai
     await world.publish({ environment, resourceId: 'cust_1' }),
   ];
   await receiver.count(2);
+  const left = 'sending,sending,waiting';
+  await eventually('all are queued', async () => String(await world.states(id)) === left);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  assert.equal(await world.states(id), ['sending', 'sending', 'waiting']);
   receiver.answer(() => 200);
   await world.startWorker();
-  assert.equal(await world.states(id), ['sending', 'sending', 'waiting'], 'the lease still runs');
+  assert.is(String(await world.states(id)), left, 'the lease still runs');
   await world.query('update counterfoil.webhook_deliveries set lease_until = now()');
   await delivered(world, id, 3);
   const counts = published.map((one) => receiver.ids().filter((got) => got === one).length);
@@ -262,12 +263,6 @@ test('what is old is removed, and nothing else', async (context) => {
       'select count(*) from counterfoil.webhook_messages',
     );
     assert.is(Number(left?.count), Number(count) - 1);
-    assert.equal(await readFigures(connection), {
-      pending: 0,
-      waiting: 0,
-      sending: 0,
-      oldestDueSeconds: 0,
-    });
   } finally {
     await connection.close();
   }

@@ -32,8 +32,9 @@ import { Pool } from 'pg';
 import { startWebhooks, type Webhooks, type WebhooksConfig, webhooksDefaults } from './index.ts';
 
 export const silent = createLog({ level: 'silent', name: 'test' });
-const forever = new AbortController().signal;
 const waitMs = 15_000;
+/** Nothing in a test waits longer, so that what never comes is told by name. */
+const inTime = (): AbortSignal => AbortSignal.timeout(waitMs);
 /** Beyond every position that a test publishes: the read model never is what is waited for. */
 const farAhead = '1000000000000';
 
@@ -105,7 +106,7 @@ export class World {
       startNats({ directory: join(directory, 'nats') }),
     ]);
     const nats = await connectNats({ url: natsServer.url, name: 'test', log: silent });
-    await ensureStreams(nats, {}, forever);
+    await ensureStreams(nats, {}, inTime());
     const world = new World(directory, postgres, natsServer, nats);
     await migrate({ database: postgres.url, migrations: webhookMigrations });
     await world.#makeReadTable();
@@ -180,7 +181,7 @@ export class World {
   async #putEndpoint(endpoint: Endpoint, position: bigint, revision: number): Promise<void> {
     const row = { endpoint, created_position: String(position) };
     const columns = Object.entries(endpointTable.columns).map(
-      ([name, column]) => [name, column.of(endpointTable.view(row))] as const,
+      ([name, column]) => [name, column.of(endpointTable.view(row), row)] as const,
     );
     await this.query(
       `insert into counterfoil.webhook_endpoints_v1 (id, tenant_id, environment_id, status,
@@ -242,7 +243,7 @@ export class World {
       type,
       resourceId,
     });
-    const { connection } = await this.#nats.session(forever);
+    const { connection } = await this.#nats.session(inTime());
     const bytes = Buffer.from(JSON.stringify({ event_type: type, ...body }));
     await connection.jetstream().publish(subject, bytes, { headers: head });
     return id;
@@ -250,10 +251,10 @@ export class World {
 
   /** Throws the stream away, with everything in it, and makes an empty one. */
   async recreateStream(): Promise<void> {
-    const { connection } = await this.#nats.session(forever);
+    const { connection } = await this.#nats.session(inTime());
     const manager = await connection.jetstreamManager({ checkAPI: false });
     await manager.streams.delete(publicStream);
-    await ensureStreams(this.#nats, {}, forever);
+    await ensureStreams(this.#nats, {}, inTime());
   }
 
   config(overrides: Partial<WebhooksConfig> = {}): WebhooksConfig {

@@ -2,11 +2,14 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { buildConnector } from 'undici';
 import { isAllowedAddress, readAddress, type TargetPolicy } from './target-policy.ts';
 
-/** The target is, or its name leads to, an address that deliveries must not reach. */
+/**
+ * The target is, or its name leads to, an address that deliveries must not reach. The message does
+ * not say which: the tenant may see it, and what internal names resolve to is not his business.
+ */
 export class BlockedAddress extends Error {
   readonly code = 'BLOCKED_ADDRESS';
   constructor(target: string) {
-    super(`${target} is a private, local or reserved address`);
+    super(`${target} leads to a private, local or reserved address`);
     this.name = 'BlockedAddress';
   }
 }
@@ -50,8 +53,8 @@ async function checkedAddresses(
   const addresses = await resolve(hostname);
   const [first, ...others] = addresses;
   if (!first) throw withoutAddress(hostname);
-  const blocked = addresses.find(({ address }) => !isAllowedAddress(address, policy));
-  if (blocked) throw new BlockedAddress(`${hostname} (${blocked.address})`);
+  const isBlocked = addresses.some(({ address }) => !isAllowedAddress(address, policy));
+  if (isBlocked) throw new BlockedAddress(hostname);
   return [first, ...others];
 }
 
@@ -119,7 +122,7 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
         return;
       }
       socket.destroy();
-      callback(new BlockedAddress(`${target.hostname} (${reached ?? 'gone'})`), null);
+      callback(new BlockedAddress(target.hostname), null);
     });
   };
 }
