@@ -3,10 +3,12 @@ import {
   createLog,
   createMetrics,
   createServiceServer,
+  createStreams,
   migrate,
   migrationsOf,
   openEventStore,
   type Projector,
+  startDueWork,
   startProjector,
   startRelay,
 } from '@counterfoil/engine';
@@ -59,6 +61,19 @@ export async function startProjectorApp(config: ProjectorConfig): Promise<Projec
     log,
     metrics,
   });
+  const streams = createStreams({
+    store,
+    aggregates: slices.flatMap(({ aggregates }) => aggregates),
+  });
+  const dueWork = startDueWork({
+    database: config.DATABASE_URL,
+    streams,
+    work: slices.flatMap((slice) => slice.dueWork ?? []),
+    projected: projector.projected,
+    isActive: () => projector.status().state === 'running',
+    log,
+    metrics,
+  });
   const server = createServiceServer({
     health: [
       { name: 'event_store', required: true, check: () => store.ping() },
@@ -74,6 +89,7 @@ export async function startProjectorApp(config: ProjectorConfig): Promise<Projec
     healthPort: port,
     async stop() {
       await server.close(1_000);
+      await dueWork.stop();
       await relay.stop();
       await nats.close();
       await projector.stop();

@@ -1,6 +1,7 @@
 export * from './audit/index.ts';
 export * from './command/index.ts';
 export * from './define/index.ts';
+export * from './due-work/index.ts';
 export * from './http/index.ts';
 export * from './live/live-fold.ts';
 export * from './log/decode.ts';

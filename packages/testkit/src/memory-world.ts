@@ -70,7 +70,7 @@ export function memoryWorld(aggregates: readonly AnyAggregate[]): MemoryWorld {
 }
 
 type Resource = Readonly<Record<string, unknown>>;
-type Shown = Found<Resource> & { readonly key: string };
+type Shown = Found<Resource> & { readonly key: string; readonly row: unknown };
 
 /** The rows of a table in one tenant or environment, oldest first. */
 function rowsOf(table: AnyReadTable, store: MemoryStore, scope: string): Shown[] {
@@ -92,7 +92,7 @@ function rowsOf(table: AnyReadTable, store: MemoryStore, scope: string): Shown[]
     }
   }
   return [...rows].flatMap(([key, { row, revision }]) =>
-    row === null ? [] : [{ key, resource: table.view(row) as Resource, revision }],
+    row === null ? [] : [{ key, row, resource: table.view(row) as Resource, revision }],
   );
 }
 
@@ -100,7 +100,7 @@ function memoryReader(store: MemoryStore, principal: Principal): Reader {
   const rows = (table: AnyReadTable, filters: readonly RowFilter[] = []): Shown[] => {
     const { tenantId, environmentId } = principal;
     return rowsOf(table, store, table.aggregate.scope === 'tenant' ? tenantId : environmentId)
-      .filter(({ resource }) => filters.every((filter) => fits(table, resource, filter)))
+      .filter((shown) => filters.every((filter) => fits(table, shown, filter)))
       .reverse();
   };
   return {
@@ -124,10 +124,10 @@ function memoryReader(store: MemoryStore, principal: Principal): Reader {
 
 function fits(
   table: AnyReadTable,
-  resource: Resource,
+  { row, resource }: Pick<Shown, 'row' | 'resource'>,
   { column, operator, value }: RowFilter,
 ): boolean {
-  const actual: unknown = table.columns[column]?.of(resource) ?? resource[column];
+  const actual: unknown = table.columns[column]?.of(resource, row) ?? resource[column];
   switch (operator) {
     case 'eq':
       return actual === value;

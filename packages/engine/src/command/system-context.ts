@@ -7,6 +7,7 @@ import type {
   TenantId,
 } from '@counterfoil/kernel';
 import type { RequestContext } from '../define/context.ts';
+import type { Position } from '../log/types.ts';
 import type { RawEvent } from './command.ts';
 import type { Streams } from './streams.ts';
 
@@ -18,10 +19,14 @@ export interface SystemScope {
   readonly correlationId: string;
 }
 
-/** A context that acts for the service itself: its events have no user and no key. */
+/**
+ * A context that acts for the service itself: its events have no user and no key. `onWritten` is
+ * told the position of what was written.
+ */
 export function systemContext(
   streams: Streams,
   scope: SystemScope,
+  onWritten: (position: Position) => void = () => undefined,
 ): Pick<RequestContext, 'execute'> {
   return {
     async execute<Catalogue extends EventCatalogue, State>(
@@ -46,6 +51,7 @@ export function systemContext(
         mark: null,
         expectedRevision: null,
       });
+      if (outcome.events.length > 0) onWritten(outcome.position);
       return outcome as never;
     },
   };

@@ -1,4 +1,5 @@
 export * from './context.ts';
+export * from './due-work.ts';
 export * from './listing.ts';
 export * from './module.ts';
 export * from './publication.ts';

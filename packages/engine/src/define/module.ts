@@ -1,5 +1,6 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
 import type { Migration } from 'kysely';
+import type { DueWork } from './due-work.ts';
 import type { Publisher } from './publication.ts';
 import type { AnyReadTable } from './read-table.ts';
 import type { Routes } from './route.ts';
@@ -11,6 +12,8 @@ export interface Module {
   readonly tables: readonly AnyReadTable[];
   readonly routes: Routes;
   readonly publishers: readonly Publisher[];
+  /** What has to happen by itself when its time comes. */
+  readonly dueWork?: readonly DueWork[];
   /**
    * Operational tables that cannot be derived from the log, by name `<module>_<number>_<what>`.
    * Read models have none: they have versions.

@@ -9,10 +9,10 @@ import type {
 /** Column types that a read model may declare; the engine writes the DDL. */
 export type ColumnType = 'text' | 'numeric' | 'integer' | 'boolean' | 'timestamptz' | 'text[]';
 
-/** A column that queries filter or sort by, computed from the resource. */
-export interface Column<Resource> {
+/** A column that queries filter or sort by, computed from the resource, or from the folded row. */
+export interface Column<Resource, Row = never> {
   readonly type: ColumnType;
-  readonly of: (resource: Resource) => unknown;
+  readonly of: (resource: Resource, row: Row) => unknown;
   readonly index?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface ReadTable<Name extends string, Row, Resource> {
   readonly name: Name;
   readonly version: number;
   readonly aggregate: AnyAggregate;
-  readonly columns: Readonly<Record<string, Column<Resource>>>;
+  readonly columns: Readonly<Record<string, Column<Resource, Row>>>;
   /** Keys of the rows that an event touches; none when the event is of no interest. */
   readonly keys: (event: Placed<EventOf<EventCatalogue>>) => readonly string[];
   /** The row after the event; null removes it. Pure. */
@@ -57,7 +57,7 @@ interface DocumentOptions<Name extends string, State, Resource> {
   readonly version: number;
   /** The wire resource of a state; null while there is nothing to show (not created, deleted). */
   readonly view: (state: State) => Resource;
-  readonly columns?: Readonly<Record<string, Column<Resource>>>;
+  readonly columns?: Readonly<Record<string, Column<Resource, State>>>;
 }
 
 /** The read model of an aggregate itself: one row per stream, folded by the aggregate's evolve. */
@@ -83,7 +83,7 @@ export const documents = <
 interface RowOptions<Name extends string, Catalogue extends EventCatalogue, Row, Resource> {
   readonly name: Name;
   readonly version: number;
-  readonly columns?: Readonly<Record<string, Column<Resource>>>;
+  readonly columns?: Readonly<Record<string, Column<Resource, Row>>>;
   readonly keys: (event: Placed<EventOf<Catalogue>>) => readonly string[];
   readonly fold: (row: Row | null, event: Placed<EventOf<Catalogue>>, key: string) => Row | null;
   readonly view: (row: Row) => Resource;

@@ -103,7 +103,7 @@ test('reports a deleted stream', async () => {
 
 test('refuses what is too large before it is sent', async () => {
   const stream = freshStream();
-  const large = sampleEvent({ note: 'x'.repeat(1024 * 1024) });
+  const large = sampleEvent({ note: 'x'.repeat(2 * 1024 * 1024) });
   assert.is(await failureOf(store.append(stream, [large], -1)), 'too_large');
   assert.is(await store.readLast(stream), null);
 });

@@ -49,7 +49,7 @@ test('takes exactly the limit and not a byte more', () => {
 });
 
 test('limits the sum of all events', () => {
-  const third = () => sampleEvent({ note: 'x'.repeat(400_000) });
+  const third = () => sampleEvent({ note: 'x'.repeat(0.4 * appendBytesMaximum) });
   assert.is(
     failureOf(() => outgoingAppend(stream, [third(), third(), third()], -1)),
     'too_large',

@@ -2,8 +2,11 @@ import { isPlainObject, safeJson } from './json-safety.ts';
 import { parseStreamName } from './stream-name.ts';
 import { AppendError, type NewEvent } from './types.ts';
 
-/** Bytes of data, metadata and type names that the server takes in one append by default. */
-export const appendBytesMaximum = 1024 * 1024;
+/**
+ * Bytes of data, metadata and type names in one append. The embedded store takes as much; the real
+ * server is to be configured for it (infra/docker-compose.yml). A server that takes less refuses.
+ */
+export const appendBytesMaximum = 2 * 1024 * 1024;
 
 /** An event as the client takes it; data and metadata are copies that nobody else holds. */
 export interface OutgoingEvent {

@@ -156,7 +156,9 @@ const parametersOf = (table: AnyReadTable, rows: readonly Written[]): string[] =
   joinedJson(rows.map(({ row }) => metadataText(row.resource?.metadata))),
   ...Object.values(table.columns).map(({ type, of }) =>
     arrayText(
-      rows.map(({ row }) => (row.resource === null ? null : encodeValue(type, of(row.resource)))),
+      rows.map(({ row }) =>
+        row.resource === null ? null : encodeValue(type, of(row.resource, row.state)),
+      ),
     ),
   ),
 ];

@@ -1,6 +1,7 @@
-import { module, type RequestContext } from '@counterfoil/engine/define';
+import { type DueWork, module, type RequestContext } from '@counterfoil/engine/define';
 import type { CustomerId } from '@counterfoil/kernel';
 import { auditRoutes } from './audit-routes.ts';
+import { settleDue } from './decisions.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletsOf } from './queries.ts';
@@ -24,6 +25,14 @@ export async function openWalletsOf(
     : `${open.length} wallets that are not closed`;
 }
 
+/** Books lots and holds that have reached their instant (decision 23). */
+const expiry: DueWork = {
+  name: 'wallet expiry',
+  table: walletTable,
+  column: 'due_at',
+  run: (context, id) => context.execute(wallet, id, () => settleDue(id)),
+};
+
 /** Prepaid and postpaid credits of customers, with their ledger. */
 export const wallets = module({
   name: 'wallets',
@@ -31,6 +40,7 @@ export const wallets = module({
   tables: [walletTable, transactionTable, holdTable],
   routes: { ...walletRoutes, ...holdRoutes, ...auditRoutes },
   publishers: [walletPublisher],
+  dueWork: [expiry],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -3,12 +3,12 @@ import { type HoldResource, holdAfter, holdIdOf } from './hold-resource.ts';
 import type { TransactionResource } from './schema.ts';
 import { afterDraw, isMovement, touchedEntries, transactionOf } from './transaction.ts';
 import { walletView } from './view.ts';
-import { wallet } from './wallet.ts';
+import { nextDue, wallet } from './wallet.ts';
 
 /** One row per wallet. */
 export const walletTable = documents(wallet, {
   name: 'wallets',
-  version: 1,
+  version: 2,
   view: walletView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },
@@ -17,6 +17,7 @@ export const walletTable = documents(wallet, {
     wallet_status: { type: 'text', of: (shown) => shown.wallet_status },
     wallet_type: { type: 'text', of: (shown) => shown.wallet_type },
     credit_balance: { type: 'numeric', of: (shown) => shown.credit_balance },
+    due_at: { type: 'timestamptz', of: (_shown, state) => nextDue(state), index: true },
     alert_enabled: {
       type: 'boolean',
       of: (shown) => shown.alert_settings?.alert_enabled ?? false,

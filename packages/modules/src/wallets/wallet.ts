@@ -5,6 +5,7 @@ import {
   createdStamps,
   type DecimalText,
   decimal,
+  type Instant,
   invariant,
   type RecordStamps,
   type Stamped,
@@ -59,6 +60,16 @@ const purchasedReasons: readonly TransactionReason[] = [
 /** Every reason is one or the other, so that the two always add up to the balance. */
 export const lotClassOf = (reason: TransactionReason): LotClass =>
   purchasedReasons.includes(reason) ? 'purchased' : 'free';
+
+/** When something ends by itself next: a lot or a hold. Null while nothing will. */
+export function nextDue(wallet: WalletState): Instant | null {
+  if (!wallet || wallet.wallet_status === 'closed') return null;
+  const instants = [...wallet.lots, ...wallet.holds].flatMap(({ expires_at }) => expires_at ?? []);
+  return instants.reduce<Instant | null>(
+    (first, instant) => (first === null || instant < first ? instant : first),
+    null,
+  );
+}
 
 /** Available credits by class: purchased and free add up to a balance that is not below zero. */
 export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: DecimalText } {

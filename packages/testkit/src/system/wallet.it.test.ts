@@ -1,0 +1,150 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventually } from '../eventually.ts';
+import { type Stack, startStack, type TestTenant } from '../stack.ts';
+
+const test = suite('wallets over HTTP');
+
+let stack: Stack;
+let tenant: TestTenant;
+test.before(async () => {
+  stack = await startStack();
+  tenant = await stack.tenant('wallets');
+});
+test.after(() => stack.stop());
+
+const makeWallet = async (name: string, body: object = {}): Promise<string> => {
+  const customer = await tenant.ok('POST', '/customers', { external_id: name, name });
+  return (
+    await tenant.ok('POST', '/wallets', { customer_id: customer.id, currency: 'usd', ...body })
+  ).id;
+};
+
+const soon = (): string => new Date(Date.now() + 1_500).toISOString();
+
+test('credits expire by themselves, and the past can be asked as it was known and as it is', async () => {
+  const expiry = soon();
+  const id = await makeWallet('expiry', {
+    initial_credits_to_load: '10',
+    initial_credits_expiry_date_utc: expiry,
+  });
+  await tenant.ok('POST', `/wallets/${id}/top-up`, {
+    credits_to_add: '5',
+    transaction_reason: 'PURCHASED_CREDIT_DIRECT',
+  });
+  const expired = await eventually(async () => {
+    const query = 'transaction_reason=CREDIT_EXPIRED';
+    const page = await tenant.ok('GET', `/wallets/${id}/transactions?${query}`);
+    return page.items[0];
+  });
+  assert.is(expired.credit_amount, '10');
+  assert.is(expired.credit_balance_after, '5');
+  assert.ok(expired.created_at >= expiry);
+  assert.is((await tenant.ok('GET', `/wallets/${id}`)).credit_balance, '5');
+
+  // Between the instant of the expiry and its booking the log did not know yet.
+  const at = (asOf: string, knownAt: string) =>
+    tenant.ok('GET', `/wallets/${id}/balance?as_of=${asOf}&known_at=${knownAt}`);
+  const before = new Date(Date.parse(expired.created_at) - 1).toISOString();
+  assert.is((await at(before > expiry ? before : expiry, before)).credit_balance, '15');
+  assert.is((await at(expiry, expired.created_at)).credit_balance, '5');
+});
+
+test('a hold is captured in part over HTTP, and ends once', async () => {
+  const id = await makeWallet('holds', { initial_credits_to_load: '100' });
+  const hold = await tenant.call('POST', `/wallets/${id}/holds`, { credits: '60' });
+  assert.is(hold.status, 201);
+  assert.is(hold.body.hold_status, 'open');
+  assert.is((await tenant.ok('GET', `/wallets/${id}`)).credits_held, '60');
+  assert.is((await tenant.call('POST', `/wallets/${id}/debit`, { credits: 41 })).status, 400);
+  const path = `/wallets/${id}/holds/${hold.body.id}`;
+  const captured = await tenant.ok('POST', `${path}/capture`, { credits: '25' });
+  assert.is(captured.wallet.credit_balance, '75');
+  assert.is(captured.wallet_transaction.reference_id, hold.body.id);
+  assert.is((await tenant.ok('GET', path)).hold_status, 'captured');
+  assert.is((await tenant.call('POST', `${path}/void`)).body.code, 'invalid_operation');
+  assert.is((await tenant.call('POST', `/wallets/${id}/holds/hold_x/void`)).status, 404);
+});
+
+test('a bulk of 1,000 entries is one append with a result per entry', async () => {
+  const id = await makeWallet('bulk', { initial_credits_to_load: '100' });
+  const entries = Array.from({ length: 1_000 }, (_, index) => ({
+    type: index % 2 ? 'debit' : 'credit',
+    credits: '1',
+  }));
+  const answer = await tenant.ok('POST', `/wallets/${id}/transactions/bulk`, { entries });
+  assert.is(answer.results.length, 1_000);
+  assert.is(answer.wallet.credit_balance, '100');
+  const page = await tenant.ok('GET', `/wallets/${id}/transactions?limit=1`);
+  assert.is(page.pagination.total, 1_001);
+  const refused = await tenant.call('POST', `/wallets/${id}/transactions/bulk`, {
+    entries: [
+      { type: 'credit', credits: '1' },
+      { type: 'debit', credits: '500' },
+    ],
+  });
+  assert.is(refused.status, 400);
+  assert.is(refused.body.details.index, 1);
+  assert.is((await tenant.ok('GET', `/wallets/${id}`)).credit_balance, '100');
+});
+
+test('a refusal is the answer to its key for ever; a new key asks anew', async () => {
+  const id = await makeWallet('refusals');
+  const debit = (key: string) =>
+    tenant.call('POST', `/wallets/${id}/debit`, { credits: '5' }, { 'idempotency-key': key });
+  const first = await debit('a');
+  assert.is(first.body.code, 'invalid_operation');
+  await tenant.ok('POST', `/wallets/${id}/top-up`, {
+    credits_to_add: '5',
+    transaction_reason: 'FREE_CREDIT_GRANT',
+  });
+  assert.is((await debit('a')).body.message, first.body.message);
+  assert.is((await debit('b')).status, 200);
+});
+
+test('the ledger shows every event with its links, and a debit explains its lots', async () => {
+  const id = await makeWallet('ledger', { initial_credits_to_load: '10' });
+  await tenant.ok('POST', `/wallets/${id}/top-up`, {
+    credits_to_add: '5',
+    transaction_reason: 'PURCHASED_CREDIT_DIRECT',
+    priority: 1,
+  });
+  const debit = await tenant.ok('POST', `/wallets/${id}/debit`, { credits: '7' });
+  const ledger = await tenant.ok('GET', `/wallets/${id}/ledger?limit=3`);
+  assert.equal(
+    ledger.items.map(({ type }: { type: string }) => type),
+    ['WalletCreated', 'CreditsLoaded', 'CreditsLoaded'],
+  );
+  assert.is(ledger.items[1].previous_hash, ledger.items[0].hash);
+  const next = await tenant.ok(
+    'GET',
+    `/wallets/${id}/ledger?after_revision=${ledger.next_after_revision}`,
+  );
+  assert.is(next.items[0].previous_hash, ledger.items[2].hash);
+  const path = `/wallets/${id}/transactions/${debit.wallet_transaction.id}/explanation`;
+  const explanation = await tenant.ok('GET', path);
+  assert.equal(
+    explanation.lots.map((lot: { class: string; credits_drawn: string }) => [
+      lot.class,
+      lot.credits_drawn,
+    ]),
+    [
+      ['purchased', '5'],
+      ['free', '2'],
+    ],
+  );
+});
+
+test('an alert is raised and taken back as the balance crosses its threshold', async () => {
+  const id = await makeWallet('alerts', {
+    initial_credits_to_load: '100',
+    alert_settings: { alert_enabled: true, critical: { threshold: 50 } },
+  });
+  const debited = await tenant.ok('POST', `/wallets/${id}/debit`, { credits: '50' });
+  assert.is(debited.wallet.alert_state, 'in_alarm');
+  const topUp = { credits_to_add: '1', transaction_reason: 'FREE_CREDIT_GRANT' };
+  const loaded = await tenant.ok('POST', `/wallets/${id}/top-up`, topUp);
+  assert.is(loaded.wallet.alert_state, 'ok');
+});
+
+test.run();
