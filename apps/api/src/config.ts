@@ -1,14 +1,18 @@
 import { logLevels } from '@counterfoil/engine';
+import { isCidr } from '@counterfoil/modules';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean),
-);
+const ranges = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  )
+  .pipe(z.array(z.string().refine(isCidr, 'must be an address range such as 10.0.0.0/8')).max(100));
 
 /** Environment variables of the API. */
 export const apiConfigSchema = z.object({
@@ -24,6 +28,8 @@ export const apiConfigSchema = z.object({
   /** Whether webhook endpoints may be http:// instead of https://. */
   WEBHOOK_ALLOW_HTTP: flag.default(false),
   /** Address ranges that webhooks may go to although they are not public. */
-  WEBHOOK_ALLOWED_CIDRS: list.default([]),
+  WEBHOOK_ALLOWED_CIDRS: ranges.default([]),
+  /** Address ranges that webhooks may not go to although they are public. */
+  WEBHOOK_DENIED_CIDRS: ranges.default([]),
 });
 export type ApiConfig = z.output<typeof apiConfigSchema>;

@@ -40,7 +40,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
     targetPolicy: {
       allowHttp: config.WEBHOOK_ALLOW_HTTP,
       allowedCidrs: config.WEBHOOK_ALLOWED_CIDRS,
-      deniedCidrs: [],
+      deniedCidrs: config.WEBHOOK_DENIED_CIDRS,
     },
   });
   const store = openEventStore({ url: config.EVENTSTORE_URL });

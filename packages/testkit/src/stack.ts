@@ -154,6 +154,7 @@ async function startApplications(urls: Urls, secretKey: string, options: StackOp
       RATE_LIMIT_PER_SECOND: 1_000_000,
       WEBHOOK_ALLOW_HTTP: true,
       WEBHOOK_ALLOWED_CIDRS: loopback,
+      WEBHOOK_DENIED_CIDRS: [],
       ...options.api,
     }),
   );
