@@ -25,11 +25,13 @@ test.after.each(() => {
 
 const logged = () => readFileSync(log.path, 'utf8').trim().split('\n');
 const READY = `echo '{"event":"ready","port":4000}'`;
-const WAIT = 'trap "echo bye; exit 0" TERM; while :; do sleep 0.02; done';
+const WAIT = 'while :; do sleep 0.02; done';
+/** Said before anything that a test waits for, so that the signal cannot come first. */
+const FAREWELL = 'trap "echo bye; exit 0" TERM;';
 
 function shell(script: string, more: Partial<SupervisedProcessOptions> = {}) {
   return superviseProcess({
-    ...{ name: 'api', command: '/bin/sh', args: ['-c', script], env: process.env },
+    ...{ name: 'api', command: '/bin/sh', args: ['-c', `${FAREWELL} ${script}`], env: process.env },
     ...{ ready: 'json-line', restart: { initialDelayMs: 1, maxDelayMs: 10 }, log },
     errors: (line) => void shown.push(line),
     ...more,

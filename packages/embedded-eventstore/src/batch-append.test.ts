@@ -8,6 +8,7 @@ import emptyMessages from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestampMessages from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { limits } from './limits.ts';
 import { sharedMessages, streamMessages } from './protocol.ts';
 import { collect, openRawClient, openTestServer, type TestServer } from './test-server.ts';
 
@@ -194,7 +195,7 @@ test('answers bad appends once and goes on with the others', async ({ batch }) =
 
 test('refuses an append as soon as it is too large', async ({ batch }) => {
   const id = randomUUID();
-  const big = event().setData(Buffer.alloc(700_000));
+  const big = event().setData(Buffer.alloc(0.7 * limits.appendBytes));
   batch.call.write(part({ id, options: optionsFor('big-1'), events: [big] }));
   batch.call.write(part({ id, events: [big] }));
   assert.is(problemOf(await batch.next()), 'event_store.client.MaximumAppendSizeExceeded');

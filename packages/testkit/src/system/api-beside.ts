@@ -16,6 +16,7 @@ export async function apiBeside(
     RATE_LIMIT_PER_SECOND: 1_000_000,
     WEBHOOK_ALLOW_HTTP: true,
     WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
+    WEBHOOK_DENIED_CIDRS: [],
     ...settings,
   });
   return { ...api, baseUrl: `http://127.0.0.1:${api.port}` };
