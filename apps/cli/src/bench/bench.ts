@@ -6,6 +6,7 @@ import { startInstallation } from '../up/up.ts';
 import { rebuild, verify } from '../verify.ts';
 import { api, makeWallet } from './api.ts';
 import { closedLoop, type LoadResult } from './load.ts';
+import { perThousand, processorTime } from './processor-time.ts';
 
 export interface BenchOptions {
   readonly clients: number;
@@ -35,8 +36,9 @@ export async function bench(
   try {
     const { demo } = installation;
     print(`${cpus().length} processors, ${cpus()[0]?.model}; node ${process.version}`);
-    await hotWallet(demo, options, print);
-    await manyWallets(demo, options, print);
+    const measured = measure(folder, demo, options, print);
+    await hotWallet(demo, measured);
+    await manyWallets(demo, options, measured);
     await catchUp(demo, print);
   } finally {
     await installation.stop();
@@ -50,38 +52,43 @@ const describe = (name: string, result: LoadResult): string =>
   `${result.requests} requests in ${result.seconds.toFixed(1)} s, ` +
   `answers ${JSON.stringify(result.statuses)}`;
 
-async function hotWallet(demo: Demo, options: BenchOptions, print: Print): Promise<void> {
+/** Runs one load, prints what came of it and gives the number of successes. */
+type Measured = (
+  name: string,
+  request: Parameters<typeof closedLoop>[0]['request'],
+) => Promise<number>;
+
+const measure =
+  (folder: string, demo: Demo, { clients, seconds }: BenchOptions, print: Print): Measured =>
+  async (name, request) => {
+    const before = processorTime(folder);
+    const load = { baseUrl: demo.base_url, apiKey: demo.api_key, clients, seconds, request };
+    const result = await closedLoop(load);
+    const spent = perThousand(before, processorTime(folder), result.requests);
+    print(describe(`${name}, ${clients} clients`, result));
+    print(`  processor time in ms per 1,000 debits: ${spent}`);
+    return result.statuses[200] ?? 0;
+  };
+
+async function hotWallet(demo: Demo, measured: Measured): Promise<void> {
   const wallet = await makeWallet(demo, 'hot', credits);
-  const result = await closedLoop({
-    baseUrl: demo.base_url,
-    apiKey: demo.api_key,
-    clients: options.clients,
-    seconds: options.seconds,
-    request: () => ({ path: `/wallets/${wallet}/debit`, body: { credits: '1' } }),
-  });
-  print(describe(`one wallet, ${options.clients} clients`, result));
-  await assertDebited(demo, [wallet], result.statuses[200] ?? 0);
+  const path = `/wallets/${wallet}/debit`;
+  const done = await measured('one wallet', () => ({ path, body: { credits: '1' } }));
+  await assertDebited(demo, [wallet], done);
 }
 
-async function manyWallets(demo: Demo, options: BenchOptions, print: Print): Promise<void> {
+async function manyWallets(demo: Demo, options: BenchOptions, measured: Measured): Promise<void> {
   const wallets: string[] = [];
   while (wallets.length < options.wallets) {
     const count = Math.min(walletsAtOnce, options.wallets - wallets.length);
     const names = Array.from({ length: count }, (_, index) => `many-${wallets.length + index}`);
     wallets.push(...(await Promise.all(names.map((name) => makeWallet(demo, name, credits)))));
   }
-  const result = await closedLoop({
-    baseUrl: demo.base_url,
-    apiKey: demo.api_key,
-    clients: options.clients,
-    seconds: options.seconds,
-    request: (n) => ({
-      path: `/wallets/${wallets[n % wallets.length]}/debit`,
-      body: { credits: '1' },
-    }),
-  });
-  print(describe(`${wallets.length} wallets, ${options.clients} clients`, result));
-  await assertDebited(demo, wallets, result.statuses[200] ?? 0);
+  const done = await measured(`${wallets.length} wallets`, (n) => ({
+    path: `/wallets/${wallets[n % wallets.length]}/debit`,
+    body: { credits: '1' },
+  }));
+  await assertDebited(demo, wallets, done);
 }
 
 interface WalletPage {

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Seconds of processor time that each process of an installation has used so far, by name. */
+export type ProcessorTime = Readonly<Record<string, number>>;
+
+/** Ticks of /proc per second; the kernel has told programs 100 on every platform for decades. */
+const ticksPerSecond = 100;
+
+/** The records that the local stack keeps of the processes that it runs. */
+function recordsIn(folder: string): [name: string, file: string][] {
+  const applications = join(folder, 'processes');
+  const ours = existsSync(applications)
+    ? readdirSync(applications).map((file): [string, string] => [
+        file.replace(/\.json$/, ''),
+        join(applications, file),
+      ])
+    : [];
+  const servers = readdirSync(folder)
+    .map((name): [string, string] => [name, join(folder, name, 'process.json')])
+    .filter(([, file]) => existsSync(file));
+  return [...ours, ...servers];
+}
+
+/** Reads the times from /proc, children included that have ended; empty where there is no /proc. */
+export function processorTime(folder: string): ProcessorTime {
+  const times = recordsIn(folder).flatMap(([name, file]): [string, number][] => {
+    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+    return [[name, secondsOf(pid)]];
+  });
+  return Object.fromEntries(times);
+}
+
+/** A server such as PostgreSQL works in children, so they count with it. */
+function secondsOf(pid: number): number {
+  const own = statOf(pid);
+  if (!own) return 0;
+  return childrenOf(pid).reduce((sum, child) => sum + secondsOf(child), own);
+}
+
+function statOf(pid: number): number | null {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return null;
+  const fields = readFileSync(file, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  const ticks = [11, 12, 13, 14].reduce((sum, place) => sum + Number(fields[place] ?? 0), 0);
+  return ticks / ticksPerSecond;
+}
+
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** Milliseconds of processor time per 1,000 requests, by process, the largest first. */
+export function perThousand(before: ProcessorTime, after: ProcessorTime, requests: number): string {
+  return Object.entries(after)
+    .map(([name, seconds]) => [name, (seconds - (before[name] ?? 0)) * 1_000] as const)
+    .sort(([, left], [, right]) => right - left)
+    .map(([name, spent]) => `${name} ${Math.round((spent * 1_000) / Math.max(1, requests))}`)
+    .join(', ');
+}
