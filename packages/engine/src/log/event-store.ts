@@ -67,6 +67,8 @@ export function openEventStore(options: EventStoreOptions): EventStore {
   const client = connect(url);
   const appender = shareAppender(url);
   const closing = new AbortController();
+  // Every read under way listens to it, and their number is bounded elsewhere.
+  setMaxListeners(0, closing.signal);
   const reader = createReader({
     client: readClient(client),
     timeoutMs: readTimeoutMs,
