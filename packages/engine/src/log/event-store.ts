@@ -1,10 +1,10 @@
 /**
  * The event store behind its official client, `@eventstore/db-client` 6.2.1. No other file of the
- * engine but its tests may import { setMaxListeners } from 'node:events';
-import the client: it hangs, leaks and ends the process in ways that
+ * engine but its tests may import the client: it hangs, leaks and ends the process in ways that
  * are dealt with here and in the helpers beside, and a switch to its successor must stay a matter
  * of this file. It needs a server from 23.10 on, which says when a subscription has caught up.
  */
+import { setMaxListeners } from 'node:events';
 import {
   type AllStreamSubscription,
   BACKWARDS,
