@@ -1,0 +1,165 @@
+/** A JSON schema as the OpenAPI document has them, as far as tests look into it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly maxLength?: number;
+  readonly minLength?: number;
+  readonly maxItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+  readonly example?: unknown;
+}
+
+interface Parameter {
+  readonly in?: string;
+  readonly name: string;
+  readonly schema: Schema;
+}
+
+interface OpenApiOperation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** One operation of the OpenAPI document. Schemas hold no references. */
+export interface Operation {
+  /** Such as `POST /wallets/{id}/debit`. */
+  readonly key: string;
+  readonly method: string;
+  /** Below /v1, with its placeholders. */
+  readonly path: string;
+  readonly success: number;
+  /** Every status that it says it answers. */
+  readonly statuses: readonly number[];
+  readonly pathParameters: Readonly<Record<string, Schema>>;
+  readonly query: Readonly<Record<string, Schema>>;
+  readonly body: Schema | null;
+  readonly bodyRequired: boolean;
+}
+
+const prefix = '/v1';
+const schemaPlace = '#/components/schemas/';
+
+/** The schema with everything it refers to in its place. */
+function inlined(schema: Schema, known: Readonly<Record<string, Schema>>): Schema {
+  if (schema.$ref !== undefined) {
+    const found = known[schema.$ref.slice(schemaPlace.length)];
+    if (!found) throw new Error(`${schema.$ref} is not in the document`);
+    return inlined(found, known);
+  }
+  const { properties, items, anyOf, oneOf, additionalProperties: others } = schema;
+  const each = (inner: Schema): Schema => inlined(inner, known);
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, inner]) => [name, each(inner)]),
+      ),
+    }),
+    ...(items && { items: each(items) }),
+    ...(anyOf && { anyOf: anyOf.map(each) }),
+    ...(oneOf && { oneOf: oneOf.map(each) }),
+    ...(typeof others === 'object' && { additionalProperties: each(others) }),
+  };
+}
+
+function operationOf(
+  path: string,
+  method: string,
+  described: OpenApiOperation,
+  known: Readonly<Record<string, Schema>>,
+): Operation {
+  const below = path.slice(prefix.length);
+  const statuses = Object.keys(described.responses).map(Number);
+  const parameters = (place: string) =>
+    Object.fromEntries(
+      (described.parameters ?? [])
+        .filter((parameter) => parameter.in === place)
+        .map(({ name, schema }) => [name, inlined(schema, known)]),
+    );
+  const body = described.requestBody?.content['application/json'].schema;
+  return {
+    key: `${method.toUpperCase()} ${below}`,
+    method: method.toUpperCase(),
+    path: below,
+    success: statuses.find((status) => status < 300) ?? 0,
+    statuses,
+    pathParameters: parameters('path'),
+    query: parameters('query'),
+    body: body ? inlined(body, known) : null,
+    bodyRequired: described.requestBody?.required ?? false,
+  };
+}
+
+/** All operations that a running API documents, by key. */
+export async function readOperations(baseUrl: string): Promise<ReadonlyMap<string, Operation>> {
+  const response = await fetch(`${baseUrl}/openapi.json`);
+  const document = (await response.json()) as OpenApiDocument;
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) =>
+      operationOf(path, method, described, document.components.schemas),
+    ),
+  );
+  return new Map(operations.map((operation) => [operation.key, operation]));
+}
+
+/** A value inside a part of a request, with all that may stand there. */
+export interface Field {
+  /** Keys that lead to it from the part; 0 is the first item of a list. */
+  readonly path: readonly (string | number)[];
+  /** The schemas of which one must fit, without unions. */
+  readonly schemas: readonly Schema[];
+  /** JSON types that may stand there. */
+  readonly types: ReadonlySet<string>;
+  readonly isRequired: boolean;
+}
+
+const branchesOf = (schema: Schema): readonly Schema[] =>
+  (schema.anyOf ?? schema.oneOf)?.flatMap(branchesOf) ?? [schema];
+
+const typesOf = ({ type, const: only }: Schema): readonly string[] =>
+  type === undefined ? (only === undefined ? [] : [typeof only]) : [type].flat();
+
+function fieldOf(path: Field['path'], schema: Schema, isRequired: boolean): Field {
+  const schemas = branchesOf(schema);
+  return { path, schemas, types: new Set(schemas.flatMap(typesOf)), isRequired };
+}
+
+/** All fields inside a schema, the outer ones first. Of a list, its first item stands for all. */
+export function fieldsIn(schema: Schema, path: Field['path'] = []): Field[] {
+  return branchesOf(schema).flatMap((branch) => {
+    const members = Object.entries(branch.properties ?? {}).map(([name, inner]) => ({
+      key: name as string | number,
+      inner,
+      isRequired: branch.required?.includes(name) ?? false,
+    }));
+    if (branch.items) members.push({ key: 0, inner: branch.items, isRequired: false });
+    return members.flatMap(({ key, inner, isRequired }) => {
+      const place = [...path, key];
+      return [fieldOf(place, inner, isRequired), ...fieldsIn(inner, place)];
+    });
+  });
+}
+
+/** The fields of a part of a request whose values are given by name, such as the query. */
+export const fieldsOfPart = (part: Readonly<Record<string, Schema>>): Field[] =>
+  Object.entries(part).map(([name, schema]) => fieldOf([name], schema, false));

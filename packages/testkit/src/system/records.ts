@@ -1,0 +1,134 @@
+import type { TestTenant } from '../stack.ts';
+
+/** What a place of a request can name. */
+export type Kind =
+  | 'tenant'
+  | 'owner'
+  | 'person'
+  | 'service_account'
+  | 'api_key'
+  | 'customer'
+  | 'external_id'
+  | 'email'
+  | 'wallet'
+  | 'transaction'
+  | 'request'
+  | 'hold'
+  | 'webhook_endpoint';
+
+/** Records that belong to a tenant as a whole: all its environments see them. */
+export const kindsOfTenants: readonly Kind[] = ['tenant', 'owner', 'person', 'service_account'];
+
+/**
+ * Makes records for one key, each time a new one. All texts of a record contain the mark, so that
+ * a test can tell whose it is wherever it turns up.
+ */
+export class Records {
+  readonly tenant: TestTenant;
+  readonly mark: string;
+  #made = 0;
+
+  constructor(tenant: TestTenant, mark: string) {
+    this.tenant = tenant;
+    this.mark = mark;
+  }
+
+  /** A text that no other record has. */
+  text(what: string): string {
+    this.#made += 1;
+    return `${this.mark}-${what}-${this.#made}`;
+  }
+
+  /** An e-mail address that no other record has. */
+  email(): string {
+    return `${this.text('mail')}@example.com`;
+  }
+
+  async customer(): Promise<{ id: string; external_id: string; email: string }> {
+    const external_id = this.text('customer');
+    const metadata = { note: this.mark };
+    const body = { external_id, name: external_id, email: this.email(), metadata };
+    return this.tenant.ok('POST', '/customers', body);
+  }
+
+  /** A wallet in dollars of a new customer, with ten credits. */
+  async wallet(): Promise<string> {
+    const { id } = await this.customer();
+    const body = {
+      customer_id: id,
+      currency: 'usd',
+      description: this.text('wallet'),
+      initial_credits_to_load: '10',
+    };
+    return (await this.tenant.ok('POST', '/wallets', body)).id;
+  }
+
+  /** The entry of a debit of a new wallet. */
+  async transaction(): Promise<{ id: string; reference_id: string; wallet_id: string }> {
+    const body = { credits: '1', description: this.text('debit') };
+    const path = `/wallets/${await this.wallet()}/debit`;
+    return (await this.tenant.ok('POST', path, body)).wallet_transaction;
+  }
+
+  /** Credits that are set aside in a new wallet. */
+  async hold(): Promise<{ id: string; wallet_id: string }> {
+    const body = { credits: '2', description: this.text('hold') };
+    return this.tenant.ok('POST', `/wallets/${await this.wallet()}/holds`, body);
+  }
+
+  async endpoint(): Promise<string> {
+    const url = `https://example.com/${this.text('hook')}`;
+    return (await this.tenant.ok('POST', '/webhooks/endpoints', { url, enabled: false })).id;
+  }
+
+  async apiKey(): Promise<string> {
+    const body = { name: this.text('key'), type: 'private_key' };
+    return (await this.tenant.ok('POST', '/secrets/api/keys', body)).secret.id;
+  }
+
+  async person(): Promise<string> {
+    const name = this.text('person');
+    const body = { type: 'user', email: `${name}@example.com`, name };
+    return (await this.tenant.ok('POST', '/users', body)).id;
+  }
+
+  async serviceAccount(): Promise<string> {
+    const name = this.text('account');
+    const body = { type: 'service_account', name, roles: ['event_reader'] };
+    return (await this.tenant.ok('POST', '/users', body)).id;
+  }
+
+  /** What names a new record of this kind. */
+  async make(kind: Kind): Promise<string> {
+    switch (kind) {
+      case 'tenant':
+        return this.tenant.tenantId;
+      case 'owner':
+        return (await this.tenant.ok('GET', '/users/me')).id;
+      case 'person':
+        return this.person();
+      case 'service_account':
+        return this.serviceAccount();
+      case 'api_key':
+        return this.apiKey();
+      case 'customer':
+        return (await this.customer()).id;
+      case 'external_id':
+        return (await this.customer()).external_id;
+      case 'email':
+        return (await this.customer()).email;
+      case 'wallet':
+        return this.wallet();
+      case 'transaction':
+        return (await this.transaction()).id;
+      case 'request':
+        return (await this.transaction()).reference_id;
+      case 'hold':
+        return (await this.hold()).id;
+      case 'webhook_endpoint':
+        return this.endpoint();
+      default:
+        return kind satisfies never;
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import * as assert from 'uvu/assert';
+import type { Answer } from '../caller.ts';
+import type { Stack } from '../stack.ts';
+import { type ExampleRequest, examples, type Place, send } from './examples.ts';
+import type { Operation } from './operations.ts';
+import { assertProblem, pointersIn } from './problem-answer.ts';
+import type { Records } from './records.ts';
+import { type WatchedRequests, watchRequests } from './stored-requests.ts';
+import { bodyText, type WrongValue } from './wrong-values.ts';
+
+const atOnce = 8;
+
+/** Does work on all items, a few at a time. */
+export async function forAll<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
+  const lane = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+}
+
+/** An operation under test, with requests whose traces in the log are watched. */
+export interface Trial {
+  readonly operation: Operation;
+  readonly watched: WatchedRequests;
+  readonly base: ExampleRequest;
+  readonly send: (request: ExampleRequest) => Promise<Answer>;
+}
+
+/** A running stack, the records to try its operations on, and what it documents. */
+export interface Trials {
+  readonly stack: Stack;
+  readonly own: Records;
+  readonly operations: ReadonlyMap<string, Operation>;
+}
+
+/** Prepares the trial of an operation; `what` is part of the ids of its requests. */
+export async function trialOf(trials: Trials, key: string, what: string): Promise<Trial> {
+  const { stack, own, operations } = trials;
+  const operation = operations.get(key);
+  const example = examples[key];
+  if (!operation || !example) throw new Error(`${key} is not documented or has no example`);
+  const name = `${what}_${key}`.replaceAll(/\W/g, '_');
+  const watched = await watchRequests(stack.store, own.tenant, name);
+  return {
+    operation,
+    watched,
+    base: await example.request(own),
+    send: (request) =>
+      send(watched, operation, {
+        ...request,
+        ...(request.body === undefined ? {} : { body: bodyText(request.body) }),
+      }),
+  };
+}
+
+/** The place of a value in a request. */
+export const placeOf = ({ part, path }: Pick<WrongValue, 'part' | 'path'>): Place =>
+  `${part}.${path.join('.')}`;
+
+/** What was asked and answered, for the message of a failing test. */
+export const describe = (request: ExampleRequest, answer: Answer): string =>
+  `${JSON.stringify(request).slice(0, 1_000)} was answered ${answer.status}: ${answer.text.slice(0, 500)}`;
+
+const isAt = (pointer: string, path: readonly (string | number)[]): boolean => {
+  const place = `/${path.join('/')}`;
+  return pointer === place || pointer.startsWith(`${place}/`);
+};
+
+/** A 400 that says which place is wrong, there or below it. */
+export function assertRefusedAt(
+  answer: Answer,
+  { part, path }: Pick<WrongValue, 'part' | 'path'>,
+  request: ExampleRequest,
+): void {
+  assert.is(answer.status, 400, describe(request, answer));
+  assertProblem(answer, 'validation_error');
+  const pointers = pointersIn(answer);
+  // A number that JSON cannot carry is found before it is known where it stands.
+  const isNamed = pointers.some((pointer) => pointer === '' || isAt(pointer, path));
+  assert.ok(isNamed, describe(request, answer));
+  assert.is(answer.body.details?.in, part === 'body' ? undefined : part);
+}
+
+/** Any answer but a failure of ours: success, or a refusal in the one shape. */
+export function assertAnswered(
+  answer: Answer,
+  operation: Operation,
+  request: ExampleRequest,
+): void {
+  const message = describe(request, answer);
+  assert.ok(answer.status < 500, message);
+  assert.ok(operation.statuses.includes(answer.status), message);
+  if (answer.status < 400) {
+    assert.is(answer.status, operation.success, message);
+    return;
+  }
+  assertProblem(answer, answer.body.code);
+  if (answer.body.code === 'validation_error') assert.ok(pointersIn(answer).length > 0, message);
+}
