@@ -90,7 +90,7 @@ export class StreamWriter<State> {
   /** Brings entries to their end: appended, refused, repeated, or handed over to the claims. */
   async #settle(entries: readonly Entry<State>[]): Promise<void> {
     let waiting = entries;
-    let reason: unknown = tooManyConflicts();
+    let reason: unknown = null;
     try {
       if (this.#behind) await this.#catchUp();
       for (let round = 0; round < writerLimits.rounds && waiting.length > 0; ) {
@@ -106,7 +106,7 @@ export class StreamWriter<State> {
     } catch (error) {
       reason = error;
     }
-    for (const entry of waiting) this.#fail(entry, reason);
+    for (const entry of waiting) this.#fail(entry, reason ?? tooManyConflicts());
   }
 
   #decide(entries: readonly Entry<State>[]): DecidedBatch<State> {

@@ -7,7 +7,7 @@ import type {
   Instant,
   TenantId,
 } from '@counterfoil/kernel';
-import { apiKey } from './api-key.ts';
+import { type ApiKeyRecord, apiKey } from './api-key.ts';
 import { allows, commonRoles } from './roles.ts';
 import { user } from './user.ts';
 
@@ -61,9 +61,26 @@ export function keyRegistry(): KeyRegistry {
   const keys = records(apiKey);
   const users = records(user);
   const placeByHash = new Map<string, string>();
+  /** Who each key stands for, worked out once; forgotten with any change of a key or a user. */
+  const principals = new Map<string, Principal>();
+
+  const principalOf = (key: ApiKeyRecord): Principal | null => {
+    const owner = users.get(placeOf(key.tenant_id, key.user_id));
+    if (owner?.status !== 'published') return null;
+    const roles = commonRoles(key.roles, owner.roles);
+    return {
+      tenantId: key.tenant_id as TenantId,
+      environmentId: key.environment_id as EnvironmentId,
+      userId: key.user_id,
+      keyId: key.id,
+      roles,
+      allows: (permission) => allows(roles, permission),
+    };
+  };
 
   return {
     apply(event) {
+      principals.clear();
       users.apply(event);
       const key = keys.apply(event);
       if (key) placeByHash.set(key.hash, placeOf(key.tenant_id, key.id));
@@ -72,17 +89,9 @@ export function keyRegistry(): KeyRegistry {
       const key = keys.get(placeByHash.get(hash) ?? '');
       if (key?.status !== 'published') return null;
       if (key.expires_at !== null && key.expires_at <= now) return null;
-      const owner = users.get(placeOf(key.tenant_id, key.user_id));
-      if (owner?.status !== 'published') return null;
-      const roles = commonRoles(key.roles, owner.roles);
-      return {
-        tenantId: key.tenant_id as TenantId,
-        environmentId: key.environment_id as EnvironmentId,
-        userId: key.user_id,
-        keyId: key.id,
-        roles,
-        allows: (permission) => allows(roles, permission),
-      };
+      const known = principals.get(hash) ?? principalOf(key);
+      if (known) principals.set(hash, known);
+      return known;
     },
   };
 }
