@@ -1,0 +1,83 @@
+// What the pages written by hand say about files, headings and metrics that can be looked up.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const test = suite('pages');
+const root = resolve(import.meta.dirname, '../../../..');
+const skipped = new Set(['node_modules', '.git', '.counterfoil']);
+
+/** Paths of all files below a folder that end in one of the given ways. */
+function filesBelow(folder: string, ending: RegExp): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : filesBelow(path, ending);
+    return ending.test(entry.name) ? [path] : [];
+  });
+}
+
+const pages = filesBelow(root, /\.md$/);
+const withoutCode = (text: string): string => text.replaceAll(/^```.*?^```/gms, '');
+
+/** The anchors that a page has: its headings as Git hosts write them, and explicit ones. */
+function anchorsOf(path: string): Set<string> {
+  const text = withoutCode(readFileSync(path, 'utf8'));
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-'),
+  );
+  return new Set([
+    ...headings,
+    ...[...text.matchAll(/<a id="([^"]+)"/g)].map(([, id]) => id ?? ''),
+  ]);
+}
+
+test('every link of every page leads somewhere', () => {
+  let count = 0;
+  for (const page of pages) {
+    const text = withoutCode(readFileSync(page, 'utf8'));
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : resolve(dirname(page), path);
+      const where = `${relative(root, page)}: ${target}`;
+      assert.ok(existsSync(file), where);
+      if (anchor !== undefined) assert.ok(anchorsOf(file).has(anchor), where);
+      count += 1;
+    }
+  }
+  assert.ok(count > 50, `${count} links were found`);
+});
+
+test('every page of the documentation can be reached from the README', () => {
+  const reached = new Set<string>();
+  const visit = (page: string): void => {
+    if (reached.has(page) || !existsSync(page) || statSync(page).isDirectory()) return;
+    reached.add(page);
+    if (!page.endsWith('.md')) return;
+    for (const [, target = ''] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)/g)) {
+      visit(resolve(dirname(page), target));
+    }
+  };
+  visit(join(root, 'README.md'));
+  for (const page of filesBelow(join(root, 'docs'), /./)) {
+    assert.ok(reached.has(page), relative(root, page));
+  }
+});
+
+test('the table of metrics has every metric of the programs and no other', () => {
+  const folders = ['packages/engine/src', 'packages/modules/src', 'apps'];
+  const code = folders
+    .flatMap((folder) => filesBelow(join(root, folder), /(?<!\.test)\.ts$/))
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const registered = [...code.matchAll(/name: '(counterfoil_[a-z_]+)'/g)].map(([, name]) => name);
+  const page = readFileSync(join(root, 'docs/operating/health-and-metrics.md'), 'utf8');
+  const listed = [...page.matchAll(/^\| `(counterfoil_[a-z_]+)` \|/gm)].map(([, name]) => name);
+  assert.equal(listed.toSorted(), [...new Set(registered)].toSorted());
+});
+
+test.run();
