@@ -1,14 +1,16 @@
-import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
+import type { EnvironmentId, KeyId, TenantId, UserId, WalletId } from '@counterfoil/kernel';
 import { Problem } from '@counterfoil/kernel';
 import { Command } from 'commander';
 import { bench } from './bench/bench.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
+import { exportLedger } from './export.ts';
 import { issueKey, revokeKey } from './keys.ts';
 import { seedDemoTenant } from './seed.ts';
-import { OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
+import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { up } from './up/command.ts';
 import { rebuild, verify } from './verify.ts';
+import { main as verifyLedger } from './verify-ledger.ts';
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -40,6 +42,32 @@ program
     const isClean = await verify(serverUrls(readSettings()), print);
     if (!isClean) process.exitCode = 1;
   });
+
+interface ExportChoice {
+  readonly wallet: WalletId;
+  readonly environment?: EnvironmentId;
+}
+
+program
+  .command('export')
+  .description("write a wallet's ledger to standard output, as verify-ledger reads it")
+  .requiredOption('--wallet <id>')
+  .option('--environment <id>', 'by default the one of the demo tenant')
+  .action(async (choice: ExportChoice) => {
+    const settings = readSettings();
+    await exportLedger(serverUrls(settings).eventStoreUrl, process.stdout, {
+      walletId: choice.wallet,
+      environmentId: choice.environment ?? environmentOf(settings),
+    });
+  });
+
+program
+  .command('verify-ledger')
+  .description('check an exported ledger by itself: no server, no network')
+  .argument('<file>')
+  .option('--key <file>', 'public key, to check that a signed checkpoint includes it')
+  .option('--checkpoint <file>', 'an earlier checkpoint that must still hold')
+  .action(() => verifyLedger(process.argv.slice(3)));
 
 program
   .command('rebuild')

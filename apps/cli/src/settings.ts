@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig } from '@counterfoil/engine';
+import type { EnvironmentId } from '@counterfoil/kernel';
 import { z } from 'zod';
 
 const optionalUrl = z.string().min(1).optional();
@@ -82,4 +83,11 @@ export function secretKeyOf(settings: Settings): string {
   const file = secretFile(settings.COUNTERFOIL_DATA);
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   throw new OperatorError(`Set COUNTERFOIL_SECRET_KEY; there is no key in ${file}.`);
+}
+
+/** The environment of the demo tenant. Throws `OperatorError` when there is none. */
+export function environmentOf(settings: Settings): EnvironmentId {
+  const demo = readDemo(settings.COUNTERFOIL_DATA);
+  if (demo) return demo.environment_id as EnvironmentId;
+  throw new OperatorError('Name the environment: --environment env_…');
 }

@@ -1,0 +1,374 @@
+/**
+ * Checks an exported wallet ledger, with nothing but this file, the export and a public key:
+ *
+ *   node verify-ledger.ts ledger.jsonl --key pub.pem --checkpoint earlier.json
+ *
+ * It shares no code with the service, reads no network and no database, and computes every hash,
+ * balance and lot anew. A Node that does not run TypeScript by itself needs `--import tsx`.
+ */
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createReadStream, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
+
+type Data = Record<string, unknown>;
+type Event = { type: string; stream: string; revision: number; data: Data; metadata: Data };
+type Order = (number | string | null)[];
+/** Credits of one load, or the part of them that is drawn or held. */
+type Lot = { id: string; left: bigint; expires: string | null; order: Order };
+type Load = { transaction_id: string; priority: number | null; expires_at: string | null };
+type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
+type Checkpoint = { id: string; environment_id: string; tree_size: number; root_hash: string };
+type Proof = { revision: number; index: number; from: number; path: string[] };
+
+/** The first thing that is wrong, in words. */
+export class LedgerFault extends Error {}
+
+function must(condition: unknown, fault: string): asserts condition {
+  if (!condition) throw new LedgerFault(fault);
+}
+
+const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
+
+/** RFC 8785: members in code unit order, no white space. */
+function canonical(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`;
+}
+
+/** Figures are whole numbers of 10⁻⁴⁰; 20 digits each, so that a product is exact. */
+const one = 10n ** 40n;
+function figure(value: unknown, what: string): bigint {
+  const isDecimal = typeof value === 'string' && /^-?(0|[1-9]\d*)(\.\d{0,19}[1-9])?$/.test(value);
+  must(isDecimal && value !== '-0', `${what} is no decimal in canonical form`);
+  const [whole, fraction = ''] = value.replace('-', '').split('.');
+  const size = BigInt(`${whole}${fraction.padEnd(40, '0')}`);
+  return value.startsWith('-') ? -size : size;
+}
+function shown(value: bigint): string {
+  const digits = String(value < 0n ? -value : value).padStart(41, '0');
+  const text = `${digits.slice(0, -40)}.${digits.slice(-40)}`.replace(/\.?0+$/, '');
+  return value < 0n ? `-${text}` : text;
+}
+
+/** Whether credits are amount ÷ rate, rounded half to even at 9 fraction digits. */
+function isQuotient(credits: bigint, amount: bigint, rate: bigint): boolean {
+  const [off, half] = [(credits * rate - amount * one) * 2n, rate * 10n ** 31n];
+  const isTie = off === half || off === -half;
+  return (off < half && off > -half) || (isTie && (credits / 10n ** 31n) % 2n === 0n);
+}
+
+const sum = (lots: readonly Lot[]): bigint => lots.reduce((total, lot) => total + lot.left, 0n);
+/** By priority, expiry, free before purchased and age; what has no priority or expiry is last. */
+function drawOrder({ order: a }: Lot, { order: b }: Lot): number {
+  const place = a.findIndex((value, index) => value !== b[index]);
+  const [left = null, right = null] = [a[place], b[place]];
+  return left === null ? 1 : right === null || left < right ? -1 : 1;
+}
+
+/** Takes credits from lots in their order, as far as they go. Gives the parts; changes the lots. */
+function take(lots: readonly Lot[], credits: bigint): Lot[] {
+  let missing = credits;
+  return lots.flatMap((lot) => {
+    const left = lot.left < missing ? lot.left : missing;
+    missing -= left;
+    lot.left -= left;
+    return left > 0n ? [{ ...lot, left }] : [];
+  });
+}
+
+const records = ['RequestRefused', 'ClaimRevoked', 'BulkRecorded'];
+const states = ['WalletCreated', 'WalletSettingsChanged', 'WalletFrozen', 'WalletUnfrozen'].concat(
+  'WalletClosed',
+  'AlertStateChanged',
+);
+const entries = ['CreditsLoaded', 'CreditsDebited', 'CreditsExpired', 'HoldCaptured'];
+const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
+
+/** One wallet, computed from its events alone. */
+class Book {
+  wallet: Data | null = null;
+  isClosed = false;
+  balance = 0n;
+  owed = 0n;
+  lots: Lot[] = [];
+  holds = new Map<unknown, Hold>();
+  entries = 0;
+  at = '';
+
+  /** Takes the next event. Throws a `LedgerFault` when it cannot follow on those before. */
+  apply(type: string, data: Data, at: string): void {
+    must(at >= this.at, `happened at ${at}, before the event it follows`);
+    this.at = at;
+    if (records.includes(type)) return;
+    must((this.wallet === null) === (type === 'WalletCreated'), 'is not in its place');
+    must(!this.isClosed, 'changes a closed wallet');
+    if (type === 'WalletCreated') this.wallet = data;
+    if (type === 'WalletClosed') this.isClosed = true;
+    if (!states.includes(type)) this.#move(type, data);
+    const held = [...this.holds.values()].reduce((total, { parts }) => total + sum(parts), 0n);
+    const total = sum(this.lots) + held - this.owed;
+    must(total === this.balance, `lots and holds make ${shown(total)}, not the balance`);
+    must(this.owed === 0n || this.wallet?.wallet_type === 'POST_PAID', 'takes more than is there');
+    must(!this.isClosed || total === 0n, 'closes a wallet that is not empty');
+  }
+
+  #move(type: string, data: Data): void {
+    const [isHold, isRelease] = [type === 'CreditsHeld', type === 'HoldReleased'];
+    must(isHold || isRelease || entries.includes(type), 'is of an unknown type');
+    const credits = isRelease ? 0n : figure(data.credits, 'credits');
+    must(credits > 0n || isRelease, 'moves no credits');
+    if (entries.includes(type)) this.#entry(type, data, credits);
+    if (type === 'CreditsLoaded') {
+      this.#load(data, credits);
+      return;
+    }
+    const hold = type.startsWith('Hold') ? this.#end(type, data) : null;
+    must(!hold || credits <= hold.credits, 'captures more than was held');
+    const parts = take(hold?.parts ?? this.#drawable(type, data, credits), credits);
+    const rest = hold?.parts.filter(({ left }) => left > 0n) ?? [];
+    this.lots = this.lots.filter(({ left }) => left > 0n);
+    for (const part of rest) this.#put({ ...part });
+    if (!isRelease) this.#compare(data.drawn, parts);
+    if (hold) this.#compare(data.returned, rest);
+    if (!isHold) this.owed += credits - sum(parts);
+    else this.#hold(data, { credits, expires: data.expires_at as string | null, parts });
+  }
+
+  #hold(data: Data, hold: Hold): void {
+    const isWhole = sum(hold.parts) === hold.credits || this.wallet?.wallet_type === 'POST_PAID';
+    must(isWhole && !this.holds.has(data.hold_id), 'holds what is not there, or holds it twice');
+    this.holds.set(data.hold_id, hold);
+  }
+
+  /** What all entries share: number, rates, amount and balances. */
+  #entry(type: string, data: Data, credits: bigint): void {
+    this.entries += 1;
+    must(data.sequence === this.entries, `is entry ${data.sequence}, not ${this.entries}`);
+    for (const name of ['customer_id', 'currency', 'conversion_rate', 'topup_conversion_rate']) {
+      must(data[name] === this.wallet?.[name], `${name} is not that of the wallet`);
+    }
+    const isLoad = type === 'CreditsLoaded';
+    const after = this.balance + (isLoad ? credits : -credits);
+    must(figure(data.credit_balance_before, 'balance') === this.balance, 'wrong balance before');
+    must(figure(data.credit_balance_after, 'balance') === after, 'wrong balance after');
+    const amount = figure(data.amount, 'amount');
+    const rate = figure(isLoad ? data.topup_conversion_rate : data.conversion_rate, 'rate');
+    const isExact = amount * one === credits * rate;
+    must(isExact || (isLoad && isQuotient(credits, amount, rate)), 'amount is not credits × rate');
+    this.balance = after;
+  }
+
+  #load(data: Data, credits: bigint): void {
+    const available = this.balance < credits ? this.balance : credits;
+    const left = available > 0n ? available : 0n;
+    must(figure(data.credits_available, 'credits_available') === left, 'wrong credits_available');
+    this.owed -= credits - left;
+    const { transaction_id: id, priority, expires_at: expires } = data as Load;
+    const order = [priority, expires, Number(purchases.includes(`${data.reason}`)), this.entries];
+    must(!this.lots.some((lot) => lot.id === id), 'is a load that exists already');
+    if (left > 0n) this.#put({ id, left, expires, order });
+  }
+
+  /** The lots that may be drawn from: none that has expired, or the one that expires here. */
+  #drawable(type: string, data: Data, credits: bigint): Lot[] {
+    if (type !== 'CreditsExpired') {
+      const dead = this.lots.find(({ expires }) => expires !== null && expires <= this.at);
+      must(!dead, `lot ${dead?.id} has expired and was not booked out before`);
+      return this.lots;
+    }
+    const lot = this.lots.find(({ id }) => id === data.reference_id);
+    must(lot?.left === credits, 'does not book out the rest of a lot');
+    must(lot.expires === data.expired_at && `${lot.expires}` <= this.at, 'the lot has not expired');
+    return [lot];
+  }
+
+  /** The parts as the event lists them, with what their lots have now. */
+  #compare(listed: unknown, parts: readonly Lot[]): void {
+    const expected = parts.map(({ id, left }) => {
+      const remaining = this.lots.find((lot) => lot.id === id)?.left ?? 0n;
+      return { transaction_id: id, credits: shown(left), remaining: shown(remaining) };
+    });
+    const [is, wanted] = [canonical(listed), canonical(expected)];
+    must(is === wanted, `lots: ${is} instead of ${wanted}`);
+  }
+
+  /** Puts credits into their lot, which is there again when it was spent up. */
+  #put(part: Lot): void {
+    const lot = this.lots.find(({ id }) => id === part.id);
+    if (lot) lot.left += part.left;
+    else this.lots = [...this.lots, part].sort(drawOrder);
+  }
+
+  #end(type: string, data: Data): Hold {
+    const hold = this.holds.get(data.hold_id);
+    must(hold, 'ends a hold that is not open');
+    const isOver = hold.expires !== null && hold.expires <= this.at;
+    const instant = isOver ? hold.expires : this.at;
+    must(isOver === (data.cause === 'expired'), 'does not end its hold at the right instant');
+    must(type === 'HoldCaptured' || data.released_at === instant, 'names another instant');
+    this.holds.delete(data.hold_id);
+    return hold;
+  }
+}
+
+const nodeHash = (left: string, right: string): string =>
+  sha256(Buffer.from(`01${left}${right}`, 'hex'));
+/** The largest power of two below a size: where RFC 6962 divides a tree. */
+const half = (size: number): number => 2 ** Math.ceil(Math.log2(size) - 1);
+
+/** The next step of a proof, from the root down. */
+function step(path: string[]): string {
+  const next = path.pop() ?? '';
+  must(/^[0-9a-f]{64}$/.test(next), 'the proof is too short');
+  return next;
+}
+
+/** The root that a leaf and its path lead to. */
+function rootOf(leaf: string, index: number, size: number, path: string[]): string {
+  if (size <= 1) return leaf;
+  const [other, middle] = [step(path), half(size)];
+  if (index < middle) return nodeHash(rootOf(leaf, index, middle, path), other);
+  return nodeHash(other, rootOf(leaf, index - middle, size - middle, path));
+}
+
+/** The roots of an earlier and of the later tree that a proof leads to, given the earlier root. */
+function rootsOf(root: string | null, from: number, size: number, path: string[]): string[] {
+  if (from >= size) return Array(2).fill(root ?? step(path));
+  const [other, middle] = [step(path), half(size)];
+  if (from <= middle) {
+    const [before = '', after = ''] = rootsOf(root, from, middle, path);
+    return [before, nodeHash(after, other)];
+  }
+  return rootsOf(null, from - middle, size - middle, path).map((right) => nodeHash(other, right));
+}
+
+/** What a checkpoint says, if it is signed with the key. */
+function signed({ statement, signature }: Data, key: KeyObject): Checkpoint {
+  const bytes = Buffer.from(`${signature}`, 'hex');
+  const isOurs = verify(null, Buffer.from(`${statement}`), key, bytes);
+  must(isOurs && bytes.toString('hex') === signature, 'the signature of the checkpoint is wrong');
+  return JSON.parse(`${statement}`);
+}
+
+/** What the lines of an export have shown so far. */
+class Ledger {
+  readonly book = new Book();
+  readonly hashes: string[] = [];
+  stream = '';
+  isWhole = false;
+  checkpoint: Checkpoint | null = null;
+  covered = -1;
+  isExtension = false;
+
+  event(event: Event): void {
+    const revision = this.hashes.length;
+    const { hash, ...metadata } = event.metadata;
+    const actual = sha256(canonical({ ...event, metadata }));
+    try {
+      must(!this.isWhole, 'comes after the end');
+      must(event.revision === revision, `is missing; the next event is ${event.revision}`);
+      const isNext = metadata.prev === (this.hashes.at(-1) ?? '0'.repeat(64));
+      must(isNext, 'does not follow the event before it');
+      must(actual === hash, 'its content does not match its hash');
+      must(event.stream === this.stream, 'is of another stream');
+      this.book.apply(event.type, event.data, `${metadata.occurred_at}`);
+    } catch (error) {
+      throw new LedgerFault(`revision ${revision}: ${(error as Error).message} (${event.type})`);
+    }
+    this.hashes.push(actual);
+  }
+
+  end(head: unknown): void {
+    const revision = this.hashes.length - 1;
+    const isHead = canonical(head) === canonical({ hash: this.hashes.at(-1), revision });
+    must(isHead, `revision ${revision} is not the last: events after it are missing`);
+    this.isWhole = true;
+  }
+
+  inclusion({ revision, index, path }: Proof): void {
+    const { environment_id, tree_size, root_hash } = this.checkpoint ?? ({} as Checkpoint);
+    const isOfStream = this.stream.startsWith(`wallet-${environment_id}.`);
+    must(isOfStream && index < tree_size, 'the proof is about another environment or tree');
+    const leaf = canonical({ hash: this.hashes[revision], revision, stream: this.stream });
+    const root = rootOf(sha256(`\0${leaf}`), index, tree_size, path);
+    must(root === root_hash, `revision ${revision} is not what the checkpoint was signed over`);
+    this.covered = revision;
+  }
+
+  consistency(earlier: Checkpoint, { from, path }: Proof): void {
+    if (from !== earlier.tree_size || !this.checkpoint) return;
+    const { environment_id, tree_size, root_hash } = this.checkpoint;
+    const roots = canonical(rootsOf(earlier.root_hash, from, tree_size, path));
+    const isSame = roots === canonical([earlier.root_hash, root_hash]);
+    const isHere = environment_id === earlier.environment_id;
+    must(isSame && isHere, `what ${earlier.id} was signed over is not in the history any more`);
+    this.isExtension = true;
+  }
+}
+
+/** Checks the lines of an export; gives a summary. Throws a `LedgerFault` at the first fault. */
+export async function verifyLedger(
+  lines: AsyncIterable<string> | Iterable<string>,
+  keyText?: string,
+  earlierText?: string,
+): Promise<string> {
+  const key = keyText === undefined ? null : createPublicKey(keyText);
+  const earlier = key && earlierText ? signed(JSON.parse(earlierText), key) : null;
+  const ledger = new Ledger();
+  let number = 0;
+  for await (const text of lines) {
+    number += 1;
+    try {
+      const line = JSON.parse(text);
+      must(canonical(line) === text, 'is not in canonical form');
+      if (number === 1) {
+        must(line.format === 'counterfoil-ledger' && line.version === 1, 'is no ledger');
+        ledger.stream = line.stream;
+      } else if (line.type) ledger.event(line);
+      else if (line.head) ledger.end(line.head);
+      else if (key && line.checkpoint) ledger.checkpoint = signed(line.checkpoint, key);
+      else if (key && line.inclusion) ledger.inclusion(line.inclusion);
+      else if (earlier && line.consistency) ledger.consistency(earlier, line.consistency);
+    } catch (error) {
+      throw new LedgerFault(`line ${number}: ${(error as Error).message}`);
+    }
+  }
+  const { book, hashes, isWhole, stream, checkpoint, covered, isExtension } = ledger;
+  must(isWhole, `the export is cut off after revision ${hashes.length - 1}`);
+  must(!key || covered >= 0, 'there is no proof that a signed checkpoint includes this ledger');
+  must(!earlier || isExtension, 'there is no proof that the earlier checkpoint still holds');
+  const proof = checkpoint ? `signed up to revision ${covered} by ${checkpoint.id}` : 'unsigned';
+  const extension = earlier ? `, which extends ${earlier.id}` : '';
+  const balance = `${hashes.length} events, credit balance ${shown(book.balance)}`;
+  return `${stream}: ${balance}, ${proof}${extension}`;
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  must(rest === '', 'the last line is cut off');
+}
+
+/** The command line: prints one line; the process fails when there is a fault. */
+export async function main(args: string[]): Promise<void> {
+  const options = { key: { type: 'string' }, checkpoint: { type: 'string' } } as const;
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const [ledger = '', key, checkpoint] = [positionals[0], values.key, values.checkpoint];
+    const read = (file?: string) => (file === undefined ? file : readFileSync(file, 'utf8'));
+    must(key || !checkpoint, 'an earlier checkpoint takes the key');
+    console.log(`OK ${await verifyLedger(linesOf(ledger), read(key), read(checkpoint))}`);
+  } catch (error) {
+    console.log(`FAULT ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+}
+
+if (basename(process.argv[1] ?? '') === 'verify-ledger.ts') void main(process.argv.slice(2));

@@ -1,0 +1,98 @@
+import { ledgerLines } from '@counterfoil/cli/export';
+import { createStreams, systemContext } from '@counterfoil/engine';
+import {
+  type DecimalText,
+  type EnvironmentId,
+  type Instant,
+  instantOf,
+  Problem,
+  type TenantId,
+  type WalletId,
+} from '@counterfoil/kernel';
+import { createWallet, type WalletDecision } from '../../../modules/src/wallets/decisions.ts';
+import type { EntryDetails, Load } from '../../../modules/src/wallets/entries.ts';
+import type { CreatedData, TransactionReason } from '../../../modules/src/wallets/events.ts';
+import { wallet } from '../../../modules/src/wallets/wallet.ts';
+import { MemoryStore } from '../memory-store.ts';
+
+const start = Date.parse('2026-01-01T00:00:00.000Z');
+export const tenantId = 'tenant_01' as TenantId;
+export const environmentId = 'env_01' as EnvironmentId;
+
+/** Instants of the story: so many seconds after it began. */
+export const second = (seconds: number): Instant => instantOf(start + seconds * 1000);
+
+export const text = (value: string): DecimalText => value as DecimalText;
+
+export const details = (reason: TransactionReason = 'MANUAL_BALANCE_DEBIT'): EntryDetails => ({
+  reason,
+  referenceType: null,
+  referenceId: null,
+  description: null,
+  idempotencyKey: null,
+  metadata: {},
+});
+
+export const load = (credits: string, options: Partial<Load> = {}): Load => ({
+  ...details('FREE_CREDIT_GRANT'),
+  quantity: { credits: text(credits) },
+  priority: null,
+  expiresAt: null,
+  ...options,
+});
+
+export const creation = (id: string, overrides: object = {}): WalletDecision =>
+  createWallet(
+    {
+      id,
+      customer_id: `cust_of_${id}`,
+      currency: 'usd',
+      conversion_rate: '0.5',
+      topup_conversion_rate: '3',
+      wallet_type: 'PRE_PAID',
+      name: 'Wallet',
+      description: null,
+      metadata: {},
+      config: { allowed_price_types: ['ALL'] },
+      alert_settings: null,
+      auto_topup: null,
+      ...overrides,
+    } as unknown as CreatedData,
+    null,
+  );
+
+/** Wallets in a log in memory, written by the production code, for what reads their ledgers. */
+export function ledgerWorld() {
+  const store = new MemoryStore();
+  const clock = { seconds: 0 };
+  const streams = createStreams({
+    store,
+    aggregates: [wallet],
+    now: () => start + clock.seconds * 1000,
+  });
+  const context = systemContext(streams, { tenantId, environmentId, correlationId: 'test' });
+  return {
+    store,
+    streams,
+    context,
+    clock,
+    /** Runs a decision one second later; false when it is refused. */
+    async run(id: string, decision: WalletDecision): Promise<boolean> {
+      clock.seconds += 1;
+      try {
+        await context.execute(wallet, id, () => decision);
+        return true;
+      } catch (error) {
+        if (error instanceof Problem) return false;
+        throw error;
+      }
+    },
+    async exported(id: string, proofs = {}): Promise<string[]> {
+      const lines: string[] = [];
+      const options = { walletId: id as WalletId, environmentId, ...proofs };
+      for await (const line of ledgerLines(store, options)) lines.push(line);
+      return lines;
+    },
+  };
+}
+export type LedgerWorld = ReturnType<typeof ledgerWorld>;

@@ -1,0 +1,45 @@
+import { chainHash, type EventMetadata } from '@counterfoil/engine';
+import { canonicalJson } from '@counterfoil/kernel';
+
+interface EventLine {
+  readonly id: string;
+  readonly type: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly metadata: EventMetadata;
+}
+
+/** The lines with one of them put through a change of its parsed form. */
+export const withLine = (
+  lines: readonly string[],
+  number: number,
+  change: (line: Record<string, never>) => object,
+): string[] => lines.with(number, canonicalJson(change(JSON.parse(lines[number] ?? ''))));
+
+/**
+ * The events of an export with one event's data changed and every hash from there on computed
+ * anew, as somebody does who can write to the log and knows how it is chained.
+ */
+export function rechained(
+  lines: readonly string[],
+  number: number,
+  change: (data: Record<string, never>) => object,
+): string[] {
+  let prev = '';
+  return lines.map((text, index) => {
+    const line = JSON.parse(text);
+    if ('head' in line) return canonicalJson({ head: { ...line.head, hash: prev } });
+    if (!('type' in line)) return text;
+    const event = line as EventLine;
+    const { hash, ...metadata } = event.metadata;
+    if (index < number) {
+      prev = hash;
+      return text;
+    }
+    const data = index === number ? change(event.data as Record<string, never>) : event.data;
+    const linked = { ...metadata, prev };
+    prev = chainHash(event.stream, event.revision, { ...event, data, metadata: linked });
+    return canonicalJson({ ...event, data, metadata: { ...linked, hash: prev } });
+  });
+}
