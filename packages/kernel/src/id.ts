@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'wallet'
   | 'wtxn'
   | 'hold'
+  | 'ckpt'
   | 'webhook'
   | 'req';
 
@@ -26,6 +27,7 @@ export type CustomerId = Id<'cust'>;
 export type WalletId = Id<'wallet'>;
 export type TransactionId = Id<'wtxn'>;
 export type HoldId = Id<'hold'>;
+export type CheckpointId = Id<'ckpt'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

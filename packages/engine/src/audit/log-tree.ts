@@ -1,0 +1,130 @@
+import { canonicalJson } from '@counterfoil/kernel';
+import { categoryPrefix, parseStreamName, type StreamParts } from '../log/stream-name.ts';
+import type { EventStore, Position, StoredEvent } from '../log/types.ts';
+import {
+  consistencyRanges,
+  inclusionRanges,
+  type LeafRange,
+  leafHash,
+  RangeHasher,
+  rootOf,
+  TreeBuilder,
+  type TreeFrontier,
+} from './merkle.ts';
+
+/** A tree over the events of some streams, in the order of the log, and how far it reaches. */
+export interface LogTree extends TreeFrontier {
+  readonly root: string;
+  /** Position of its last event, as text; "0" for the tree of nothing. */
+  readonly position: string;
+}
+
+/**
+ * The leaf of an event: stream, revision and hash. The hash covers everything else, and by the
+ * chain everything before it in its stream, so a leaf gives nothing away.
+ */
+export const eventLeaf = ({ stream, revision, metadata }: StoredEvent): string =>
+  leafHash(canonicalJson({ hash: metadata.hash, revision, stream }));
+
+/**
+ * The tree after the events that have come into streams with a prefix since it was built. Reads
+ * only those.
+ */
+export async function grownTree(
+  store: EventStore,
+  prefix: string,
+  before: Pick<LogTree, 'size' | 'peaks' | 'position'>,
+): Promise<LogTree> {
+  const builder = new TreeBuilder(before);
+  let { position } = before;
+  const after = BigInt(position);
+  const upTo = await store.head();
+  for await (const event of store.readLog({ prefixes: [prefix], after, upTo })) {
+    builder.add(eventLeaf(event));
+    position = String(event.position);
+  }
+  const frontier = builder.frontier();
+  return { ...frontier, root: rootOf(frontier), position };
+}
+
+/** The log no longer holds what a tree was built from. */
+export class RewrittenLog extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RewrittenLog';
+  }
+}
+
+/** Proof that the last event of a stream within a tree is in it. */
+export interface InclusionProof {
+  readonly revision: number;
+  readonly index: number;
+  readonly path: readonly string[];
+}
+
+export interface ProofOptions {
+  readonly prefix: string;
+  readonly tree: Pick<LogTree, 'size' | 'root' | 'position'>;
+  readonly stream: string;
+  /** Size of an earlier tree; null asks for no proof of consistency. */
+  readonly from: number | null;
+}
+
+export interface LogProofs {
+  /** Null when the tree has no event of the stream. */
+  readonly inclusion: InclusionProof | null;
+  readonly consistency: { readonly from: number; readonly path: readonly string[] } | null;
+}
+
+/**
+ * Proofs out of a tree, from the log. Reads the streams of the prefix up to the position of the
+ * tree, twice. Throws `RewrittenLog` when they no longer make this tree.
+ */
+export async function readProofs(store: EventStore, options: ProofOptions): Promise<LogProofs> {
+  const { tree, stream, from } = options;
+  const builder = new TreeBuilder();
+  let last: { readonly revision: number; readonly index: number } | null = null;
+  let index = 0;
+  for await (const event of eventsOf(store, options)) {
+    builder.add(eventLeaf(event));
+    if (event.stream === stream) last = { revision: event.revision, index };
+    index += 1;
+  }
+  const frontier = builder.frontier();
+  if (frontier.size !== tree.size || rootOf(frontier) !== tree.root) {
+    throw new RewrittenLog(
+      `up to position ${tree.position} the log is not what was signed: ` +
+        `${frontier.size} events instead of ${tree.size}, or others`,
+    );
+  }
+  const inclusion = last ? inclusionRanges(last.index, tree.size) : [];
+  const consistency = from === null ? [] : consistencyRanges(from, tree.size);
+  const hashes = await hashesOf(eventsOf(store, options), [...inclusion, ...consistency]);
+  const path = hashes.slice(0, inclusion.length);
+  return {
+    inclusion: last && { ...last, path },
+    consistency: from === null ? null : { from, path: hashes.slice(inclusion.length) },
+  };
+}
+
+const eventsOf = (store: EventStore, { prefix, tree }: ProofOptions): AsyncIterable<StoredEvent> =>
+  store.readLog({ prefixes: [prefix], after: 0n, upTo: BigInt(tree.position) as Position });
+
+async function hashesOf(
+  events: AsyncIterable<StoredEvent>,
+  ranges: readonly LeafRange[],
+): Promise<readonly string[]> {
+  const hasher = new RangeHasher(ranges);
+  for await (const event of events) hasher.add(eventLeaf(event));
+  return hasher.hashes();
+}
+
+/** All records of a category, oldest first, by the events that began their streams. */
+export async function* recordsOf(store: EventStore, category: string): AsyncGenerator<StreamParts> {
+  const prefixes = [categoryPrefix(category)];
+  const upTo = await store.head();
+  for await (const { stream, revision } of store.readLog({ prefixes, after: 0n, upTo })) {
+    const parts = revision === 0 ? parseStreamName(stream) : null;
+    if (parts) yield parts;
+  }
+}

@@ -1,0 +1,29 @@
+import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+
+/** Signs statements that others can check with the public key alone. */
+export interface SigningKey {
+  /** The first 16 hexadecimal digits of the SHA-256 of the public key (DER, SPKI). */
+  readonly keyId: string;
+  /** The public key as PEM. */
+  readonly publicKey: string;
+  /** Ed25519 signature of a text (UTF-8), as 128 hexadecimal digits. The same text gives the same. */
+  readonly sign: (text: string) => string;
+}
+
+/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+const privateKeyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
+const seedLength = 32;
+
+/** The Ed25519 key of a seed of 32 secret bytes. Throws a RangeError on any other length. */
+export function signingKeyFrom(seed: Uint8Array): SigningKey {
+  if (seed.length !== seedLength) throw new RangeError(`a seed has ${seedLength} bytes`);
+  const der = Buffer.concat([privateKeyHeader, seed]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(privateKey);
+  const spki = publicKey.export({ format: 'der', type: 'spki' });
+  return {
+    keyId: createHash('sha256').update(spki).digest('hex').slice(0, 16),
+    publicKey: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
+    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('hex'),
+  };
+}
