@@ -1,6 +1,7 @@
 // What the pages written by hand say about files, headings and metrics that can be looked up.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { modules } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -78,6 +79,18 @@ test('the table of metrics has every metric of the programs and no other', () =>
   const page = readFileSync(join(root, 'docs/operating/health-and-metrics.md'), 'utf8');
   const listed = [...page.matchAll(/^\| `(counterfoil_[a-z_]+)` \|/gm)].map(([, name]) => name);
   assert.equal(listed.toSorted(), [...new Set(registered)].toSorted());
+});
+
+test('the pages name every read table and every category of streams', () => {
+  const slices = modules({ secrets: null });
+  const rebuilding = readFileSync(join(root, 'docs/operating/verify-and-rebuild.md'), 'utf8');
+  const log = readFileSync(join(root, 'docs/concepts/log.md'), 'utf8');
+  for (const { name } of slices.flatMap(({ tables }) => tables)) {
+    assert.ok(rebuilding.includes(`\`${name}\``), name);
+  }
+  for (const { name } of slices.flatMap(({ aggregates }) => aggregates)) {
+    assert.ok(log.includes(`\`${name}\``), name);
+  }
 });
 
 test.run();
