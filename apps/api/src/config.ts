@@ -1,5 +1,5 @@
 import { logLevels } from '@counterfoil/engine';
-import { isCidr } from '@counterfoil/modules';
+import { isCidr, isSecretKey, secretKeyRule } from '@counterfoil/modules';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -19,7 +19,7 @@ export const apiConfigSchema = z.object({
   EVENTSTORE_URL: z.string().min(1),
   DATABASE_URL: z.string().min(1),
   /** 32 bytes, hexadecimal or base64: API keys and sealed secrets are made from it. */
-  COUNTERFOIL_SECRET_KEY: z.string().min(1),
+  COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule),
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(4000),
   LOG_LEVEL: z.enum(logLevels).default('info'),

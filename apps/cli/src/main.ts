@@ -1,7 +1,9 @@
+import { ForeignLog, ProjectorActive, RebuildFailed } from '@counterfoil/engine';
 import type { EnvironmentId, KeyId, TenantId, UserId, WalletId } from '@counterfoil/kernel';
 import { Problem } from '@counterfoil/kernel';
 import { Command } from 'commander';
 import { bench } from './bench/bench.ts';
+import { publicKeyOf, takeCheckpoints } from './checkpoint.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
@@ -9,7 +11,7 @@ import { issueKey, revokeKey } from './keys.ts';
 import { seedDemoTenant } from './seed.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { up } from './up/command.ts';
-import { rebuild, verify } from './verify.ts';
+import { discard, rebuild, verify } from './verify.ts';
 import { main as verifyLedger } from './verify-ledger.ts';
 
 const print = (line: string): void => {
@@ -46,18 +48,32 @@ program
 interface ExportChoice {
   readonly wallet: WalletId;
   readonly environment?: EnvironmentId;
+  readonly proofs: boolean;
+  readonly since?: string;
 }
+
+program
+  .command('checkpoint')
+  .description('sign what is new in the wallets of every environment')
+  .action(async () => {
+    const settings = readSettings();
+    await takeCheckpoints(serverUrls(settings).eventStoreUrl, secretKeyOf(settings), print);
+  });
 
 program
   .command('export')
   .description("write a wallet's ledger to standard output, as verify-ledger reads it")
   .requiredOption('--wallet <id>')
   .option('--environment <id>', 'by default the one of the demo tenant')
+  .option('--proofs', 'prove that the last signed checkpoint includes it', false)
+  .option('--since <id>', 'prove too that this earlier checkpoint still holds')
   .action(async (choice: ExportChoice) => {
     const settings = readSettings();
     await exportLedger(serverUrls(settings).eventStoreUrl, process.stdout, {
       walletId: choice.wallet,
       environmentId: choice.environment ?? environmentOf(settings),
+      withProofs: choice.proofs || choice.since !== undefined,
+      since: choice.since,
     });
   });
 
@@ -73,9 +89,11 @@ program
   .command('rebuild')
   .description('fill read models anew from the log, while everything goes on')
   .argument('[tables...]', 'only these read tables')
-  .action(async (tables: string[]) => {
-    await rebuild(serverUrls(readSettings()), tables);
-    print('Rebuilt.');
+  .option('--discard', 'throw all away first, also when they come from another log', false)
+  .action(async (tables: string[], { discard: isDiscarded }: { discard: boolean }) => {
+    if (isDiscarded) await discard(serverUrls(readSettings()));
+    else await rebuild(serverUrls(readSettings()), tables);
+    print(isDiscarded ? 'Discarded. The next projector fills them anew.' : 'Rebuilt.');
   });
 
 program
@@ -143,6 +161,10 @@ keys
     print(JSON.stringify({ id: issued.id, api_key: issued.apiKey }));
   });
 keys
+  .command('public')
+  .description('print the public key that signed checkpoints are checked with')
+  .action(() => print(publicKeyOf(secretKeyOf(readSettings()))));
+keys
   .command('revoke')
   .argument('<key id>')
   .requiredOption('--tenant <id>')
@@ -156,10 +178,16 @@ keys
     print('Revoked.');
   });
 
+/** Errors whose message says everything; of any other the stack is wanted. */
+const toldInOneSentence = [OperatorError, Problem, ForeignLog, RebuildFailed, ProjectorActive];
+
+const isForOperator = (error: unknown): error is Error =>
+  toldInOneSentence.some((kind) => error instanceof kind);
+
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof OperatorError) && !(error instanceof Problem)) throw error;
+  if (!isForOperator(error)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

@@ -2,6 +2,7 @@ import {
   categoryPrefix,
   createLog,
   type Difference,
+  discardReadModel,
   openEventStore,
   rebuildReadModel,
   reservation,
@@ -64,6 +65,9 @@ export async function verify(urls: ServerUrls, print: (line: string) => void): P
     await store.close();
   }
 }
+
+/** `counterfoil rebuild --discard`: throws all read models away; the next projector fills them. */
+export const discard = (urls: ServerUrls): Promise<void> => discardReadModel(urls.databaseUrl);
 
 /** `counterfoil rebuild`: fills read tables anew from the log while everything goes on. */
 export async function rebuild(urls: ServerUrls, only: readonly string[]): Promise<void> {

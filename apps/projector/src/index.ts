@@ -4,6 +4,7 @@ import {
   createMetrics,
   createServiceServer,
   createStreams,
+  type HealthCheck,
   migrate,
   migrationsOf,
   openEventStore,
@@ -37,7 +38,10 @@ const behind = (projector: Projector) => ({
 });
 
 /** Starts to project and to publish. Resolves as soon as both are under way. */
-export async function startProjectorApp(config: ProjectorConfig): Promise<ProjectorApp> {
+export async function startProjectorApp(
+  config: ProjectorConfig,
+  health: readonly HealthCheck[] = [],
+): Promise<ProjectorApp> {
   const log = createLog({ level: config.LOG_LEVEL, name: 'projector' });
   const metrics = createMetrics();
   const slices = modules({ secrets: null });
@@ -76,6 +80,7 @@ export async function startProjectorApp(config: ProjectorConfig): Promise<Projec
   });
   const server = createServiceServer({
     health: [
+      ...health,
       { name: 'event_store', required: true, check: () => store.ping() },
       { name: 'projections', required: true, check: () => projector.check() },
       { name: 'relay', required: false, check: async () => assertNoError(relay.status().error) },

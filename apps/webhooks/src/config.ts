@@ -1,8 +1,10 @@
 import { logLevels } from '@counterfoil/engine';
 import {
   isCidr,
+  isSecretKey,
   type RetryPolicy,
   type SendLimits,
+  secretKeyRule,
   standardRetryPolicy,
   standardSendLimits,
   strictTargetPolicy,
@@ -70,7 +72,7 @@ export const webhooksEnvironment = z.object({
   DATABASE_URL: z.string().min(1),
   NATS_URL: z.string().min(1),
   /** The same as the API's, which seals the secrets of endpoints. */
-  COUNTERFOIL_SECRET_KEY: z.string().min(1),
+  COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule),
   WEBHOOK_ALLOW_HTTP: z
     .enum(['true', 'false'])
     .default('false')

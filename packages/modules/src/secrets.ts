@@ -6,6 +6,8 @@ import { createSealer, type Sealer } from './webhooks/index.ts';
 export interface Secrets {
   readonly keyMaterial: KeyMaterial;
   readonly sealer: Sealer;
+  /** Seed of the Ed25519 key that signs checkpoints of the ledger. */
+  readonly checkpointSeed: Uint8Array;
 }
 
 const derivedLength = 32;
@@ -21,5 +23,23 @@ const deriveFor = (material: KeyMaterial, purpose: string): Buffer =>
 export function secretsFrom(secretKey: string): Secrets {
   const keyMaterial = readKeyMaterial(secretKey);
   const sealingKey = deriveFor(keyMaterial, 'counterfoil sealing v1');
-  return { keyMaterial, sealer: createSealer(sealingKey.toString('base64')) };
+  return {
+    keyMaterial,
+    sealer: createSealer(sealingKey.toString('base64')),
+    checkpointSeed: deriveFor(keyMaterial, 'counterfoil ledger checkpoints v1'),
+  };
 }
+
+/** Whether a text can be the value of COUNTERFOIL_SECRET_KEY. */
+export function isSecretKey(text: string): boolean {
+  try {
+    readKeyMaterial(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What to tell an operator whose key is none. */
+export const secretKeyRule =
+  'must be 32 bytes, as 64 hexadecimal digits or in base64; make one with: openssl rand -hex 32';

@@ -36,7 +36,8 @@ const explicitWaitMilliseconds = 2_000;
 
 /** The read model, as far as a request needs it. */
 export interface ReadSide {
-  reader(principal: Principal): Reader;
+  /** `atLeast`: tables that have not reached this position are refused with 503, not read. */
+  reader(principal: Principal, options?: { readonly atLeast?: Position }): Reader;
   readonly projected: {
     position(): Position;
     waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
@@ -79,7 +80,9 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.requestId = request.requestId;
     this.idempotencyKey = request.idempotencyKey;
     this.now = request.now;
-    this.read = this.#awaitingReader(options.readSide.reader(request.principal));
+    const atLeast = request.minimumPosition;
+    const reader = options.readSide.reader(request.principal, atLeast === null ? {} : { atLeast });
+    this.read = this.#awaitingReader(reader);
   }
 
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
