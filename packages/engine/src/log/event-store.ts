@@ -32,6 +32,8 @@ import {
   StoreUnavailable,
 } from './types.ts';
 
+export type { StoreMetric };
+
 export interface EventStoreOptions {
   /** Such as `esdb://127.0.0.1:2113?tls=false`. Keep-alive is 10 s / 10 s unless it says so. */
   readonly url: string;
