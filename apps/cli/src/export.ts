@@ -1,14 +1,25 @@
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type EventStore, openEventStore, type StoredEvent, streamName } from '@counterfoil/engine';
+import {
+  type EventStore,
+  openEventStore,
+  RewrittenLog,
+  readProofs,
+  type StoredEvent,
+  streamName,
+} from '@counterfoil/engine';
 import { canonicalJson, type EnvironmentId, type WalletId } from '@counterfoil/kernel';
-import { wallet } from '@counterfoil/modules';
+import { type Checkpoint, ledgerCheckpoint, ledgerPrefix, wallet } from '@counterfoil/modules';
 import { OperatorError } from './settings.ts';
 
-/** Which wallet to export. */
+/** Which wallet to export, and what is to be proved of it. */
 export interface ExportOptions {
   readonly walletId: WalletId;
   readonly environmentId: EnvironmentId;
+  /** Adds the last checkpoint of the environment and the proof that the wallet is in it. */
+  readonly withProofs?: boolean;
+  /** Id of an earlier checkpoint; adds the proof that the last one extends it. */
+  readonly since?: string | undefined;
 }
 
 /** An event exactly as it was hashed, with its hash: nothing of it is left out or written anew. */
@@ -17,14 +28,16 @@ const eventLine = ({ data, id, metadata, revision, stream, type }: StoredEvent):
 
 /**
  * `counterfoil export`: the ledger of a wallet as lines of canonical JSON. A header, each event as
- * it stands in the log, and a trailer that names the last one, so that a lost end is noticed.
- * Throws `OperatorError` when there is no such wallet.
+ * it stands in the log, and a trailer that names the last one, so that a lost end is noticed; then
+ * the proofs. Throws `OperatorError` when there is no such wallet or nothing to prove it by.
  */
 export async function* ledgerLines(
   store: EventStore,
-  { walletId, environmentId }: ExportOptions,
+  options: ExportOptions,
 ): AsyncGenerator<string> {
+  const { walletId, environmentId, withProofs = false } = options;
   const stream = streamName({ category: wallet.name, scope: environmentId, id: walletId });
+  const proofs = withProofs ? await proofLines(store, stream, options) : [];
   const position = String(await store.head());
   yield canonicalJson({ format: 'counterfoil-ledger', version: 1, stream, position });
   let last: StoredEvent | null = null;
@@ -34,6 +47,53 @@ export async function* ledgerLines(
   }
   if (!last) throw new OperatorError(`Environment ${environmentId} has no wallet ${walletId}.`);
   yield canonicalJson({ head: { hash: last.metadata.hash, revision: last.revision } });
+  yield* proofs;
+}
+
+/** The last checkpoint, the inclusion of the wallet in it, and its consistency with an earlier one. */
+async function proofLines(
+  store: EventStore,
+  stream: string,
+  { environmentId, since }: ExportOptions,
+): Promise<readonly string[]> {
+  const { last, earlier } = await checkpointsOf(store, environmentId, since);
+  const { tree_size: size, root_hash: root, position, statement, signature } = last;
+  try {
+    const { inclusion, consistency } = await readProofs(store, {
+      prefix: ledgerPrefix(environmentId),
+      tree: { size, root, position },
+      stream,
+      from: earlier?.tree_size ?? null,
+    });
+    if (!inclusion) throw new OperatorError('No checkpoint has this wallet yet. Take one first.');
+    return [
+      canonicalJson({ checkpoint: { signature, statement } }),
+      canonicalJson({ inclusion }),
+      ...(consistency ? [canonicalJson({ consistency })] : []),
+    ];
+  } catch (error) {
+    if (!(error instanceof RewrittenLog)) throw error;
+    throw new OperatorError(`There is no proof for checkpoint ${last.id}: ${error.message}`);
+  }
+}
+
+/** The last checkpoint of an environment, and the one with an id. */
+async function checkpointsOf(
+  store: EventStore,
+  environmentId: EnvironmentId,
+  since: string | undefined,
+): Promise<{ readonly last: Checkpoint; readonly earlier: Checkpoint | null }> {
+  const parts = { category: ledgerCheckpoint.name, scope: environmentId, id: environmentId };
+  let last: Checkpoint | null = null;
+  let earlier: Checkpoint | null = null;
+  for await (const { data } of store.readStream(streamName(parts))) {
+    last = ledgerCheckpoint.events.LedgerCheckpointCreated.parse(data);
+    if (last.id === since) earlier = last;
+  }
+  if (!last)
+    throw new OperatorError('There is no checkpoint yet. Take one: counterfoil checkpoint');
+  if (since !== undefined && !earlier) throw new OperatorError(`There is no checkpoint ${since}.`);
+  return { last, earlier };
 }
 
 /** `counterfoil export`: writes the ledger, no faster than it is taken off. */

@@ -1,5 +1,6 @@
 import type { Module } from '@counterfoil/engine/define';
 import { BrokenInvariant } from '@counterfoil/kernel';
+import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
@@ -12,6 +13,7 @@ import {
   webhooks,
 } from './webhooks/index.ts';
 
+export * from './checkpoints/index.ts';
 export * from './customers/index.ts';
 export * from './secrets.ts';
 export * from './tenancy/index.ts';
@@ -19,7 +21,11 @@ export * from './wallets/index.ts';
 export * from './webhooks/index.ts';
 
 /** The routes of all slices with their exact types: what the typed client is made of. */
-export type ApiRoutes = TenancyRoutes & CustomerRoutes & WalletRoutes & WebhookRoutes;
+export type ApiRoutes = TenancyRoutes &
+  CustomerRoutes &
+  WalletRoutes &
+  WebhookRoutes &
+  CheckpointRoutes;
 
 /** What the slices need from outside. */
 export interface ModulesOptions {
@@ -39,5 +45,6 @@ export const modules = ({ secrets, targetPolicy }: ModulesOptions): readonly Mod
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
   customers({ inUse: [openWalletsOf] }),
   wallets,
+  checkpoints,
   webhooks({ sealer: secrets?.sealer ?? noSealer, policy: targetPolicy ?? strictTargetPolicy }),
 ];

@@ -1,5 +1,5 @@
-import { ledgerLines } from '@counterfoil/cli/export';
-import { createStreams, systemContext } from '@counterfoil/engine';
+import { type ExportOptions, ledgerLines } from '@counterfoil/cli/export';
+import { createStreams, grownTree, signingKeyFrom, systemContext } from '@counterfoil/engine';
 import {
   type DecimalText,
   type EnvironmentId,
@@ -9,11 +9,15 @@ import {
   type TenantId,
   type WalletId,
 } from '@counterfoil/kernel';
+import { type Checkpoint, ledgerCheckpoint, takeCheckpoint } from '@counterfoil/modules';
 import { createWallet, type WalletDecision } from '../../../modules/src/wallets/decisions.ts';
 import type { EntryDetails, Load } from '../../../modules/src/wallets/entries.ts';
 import type { CreatedData, TransactionReason } from '../../../modules/src/wallets/events.ts';
 import { wallet } from '../../../modules/src/wallets/wallet.ts';
 import { MemoryStore } from '../memory-store.ts';
+
+/** The key that signs the checkpoints of every world. */
+export const signingKey = signingKeyFrom(Buffer.alloc(32, 7));
 
 const start = Date.parse('2026-01-01T00:00:00.000Z');
 export const tenantId = 'tenant_01' as TenantId;
@@ -67,7 +71,7 @@ export function ledgerWorld() {
   const clock = { seconds: 0 };
   const streams = createStreams({
     store,
-    aggregates: [wallet],
+    aggregates: [wallet, ledgerCheckpoint],
     now: () => start + clock.seconds * 1000,
   });
   const context = systemContext(streams, { tenantId, environmentId, correlationId: 'test' });
@@ -87,7 +91,19 @@ export function ledgerWorld() {
         throw error;
       }
     },
-    async exported(id: string, proofs = {}): Promise<string[]> {
+    /** Takes a checkpoint; null when there is nothing new. */
+    checkpoint(): Promise<Checkpoint | null> {
+      clock.seconds += 1;
+      return takeCheckpoint(
+        {
+          context,
+          key: signingKey,
+          grown: (prefix, before) => grownTree(store, prefix, before),
+        },
+        { tenantId, environmentId },
+      );
+    },
+    async exported(id: string, proofs: Partial<ExportOptions> = {}): Promise<string[]> {
       const lines: string[] = [];
       const options = { walletId: id as WalletId, environmentId, ...proofs };
       for await (const line of ledgerLines(store, options)) lines.push(line);

@@ -11,10 +11,10 @@ interface EventLine {
 }
 
 /** The lines with one of them put through a change of its parsed form. */
-export const withLine = (
+export const withLine = <Line extends object>(
   lines: readonly string[],
   number: number,
-  change: (line: Record<string, never>) => object,
+  change: (line: Line) => object,
 ): string[] => lines.with(number, canonicalJson(change(JSON.parse(lines[number] ?? ''))));
 
 /**

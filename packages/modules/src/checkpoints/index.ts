@@ -1,0 +1,20 @@
+import { module } from '@counterfoil/engine/define';
+import { ledgerCheckpoint } from './checkpoint.ts';
+import { checkpointTable } from './projection.ts';
+import { checkpointPublisher } from './publisher.ts';
+import { checkpointRoutes } from './routes.ts';
+
+export { type Checkpoint, type CheckpointKey, ledgerCheckpoint } from './checkpoint.ts';
+export { type CheckpointTools, ledgerPrefix, takeCheckpoint } from './take.ts';
+
+/** Signed checkpoints of the ledger: what was there can be proved without trusting the service. */
+export const checkpoints = module({
+  name: 'checkpoints',
+  aggregates: [ledgerCheckpoint],
+  tables: [checkpointTable],
+  routes: checkpointRoutes,
+  publishers: [checkpointPublisher],
+});
+
+/** The routes with their exact types, for the typed client. */
+export type CheckpointRoutes = typeof checkpointRoutes;

@@ -1,0 +1,12 @@
+import { publisher } from '@counterfoil/engine/define';
+import { ledgerCheckpoint } from './checkpoint.ts';
+import { checkpointView } from './schema.ts';
+
+/** Every checkpoint is published, so that others hold it and it cannot be signed anew unseen. */
+export const checkpointPublisher = publisher(ledgerCheckpoint, ({ event }) => [
+  {
+    type: 'ledger.checkpoint.created',
+    resourceId: event.data.id,
+    body: { checkpoint: checkpointView(event.data, event.stamp) },
+  },
+]);

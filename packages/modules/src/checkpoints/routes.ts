@@ -1,0 +1,44 @@
+import {
+  listShape,
+  pageRequest,
+  pageSchema,
+  type Routes,
+  route,
+  searchFilters,
+} from '@counterfoil/engine/define';
+import { notFound, referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { checkpointTable } from './projection.ts';
+import { checkpointSchema } from './schema.ts';
+
+const tag = 'Ledger checkpoints';
+
+export const checkpointRoutes = {
+  'GET /ledger/checkpoints': route({
+    summary: 'List signed checkpoints of the ledger',
+    description: 'Each signs the root of a tree over all wallet events up to a place in the log.',
+    tag,
+    status: 200,
+    permission: 'ledger:read',
+    query: z.object(listShape),
+    response: pageSchema(checkpointSchema),
+    handle: (context, { query }) =>
+      context.read.list(checkpointTable, pageRequest(checkpointTable, query), [
+        ...searchFilters(checkpointTable, query),
+      ]),
+  }),
+
+  'GET /ledger/checkpoints/{id}': route({
+    summary: 'Get a signed checkpoint of the ledger',
+    tag,
+    status: 200,
+    permission: 'ledger:read',
+    params: z.object({ id: referenceSchema('ckpt') }),
+    response: checkpointSchema,
+    handle: async (context, { params: { id } }) => {
+      const found = await context.read.find(checkpointTable, id);
+      if (!found) throw notFound('checkpoint', id);
+      return found.resource;
+    },
+  }),
+} satisfies Routes;

@@ -1,0 +1,191 @@
+import { verifyLedger } from '@counterfoil/cli/verify-ledger';
+import { type NewEvent, signingKeyFrom } from '@counterfoil/engine';
+import type { Checkpoint } from '@counterfoil/modules';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { debitCredits, loadCredits } from '../../../modules/src/wallets/decisions.ts';
+import { creation, details, ledgerWorld, load, signingKey, text } from './ledger-world.ts';
+import { rechained, withLine } from './tampering.ts';
+
+const test = suite('proofs of an exported ledger');
+
+const id = 'wallet_01';
+const key = signingKey.publicKey;
+const debit = (credits: string) => debitCredits(id, { ...details(), credits: text(credits) });
+
+/** A wallet among others, with a checkpoint between its entries. The debit makes it what it is. */
+async function worldWith(credits: string) {
+  const world = ledgerWorld();
+  await world.run(id, creation(id));
+  await world.run('wallet_02', creation('wallet_02'));
+  await world.run(id, loadCredits(id, [load('100')]));
+  await world.run(id, debit(credits));
+  await world.run('wallet_02', loadCredits('wallet_02', [load('3')]));
+  const first = (await world.checkpoint()) as Checkpoint;
+  await world.run(id, debit('1'));
+  await world.run('wallet_03', creation('wallet_03'));
+  const second = (await world.checkpoint()) as Checkpoint;
+  await world.run(id, debit('2'));
+  return { world, first, second };
+}
+
+const held = (checkpoint: Checkpoint): string => JSON.stringify(checkpoint);
+
+async function finding(lines: readonly string[], publicKey?: string, earlier?: string) {
+  try {
+    return await verifyLedger(lines, publicKey, earlier);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test('a ledger is proved to be in the last checkpoint, as far as that reaches', async () => {
+  const { world, second } = await worldWith('30');
+  assert.is(
+    await finding(await world.exported(id, { withProofs: true }), key),
+    `wallet-env_01.${id}: 5 events, credit balance 67, signed up to revision 3 by ${second.id}`,
+  );
+});
+
+test('the last checkpoint is proved to extend an earlier one', async () => {
+  const { world, first } = await worldWith('30');
+  const lines = await world.exported(id, { withProofs: true, since: first.id });
+  assert.match(await finding(lines, key, held(first)), new RegExp(`, which extends ${first.id}$`));
+});
+
+test('there is no checkpoint over nothing new', async () => {
+  const { world } = await worldWith('30');
+  assert.ok(await world.checkpoint());
+  assert.is(await world.checkpoint(), null);
+});
+
+test('every wallet has its proof, however many events the tree has', async () => {
+  const world = ledgerWorld();
+  let earlier: Checkpoint | null = null;
+  for (let count = 1; count <= 12; count += 1) {
+    const name = `wallet_${count}`;
+    await world.run(name, creation(name));
+    await world.run('wallet_1', loadCredits('wallet_1', [load('1')]));
+    const checkpoint: Checkpoint | null = await world.checkpoint();
+    for (let other = 1; other <= count; other += 1) {
+      const options = { withProofs: true, ...(earlier ? { since: earlier.id } : {}) };
+      const lines = await world.exported(`wallet_${other}`, options);
+      const found = await finding(lines, key, earlier ? held(earlier) : undefined);
+      assert.match(found, `by ${checkpoint?.id}`);
+    }
+    earlier ??= checkpoint;
+  }
+});
+
+for (const [what, tamper, named] of [
+  [
+    'an edited signature',
+    (lines) =>
+      withLine(lines, 7, ({ checkpoint }: Proof) => ({
+        checkpoint: {
+          ...checkpoint,
+          signature: checkpoint.signature.replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
+        },
+      })),
+    /^line 8: the signature of the checkpoint is wrong/,
+  ],
+  [
+    'an edited statement',
+    (lines) =>
+      withLine(lines, 7, ({ checkpoint }: Proof) => ({
+        checkpoint: {
+          ...checkpoint,
+          statement: checkpoint.statement.replace('"sequence":2', '"sequence":3'),
+        },
+      })),
+    /^line 8: the signature of the checkpoint is wrong/,
+  ],
+  [
+    'an edited path',
+    (lines) =>
+      withLine(lines, 8, ({ inclusion }: Proof) => ({
+        inclusion: { ...inclusion, path: inclusion.path.toReversed() },
+      })),
+    /^line 9: revision 3 is not what the checkpoint was signed over/,
+  ],
+  [
+    'a path that is cut short',
+    (lines) =>
+      withLine(lines, 8, ({ inclusion }: Proof) => ({
+        inclusion: { ...inclusion, path: [] },
+      })),
+    /^line 9: the proof is too short/,
+  ],
+  [
+    'another place',
+    (lines) =>
+      withLine(lines, 8, ({ inclusion }: Proof) => ({
+        inclusion: { ...inclusion, index: inclusion.index - 1 },
+      })),
+    /^line 9: revision 3 is not what/,
+  ],
+  [
+    'no proof',
+    (lines) => lines.slice(0, 7),
+    /^there is no proof that a signed checkpoint includes/,
+  ],
+] as readonly (readonly [string, (lines: string[]) => string[], RegExp])[]) {
+  test(`${what} is named`, async () => {
+    const { world } = await worldWith('30');
+    const lines = await world.exported(id, { withProofs: true });
+    assert.match(await finding(tamper(lines), key), named);
+  });
+}
+
+interface Proof {
+  readonly checkpoint: { readonly statement: string; readonly signature: string };
+  readonly inclusion: { readonly index: number; readonly path: readonly string[] };
+}
+
+test('a checkpoint of another key is refused', async () => {
+  const { world } = await worldWith('30');
+  const other = signingKeyFrom(Buffer.alloc(32, 8)).publicKey;
+  const lines = await world.exported(id, { withProofs: true });
+  assert.match(await finding(lines, other), /^line 8: the signature/);
+});
+
+test('a suffix that is chained anew adds up by itself, but is not what was signed', async () => {
+  const { world } = await worldWith('30');
+  const lines = await world.exported(id, { withProofs: true });
+  const forged = rechained(lines, 3, (data) => ({ ...data, description: 'never happened' }));
+  assert.match(await finding(forged), /credit balance 67, unsigned$/);
+  assert.match(await finding(forged, key), /^line 9: revision 3 is not what the checkpoint/);
+});
+
+test('an operator who writes history and checkpoints anew is found by an earlier checkpoint', async () => {
+  const { first: published } = await worldWith('30');
+  const { world: rewritten, first } = await worldWith('20');
+  const lines = await rewritten.exported(id, { withProofs: true, since: first.id });
+  assert.match(await finding(lines, key), /credit balance 77, signed up to revision 3/);
+  assert.match(
+    await finding(lines, key, held(published)),
+    new RegExp(`^line 10: what ${published.id} was signed over is not in the history any more`),
+  );
+  assert.match(
+    await finding(lines.slice(0, 9), key, held(published)),
+    /^there is no proof that the earlier checkpoint still holds/,
+  );
+});
+
+test('no proof is made from a log that is not what was signed', async () => {
+  const { world } = await worldWith('30');
+  const place = world.store.log.findIndex(({ stream }) => stream.endsWith('wallet_02'));
+  const event = world.store.log[place] as NewEvent;
+  Object.assign(event.metadata, { hash: '0'.repeat(64) });
+  try {
+    await world.exported(id, { withProofs: true });
+    assert.unreachable();
+  } catch (error) {
+    assert.match(
+      (error as Error).message,
+      /There is no proof for checkpoint ckpt_.* not what was signed/,
+    );
+  }
+});
+
+test.run();
