@@ -13,6 +13,10 @@ export const claimRevoked = 'ClaimRevoked';
  */
 export const requestRefused = 'RequestRefused';
 
+/** Whether an event is one that the engine writes for itself into the streams of records. */
+export const isEngineEvent = ({ type }: { readonly type: string }): boolean =>
+  type === claimRevoked || type === requestRefused;
+
 /** A stream folded up to its last known event. Immutable, so a batch can be decided on a copy. */
 export interface FoldedStream<State> {
   readonly state: State;

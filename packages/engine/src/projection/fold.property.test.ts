@@ -20,7 +20,7 @@ const moves = fc.oneof(
   }),
   fc.record({ type: fc.constant('Added'), data: fc.record({ amount: fc.integer() }) }),
   fc.record({
-    type: fc.constantFrom('Archived', 'Deleted', 'ClaimRevoked'),
+    type: fc.constantFrom('Archived', 'Deleted', 'ClaimRevoked', 'RequestRefused'),
     data: fc.constant({}),
   }),
 );

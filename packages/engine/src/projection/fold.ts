@@ -4,7 +4,7 @@ import {
   type EventCatalogue,
   type EventOf,
 } from '@counterfoil/kernel';
-import { claimRevoked } from '../command/folded-stream.ts';
+import { isEngineEvent } from '../command/folded-stream.ts';
 import type { AnyReadTable, Placed } from '../define/read-table.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { parseStreamName } from '../log/stream-name.ts';
@@ -58,7 +58,7 @@ function placedEvent(
   stored: StoredEvent,
 ): Placed<EventOf<EventCatalogue>> | null {
   if (!belongsTo(aggregate, stored)) {
-    if (stored.type === claimRevoked) return null;
+    if (isEngineEvent(stored)) return null;
     throw new BrokenInvariant(`${aggregate.name} has no event ${stored.type}`);
   }
   const parts = parseStreamName(stored.stream);
