@@ -25,6 +25,15 @@ test('ids sort as the log does', () => {
   );
 });
 
+test('ids of one event sort as its messages do, however many', () => {
+  fc.assert(
+    fc.property(position, index, index, (place, first, second) => {
+      const isBefore = messageId(place, first) < messageId(place, second);
+      assert.is(isBefore, first < second);
+    }),
+  );
+});
+
 test('ids of the first ten messages are evt_, 13 digits and the plain index', () => {
   fc.assert(
     fc.property(position, fc.integer({ min: 0, max: 9 }), (place, nth) => {

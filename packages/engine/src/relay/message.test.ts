@@ -49,6 +49,14 @@ test('each message of an event has its own id and index', () => {
       ['_2', 2, 3],
     ],
   );
+  assert.equal(
+    messages.map(({ headers }) => [headers['Billing-Index'], headers['Billing-Count']]),
+    [
+      ['0', '3'],
+      ['1', '3'],
+      ['2', '3'],
+    ],
+  );
 });
 
 test('a body that is too long leaves the ids and a reference', () => {

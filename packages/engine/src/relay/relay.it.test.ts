@@ -280,17 +280,21 @@ for (const known of ['an old checkpoint', 'no checkpoint'] as const) {
 test('a stream that was made from another log is left alone', async ({ stack }) => {
   const other = await startStack();
   const client = await stack.client();
-  const traffic = createTraffic(other.store, 'other');
-  await traffic.append(10);
-  const first = await stack.relay({ store: other.store });
-  await untilStored(client, traffic.expected.length);
-  await first.stop();
+  const traffic = createTraffic(other.store);
+  try {
+    await traffic.append(10);
+    const first = await stack.relay({ store: other.store });
+    await untilStored(client, traffic.expected.length);
+    await first.stop();
+  } finally {
+    await other.close();
+  }
+  // The same streams with the same revisions, but elsewhere in the log.
+  await createTraffic(stack.store, 'first').append(10);
   await createTraffic(stack.store).append(30);
   const relay = await stack.relay();
   await eventually('it is told', () => /do not belong together/.test(relay.status().error ?? ''));
   assert.equal(await streamBodies(client), traffic.expected);
-  await first.stop();
-  await other.close();
 });
 
 test.run();
