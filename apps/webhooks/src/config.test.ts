@@ -46,6 +46,7 @@ test('everything can be said', () => {
     WEBHOOK_RETRY_LADDER_MS: '10,20',
     WEBHOOK_SLOW_DOWN_MS: '0',
     WEBHOOK_MAX_IN_FLIGHT: '7',
+    WEBHOOK_LEASE_MS: '20000',
     WEBHOOK_ATTEMPT_DAYS: '5',
     WEBHOOK_MESSAGE_DAYS: '6',
     HOST: '0.0.0.0',
@@ -59,6 +60,7 @@ test('everything can be said', () => {
   assert.equal(config.retry.ladder, [10, 20]);
   assert.is(config.retry.slowDown, 0);
   assert.is(config.maximumInFlight, 7);
+  assert.is(config.leaseMs, 20_000);
   assert.equal(config.retention, { attemptDays: 5, messageDays: 6 });
   assert.equal([config.host, config.healthPort], ['0.0.0.0', 9000]);
 });

@@ -82,6 +82,7 @@ export const webhooksEnvironment = z.object({
   WEBHOOK_RETRY_LADDER_MS: list(wholeNumber(1, longestStepMs), 50).optional(),
   WEBHOOK_SLOW_DOWN_MS: wholeNumber(0, longestStepMs).optional(),
   WEBHOOK_MAX_IN_FLIGHT: wholeNumber(1, 10_000).optional(),
+  WEBHOOK_LEASE_MS: wholeNumber(1_000, longestStepMs).optional(),
   WEBHOOK_ATTEMPT_DAYS: wholeNumber(1, 3_650).optional(),
   WEBHOOK_MESSAGE_DAYS: wholeNumber(4, 3_650).optional(),
   HOST: z.string().default('127.0.0.1'),
@@ -92,7 +93,7 @@ export const webhooksEnvironment = z.object({
 
 /** The configuration that the environment variables make. */
 export function webhooksConfig(environment: z.output<typeof webhooksEnvironment>): WebhooksConfig {
-  const { retry, retention, maximumInFlight } = webhooksDefaults;
+  const { retry, retention, maximumInFlight, leaseMs } = webhooksDefaults;
   return {
     ...webhooksDefaults,
     databaseUrl: environment.DATABASE_URL,
@@ -109,6 +110,7 @@ export function webhooksConfig(environment: z.output<typeof webhooksEnvironment>
       slowDown: environment.WEBHOOK_SLOW_DOWN_MS ?? retry.slowDown,
     },
     maximumInFlight: environment.WEBHOOK_MAX_IN_FLIGHT ?? maximumInFlight,
+    leaseMs: environment.WEBHOOK_LEASE_MS ?? leaseMs,
     retention: {
       attemptDays: environment.WEBHOOK_ATTEMPT_DAYS ?? retention.attemptDays,
       messageDays: environment.WEBHOOK_MESSAGE_DAYS ?? retention.messageDays,

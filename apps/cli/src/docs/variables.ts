@@ -31,8 +31,8 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Address of NATS with JetStream, such as `nats://127.0.0.1:4222`; several are separated by ' +
     'commas. `counterfoil up` starts a local one when it is not set.',
   COUNTERFOIL_SECRET_KEY:
-    '32 bytes, as 64 hexadecimal digits or in base64. API keys and the encryption of webhook ' +
-    'secrets are derived from it, so all programs of an installation need the same. ' +
+    '32 bytes, as 64 hexadecimal digits or in base64. API keys, the encryption of webhook ' +
+    'secrets and the key that signs checkpoints are derived from it, so all programs of an installation need the same. ' +
     '`counterfoil up` makes one and keeps it in `secret.key` in the data folder.',
   COUNTERFOIL_DATA:
     'Folder for the data of the local servers and for what `counterfoil up` leaves for the other ' +
@@ -43,6 +43,9 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Port of `/healthz`, `/readyz` and `/metrics`; 0 takes a free one, which the line ' +
     '`{"event":"ready",…}` names. `counterfoil up` always uses 0.',
   LOG_LEVEL: 'Least severity of the lines that are logged.',
+  CHECKPOINT_INTERVAL_SECONDS:
+    'Seconds between two signed checkpoints of the ledger. There is none when nothing happened, or ' +
+    'when the projector has no `COUNTERFOIL_SECRET_KEY`.',
   RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
   WEBHOOK_ALLOW_HTTP:
     'Whether webhook endpoints may be `http://`. `counterfoil up` sets it to `true`, unless it is ' +
@@ -59,11 +62,14 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Least wait in milliseconds after 429, 502, 503, 504 and after an attempt without an answer ' +
     'in time.',
   WEBHOOK_MAX_IN_FLIGHT: 'Requests to webhook endpoints that one process has under way at once.',
+  WEBHOOK_LEASE_MS:
+    'Milliseconds after which another worker sends what a killed one had in hand. Less than the ' +
+    '15 s that an attempt may take lets a slow receiver get a delivery twice at the same time.',
   WEBHOOK_ATTEMPT_DAYS: 'Days that attempts are kept.',
   WEBHOOK_MESSAGE_DAYS: 'Days that messages are kept, with their deliveries, finished or not.',
 };
 
-const { retry, retention, maximumInFlight, healthPort } = webhooksDefaults;
+const { retry, retention, maximumInFlight, leaseMs, healthPort } = webhooksDefaults;
 
 /** Defaults that a program fills in after it has read its environment. */
 export const laterDefaults: Readonly<Partial<Record<VariableName, string>>> = {
@@ -71,6 +77,7 @@ export const laterDefaults: Readonly<Partial<Record<VariableName, string>>> = {
   WEBHOOK_RETRY_LADDER_MS: retry.ladder.join(','),
   WEBHOOK_SLOW_DOWN_MS: String(retry.slowDown),
   WEBHOOK_MAX_IN_FLIGHT: String(maximumInFlight),
+  WEBHOOK_LEASE_MS: String(leaseMs),
   WEBHOOK_ATTEMPT_DAYS: String(retention.attemptDays),
   WEBHOOK_MESSAGE_DAYS: String(retention.messageDays),
 };
