@@ -5,16 +5,16 @@ import {
   Problem,
   type Stamp,
   type Stamped,
-  type UniqueValue,
 } from '@counterfoil/kernel';
 import { belongsTo, schemaVersion } from '../log/decode.ts';
 import { chained } from '../log/hash-chain.ts';
 import type { NewEvent } from '../log/types.ts';
-import type { ClaimTicket, UniqueChange } from './claims.ts';
+import type { ClaimTicket } from './claims.ts';
 import type { Cause, Entry, RawEvent } from './command.ts';
-import { type FoldedStream, revokedAfter } from './folded-stream.ts';
+import { dropsValue, type FoldedStream, revokedAfter } from './folded-stream.ts';
 import { refusalEvent } from './refusal.ts';
 import { assertSameRequest } from './request-mark.ts';
+import { containsAll, type UniqueChange, uniqueChange } from './unique-change.ts';
 
 /** Limits of one append: commands decided together, and characters of canonical JSON. */
 export const batchLimits = { commands: 256, characters: 300_000 } as const;
@@ -37,7 +37,9 @@ export type Verdict<State> =
   /** The key was seen in this stream before, or earlier in this batch. */
   | { readonly kind: 'repeated'; readonly of: Entry<State> | null }
   /** The decision changes which unique values the record holds: that must be claimed first. */
-  | { readonly kind: 'claims'; readonly change: UniqueChange };
+  | { readonly kind: 'claims'; readonly change: UniqueChange; readonly revision: number };
+
+export type ClaimsVerdict = Extract<Verdict<unknown>, { kind: 'claims' }>;
 
 /** Whether a verdict holds whatever others have written meanwhile. */
 export const needsNoFreshState = (kind: Verdict<unknown>['kind']): boolean =>
@@ -125,13 +127,13 @@ function decideOne<State>(
   const { command } = entry;
   const at = laterOf(input.now, stream.occurredAt ?? input.now);
   try {
-    assertRevision(command.expectedRevision, stream.head.revision);
+    assertRevision(command.expectedRevision, stream.recordRevision);
     const raw = command.decide(stream.state, at);
     if (raw.length === 0) return only({ kind: 'unchanged', after: stream });
     const written = writeEvents(input, stream, raw, entry, at);
     const change = uniqueChange(aggregate, stream.state, written.after.state);
-    if (!isCovered(entry.ticket, change, stream.revokedClaims)) {
-      return only({ kind: 'claims', change });
+    if (!isCovered(entry.ticket, change, stream)) {
+      return only({ kind: 'claims', change, revision: stream.head.revision });
     }
     return appended(stream, written, null);
   } catch (reason) {
@@ -168,28 +170,19 @@ function assertRevision(expected: number | null, actual: number): void {
   );
 }
 
-const contains = (values: readonly UniqueValue[], value: UniqueValue): boolean =>
-  values.some((other) => other.name === value.name && other.value === value.value);
-
-const containsAll = (values: readonly UniqueValue[], others: readonly UniqueValue[]): boolean =>
-  others.every((value) => contains(values, value));
-
-function uniqueChange(aggregate: AnyAggregate, before: unknown, after: unknown): UniqueChange {
-  const had = aggregate.unique?.(before) ?? [];
-  const has = aggregate.unique?.(after) ?? [];
-  return {
-    added: has.filter((value) => !contains(had, value)),
-    dropped: had.filter((value) => !contains(has, value)),
-  };
-}
-
+/**
+ * Whether the claims of a command still stand. They do not once the record has given up a value
+ * after they were asked for: another command of the record may have held the value by the same
+ * reservation, and then it is free for everybody again.
+ */
 function isCovered(
   ticket: ClaimTicket | null,
   { added, dropped }: UniqueChange,
-  revoked: ReadonlySet<string>,
+  { revokedClaims, droppedAt }: FoldedStream<unknown>,
 ): boolean {
   if (added.length === 0 && dropped.length === 0) return true;
-  if (!ticket || ticket.claimIds.some((id) => revoked.has(id))) return false;
+  if (!ticket || ticket.decidedAt < droppedAt) return false;
+  if (ticket.claimIds.some((id) => revokedClaims.has(id))) return false;
   return containsAll(ticket.added, added) && containsAll(ticket.dropped, dropped);
 }
 
@@ -233,9 +226,12 @@ function writeEvents<State>(
       },
     });
     const placed = { type, data, stamp };
+    const state = own ? aggregate.evolve(after.state, placed) : after.state;
     after = {
-      state: own ? aggregate.evolve(after.state, placed) : after.state,
+      state,
       head: { revision, hash: event.metadata.hash },
+      recordRevision: own ? revision : after.recordRevision,
+      droppedAt: dropsValue(aggregate, after.state, state) ? revision : after.droppedAt,
       occurredAt: at,
       position: after.position,
       revokedClaims: revokedAfter(after.revokedClaims, placed),

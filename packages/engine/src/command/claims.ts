@@ -11,6 +11,7 @@ import type { Cause, Command, RawEvent } from './command.ts';
 import { claimRevoked } from './folded-stream.ts';
 import { type Holder, type ReservationState, reservationPlace } from './reservation.ts';
 import type { StreamWriter } from './stream-writer.ts';
+import type { UniqueChange } from './unique-change.ts';
 import type { StreamPlace } from './writer-environment.ts';
 
 /**
@@ -26,7 +27,12 @@ import type { StreamPlace } from './writer-environment.ts';
  */
 export interface Claims {
   /** Throws `already_exists` when another record holds one of the added values. */
-  acquire(owner: StreamPlace, change: UniqueChange, command: Command<never>): Promise<ClaimTicket>;
+  acquire(
+    owner: StreamPlace,
+    change: UniqueChange,
+    decidedAt: number,
+    command: Command<never>,
+  ): Promise<ClaimTicket>;
   /** The id of the record that holds a value; null when none does. */
   holderOf(
     aggregate: AnyAggregate,
@@ -35,15 +41,11 @@ export interface Claims {
   ): Promise<string | null>;
 }
 
-/** What a decision changes in the unique values of its record. */
-export interface UniqueChange {
-  readonly added: readonly UniqueValue[];
-  readonly dropped: readonly UniqueValue[];
-}
-
 /** Claims that a command holds until it has come to its end. */
 export interface ClaimTicket extends UniqueChange {
   readonly claimIds: readonly string[];
+  /** Revision of the owner's stream on which the change was decided. */
+  readonly decidedAt: number;
   /**
    * `committed` gives dropped values free, `failed` gives claimed ones back, `unknown` leaves
    * all as it is. Settling twice does nothing. Never rejects.
@@ -186,6 +188,7 @@ export class ReservationClaims implements Claims {
   async acquire(
     owner: StreamPlace,
     change: UniqueChange,
+    decidedAt: number,
     { cause }: Command<never>,
   ): Promise<ClaimTicket> {
     const { promise, resolve } = signal();
@@ -210,6 +213,7 @@ export class ReservationClaims implements Claims {
       let settled = false;
       return {
         ...change,
+        decidedAt,
         claimIds: claimed.map(({ claimId }) => claimId),
         async settle(outcome) {
           if (settled) return;

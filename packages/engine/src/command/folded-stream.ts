@@ -1,8 +1,9 @@
 import type { AnyAggregate, Instant } from '@counterfoil/kernel';
 import { BrokenInvariant } from '@counterfoil/kernel';
-import { evolveStored } from '../log/decode.ts';
+import { belongsTo, evolveStored } from '../log/decode.ts';
 import { type ChainHead, chainAfter, emptyChain } from '../log/hash-chain.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
+import { uniqueChange } from './unique-change.ts';
 
 /** Type of the event by which the engine takes a tentative claim away; see claims.ts. */
 export const claimRevoked = 'ClaimRevoked';
@@ -21,6 +22,13 @@ export const isEngineEvent = ({ type }: { readonly type: string }): boolean =>
 export interface FoldedStream<State> {
   readonly state: State;
   readonly head: ChainHead;
+  /**
+   * Revision of the last event of the record itself: what an ETag names. Events of the engine, such
+   * as a remembered refusal, move the head but leave the record as it was. -1 before the first.
+   */
+  readonly recordRevision: number;
+  /** Revision of the last event by which the record gave up a unique value; -1 for none. */
+  readonly droppedAt: number;
   /** When the last event happened; null for a stream without events. */
   readonly occurredAt: Instant | null;
   /** Position of the last event, or a later one that is known to be past it. */
@@ -33,6 +41,8 @@ export interface FoldedStream<State> {
 export const emptyStream = <State>(initial: State): FoldedStream<State> => ({
   state: initial,
   head: emptyChain,
+  recordRevision: -1,
+  droppedAt: -1,
   occurredAt: null,
   position: 0n,
   revokedClaims: new Set(),
@@ -49,14 +59,21 @@ export function advance<State>(
       `${event.stream}: read revision ${event.revision} after ${stream.head.revision}`,
     );
   }
+  const state = evolveStored(aggregate, stream.state, event);
   return {
-    state: evolveStored(aggregate, stream.state, event),
+    state,
     head: chainAfter(event),
+    recordRevision: belongsTo(aggregate, event) ? event.revision : stream.recordRevision,
+    droppedAt: dropsValue(aggregate, stream.state, state) ? event.revision : stream.droppedAt,
     occurredAt: event.metadata.occurred_at,
     position: event.position,
     revokedClaims: revokedAfter(stream.revokedClaims, event),
   };
 }
+
+/** Whether a record gives up a unique value between two states. */
+export const dropsValue = (aggregate: AnyAggregate, before: unknown, after: unknown): boolean =>
+  uniqueChange(aggregate, before, after).dropped.length > 0;
 
 export function revokedAfter(
   revoked: ReadonlySet<string>,

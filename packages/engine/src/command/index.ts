@@ -7,4 +7,5 @@ export * from './reservation.ts';
 export * from './stream-writer.ts';
 export * from './streams.ts';
 export * from './system-context.ts';
+export * from './unique-change.ts';
 export * from './writer-environment.ts';

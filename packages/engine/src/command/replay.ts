@@ -31,7 +31,7 @@ async function foldOutcome<State>(
   return {
     state: stream.state,
     events,
-    revision: stream.head.revision,
+    revision: stream.recordRevision,
     position: stream.position,
     replayed: false,
     refusal,

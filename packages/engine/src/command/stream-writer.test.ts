@@ -1,86 +1,14 @@
-import {
-  aggregate,
-  type Decision,
-  instantOf,
-  invalidOperation,
-  type Problem,
-  refusal,
-} from '@counterfoil/kernel';
+import { instantOf, type Problem, refusal } from '@counterfoil/kernel';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { z } from 'zod';
 import { chainAfter, chainFault, emptyChain } from '../log/hash-chain.ts';
-import type { Command, RawEvent } from './command.ts';
 import { requestMark } from './request-mark.ts';
-import { createStreams } from './streams.ts';
+import { command, fill, type JarDecision, jar, outcomeOf, rename, startOn } from './test-jar.ts';
 
 const test = suite('stream writer');
 
-/** A jar of coins with a name that no other jar may have. */
-interface Jar {
-  readonly name: string | null;
-  readonly coins: number;
-}
-
-const jar = aggregate({
-  name: 'jar',
-  scope: 'environment',
-  events: {
-    Named: z.object({ name: z.string().nullable() }),
-    Filled: z.object({ coins: z.number() }),
-  },
-  initial: { name: null, coins: 0 } as Jar,
-  evolve(state, event): Jar {
-    switch (event.type) {
-      case 'Named':
-        return { ...state, name: event.data.name };
-      case 'Filled':
-        return { ...state, coins: state.coins + event.data.coins };
-      default:
-        return event satisfies never;
-    }
-  },
-  unique: ({ name }) =>
-    name === null ? [] : [{ name: 'name', value: name, problem: `${name} is taken.` }],
-});
-
-type JarDecision = Decision<Jar, RawEvent>;
-const fill =
-  (coins: number): JarDecision =>
-  (state) => {
-    if (state.coins + coins < 0) throw invalidOperation('There are not enough coins.');
-    return [{ type: 'Filled', data: { coins } }];
-  };
-const rename =
-  (name: string | null): JarDecision =>
-  (state) =>
-    state.name === name ? [] : [{ type: 'Named', data: { name } }];
-
-const command = (decide: JarDecision, key?: string, fields = {}): Command<Jar> => ({
-  decide,
-  cause: {
-    tenantId: 'tenant_1',
-    environmentId: 'env_1',
-    actor: { user_id: null, key_id: null },
-    correlationId: 'req_1',
-    causationId: 'req_1',
-  },
-  mark: key === undefined ? null : requestMark('POST /jars/1/fill', key, fields),
-  expectedRevision: null,
-});
-
-const start = (store = new MemoryStore(), now?: () => number) => {
-  const streams = createStreams({ store, aggregates: [jar], ...(now ? { now } : {}) });
-  return {
-    store,
-    streams,
-    writer: (id = '1') => streams.writer<Jar>(jar, 'env_1', id),
-  };
-};
-
-const outcomeOf = async <Value>(promise: Promise<Value>): Promise<Value | string> =>
-  promise.catch((reason: Problem) => reason.code ?? reason.message);
+const start = (store = new MemoryStore(), now?: () => number) => startOn(store, now);
 
 const assertChains = (store: MemoryStore): void => {
   const heads = new Map<string, typeof emptyChain>();

@@ -2,12 +2,12 @@ import { AppendError, type RequestMark, type StoredEvent } from '../log/types.ts
 import {
   type AppendedVerdict,
   batchLimits,
+  type ClaimsVerdict,
   type DecidedBatch,
   type DecidedEntry,
   decideBatch,
   needsNoFreshState,
 } from './batch.ts';
-import type { UniqueChange } from './claims.ts';
 import type { Command, Entry, WriterOutcome } from './command.ts';
 import { advance, emptyStream, type FoldedStream } from './folded-stream.ts';
 import { freshReads } from './fresh-reads.ts';
@@ -181,7 +181,7 @@ export class StreamWriter<State> {
           this.#resolve(entry, this.#outcome(verdict.after, []));
           break;
         case 'claims':
-          this.#claim(entry, verdict.change);
+          this.#claim(entry, verdict);
           break;
         case 'repeated':
           this.#finishRepeated(entry, verdict.of ? outcomes.get(verdict.of) : undefined);
@@ -223,7 +223,7 @@ export class StreamWriter<State> {
     refusal: WriterOutcome<State>['refusal'] = null,
   ): WriterOutcome<State> {
     const { position } = this.#stream;
-    const { revision } = after.head;
+    const { recordRevision: revision } = after;
     return { state: after.state, events, revision, position, replayed: false, refusal };
   }
 
@@ -251,25 +251,49 @@ export class StreamWriter<State> {
     for (const id of entry.attempts) this.#unknown.delete(id);
   }
 
-  #claim(entry: Entry<State>, change: UniqueChange): void {
+  #claim(entry: Entry<State>, { change, revision }: ClaimsVerdict): void {
     const old = entry.ticket;
     entry.ticket = null;
     this.#claiming += 1;
     (old?.settle('failed') ?? Promise.resolve())
       .then(() =>
-        this.#environment.acquireClaims(this.place, change, entry.command as Command<never>),
+        this.#environment.acquireClaims(
+          this.place,
+          change,
+          revision,
+          entry.command as Command<never>,
+        ),
       )
       .then(
         (ticket) => {
           entry.ticket = ticket;
-          this.#queue.unshift(entry);
-          this.#wake();
+          this.#requeue(entry);
         },
-        (reason) => this.#fail(entry, reason),
+        (reason) => this.#failUnlessOutdated(entry, reason),
       )
       .finally(() => {
         this.#claiming -= 1;
       });
+  }
+
+  #requeue(entry: Entry<State>): void {
+    this.#queue.unshift(entry);
+    this.#wake();
+  }
+
+  /**
+   * A value that cannot be had is a refusal, so it counts only when the latest state still asks for
+   * it: another process may have answered this very request long ago.
+   */
+  async #failUnlessOutdated(entry: Entry<State>, reason: unknown): Promise<void> {
+    try {
+      await this.#catchUp();
+      const isStillWanted = this.#decide([entry]).decided[0]?.verdict.kind === 'claims';
+      if (isStillWanted) this.#fail(entry, reason);
+      else this.#requeue(entry);
+    } catch (error) {
+      this.#fail(entry, error);
+    }
   }
 
   #recall(mark: RequestMark): Promise<WriterOutcome<State>> {
