@@ -28,7 +28,7 @@ let trials: Trials;
 
 test.before(async () => {
   const stack = opened.add(await startStack(), (started) => started.stop());
-  const own = new Records(await stack.tenant('contract'), 'contract');
+  const own = new Records(stack, await stack.tenant('contract'), 'contract');
   trials = { stack, own, operations: await readOperations(stack.baseUrl) };
 });
 test.after(() => opened.closeAll());
@@ -159,6 +159,10 @@ async function checkPaging(
   for (const value of badLimitValues) await refuse('limit', value);
 }
 
+/** A query holds nothing but texts. */
+const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
 const fuzzRuns = 20;
 
 /** Values that have broken programs before, and values that nobody thought of. */
@@ -260,7 +264,7 @@ for (const [key, example] of Object.entries(examples)) {
   });
 
   test(`${key} survives anything`, async () => {
-    const { operation, watched, send: ask } = await trialOf(trials, key, 'anything');
+    const { operation, base, watched, send: ask } = await trialOf(trials, key, 'anything');
     const places = [
       ...fieldsOfPart(operation.query).map(({ path }) => placeOf({ part: 'query', path })),
       ...(operation.body ? fieldsIn(operation.body) : []).map(({ path }) =>
@@ -269,14 +273,18 @@ for (const [key, example] of Object.entries(examples)) {
     ];
     if (places.length === 0) return;
     const change = fc.tuple(fc.constantFrom(...places), anything);
+    let current = base;
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
         const request = changes.reduce(
           (changed, [place, value]) =>
-            requestWith(changed, place, place.startsWith('query.') ? String(value) : value),
-          await example.request(trials.own),
+            requestWith(changed, place, place.startsWith('query.') ? asText(value) : value),
+          current,
         );
-        assertAnswered(await ask(request), operation, request);
+        const answer = await ask(request);
+        assertAnswered(answer, operation, request);
+        // What was refused has changed nothing, so that the next request can build on the same records.
+        if (answer.status < 400) current = await example.request(trials.own);
       }),
       { numRuns: fuzzRuns, endOnFailure: true },
     );
@@ -293,13 +301,15 @@ test('the success codes are those of the public contract', () => {
 });
 
 test('after all this every list can be read, and the read models are what the log says', async () => {
+  // A table that has stopped at some event is not at the end of the log, and says so if asked.
+  const toTheEnd = { 'counterfoil-min-position': `${await trials.stack.store.head()}` };
   for (const operation of trials.operations.values()) {
     const isSearch = operation.path.endsWith('/search');
     if (operation.path.includes('{') || !(isSearch || operation.query.limit)) continue;
     for (let offset = 0, total = 1; offset < total; offset += 1_000) {
       const page = { limit: 1_000, offset };
       const request = isSearch ? { body: page } : { query: { limit: '1000', offset: `${offset}` } };
-      const answer = await send(trials.own.tenant, operation, request);
+      const answer = await send(trials.own.tenant, operation, request, toTheEnd);
       assert.is(answer.status, 200, answer.text);
       total = answer.body.pagination.total;
     }

@@ -202,6 +202,23 @@ test('what is wrong is named: the field by a pointer, the limit and the rest in 
   assert.equal((await causes.idempotency_conflict()).body.details, { fields: ['credits'] });
 });
 
+test('a refusal for funds is the same for ever under its key, and keeps nobody from anything', async () => {
+  const path = `/wallets/${walletId}/debit`;
+  const key = { 'idempotency-key': 'too-much' };
+  const first = await tenant.call('POST', path, { credits: '500' }, key);
+  assertProblem(first, 'invalid_operation');
+  const load = { transaction_reason: 'FREE_CREDIT_GRANT', credits_to_add: '500' };
+  await tenant.ok('POST', `/wallets/${walletId}/top-up`, load);
+  const again = await tenant.call('POST', path, { credits: '500' }, key);
+  assertProblem(again, 'invalid_operation');
+  assert.is(again.headers.get('idempotency-replayed'), 'true');
+  const { instance: _, ...said } = again.body;
+  assert.equal({ ...said, instance: first.body.instance }, first.body);
+  await tenant.ok('POST', path, { credits: '500' }, { 'idempotency-key': 'enough' });
+  const { id } = await tenant.ok('POST', '/wallets', { customer_id: customerId, currency: 'eur' });
+  assert.is((await tenant.call('GET', `/wallets/${id}`)).status, 200);
+});
+
 test('paths that nobody has are not found, whatever the method and with or without a key', async () => {
   for (const path of ['/', '/nothing', '/customers/a/b/c', '/CUSTOMERS', '/customers%00']) {
     assertProblem(await tenant.call('GET', path), 'not_found');

@@ -215,6 +215,14 @@ const wallets: Readonly<Record<string, Example>> = {
   },
 };
 
+const ledger: Readonly<Record<string, Example>> = {
+  'GET /ledger/checkpoints': { request: nothing },
+  'GET /ledger/checkpoints/{id}': {
+    request: withId((own) => own.checkpoint()),
+    names: { 'path.id': 'checkpoint' },
+  },
+};
+
 const endpoint: Example = {
   request: withId((own) => own.endpoint()),
   names: { 'path.id': 'webhook_endpoint' },
@@ -244,6 +252,7 @@ export const examples: Readonly<Record<string, Example>> = {
   ...tenancy,
   ...customers,
   ...wallets,
+  ...ledger,
   ...webhooks,
 };
 

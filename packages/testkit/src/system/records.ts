@@ -1,4 +1,6 @@
-import type { TestTenant } from '../stack.ts';
+import { takeCheckpoints } from '@counterfoil/cli/checkpoint';
+import { eventually } from '../eventually.ts';
+import type { Stack, TestTenant } from '../stack.ts';
 
 /** What a place of a request can name. */
 export type Kind =
@@ -14,6 +16,7 @@ export type Kind =
   | 'transaction'
   | 'request'
   | 'hold'
+  | 'checkpoint'
   | 'webhook_endpoint';
 
 /** Records that belong to a tenant as a whole: all its environments see them. */
@@ -26,9 +29,11 @@ export const kindsOfTenants: readonly Kind[] = ['tenant', 'owner', 'person', 'se
 export class Records {
   readonly tenant: TestTenant;
   readonly mark: string;
+  readonly #stack: Stack;
   #made = 0;
 
-  constructor(tenant: TestTenant, mark: string) {
+  constructor(stack: Stack, tenant: TestTenant, mark: string) {
+    this.#stack = stack;
     this.tenant = tenant;
     this.mark = mark;
   }
@@ -74,6 +79,23 @@ export class Records {
   async hold(): Promise<{ id: string; wallet_id: string }> {
     const body = { credits: '2', description: this.text('hold') };
     return this.tenant.ok('POST', `/wallets/${await this.wallet()}/holds`, body);
+  }
+
+  /** A signed checkpoint of the ledger, over a new wallet among others. */
+  async checkpoint(): Promise<string> {
+    await this.wallet();
+    const { eventStoreUrl, secretKey } = this.#stack;
+    const ids: string[] = [];
+    await takeCheckpoints(eventStoreUrl, secretKey, (line) => {
+      const { environment_id, id } = JSON.parse(line);
+      if (environment_id === this.tenant.environmentId) ids.push(id);
+    });
+    const id = ids[0] ?? '';
+    await eventually(
+      async () => (await this.tenant.call('GET', `/ledger/checkpoints/${id}`)).status === 200,
+      () => `the checkpoint ${id} never came`,
+    );
+    return id;
   }
 
   async endpoint(): Promise<string> {
@@ -125,6 +147,8 @@ export class Records {
         return (await this.transaction()).reference_id;
       case 'hold':
         return (await this.hold()).id;
+      case 'checkpoint':
+        return this.checkpoint();
       case 'webhook_endpoint':
         return this.endpoint();
       default:

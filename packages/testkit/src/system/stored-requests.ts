@@ -3,7 +3,11 @@ import type { Answer, Caller } from '../caller.ts';
 
 /** Requests whose traces in the log are looked for. */
 export interface WatchedRequests extends Pick<Caller, 'call'> {
-  /** Ids of the refused requests (4xx) of which the log nevertheless has an event; should be none. */
+  /**
+   * The refused requests (4xx) of which the log nevertheless has an event; should be none. Only that
+   * a request was refused for the state of its record may be kept, so that its idempotency key has
+   * the same answer for ever.
+   */
   storedThoughRefused(): Promise<readonly string[]>;
 }
 
@@ -16,7 +20,7 @@ export async function watchRequests(
   { call }: Pick<Caller, 'call'>,
   name: string,
 ): Promise<WatchedRequests> {
-  const refused = new Map<string, string>();
+  const refused = new Map<string, { readonly code: unknown; readonly text: string }>();
   const start = await store.head();
   let sent = 0;
   return {
@@ -24,7 +28,10 @@ export async function watchRequests(
       sent += 1;
       const id = `${name}-${sent}`;
       const answer = await call(method, path, body, { 'x-request-id': id, ...headers });
-      if (answer.status >= 400) refused.set(id, `${id} ${method} ${path} ${JSON.stringify(body)}`);
+      const { code } = answer.body ?? {};
+      if (answer.status >= 400) {
+        refused.set(id, { code, text: `${id} ${method} ${path} ${JSON.stringify(body)}: ${code}` });
+      }
       return answer;
     },
     async storedThoughRefused() {
@@ -36,7 +43,9 @@ export async function watchRequests(
         upTo,
       })) {
         const request = refused.get(metadata.$correlationId);
-        if (request) found.add(`${request} stored ${type}`);
+        if (!request || (type === 'RequestRefused' && request.code === 'invalid_operation'))
+          continue;
+        found.add(`${request.text} stored ${type}`);
       }
       return [...found];
     },

@@ -26,6 +26,7 @@ const kinds: readonly Kind[] = [
   'transaction',
   'request',
   'hold',
+  'checkpoint',
   'webhook_endpoint',
 ];
 
@@ -73,16 +74,16 @@ test.before(async () => {
     stack.tenant('stranger'),
     otherEnvironment(stack, attacked),
   ]);
-  victim = new Records(attacked, mark);
+  victim = new Records(stack, attacked, mark);
   loot = await victimsRecords(victim);
   operations = await readOperations(stack.baseUrl);
   attackers.stranger = {
-    own: new Records(stranger, 'stranger'),
+    own: new Records(stack, stranger, 'stranger'),
     forbidden: kinds,
     secret: /classified|victim/,
   };
   attackers.neighbour = {
-    own: new Records(neighbour, 'neighbour'),
+    own: new Records(stack, neighbour, 'neighbour'),
     forbidden: kinds.filter((kind) => !kindsOfTenants.includes(kind)),
     // The users belong to the tenant and not to one of its environments.
     secret: /classified(?!-person-|-account-)/,

@@ -22,7 +22,7 @@ let trials: Trials;
 
 test.before(async () => {
   const stack = opened.add(await startStack(), (started) => started.stop());
-  const own = new Records(await stack.tenant('values'), 'values');
+  const own = new Records(stack, await stack.tenant('values'), 'values');
   trials = { stack, own, operations: await readOperations(stack.baseUrl) };
 });
 test.after(() => opened.closeAll());
