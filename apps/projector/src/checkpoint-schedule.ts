@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  createStreams,
   type EventStore,
   grownTree,
   type Log,
   recordsOf,
+  type Streams,
   signingKeyFrom,
   systemContext,
 } from '@counterfoil/engine';
@@ -12,13 +12,13 @@ import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import {
   type CheckpointTools,
   environment,
-  ledgerCheckpoint,
   secretsFrom,
   takeCheckpoint,
 } from '@counterfoil/modules';
 
 export interface CheckpointScheduleOptions {
   readonly store: EventStore;
+  readonly streams: Streams;
   readonly secretKey: string;
   readonly intervalSeconds: number;
   readonly log: Log;
@@ -59,10 +59,9 @@ export function startCheckpointSchedule(options: CheckpointScheduleOptions): Che
 }
 
 function checkpointTaker(
-  { store, secretKey, log }: CheckpointScheduleOptions,
+  { store, streams, secretKey, log }: CheckpointScheduleOptions,
   signal: AbortSignal,
 ): () => Promise<void> {
-  const streams = createStreams({ store, aggregates: [ledgerCheckpoint] });
   const key = signingKeyFrom(secretsFrom(secretKey).checkpointSeed);
   const grown: CheckpointTools['grown'] = (prefix, before) => grownTree(store, prefix, before);
   return async () => {

@@ -1,4 +1,5 @@
 import { logLevels } from '@counterfoil/engine';
+import { isSecretKey, secretKeyRule } from '@counterfoil/modules';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -12,5 +13,8 @@ export const projectorConfigSchema = z.object({
   /** Where /healthz, /readyz and /metrics are served. */
   HEALTH_PORT: port.default(0),
   LOG_LEVEL: z.enum(logLevels).default('info'),
+  /** Without it no checkpoints are taken: they could not be signed. */
+  COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule).optional(),
+  CHECKPOINT_INTERVAL_SECONDS: z.coerce.number().int().min(1).max(604_800).default(3_600),
 });
 export type ProjectorConfig = z.output<typeof projectorConfigSchema>;

@@ -14,6 +14,7 @@ import {
   startRelay,
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
+import { type CheckpointSchedule, startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
 import { relayCheckpoint } from './relay-checkpoint.ts';
 
@@ -78,6 +79,12 @@ export async function startProjectorApp(
     log,
     metrics,
   });
+  const { COUNTERFOIL_SECRET_KEY: secretKey, CHECKPOINT_INTERVAL_SECONDS: intervalSeconds } =
+    config;
+  const checkpoints: CheckpointSchedule | null =
+    secretKey === undefined
+      ? null
+      : startCheckpointSchedule({ store, streams, secretKey, intervalSeconds, log });
   const server = createServiceServer({
     health: [
       ...health,
@@ -94,6 +101,7 @@ export async function startProjectorApp(
     healthPort: port,
     async stop() {
       await server.close(1_000);
+      await checkpoints?.stop();
       await dueWork.stop();
       await relay.stop();
       await nats.close();

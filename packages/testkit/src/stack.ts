@@ -49,6 +49,8 @@ interface StackOptions {
   readonly api?: Partial<ApiConfig>;
   /** Waits after failed deliveries, in milliseconds. */
   readonly retryLadder?: readonly number[];
+  /** How often the ledger is signed by itself; by default not within a test. */
+  readonly checkpointIntervalSeconds?: number;
 }
 
 const loopback = ['127.0.0.0/8'];
@@ -130,7 +132,13 @@ async function startApplications(urls: Urls, secretKey: string, options: StackOp
   const common = { HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const };
   const { retryLadder } = options;
   const projector = await startPart(() =>
-    startProjectorApp({ ...urls, ...common, HEALTH_PORT: 0 }),
+    startProjectorApp({
+      ...urls,
+      ...common,
+      HEALTH_PORT: 0,
+      COUNTERFOIL_SECRET_KEY: secretKey,
+      CHECKPOINT_INTERVAL_SECONDS: options.checkpointIntervalSeconds ?? 3_600,
+    }),
   );
   const webhooks = await startPart(() =>
     startWebhooks(
