@@ -1,179 +1,169 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { verify } from '@counterfoil/cli/verify';
-import { freePort } from '@counterfoil/local';
+import { freePort, isRunning } from '@counterfoil/local';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Caller, caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
 import { type Sink, startSink } from '../sink.ts';
-import { type Acknowledged, insist, type Movement } from './movements.ts';
+import {
+  type Installation,
+  type ProcessName,
+  processNames,
+  startInstallation,
+} from './installation.ts';
+import { type Load, startLoad } from './load.ts';
+import { type Acknowledged, insist } from './movements.ts';
 import { assertNothingIsLost } from './truth.ts';
 
 const test = suite('kill -9 of each process and of all at once');
 
-/** Where the pid of each process stands, below the data folder. */
-const records = {
-  api: 'processes/api.json',
-  projector: 'processes/projector.json',
-  webhooks: 'processes/webhooks.json',
-  nats: 'nats/process.json',
-  postgres: 'postgres/process.json',
-  'event store': 'eventstore/process.json',
-} as const;
-type ProcessName = keyof typeof records;
-const names = Object.keys(records) as ProcessName[];
+const walletCount = 4;
+const limitMilliseconds = 60_000;
 
-const walletCount = 3;
-/** Movements per wallet around each kill. */
-const movementsPerKill = 12;
-const restartMilliseconds = 60_000;
-
-interface Demo {
-  readonly base_url: string;
-  readonly api_key: string;
-  readonly nats_url: string;
-  readonly database_url: string;
-  readonly eventstore_url: string;
-  readonly pid: number;
-}
+/** What a killed worker had in hand, and what nobody took, is sent again soon. */
+const settings = {
+  LOG_LEVEL: 'error',
+  WEBHOOK_LEASE_MS: '2000',
+  WEBHOOK_RETRY_LADDER_MS: Array(50).fill(200).join(','),
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-crash-'));
-const main = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
-let supervisor: ChildProcess;
+let port: number;
+let installation: Installation;
+let api: Caller;
 let sink: Sink;
+let walletIds: readonly string[];
+let load: Load;
+/** Movements beside those of the load. */
+const probes: Acknowledged[] = [];
+const arrived = new Set<string>();
+const closers: (() => Promise<void>)[] = [];
 
-const json = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** The pid of a process that runs; null while there is none. */
-const pidOf = (name: ProcessName): number | null => {
-  const file = join(folder, records[name]);
-  if (!existsSync(file)) return null;
-  const { pid } = json(records[name]);
-  return isAlive(pid) ? pid : null;
-};
-
-/** Starts everything on the same folder and port, and waits until requests are answered. */
-async function up(port: number): Promise<Demo> {
-  supervisor = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'up'], {
-    env: {
-      ...process.env,
-      COUNTERFOIL_DATA: folder,
-      PORT: String(port),
-      LOG_LEVEL: 'warn',
-      WEBHOOK_RETRY_LADDER_MS: Array(50).fill(200).join(','),
-      WEBHOOK_SLOW_DOWN_MS: '200',
-    },
-    stdio: 'ignore',
+test.before(async () => {
+  closers.push(async () => rmSync(folder, { recursive: true, force: true }));
+  sink = await startSink(({ body }) => {
+    arrived.add(JSON.parse(body).transaction?.id);
+    return 200;
   });
-  const { pid } = supervisor;
-  return eventually(
-    () => {
-      try {
-        const demo: Demo = json('demo.json');
-        return demo.pid === pid && demo;
-      } catch {
-        return false;
-      }
-    },
-    () => 'the installation did not start',
-    restartMilliseconds,
+  closers.push(() => sink.close());
+  port = await freePort();
+  installation = await startInstallation({ folder, port, settings });
+  closers.push(endEverything);
+  api = caller(installation.baseUrl, installation.apiKey);
+  await api.ok('POST', '/webhooks/endpoints', { url: sink.url });
+  walletIds = await Promise.all(Array.from({ length: walletCount }, openWallet));
+  load = startLoad({ caller: api, walletIds, clientsPerWallet: 2, maximum: 5_000 });
+  // When a test has failed, the load must not go on against a service that is being ended.
+  closers.push(() =>
+    load.stop().then(
+      () => undefined,
+      () => undefined,
+    ),
+  );
+});
+test.after(async () => {
+  for (const close of closers.reverse()) await close();
+});
+
+async function openWallet(_: unknown, index: number): Promise<string> {
+  const name = `crash-${index}`;
+  const customer = await api.ok('POST', '/customers', { external_id: name, name });
+  const body = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '1000000' };
+  return (await api.ok('POST', '/wallets', body)).id;
+}
+
+const runningPids = (): number[] =>
+  [installation.pid, ...processNames.map((name) => installation.pidOf(name) ?? 0)].filter(
+    (pid) => pid > 0 && isRunning(pid),
+  );
+
+async function untilNoneRuns(pids: readonly number[]): Promise<void> {
+  await eventually(
+    () => !pids.some(isRunning),
+    () => `still running: ${pids.filter(isRunning)}`,
+    limitMilliseconds,
   );
 }
 
-test.before(async () => {
-  sink = await startSink();
-});
-test.after(async () => {
-  supervisor.kill('SIGTERM');
-  await eventually(() => supervisor.exitCode !== null || supervisor.signalCode !== null);
-  await sink.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const makeWallet = async (api: Caller, name: string): Promise<string> => {
-  const customer = await api.ok('POST', '/customers', { external_id: name, name });
-  const body = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '100000' };
-  return (await api.ok('POST', '/wallets', body)).id;
-};
-
-/** Moves credits in every wallet, one request after the other in each, and kills in the middle. */
-async function underLoad(
-  api: Caller,
-  walletIds: readonly string[],
-  round: string,
-  kill: () => Promise<void>,
-): Promise<Acknowledged[]> {
-  const inWallet = async (walletId: string): Promise<Acknowledged[]> => {
-    const done: Acknowledged[] = [];
-    for (let count = 0; count < movementsPerKill; count += 1) {
-      const kind = count % 3 ? 'debit' : 'top-up';
-      const movement: Movement = {
-        walletId,
-        kind,
-        credits: '7',
-        key: `${round.replace(' ', '_')}_${count}`,
-      };
-      done.push(await insist(api, movement));
-      if (count === 3 && walletId === walletIds[0]) await kill();
-    }
-    return done;
-  };
-  return (await Promise.all(walletIds.map(inWallet))).flat();
+async function endEverything(): Promise<void> {
+  const pids = runningPids();
+  await installation.kill();
+  await untilNoneRuns(pids);
 }
 
-test('what was acknowledged is there once, published once and delivered, and verify is clean', async () => {
-  const port = await freePort();
-  let demo = await up(port);
-  const api = caller(demo.base_url, demo.api_key);
-  await api.ok('POST', '/webhooks/endpoints', { url: sink.url });
-  const walletIds: string[] = [];
-  for (let index = 0; index < walletCount; index += 1) {
-    walletIds.push(await makeWallet(api, `crash ${index}`));
-  }
-  const acknowledged: Acknowledged[] = [];
-  for (const name of names) {
-    const before = await eventually(() => pidOf(name) ?? false);
-    const kill = async () => {
-      process.kill(before, 'SIGKILL');
-    };
-    acknowledged.push(...(await underLoad(api, walletIds, name, kill)));
-    await eventually(
-      () => (pidOf(name) ?? before) !== before,
-      () => `${name} was not started again`,
-      restartMilliseconds,
-    );
-  }
+/** Waits until a process runs, another one than before if there was one, and gives its pid. */
+const untilRuns = (name: ProcessName, before: number | null = null): Promise<number> =>
+  eventually(
+    () => {
+      const pid = installation.pidOf(name);
+      return pid !== null && pid !== before && isRunning(pid) && pid;
+    },
+    () => `${name} does not run`,
+    limitMilliseconds,
+  );
 
-  const killAll = async () => {
-    const pids = names.flatMap((name) => pidOf(name) ?? []);
-    process.kill(demo.pid, 'SIGKILL');
-    for (const pid of pids) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-    await eventually(() => !pids.some(isAlive) && !isAlive(demo.pid));
-    demo = await up(port);
-  };
-  acknowledged.push(...(await underLoad(api, walletIds, 'all', killAll)));
+/** A write that begins now goes all the way: to the read model, to NATS and to the receiver. */
+async function assertAllFlows(): Promise<void> {
+  const walletId = walletIds[0] ?? '';
+  const key = `probe-${probes.length + 1}`;
+  const probe = await insist(api, { walletId, kind: 'debit', credits: '3', key });
+  probes.push(probe);
+  const headers = { 'counterfoil-min-position': String(probe.position) };
+  await eventually(
+    async () => {
+      const answer = await api.call('GET', `/wallets/${walletId}`, undefined, headers);
+      return answer.status === 200;
+    },
+    () => `no read model at position ${probe.position}`,
+    limitMilliseconds,
+  );
+  await eventually(
+    () => arrived.has(probe.entry.id),
+    () => `no webhook for ${probe.entry.id}`,
+    limitMilliseconds,
+  );
+}
 
-  const known = { caller: api, natsUrl: demo.nats_url, sink, walletIds, acknowledged };
-  await assertNothingIsLost(known);
+/** Kills while at least one write has been sent and not answered. */
+async function killUnderLoad(pids: readonly number[]): Promise<void> {
+  await eventually(() => load.underWay() > 0);
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+}
+
+for (const name of processNames) {
+  test(`everything flows again after kill -9 of ${name}`, async () => {
+    const pid = await untilRuns(name);
+    await killUnderLoad([pid]);
+    await assertAllFlows();
+    await untilRuns(name, pid);
+  });
+}
+
+test('everything flows again after kill -9 of all processes at once and a new start', async () => {
+  const children = await Promise.all(processNames.map((name) => untilRuns(name)));
+  const pids = [installation.pid, ...children];
+  await killUnderLoad(pids);
+  await untilNoneRuns(pids);
+  installation = await startInstallation({ folder, port, settings });
+  await assertAllFlows();
+});
+
+test('what was acknowledged is there once, published once and delivered, and all verifies', async () => {
+  const acknowledged = [...(await load.stop()), ...probes];
+  const { natsUrl } = installation;
+  await assertNothingIsLost({ caller: api, natsUrl, sink, walletIds, acknowledged });
   const lines: string[] = [];
-  const urls = {
-    eventStoreUrl: demo.eventstore_url,
-    databaseUrl: demo.database_url,
-    natsUrl: demo.nats_url,
-  };
-  assert.ok(await verify(urls, (line) => lines.push(line)), lines.join('\n'));
+  const isClean = await verify(installation, (line) => lines.push(line));
+  assert.ok(isClean, lines.join('\n'));
+});
+
+test('when the supervisor alone is killed, no process outlives it', async () => {
+  const children = await Promise.all(processNames.map((name) => untilRuns(name)));
+  await installation.kill();
+  await untilNoneRuns(children);
 });
 
 test.run();
