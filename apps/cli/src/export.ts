@@ -9,8 +9,9 @@ import {
   streamName,
 } from '@counterfoil/engine';
 import { canonicalJson, type EnvironmentId, type WalletId } from '@counterfoil/kernel';
-import { type Checkpoint, ledgerCheckpoint, ledgerPrefix, wallet } from '@counterfoil/modules';
+import { type Checkpoint, ledgerPrefix, wallet } from '@counterfoil/modules';
 import { OperatorError } from './settings.ts';
+import { checkpointsOf } from './verify-checkpoints.ts';
 
 /** Which wallet to export, and what is to be proved of it. */
 export interface ExportOptions {
@@ -56,7 +57,7 @@ async function proofLines(
   stream: string,
   { environmentId, since }: ExportOptions,
 ): Promise<readonly string[]> {
-  const { last, earlier } = await checkpointsOf(store, environmentId, since);
+  const { last, earlier } = await checkpointsFor(store, environmentId, since);
   const { tree_size: size, root_hash: root, position, statement, signature } = last;
   try {
     const { inclusion, consistency } = await readProofs(store, {
@@ -78,18 +79,14 @@ async function proofLines(
 }
 
 /** The last checkpoint of an environment, and the one with an id. */
-async function checkpointsOf(
+async function checkpointsFor(
   store: EventStore,
   environmentId: EnvironmentId,
   since: string | undefined,
 ): Promise<{ readonly last: Checkpoint; readonly earlier: Checkpoint | null }> {
-  const parts = { category: ledgerCheckpoint.name, scope: environmentId, id: environmentId };
-  let last: Checkpoint | null = null;
-  let earlier: Checkpoint | null = null;
-  for await (const { data } of store.readStream(streamName(parts))) {
-    last = ledgerCheckpoint.events.LedgerCheckpointCreated.parse(data);
-    if (last.id === since) earlier = last;
-  }
+  const all = await checkpointsOf(store, environmentId);
+  const last = all.at(-1);
+  const earlier = all.find(({ id }) => id === since) ?? null;
   if (!last)
     throw new OperatorError('There is no checkpoint yet. Take one: counterfoil checkpoint');
   if (since !== undefined && !earlier) throw new OperatorError(`There is no checkpoint ${since}.`);

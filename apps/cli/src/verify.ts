@@ -11,6 +11,7 @@ import {
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
 import type { ServerUrls } from './settings.ts';
+import { verifyCheckpoints } from './verify-checkpoints.ts';
 
 const slices = () => modules({ secrets: null });
 
@@ -29,8 +30,8 @@ const describeDifference = ({ table, id, kind, path, expected, actual }: Differe
 };
 
 /**
- * `counterfoil verify`: checks every hash chain and derives every read-model row anew from the
- * log. Prints what differs, first what is first, and a summary. True when nothing differs.
+ * `counterfoil verify`: checks every hash chain, holds the log against the signed checkpoints and
+ * derives every read-model row anew from the log. Prints what differs, first what is first, and a summary. True when nothing differs.
  */
 export async function verify(urls: ServerUrls, print: (line: string) => void): Promise<boolean> {
   const store = openEventStore({ url: urls.eventStoreUrl });
@@ -47,6 +48,7 @@ export async function verify(urls: ServerUrls, print: (line: string) => void): P
       print('The read models were not compared, because the log cannot be read to its end.');
       return false;
     }
+    const signed = await verifyCheckpoints(store, print);
     const report = await verifyReadModel({
       store,
       database: urls.databaseUrl,
@@ -59,7 +61,10 @@ export async function verify(urls: ServerUrls, print: (line: string) => void): P
         `${report.truncated ? ' or more' : ''} differences, at position ${report.position}`,
     );
     return (
-      chains.breaks.length === 0 && report.differences.length === 0 && report.skipped.length === 0
+      chains.breaks.length === 0 &&
+      signed &&
+      report.differences.length === 0 &&
+      report.skipped.length === 0
     );
   } finally {
     await store.close();

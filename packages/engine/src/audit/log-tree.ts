@@ -119,6 +119,31 @@ async function hashesOf(
   return hasher.hashes();
 }
 
+/**
+ * Whether the log still makes trees that were built from it before, given smallest first; gives
+ * those that it does not make. Reads the streams of the prefix once.
+ */
+export async function lostTrees<Tree extends Pick<LogTree, 'size' | 'root' | 'position'>>(
+  store: EventStore,
+  prefix: string,
+  trees: readonly Tree[],
+): Promise<readonly Tree[]> {
+  const builder = new TreeBuilder();
+  const due = [...trees];
+  const lost: Tree[] = [];
+  let size = 0;
+  const upTo = BigInt(trees.at(-1)?.position ?? '0');
+  for await (const event of store.readLog({ prefixes: [prefix], after: 0n, upTo })) {
+    builder.add(eventLeaf(event));
+    size += 1;
+    while (due[0]?.size === size) {
+      const [tree] = due.splice(0, 1);
+      if (tree && tree.root !== rootOf(builder.frontier())) lost.push(tree);
+    }
+  }
+  return [...lost, ...due];
+}
+
 /** All records of a category, oldest first, by the events that began their streams. */
 export async function* recordsOf(store: EventStore, category: string): AsyncGenerator<StreamParts> {
   const prefixes = [categoryPrefix(category)];

@@ -1,3 +1,4 @@
+import { verifyCheckpoints } from '@counterfoil/cli/verify-checkpoints';
 import { verifyLedger } from '@counterfoil/cli/verify-ledger';
 import { type NewEvent, signingKeyFrom } from '@counterfoil/engine';
 import type { Checkpoint } from '@counterfoil/modules';
@@ -187,5 +188,26 @@ test('no proof is made from a log that is not what was signed', async () => {
     );
   }
 });
+
+test('the operator finds a suffix that was chained anew in the log itself', async () => {
+  const { world, second } = await worldWith('30');
+  const check = async (): Promise<string[]> => {
+    const lines: string[] = [];
+    await verifyCheckpoints(world.store, (line) => lines.push(line));
+    return lines;
+  };
+  assert.equal(await check(), ['checkpoints: 2 signed, 0 no longer hold']);
+  const last = world.store.log.findLast(({ revision, stream }) => revision === 3 && isOurs(stream));
+  Object.assign(last?.metadata ?? {}, { hash: '0'.repeat(64) });
+  assert.equal(await check(), [
+    `checkpoint ${second.id}: the log up to position ${second.position} is not what was signed`,
+    'checkpoints: 2 signed, 1 no longer hold',
+  ]);
+  const first = world.store.log.findIndex(({ stream }) => isOurs(stream));
+  world.store.log.splice(first, 1);
+  assert.is((await check()).length, 3);
+});
+
+const isOurs = (stream: string): boolean => stream.endsWith(id);
 
 test.run();
