@@ -69,7 +69,7 @@ export interface BatchInput<State> {
 /**
  * Decides commands one after the other on the folded stream, each on the state that the ones
  * before it left. A command that fails leaves the others as if it were absent. Stops early, with
- * fewer decided entries than given, when the append would grow too large.
+ * fewer decided entries than given, before the append would grow too large.
  */
 export function decideBatch<State>(input: BatchInput<State>): DecidedBatch<State> {
   const decided: DecidedEntry<State>[] = [];
@@ -78,7 +78,6 @@ export function decideBatch<State>(input: BatchInput<State>): DecidedBatch<State
   let stream = input.stream;
   let characters = 0;
   for (const entry of input.entries) {
-    if (events.length > 0 && characters > batchLimits.characters) break;
     const { mark } = entry.command;
     const earlier = mark ? keysOfBatch.get(mark.key) : undefined;
     if (mark && (earlier || input.isKnownKey(mark.key))) {
@@ -86,6 +85,8 @@ export function decideBatch<State>(input: BatchInput<State>): DecidedBatch<State
       continue;
     }
     const step = decideOne(input, stream, entry);
+    // What is large goes alone, so that the store's limit can refuse nothing but itself.
+    if (events.length > 0 && characters + step.characters > batchLimits.characters) break;
     decided.push({ entry, verdict: step.verdict });
     if (step.verdict.kind !== 'appended') continue;
     stream = step.verdict.after;

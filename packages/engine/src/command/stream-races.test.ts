@@ -1,7 +1,8 @@
 import { refusal } from '@counterfoil/kernel';
-import type { MemoryStore } from '@counterfoil/testkit';
+import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AppendError } from '../log/types.ts';
 import { requestMark } from './request-mark.ts';
 import { command, fill, type JarDecision, jar, outcomeOf, rename, startOn } from './test-jar.ts';
 
@@ -58,6 +59,35 @@ test('a repetition is answered although its value belongs to another record by n
   await other.writer('2').run(command(rename('red')));
   const again = await outcomeOf(behind.writer('1').run(command(rename('red'), 'key')));
   assert.is(typeof again === 'string' ? again : again.state.name, 'red');
+});
+
+test('an outcome that stays unknown is not told as if nothing had been written', async () => {
+  const { store, writer } = start();
+  store.fate = () => 'lost_unheard';
+  assert.is(await outcomeOf(writer().run(command(fill(1), 'key'))), 'service_unavailable');
+  store.fate = () => 'conflict';
+  assert.is(await outcomeOf(writer().run(command(fill(1), 'other'))), 'version_conflict');
+});
+
+test('a change that is too large for the store takes no other down with it', async () => {
+  const { store, writer } = start();
+  const append = store.append.bind(store);
+  const limit = 1_000_000;
+  const manyFills: JarDecision = () =>
+    Array.from({ length: 4_000 }, () => ({ type: 'Filled', data: { coins: 1 } }));
+  store.append = (stream, events, expected) =>
+    JSON.stringify(events).length > limit
+      ? Promise.reject(new AppendError('too_large', 'too large'))
+      : append(stream, events, expected);
+  const outcomes = await Promise.all([
+    outcomeOf(writer().run(command(fill(1)))),
+    outcomeOf(writer().run(command(manyFills))),
+    outcomeOf(writer().run(command(fill(2)))),
+  ]);
+  assert.equal(
+    outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : outcome.state.coins)),
+    [1, 'payload_too_large', 3],
+  );
 });
 
 test.run();

@@ -4,17 +4,17 @@ import {
   batchLimits,
   type ClaimsVerdict,
   type DecidedBatch,
-  type DecidedEntry,
   decideBatch,
   needsNoFreshState,
 } from './batch.ts';
 import type { Command, Entry, WriterOutcome } from './command.ts';
-import { advance, emptyStream, type FoldedStream } from './folded-stream.ts';
-import { freshReads } from './fresh-reads.ts';
+import type { FoldedStream } from './folded-stream.ts';
+import { FollowedStream } from './followed-stream.ts';
 import { recall } from './replay.ts';
 import { RequestIndex } from './request-index.ts';
+import { UnheardAppends } from './unheard-appends.ts';
 import { type StreamPlace, type WriterEnvironment, writerLimits } from './writer-environment.ts';
-import { appendFailure, readFailure, tooManyConflicts, tooManyWaiting } from './writer-problems.ts';
+import { appendFailure, roundsUsedUp, tooManyWaiting } from './writer-problems.ts';
 
 /**
  * The only writer of one stream in this process. Commands wait in a mailbox; while an append is
@@ -27,20 +27,15 @@ export class StreamWriter<State> {
   readonly #environment: WriterEnvironment;
   readonly #queue: Entry<State>[] = [];
   readonly #requests = new RequestIndex<State>();
-  /** By the id of their last event: appended batches of which we never heard the outcome. */
-  readonly #unknown = new Map<string, DecidedEntry<State> & { verdict: AppendedVerdict<State> }>();
-  #stream: FoldedStream<State>;
-  /** Whether events may exist that we have not read: at the start and after a failure. */
-  #behind = true;
-  /** Reads what the log has after the last known event. */
-  readonly #catchUp = freshReads(() => this.#readTail());
+  readonly #unheard = new UnheardAppends<State>();
+  readonly #stream: FollowedStream<State>;
   #draining = false;
   #claiming = 0;
 
   constructor(environment: WriterEnvironment, place: StreamPlace) {
     this.#environment = environment;
     this.place = place;
-    this.#stream = emptyStream(place.aggregate.initial);
+    this.#stream = new FollowedStream(environment.store, place, (event) => this.#take(event));
   }
 
   /** Whether nothing is under way, so that the writer may be forgotten. */
@@ -49,19 +44,19 @@ export class StreamWriter<State> {
       !this.#draining &&
       this.#queue.length === 0 &&
       this.#claiming === 0 &&
-      !this.#catchUp.isUnderWay()
+      !this.#stream.catchUp.isUnderWay()
     );
   }
 
   /** The stream as the log has it now: reads what came after the last known event. */
   async current(): Promise<FoldedStream<State>> {
-    await this.#catchUp();
-    return this.#stream;
+    await this.#stream.catchUp();
+    return this.#stream.now;
   }
 
   /** The first outcome of a request that this stream has seen; null when it has not. */
   async replay(mark: RequestMark): Promise<WriterOutcome<State> | null> {
-    if (this.#behind) await this.#catchUp();
+    if (this.#stream.isBehind) await this.#stream.catchUp();
     return this.#requests.has(mark.key) ? this.#recall(mark) : null;
   }
 
@@ -92,28 +87,30 @@ export class StreamWriter<State> {
     let waiting = entries;
     let reason: unknown = null;
     try {
-      if (this.#behind) await this.#catchUp();
+      if (this.#stream.isBehind) await this.#stream.catchUp();
       for (let round = 0; round < writerLimits.rounds && waiting.length > 0; ) {
         const batch = this.#decide(waiting);
         if (await this.#isTrue(batch)) {
           this.#finish(batch);
           waiting = waiting.slice(batch.decided.length);
         } else {
-          waiting = waiting.filter((entry) => !entry.isSettled);
-          round += 1;
+          const left = waiting.filter((entry) => !entry.isSettled);
+          // Only rounds that brought nobody to an end count: all others come to an end by themselves.
+          if (left.length === waiting.length) round += 1;
+          waiting = left;
         }
       }
     } catch (error) {
       reason = error;
     }
-    for (const entry of waiting) this.#fail(entry, reason ?? tooManyConflicts());
+    for (const entry of waiting) this.#fail(entry, reason ?? roundsUsedUp(entry.attempts.size));
   }
 
   #decide(entries: readonly Entry<State>[]): DecidedBatch<State> {
     return decideBatch({
       aggregate: this.place.aggregate,
       streamName: this.place.name,
-      stream: this.#stream,
+      stream: this.#stream.now,
       entries,
       isKnownKey: (key) => this.#requests.has(key),
       now: this.#environment.now(),
@@ -127,11 +124,11 @@ export class StreamWriter<State> {
    * based on. False: the stream has moved or the outcome is unknown; decide again.
    */
   async #isTrue(batch: DecidedBatch<State>): Promise<boolean> {
-    const { revision } = this.#stream.head;
+    const { revision } = this.#stream.now.head;
     if (batch.events.length === 0) {
       if (batch.decided.every(({ verdict }) => needsNoFreshState(verdict.kind))) return true;
-      await this.#catchUp();
-      return this.#stream.head.revision === revision;
+      await this.#stream.catchUp();
+      return this.#stream.now.head.revision === revision;
     }
     try {
       const appended = await this.#environment.store.append(
@@ -140,7 +137,7 @@ export class StreamWriter<State> {
         revision,
       );
       this.#environment.onBatch?.(batch.decided.length, batch.events.length);
-      this.#moveTo({ ...batch.after, position: appended.position });
+      this.#stream.moveTo({ ...batch.after, position: appended.position });
       return true;
     } catch (error) {
       if (!(error instanceof AppendError)) throw error;
@@ -149,24 +146,18 @@ export class StreamWriter<State> {
     }
   }
 
-  /** A read of the tail may have brought our own events before the answer to the append came. */
-  #moveTo(after: FoldedStream<State>): void {
-    if (after.head.revision >= this.#stream.head.revision) this.#stream = after;
-  }
-
   async #lookAfter(error: AppendError, batch: DecidedBatch<State>): Promise<void> {
     if (error.failure === 'conflict') this.#environment.onConflict?.();
-    else if (error.failure === 'unknown_outcome') this.#expectUnknown(batch);
+    else if (error.failure === 'unknown_outcome') this.#unheard.expect(batch);
+    else if (error.failure === 'too_large') return this.#failAppended(batch, error);
     else throw appendFailure(this.place.name, error);
-    this.#behind = true;
-    await this.#catchUp();
+    await this.#stream.recover();
   }
 
-  #expectUnknown(batch: DecidedBatch<State>): void {
+  /** Nobody suffers for another: what is large goes alone. */
+  #failAppended(batch: DecidedBatch<State>, error: AppendError): void {
     for (const { entry, verdict } of batch.decided) {
-      if (verdict.kind !== 'appended') continue;
-      entry.attempts.add(verdict.lastEventId);
-      this.#unknown.set(verdict.lastEventId, { entry, verdict });
+      if (verdict.kind === 'appended') this.#fail(entry, appendFailure(this.place.name, error));
     }
   }
 
@@ -222,7 +213,7 @@ export class StreamWriter<State> {
     events: WriterOutcome<State>['events'],
     refusal: WriterOutcome<State>['refusal'] = null,
   ): WriterOutcome<State> {
-    const { position } = this.#stream;
+    const { position } = this.#stream.now;
     const { recordRevision: revision } = after;
     return { state: after.state, events, revision, position, replayed: false, refusal };
   }
@@ -248,7 +239,7 @@ export class StreamWriter<State> {
 
   #close(entry: Entry<State>): void {
     entry.isSettled = true;
-    for (const id of entry.attempts) this.#unknown.delete(id);
+    this.#unheard.forget(entry);
   }
 
   #claim(entry: Entry<State>, { change, revision }: ClaimsVerdict): void {
@@ -287,7 +278,7 @@ export class StreamWriter<State> {
    */
   async #failUnlessOutdated(entry: Entry<State>, reason: unknown): Promise<void> {
     try {
-      await this.#catchUp();
+      await this.#stream.catchUp();
       const isStillWanted = this.#decide([entry]).decided[0]?.verdict.kind === 'claims';
       if (isStillWanted) this.#fail(entry, reason);
       else this.#requeue(entry);
@@ -300,24 +291,9 @@ export class StreamWriter<State> {
     return recall(this.#environment.store, this.place, this.#requests, mark);
   }
 
-  async #readTail(): Promise<void> {
-    try {
-      const from = this.#stream.head.revision + 1;
-      for await (const event of this.#environment.store.readStream(this.place.name, { from })) {
-        // An append of our own may have moved the stream while this read was under way.
-        if (event.revision > this.#stream.head.revision) this.#take(event);
-      }
-      this.#behind = false;
-    } catch (error) {
-      this.#behind = true;
-      throw readFailure(error);
-    }
-  }
-
   #take(event: StoredEvent): void {
-    this.#stream = advance(this.place.aggregate, this.#stream, event);
     this.#requests.note(event);
-    const ours = this.#unknown.get(event.id);
+    const ours = this.#unheard.of(event.id);
     if (ours) this.#finishAppended(ours.entry, ours.verdict);
   }
 }

@@ -11,9 +11,19 @@ export const tooManyWaiting = (): Problem =>
     },
   );
 
-/** Other writers won every round: nothing of this command was appended. */
-export const tooManyConflicts = (): Problem =>
-  new Problem('version_conflict', 'Others keep changing this record. Retry the request.');
+/**
+ * A command came to no end in all its rounds. Without attempts of unknown outcome, others won every
+ * round and nothing of it was appended; with some it may still take effect.
+ */
+export const roundsUsedUp = (unknownAttempts: number): Problem =>
+  unknownAttempts === 0
+    ? new Problem('version_conflict', 'Others keep changing this record. Retry the request.')
+    : new Problem(
+        'service_unavailable',
+        'The event store does not confirm the change: it may or may not have been made. Retry with ' +
+          'the same idempotency key.',
+        { retryAfterSeconds: 1 },
+      );
 
 /** The event store does not answer. A request with a key can be repeated safely. */
 export function storeAway(cause: Error): Problem {
