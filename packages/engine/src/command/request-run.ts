@@ -23,10 +23,11 @@ import type {
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { isRecordId } from '../log/stream-name.ts';
-import type { Position } from '../log/types.ts';
+import type { Position, RequestMark } from '../log/types.ts';
 import type { Cause, RawEvent, WriterOutcome } from './command.ts';
 import type { RecentWrites } from './recent-writes.ts';
 import { requestMark } from './request-mark.ts';
+import type { StreamWriter } from './stream-writer.ts';
 import { placeOf, type Streams } from './streams.ts';
 import { readFailure } from './writer-problems.ts';
 
@@ -57,6 +58,29 @@ export interface RunOptions {
 }
 
 type Any = Aggregate<string, EventCatalogue, unknown>;
+
+/**
+ * The outcome of a request with a key: the first one, when its stream has seen the key. Another process
+ * may have answered it since we last read the stream, so what cannot be prepared makes us read again.
+ */
+async function firstOutcome<State>(
+  writer: StreamWriter<State>,
+  mark: RequestMark,
+  prepare: () => Promise<() => Promise<WriterOutcome<State>>>,
+): Promise<WriterOutcome<State>> {
+  const known = await writer.replay(mark);
+  if (known) return known;
+  let run: () => Promise<WriterOutcome<State>>;
+  try {
+    run = await prepare();
+  } catch (reason) {
+    await writer.current();
+    const late = await writer.replay(mark);
+    if (late) return late;
+    throw reason;
+  }
+  return run();
+}
 
 /** One request on its way through the engine: what its handler may do, and what it has done. */
 export class RequestRunner implements RequestRun, RequestContext {
@@ -107,15 +131,12 @@ export class RequestRunner implements RequestRun, RequestContext {
     const writer = this.#writer<State>(aggregate, id);
     const { idempotencyKey, operation, fields, ifMatch } = this.#request;
     const mark = idempotencyKey === null ? null : requestMark(operation, idempotencyKey, fields);
-    const first = mark && (await writer.replay(mark));
-    const outcome =
-      first ??
-      (await writer.run({
-        decide: (await prepare()) as Decision<State, RawEvent>,
-        cause: this.#cause(aggregate),
-        mark,
-        expectedRevision: ifMatch,
-      }));
+    const prepared = async () => {
+      const decide = (await prepare()) as Decision<State, RawEvent>;
+      const cause = this.#cause(aggregate);
+      return () => writer.run({ decide, cause, mark, expectedRevision: ifMatch });
+    };
+    const outcome = await (mark ? firstOutcome(writer, mark, prepared) : (await prepared())());
     this.#note(outcome);
     if (outcome.refusal) throw outcome.refusal;
     if (outcome.events.length > 0) {

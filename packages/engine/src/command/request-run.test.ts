@@ -1,0 +1,55 @@
+import { instantOf, invalidField, type Problem } from '@counterfoil/kernel';
+import { MemoryStore } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Principal, RequestContext } from '../define/context.ts';
+import type { BeginRequest } from '../http/host.ts';
+import { RecentWrites } from './recent-writes.ts';
+import { RequestRunner, type RunOptions } from './request-run.ts';
+import { fill, jar, startOn } from './test-jar.ts';
+
+const test = suite('request run');
+
+/** Requests that one process gets, all with the same idempotency key. */
+function requestsTo(store: MemoryStore): () => RequestContext {
+  const { streams } = startOn(store);
+  const options: RunOptions = {
+    streams,
+    readSide: {
+      reader: () => ({}) as never,
+      projected: { position: () => 0n, waitFor: () => Promise.resolve(true) },
+    },
+    recentWrites: new RecentWrites(),
+    now: Date.now,
+  };
+  const request: BeginRequest = {
+    principal: { tenantId: 'tenant_1', environmentId: 'env_1' } as Principal,
+    requestId: 'req_1',
+    now: instantOf(0),
+    route: 'POST /jars/{id}/fill',
+    operation: 'POST /jars/1/fill',
+    idempotencyKey: 'key',
+    fields: {},
+    ifMatch: null,
+    minimumPosition: null,
+  };
+  return () => new RequestRunner(options, request);
+}
+
+test('a repetition is answered although another process wrote it and it could not be prepared now', async () => {
+  const store = new MemoryStore();
+  const [here, there] = [requestsTo(store), requestsTo(store)];
+  const tooLate = (): never => {
+    throw invalidField('/expires_at', 'must lie in the future');
+  };
+  const refusal = await here()
+    .execute(jar, '1', tooLate)
+    .catch((problem: Problem) => problem.code);
+  assert.is(refusal, 'validation_error', 'nobody has answered it yet');
+  await there().execute(jar, '1', () => fill(3) as never);
+  const again = await here().execute(jar, '1', tooLate);
+  assert.is(again.state.coins, 3);
+  assert.is(again.replayed, true);
+});
+
+test.run();
