@@ -2,7 +2,13 @@ import { verifyLedger } from '@counterfoil/cli/verify-ledger';
 import type { HoldId } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { debitCredits, loadCredits, settleDue } from '../../../modules/src/wallets/decisions.ts';
+import {
+  debitCredits,
+  freezeWallet,
+  loadCredits,
+  settleDue,
+  unfreezeWallet,
+} from '../../../modules/src/wallets/decisions.ts';
 import { captureHold, holdCredits } from '../../../modules/src/wallets/hold-decisions.ts';
 import {
   creation,
@@ -172,5 +178,38 @@ for (const [what, number, change, named] of [
     assert.match(await finding(rechained(lines, number, change)), named);
   });
 }
+
+const unchanged = (data: object): object => data;
+
+test('an event that is dated before the one it follows is named', async () => {
+  const forged = rechained(lines, 5, unchanged, { occurred_at: second(1) });
+  assert.match(await finding(forged), /^line 6: revision 4: happened at .*, before the event/);
+});
+
+test('a capture of a hold that had expired is named', async () => {
+  const forged = rechained(lines, 5, (data) => ({ ...data, expires_at: second(4) }));
+  assert.match(await finding(forged), /^line 7: revision 5: does not end its hold at the right/);
+});
+
+test('a capture of more than was held is named', async () => {
+  const forged = rechained(lines, 6, (data) => ({ ...data, credits: '21' }));
+  assert.match(await finding(forged), /^line 7: revision 5: /);
+});
+
+test('an event of an unknown type is named', async () => {
+  const forged = rechained(lines, 4, unchanged, { type: 'CreditsVanished' });
+  assert.match(await finding(forged), /^line 5: revision 3: is of an unknown type/);
+});
+
+test('a wallet that is closed with credits in it, or changed afterwards, is named', async () => {
+  const closed = { type: 'WalletClosed' };
+  assert.match(await finding(rechained(lines, 4, unchanged, closed)), /not empty/);
+  const empty = ledgerWorld();
+  await empty.run(id, creation(id));
+  await empty.run(id, freezeWallet(id));
+  await empty.run(id, unfreezeWallet(id));
+  const forged = rechained(await empty.exported(id), 2, unchanged, closed);
+  assert.match(await finding(forged), /^line 4: revision 2: changes a closed wallet/);
+});
 
 test.run();

@@ -1,5 +1,5 @@
 import { chainHash, type EventMetadata } from '@counterfoil/engine';
-import { canonicalJson } from '@counterfoil/kernel';
+import { canonicalJson, type Instant } from '@counterfoil/kernel';
 
 interface EventLine {
   readonly id: string;
@@ -25,6 +25,7 @@ export function rechained(
   lines: readonly string[],
   number: number,
   change: (data: Record<string, never>) => object,
+  { type, occurred_at }: { readonly type?: string; readonly occurred_at?: Instant } = {},
 ): string[] {
   let prev = '';
   return lines.map((text, index) => {
@@ -38,8 +39,11 @@ export function rechained(
       return text;
     }
     const data = index === number ? change(event.data as Record<string, never>) : event.data;
-    const linked = { ...metadata, prev };
-    prev = chainHash(event.stream, event.revision, { ...event, data, metadata: linked });
-    return canonicalJson({ ...event, data, metadata: { ...linked, hash: prev } });
+    const isHere = index === number;
+    const moved = isHere && occurred_at ? { ...metadata, occurred_at } : metadata;
+    const linked = { ...moved, prev };
+    const changed = { ...event, data, type: isHere && type ? type : event.type };
+    prev = chainHash(event.stream, event.revision, { ...changed, metadata: linked });
+    return canonicalJson({ ...changed, metadata: { ...linked, hash: prev } });
   });
 }
