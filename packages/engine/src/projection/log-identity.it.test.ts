@@ -73,6 +73,31 @@ test('a restored older log is refused, also when it has been written to since', 
   await older.close();
 });
 
+test('a log that lost what the filter passed over is refused once it is written to', async () => {
+  const log = await world.log();
+  const database = await world.database();
+  const last = await writeSome(log.pen);
+  await log.close();
+  const copy = `${log.directory}_copy`;
+  await cp(log.directory, copy, { recursive: true });
+  const newer = await startLog(log.directory);
+  await withProjector({ store: newer.store, database, tables }, async (projector) => {
+    await untilLive(projector, last);
+    for (let index = 0; index < 40; index += 1) {
+      await newer.pen.write(`m${index}`, [{ type: 'Joined', data: {} }], acme, 'member');
+    }
+    assert.ok(await projector.projected.waitFor(last + 1n, 20_000), 'a checkpoint came');
+  });
+  await newer.close();
+  const older = await startLog(copy);
+  await older.pen.write('new', [opened('new')]);
+  await withProjector({ store: older.store, database, tables }, async (projector) => {
+    await until('it refuses', () => projector.status().state === 'refused');
+    assert.match(projector.status().error ?? '', /counter-env_acme.new@0 .* was not there/);
+  });
+  await older.close();
+});
+
 test('another log is refused until the read models are discarded', async () => {
   const own = await world.log();
   const database = await world.database();

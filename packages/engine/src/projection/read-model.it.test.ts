@@ -212,6 +212,36 @@ test('says what to do when the database user may not make the role of the reader
   assert.equal(await migrate({ database: url.href }), engineNames);
 });
 
+test('a session that is cut off during a read fails that read alone', async () => {
+  const { store, pen } = await world.log();
+  const database = await world.database();
+  await withProjector({ store, database, tables: [counters] }, async (projector) => {
+    await untilLive(projector, await pen.write('c1', [opened('one')]));
+  });
+  const model = createReadModel({ url: database, log: silentLog });
+  const blocker = new Client({ connectionString: database });
+  blocker.on('error', () => undefined);
+  await blocker.connect();
+  await blocker.query('begin; lock table counterfoil.counters_v1 in access exclusive mode');
+  const reading = model
+    .reader(caller)
+    .find(counters, 'c1')
+    .catch((error: unknown) => error);
+  await until('the read is waiting and was cut off', async () => {
+    const ended = await statement(
+      database,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return ended.length > 0;
+  });
+  assert.is(((await reading) as Problem).code, 'service_unavailable');
+  await blocker.query('commit');
+  assert.is((await model.reader(caller).find(counters, 'c1'))?.resource.name, 'one');
+  await blocker.end();
+  await model.close();
+});
+
 test('a statement that takes too long is given up', async () => {
   const { store, pen } = await world.log();
   const database = await world.database();
@@ -220,6 +250,7 @@ test('a statement that takes too long is given up', async () => {
   });
   const model = createReadModel({ url: database, log: silentLog, statementTimeoutMs: 200 });
   const blocker = new Client({ connectionString: database });
+  blocker.on('error', () => undefined);
   await blocker.connect();
   await blocker.query('begin; lock table counterfoil.counters_v1 in access exclusive mode');
   const failure = await model

@@ -15,6 +15,7 @@ import {
   opened,
   silentLog,
   startWorld,
+  statement,
   type TestWorld,
   untilLive,
   withProjector,
@@ -223,6 +224,30 @@ test('keeps tenants and environments apart', async () => {
   // An environment's id alone opens nothing.
   const mixed = { tenant: 'tenant_bolt', environment: 'env_acme' };
   assert.is(await reader(mixed).find(counters, 'c0'), null);
+});
+
+test('the first wall: the conditions hold without row-level security', async () => {
+  const tables = ['counters_v1', 'members_v1'];
+  const change = (what: string) =>
+    statement(
+      database,
+      tables
+        .map((table) => `alter table counterfoil.${table} ${what} row level security`)
+        .join(';'),
+    );
+  await change('disable');
+  try {
+    assert.is((await reader(bolt).find(counters, 'c1'))?.resource.name, 'other tenant');
+    assert.is(await reader(bolt).find(counters, 'c0'), null);
+    assert.is(await reader(acme).find(counters, 't1'), null);
+    assert.is((await reader(bolt).find(members, 'm1'))?.resource.name, 'Bob');
+    const page = await reader(bolt).list(counters, { limit: 50, offset: 0 });
+    assert.is(page.pagination.total, 1);
+    const mixed = { tenant: 'tenant_bolt', environment: 'env_acme' };
+    assert.is(await reader(mixed).find(counters, 'c0'), null);
+  } finally {
+    await change('enable');
+  }
 });
 
 test('the second wall: without a condition the reader role sees its own rows only', async () => {

@@ -13,6 +13,7 @@ import {
   countersSecond,
   counterView,
   dump,
+  member,
   members,
   opened,
   type Pen,
@@ -169,6 +170,26 @@ test('finds a view that shows other rows than those of the table', async () => {
     report.differences.map(({ table, id, kind }) => [table, id, kind]),
     [['members', 'm1', 'missing']],
   );
+});
+
+test('compares a table that stopped with the log up to where it stopped', async () => {
+  const { log, database } = await filled();
+  const stopping = documents(member, {
+    name: 'members',
+    version: 1,
+    view: (state) => {
+      if (state.name === 'Eve') throw new Error('not Eve');
+      return state;
+    },
+  });
+  const stopped = [...allTables, stopping];
+  await withProjector({ store: log.store, database, tables: stopped }, async (projector) => {
+    await log.pen.write('m2', [{ type: 'Joined', data: { name: 'Eve' } }], acme, 'member');
+    const last = await log.pen.write('c1', [added(1)], acme);
+    assert.ok(await projector.projected.waitFor(last, 20_000));
+  });
+  const report = await verifyReadModel({ store: log.store, database, tables });
+  assert.equal([report.differences, report.skipped], [[], []]);
 });
 
 test('compares a running system, up to the checkpoint that it has seen', async () => {
