@@ -196,6 +196,19 @@ test('a capture of more than was held is named', async () => {
   assert.match(await finding(forged), /^line 7: revision 5: /);
 });
 
+test('credits of an amount that were rounded the wrong way are named', async () => {
+  const bought = ledgerWorld();
+  await bought.run(id, creation(id, { topup_conversion_rate: '4' }));
+  const quantity = { amount: text('0.00000001') };
+  await bought.run(id, loadCredits(id, [load('0', { quantity })]));
+  const honest = await bought.exported(id);
+  assert.match(await finding(honest), /credit balance 0.000000002,/);
+  const credits = '0.000000003';
+  const figures = { credits, credit_balance_after: credits, credits_available: credits };
+  const forged = rechained(honest, 2, (data) => ({ ...data, ...figures }));
+  assert.match(await finding(forged), /^line 3: revision 1: amount is not credits × rate/);
+});
+
 test('an event of an unknown type is named', async () => {
   const forged = rechained(lines, 4, unchanged, { type: 'CreditsVanished' });
   assert.match(await finding(forged), /^line 5: revision 3: is of an unknown type/);
