@@ -109,8 +109,12 @@ function initialExpiry(now: Instant, body: CreateWallet): Instant | null {
   return futureExpiry(now, exact ?? day, pointer);
 }
 
-/** An expiry that still lies ahead, or none. */
-function futureExpiry(now: Instant, expiry: Instant | null, pointer: string): Instant | null {
+/** An expiry that still lies ahead, or none. Throws 400 with the pointer. */
+export function futureExpiry(
+  now: Instant,
+  expiry: Instant | null,
+  pointer: string,
+): Instant | null {
   if (expiry !== null && expiry <= now) throw invalidField(pointer, 'must lie in the future');
   return expiry;
 }

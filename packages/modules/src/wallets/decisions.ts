@@ -108,16 +108,6 @@ export const terminateWallet =
   (id: string, details: Omit<EntryDetails, 'reason'>): WalletDecision =>
   (state, at) => {
     const wallet = open(state, id, 'be terminated');
-    if (decimal(wallet.credit_balance).cmp(zero) < 0) {
-      throw refusal('The wallet owes credits. Top it up to zero before terminating it.', {
-        credit_balance: wallet.credit_balance,
-      });
-    }
-    if (wallet.holds.length > 0) {
-      throw refusal('The wallet has open holds. Capture or void them before terminating it.', {
-        holds: wallet.holds.map((hold) => hold.id),
-      });
-    }
     const rest = (current: Wallet): WalletEvent[] =>
       current.credit_balance === '0'
         ? []
@@ -129,8 +119,24 @@ export const terminateWallet =
             ),
           ];
     const closed: WalletEvent = { type: 'WalletClosed', data: {} };
-    return [...chain(wallet, [(current) => dueEvents(current, at), rest]), closed];
+    const due = (current: Wallet) => dueEvents(current, at);
+    return [...chain(wallet, [due, assertEndable, rest]), closed];
   };
+
+/** Refuses to end a wallet that owes credits or has open holds. Leads to no events. */
+function assertEndable(wallet: Wallet): readonly [] {
+  if (decimal(wallet.credit_balance).cmp(zero) < 0) {
+    throw refusal('The wallet owes credits. Top it up to zero before terminating it.', {
+      credit_balance: wallet.credit_balance,
+    });
+  }
+  if (wallet.holds.length > 0) {
+    throw refusal('The wallet has open holds. Capture or void them before terminating it.', {
+      holds: wallet.holds.map((hold) => hold.id),
+    });
+  }
+  return [];
+}
 
 /** The wallet, if it exists and is not closed. Throws 404 or 400. */
 export function open(state: WalletState, id: string, purpose: string): Wallet {

@@ -183,6 +183,12 @@ export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly Wa
       credits,
     });
   }
+  // The request was checked when it arrived; what it waited for since may have used the time up.
+  if (load.expiresAt !== null && load.expiresAt <= at) {
+    throw invalidOperation('The credits would have expired before they were loaded.', {
+      expires_at: load.expiresAt,
+    });
+  }
   const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
   // A load on a wallet that owes pays the debt first; only the rest can be spent (§3.4).
   const available = smaller(decimal(credits), decimal(booked.credit_balance_after));

@@ -35,12 +35,12 @@ export const holdCredits =
   (id: string, hold: NewHold): WalletDecision =>
   (state, at) => {
     const wallet = spendable(state, id);
-    if (wallet.holds.length >= holdsMaximum) {
-      throw refusal(`Wallet ${id} has ${holdsMaximum} open holds. Capture or void some first.`);
-    }
     return chain(wallet, [
       (current) => dueEvents(current, at),
       (current) => {
+        if (current.holds.length >= holdsMaximum) {
+          throw refusal(`Wallet ${id} has ${holdsMaximum} open holds. Capture or void some first.`);
+        }
         assertFunds(current, hold.credits);
         return [
           {
@@ -57,6 +57,8 @@ export const holdCredits =
           },
         ];
       },
+      // A hold leaves the balance as it is; what was due before it does not.
+      alertEvents,
     ]);
   };
 

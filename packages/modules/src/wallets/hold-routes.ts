@@ -9,15 +9,9 @@ import {
   searchFilters,
   where,
 } from '@counterfoil/engine/define';
-import {
-  invalidField,
-  invariant,
-  notFound,
-  referenceSchema,
-  type Stamped,
-} from '@counterfoil/kernel';
+import { invariant, notFound, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { entryDetails } from './commands.ts';
+import { entryDetails, futureExpiry } from './commands.ts';
 import type { WalletEvent } from './events.ts';
 import { captureHold, holdCredits, voidHold } from './hold-decisions.ts';
 import {
@@ -25,6 +19,7 @@ import {
   createHoldSchema,
   type HoldResource,
   holdAfter,
+  holdIdOf,
   holdSchema,
 } from './hold-resource.ts';
 import { holdTable } from './projection.ts';
@@ -49,12 +44,53 @@ async function getHold(
   return found.resource;
 }
 
+/** Throws 404 for a hold that is not known. An open one is in the log, however far reads are. */
+async function assertHold(context: RequestContext, walletId: string, id: string): Promise<void> {
+  const state = await context.load(wallet, walletId);
+  if (state?.holds.some((hold) => hold.id === id)) return;
+  await getHold(context, walletId, id);
+}
+
+/** A hold from the events of its wallet, for when the read model does not have it yet. */
+async function holdFromLog(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+): Promise<HoldResource | null> {
+  let hold: HoldResource | null = null;
+  for await (const event of context.history(wallet, walletId)) {
+    if (holdIdOf(event) === id) hold = holdAfter(hold, event);
+  }
+  return hold;
+}
+
+/** The hold after the event that gave it up. Others may have expired in the same request. */
+async function voidedBy(
+  context: RequestContext,
+  events: readonly Stamped<WalletEvent>[],
+  walletId: string,
+  id: string,
+): Promise<HoldResource> {
+  const event = events.find((each) => each.type === 'HoldReleased' && each.data.hold_id === id);
+  const found = await context.read.find(holdTable, id);
+  const hold = found?.resource ?? (await holdFromLog(context, walletId, id));
+  invariant(event && hold, `${walletId}: hold ${id} was voided without its events`);
+  return holdAfter(hold, { ...event, ...noPlace(walletId) }) ?? hold;
+}
+
+/** The place of an event of a wallet where nobody asks for more of it than the wallet. */
+const noPlace = (walletId: string) => ({
+  event_id: '',
+  aggregate_id: walletId,
+  revision: 0,
+  position: '0',
+});
+
 /** The hold as one event has left it, for the answer of the request that caused it. */
 function heldBy(events: readonly Stamped<WalletEvent>[], walletId: string): HoldResource {
   const event = events.find(({ type }) => type === 'CreditsHeld');
   invariant(event, 'a hold was made without its event');
-  const place = { event_id: '', aggregate_id: walletId, revision: 0, position: '0' };
-  const hold = holdAfter(null, { ...event, ...place });
+  const hold = holdAfter(null, { ...event, ...noPlace(walletId) });
   invariant(hold, 'a hold was made and is not there');
   return hold;
 }
@@ -72,15 +108,12 @@ export const holdRoutes = {
     body: createHoldSchema,
     response: holdSchema,
     handle: async (context, { params: { id }, body }) => {
-      if (body.expires_at !== undefined && body.expires_at <= context.now) {
-        throw invalidField('/expires_at', 'must lie in the future');
-      }
       const holdId = context.newId('hold');
       const { events } = await context.execute(wallet, id, () =>
         holdCredits(id, {
           holdId,
           credits: body.credits,
-          expiresAt: body.expires_at ?? null,
+          expiresAt: futureExpiry(context.now, body.expires_at ?? null, '/expires_at'),
           description: body.description ?? null,
           metadata: body.metadata,
         }),
@@ -137,7 +170,7 @@ export const holdRoutes = {
         referenceId: hold_id,
       };
       const { state, events, revision } = await context.execute(wallet, id, async () => {
-        await getHold(context, id, hold_id);
+        await assertHold(context, id, hold_id);
         return captureHold(id, hold_id, body.credits ?? null, details);
       });
       const movement = events.find((event) => event.type === 'HoldCaptured');
@@ -156,14 +189,10 @@ export const holdRoutes = {
     response: holdSchema,
     handle: async (context, { params: { id, hold_id } }) => {
       const { events } = await context.execute(wallet, id, async () => {
-        await getHold(context, id, hold_id);
+        await assertHold(context, id, hold_id);
         return voidHold(id, hold_id);
       });
-      const event = events.find(({ type }) => type === 'HoldReleased');
-      invariant(event, 'a hold was voided without its event');
-      const hold = await getHold(context, id, hold_id);
-      const place = { event_id: '', aggregate_id: id, revision: 0, position: '0' };
-      return holdAfter(hold, { ...event, ...place }) ?? hold;
+      return voidedBy(context, events, id, hold_id);
     },
   }),
 } satisfies Routes;
