@@ -14,13 +14,14 @@ import {
   processNames,
   startInstallation,
 } from './installation.ts';
-import { type Load, startLoad } from './load.ts';
+import { startLoad } from './load.ts';
 import { type Acknowledged, insist } from './movements.ts';
 import { assertNothingIsLost } from './truth.ts';
 
 const test = suite('kill -9 of each process and of all at once');
 
 const walletCount = 4;
+const movementsPerKill = 80;
 const limitMilliseconds = 60_000;
 
 /** What a killed worker had in hand, and what nobody took, is sent again soon. */
@@ -36,9 +37,8 @@ let installation: Installation;
 let api: Caller;
 let sink: Sink;
 let walletIds: readonly string[];
-let load: Load;
-/** Movements beside those of the load. */
-const probes: Acknowledged[] = [];
+const acknowledged: Acknowledged[] = [];
+let probes = 0;
 const arrived = new Set<string>();
 const closers: (() => Promise<void>)[] = [];
 
@@ -55,14 +55,6 @@ test.before(async () => {
   api = caller(installation.baseUrl, installation.apiKey);
   await api.ok('POST', '/webhooks/endpoints', { url: sink.url });
   walletIds = await Promise.all(Array.from({ length: walletCount }, openWallet));
-  load = startLoad({ caller: api, walletIds, clientsPerWallet: 2, maximum: 5_000 });
-  // When a test has failed, the load must not go on against a service that is being ended.
-  closers.push(() =>
-    load.stop().then(
-      () => undefined,
-      () => undefined,
-    ),
-  );
 });
 test.after(async () => {
   for (const close of closers.reverse()) await close();
@@ -108,9 +100,10 @@ const untilRuns = (name: ProcessName, before: number | null = null): Promise<num
 /** A write that begins now goes all the way: to the read model, to NATS and to the receiver. */
 async function assertAllFlows(): Promise<void> {
   const walletId = walletIds[0] ?? '';
-  const key = `probe-${probes.length + 1}`;
+  probes += 1;
+  const key = `probe-${probes}`;
   const probe = await insist(api, { walletId, kind: 'debit', credits: '3', key });
-  probes.push(probe);
+  acknowledged.push(probe);
   const headers = { 'counterfoil-min-position': String(probe.position) };
   await eventually(
     async () => {
@@ -127,32 +120,43 @@ async function assertAllFlows(): Promise<void> {
   );
 }
 
-/** Kills while at least one write has been sent and not answered. */
-async function killUnderLoad(pids: readonly number[]): Promise<void> {
-  await eventually(() => load.underWay() > 0);
+/** Kills in the middle of a load, sees to a new start, and waits for the load's last answer. */
+async function killUnderLoad(
+  name: string,
+  pids: readonly number[],
+  restart: () => Promise<unknown>,
+): Promise<void> {
+  const load = startLoad({
+    caller: api,
+    name,
+    walletIds,
+    clientsPerWallet: 2,
+    movements: movementsPerKill,
+  });
+  await load.half;
   for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await restart();
+  await assertAllFlows();
+  acknowledged.push(...(await load.done));
 }
 
 for (const name of processNames) {
   test(`everything flows again after kill -9 of ${name}`, async () => {
     const pid = await untilRuns(name);
-    await killUnderLoad([pid]);
-    await assertAllFlows();
-    await untilRuns(name, pid);
+    await killUnderLoad(name.replaceAll(' ', '-'), [pid], () => untilRuns(name, pid));
   });
 }
 
 test('everything flows again after kill -9 of all processes at once and a new start', async () => {
   const children = await Promise.all(processNames.map((name) => untilRuns(name)));
   const pids = [installation.pid, ...children];
-  await killUnderLoad(pids);
-  await untilNoneRuns(pids);
-  installation = await startInstallation({ folder, port, settings });
-  await assertAllFlows();
+  await killUnderLoad('all', pids, async () => {
+    await untilNoneRuns(pids);
+    installation = await startInstallation({ folder, port, settings });
+  });
 });
 
 test('what was acknowledged is there once, published once and delivered, and all verifies', async () => {
-  const acknowledged = [...(await load.stop()), ...probes];
   const { natsUrl } = installation;
   await assertNothingIsLost({ caller: api, natsUrl, sink, walletIds, acknowledged });
   const lines: string[] = [];
