@@ -216,7 +216,10 @@ test('a refusal for funds is the same for ever under its key, and keeps nobody f
   assert.equal({ ...said, instance: first.body.instance }, first.body);
   await tenant.ok('POST', path, { credits: '500' }, { 'idempotency-key': 'enough' });
   const { id } = await tenant.ok('POST', '/wallets', { customer_id: customerId, currency: 'eur' });
-  assert.is((await tenant.call('GET', `/wallets/${id}`)).status, 200);
+  await eventually(
+    async () => (await tenant.call('GET', `/wallets/${id}`)).status === 200,
+    () => 'the new wallet cannot be read',
+  );
 });
 
 test('paths that nobody has are not found, whatever the method and with or without a key', async () => {

@@ -22,6 +22,9 @@ export type Kind =
 /** Records that belong to a tenant as a whole: all its environments see them. */
 export const kindsOfTenants: readonly Kind[] = ['tenant', 'owner', 'person', 'service_account'];
 
+/** Any read will do: all tables are at one position, as long as none has stopped. */
+const firstRead = '/customers?limit=1';
+
 /**
  * Makes records for one key, each time a new one. All texts of a record contain the mark, so that
  * a test can tell whose it is wherever it turns up.
@@ -49,11 +52,27 @@ export class Records {
     return `${this.text('mail')}@example.com`;
   }
 
+  /**
+   * Makes something and waits until reads show it, however slow the machine is. An ordinary read
+   * waits only for a moment.
+   */
+  async #create(path: string, body: unknown) {
+    const made = await this.tenant.call('POST', path, body);
+    if (made.status >= 300) throw new Error(`POST ${path} was answered ${made.text}`);
+    const position = made.headers.get('counterfoil-position') ?? '0';
+    const upTo = { 'counterfoil-min-position': position };
+    await eventually(
+      async () => (await this.tenant.call('GET', firstRead, undefined, upTo)).status === 200,
+      () => `reads never came to position ${position}`,
+    );
+    return made.body;
+  }
+
   async customer(): Promise<{ id: string; external_id: string; email: string }> {
     const external_id = this.text('customer');
     const metadata = { note: this.mark };
     const body = { external_id, name: external_id, email: this.email(), metadata };
-    return this.tenant.ok('POST', '/customers', body);
+    return this.#create('/customers', body);
   }
 
   /** A wallet in dollars of a new customer, with ten credits. */
@@ -65,20 +84,20 @@ export class Records {
       description: this.text('wallet'),
       initial_credits_to_load: '10',
     };
-    return (await this.tenant.ok('POST', '/wallets', body)).id;
+    return (await this.#create('/wallets', body)).id;
   }
 
   /** The entry of a debit of a new wallet. */
   async transaction(): Promise<{ id: string; reference_id: string; wallet_id: string }> {
     const body = { credits: '1', description: this.text('debit') };
     const path = `/wallets/${await this.wallet()}/debit`;
-    return (await this.tenant.ok('POST', path, body)).wallet_transaction;
+    return (await this.#create(path, body)).wallet_transaction;
   }
 
   /** Credits that are set aside in a new wallet. */
   async hold(): Promise<{ id: string; wallet_id: string }> {
     const body = { credits: '2', description: this.text('hold') };
-    return this.tenant.ok('POST', `/wallets/${await this.wallet()}/holds`, body);
+    return this.#create(`/wallets/${await this.wallet()}/holds`, body);
   }
 
   /** A signed checkpoint of the ledger, over a new wallet among others. */
@@ -100,24 +119,24 @@ export class Records {
 
   async endpoint(): Promise<string> {
     const url = `https://example.com/${this.text('hook')}`;
-    return (await this.tenant.ok('POST', '/webhooks/endpoints', { url, enabled: false })).id;
+    return (await this.#create('/webhooks/endpoints', { url, enabled: false })).id;
   }
 
   async apiKey(): Promise<string> {
     const body = { name: this.text('key'), type: 'private_key' };
-    return (await this.tenant.ok('POST', '/secrets/api/keys', body)).secret.id;
+    return (await this.#create('/secrets/api/keys', body)).secret.id;
   }
 
   async person(): Promise<string> {
     const name = this.text('person');
     const body = { type: 'user', email: `${name}@example.com`, name };
-    return (await this.tenant.ok('POST', '/users', body)).id;
+    return (await this.#create('/users', body)).id;
   }
 
   async serviceAccount(): Promise<string> {
     const name = this.text('account');
     const body = { type: 'service_account', name, roles: ['event_reader'] };
-    return (await this.tenant.ok('POST', '/users', body)).id;
+    return (await this.#create('/users', body)).id;
   }
 
   /** What names a new record of this kind. */

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
+import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
 import { openings } from './openings.ts';
 import { assertProblem, pointersIn } from './problem-answer.ts';
@@ -69,10 +70,12 @@ test.before(async () => {
   const other = await walletWith('other', '7');
   await tenant.ok('POST', `/wallets/${other}/debit`, { credits: '1' });
   path = `/wallets/${id}/transactions`;
-  const page = await tenant.ok('GET', path);
+  const page = await eventually(async () => {
+    const answer = await tenant.call('GET', path);
+    return answer.body.pagination?.total === 6 && answer.body;
+  });
   all = page.items;
   assert.is(all.length, 6);
-  assert.is(page.pagination.total, 6);
 });
 test.after(() => opened.closeAll());
 

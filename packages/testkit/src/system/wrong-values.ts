@@ -185,15 +185,27 @@ const wrongInQuery = (field: Field): unknown[] => [
   ...field.schemas.flatMap(wrongSizes).filter((value) => typeof value === 'string'),
 ];
 
-/** Everything wrong that the documentation of an operation lets us know of. */
-export function wrongValues(operation: Operation): WrongValue[] {
-  const query = fieldsOfPart(operation.query).flatMap((field) =>
-    wrongInQuery(field).map((value) => ({ part: 'query' as const, path: field.path, value })),
-  );
-  const body = (operation.body ? fieldsIn(operation.body) : []).flatMap((field) =>
-    wrongInBody(field).map((value) => ({ part: 'body' as const, path: field.path, value })),
-  );
-  return [...query, ...body];
+/** Values that are tried where a field of the same name and schema was tried with all of them. */
+const fewValues = 4;
+
+/**
+ * Everything wrong that the documentation of an operation lets us know of. Fields that operations
+ * have in common, such as those of all searches, are tried with all values once, at the first
+ * operation that has them, and with a few at the others; `seen` remembers them.
+ */
+export function wrongValues(operation: Operation, seen: Set<string>): WrongValue[] {
+  const valuesOf = (part: WrongValue['part'], field: Field): WrongValue[] => {
+    const values = part === 'query' ? wrongInQuery(field) : wrongInBody(field);
+    const name = JSON.stringify([part, field.path, field.schemas]);
+    const isKnown = seen.has(name);
+    seen.add(name);
+    const tried = isKnown ? values.slice(0, fewValues) : values;
+    return tried.map((value) => ({ part, path: field.path, value }));
+  };
+  return [
+    ...fieldsOfPart(operation.query).flatMap((field) => valuesOf('query', field)),
+    ...(operation.body ? fieldsIn(operation.body) : []).flatMap((field) => valuesOf('body', field)),
+  ];
 }
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
