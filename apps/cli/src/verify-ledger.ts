@@ -79,6 +79,16 @@ function take(lots: readonly Lot[], credits: bigint): Lot[] {
   });
 }
 
+/** One part per lot, at the place of its first. */
+function inOneEach(parts: readonly Lot[]): Lot[] {
+  const byLot = new Map<unknown, Lot>();
+  for (const part of parts) {
+    const known = byLot.get(part.id);
+    byLot.set(part.id, { ...part, left: part.left + (known?.left ?? 0n) });
+  }
+  return [...byLot.values()];
+}
+
 const records = ['RequestRefused', 'ClaimRevoked', 'BulkRecorded'];
 const states = ['WalletCreated', 'WalletSettingsChanged', 'WalletFrozen', 'WalletUnfrozen'].concat(
   'WalletClosed',
@@ -127,7 +137,14 @@ class Book {
     }
     const hold = type.startsWith('Hold') ? this.#end(type, data) : null;
     must(!hold || credits <= hold.credits, 'captures more than was held');
-    const parts = take(hold?.parts ?? this.#drawable(type, data, credits), credits);
+    const own = hold ? take(hold.parts, credits) : [];
+    const beyond = credits - sum(own);
+    const parts = inOneEach([
+      ...own,
+      ...(beyond > 0n ? take(this.#drawable(type, data, credits), beyond) : []),
+    ]);
+    // What is left of a hold pays a debt before it goes back.
+    this.owed -= hold ? sum(take(hold.parts, this.owed)) : 0n;
     const rest = hold?.parts.filter(({ left }) => left > 0n) ?? [];
     this.lots = this.lots.filter(({ left }) => left > 0n);
     for (const part of rest) this.#put({ ...part });
@@ -162,8 +179,7 @@ class Book {
   }
 
   #load(data: Data, credits: bigint): void {
-    const available = this.balance < credits ? this.balance : credits;
-    const left = available > 0n ? available : 0n;
+    const left = this.owed < credits ? credits - this.owed : 0n;
     must(figure(data.credits_available, 'credits_available') === left, 'wrong credits_available');
     this.owed -= credits - left;
     const { transaction_id: id, priority, expires_at: expires } = data as Load;

@@ -123,7 +123,14 @@ function explanationOf(before: Wallet, event: HistoryEvent<MovementEvent>): Expl
     event.type === 'HoldCaptured'
       ? before.holds.find(({ id }) => id === event.data.hold_id)
       : undefined;
-  const lots = [...(hold?.parts ?? before.lots)].sort(inDrawOrder);
+  const parts = hold?.parts ?? [];
+  const others = before.lots.filter(
+    (lot) =>
+      !hold ||
+      (draw.has(lot.transaction_id) &&
+        !parts.some(({ transaction_id }) => transaction_id === lot.transaction_id)),
+  );
+  const lots = [...parts, ...others].sort(inDrawOrder);
   return {
     transaction_id: data.transaction_id,
     revision: event.revision,
@@ -147,7 +154,10 @@ function ruleOf(event: MovementEvent): string {
     case 'CreditsExpired':
       return 'The lot had reached its expiry instant; what was left of it is booked out.';
     case 'HoldCaptured':
-      return 'A capture draws from the lots that the hold had set aside, in draw-down order.';
+      return (
+        'A capture draws from the lots that the hold had set aside, in draw-down order; what the ' +
+        'hold promised beyond them comes out of the other lots.'
+      );
     case 'CreditsDebited':
       return (
         'Priority ascending (none last), expiry ascending (none last), free before purchased, ' +

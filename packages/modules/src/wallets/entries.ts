@@ -6,7 +6,6 @@ import {
   invalidOperation,
   type Metadata,
   sequencedId,
-  smaller,
   textOf,
   zero,
   zeroText,
@@ -15,7 +14,7 @@ import { alertStateOf } from './alerts.ts';
 import type { CreatedData, Entry, TransactionReason, WalletEvent } from './events.ts';
 import { divideHold, type Hold, hasEnded } from './holds.ts';
 import { drawFrom, isExpired, type Lot } from './lots.ts';
-import { type Wallet, wallet as walletAggregate } from './wallet.ts';
+import { debtOf, type Wallet, wallet as walletAggregate } from './wallet.ts';
 
 /** How much: by credits, or by an amount of the currency at the top-up rate (decision 22). */
 export type Quantity = { readonly credits: DecimalText } | { readonly amount: DecimalText };
@@ -113,7 +112,7 @@ export const releaseEvent = (
     hold_id: hold.id,
     cause,
     released_at: releasedAt,
-    returned: [...divideHold(wallet.lots, hold, zeroText).returned],
+    returned: [...divideHold(wallet.lots, hold, zeroText, debtOf(wallet)).returned],
   },
 });
 
@@ -124,7 +123,7 @@ export const captureEvent = (
   debit: Debit,
   at: Instant,
 ): WalletEvent => {
-  const { drawn, returned } = divideHold(wallet.lots, hold, debit.credits);
+  const { drawn, returned } = divideHold(wallet.lots, hold, debit.credits, debtOf(wallet));
   return {
     type: 'HoldCaptured',
     data: {
@@ -191,7 +190,7 @@ export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly Wa
   }
   const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
   // A load on a wallet that owes pays the debt first; only the rest can be spent (§3.4).
-  const available = smaller(decimal(credits), decimal(booked.credit_balance_after));
+  const available = decimal(credits).minus(debtOf(wallet));
   return [
     {
       type: 'CreditsLoaded',

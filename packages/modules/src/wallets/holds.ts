@@ -40,28 +40,56 @@ export function holdFrom(
 
 /** How the parts of a hold are divided when so many credits of it are captured. */
 export interface Division {
+  /** What was captured, with what its lot has afterwards. */
   readonly drawn: readonly Draw[];
   /** What goes back, with what its lot has afterwards. */
   readonly returned: readonly Draw[];
 }
 
-/** Divides a hold: captured parts in draw-down order, everything else goes back to its lots. */
-export function divideHold(lots: readonly Lot[], hold: Hold, captured: DecimalText): Division {
-  const drawn = drawFrom(hold.parts, captured);
-  const left = afterDraws(hold.parts, drawn);
-  const returned = left.map(({ transaction_id, remaining: credits }) => {
-    const lot = lots.find((other) => other.transaction_id === transaction_id);
-    const before = decimal(lot?.remaining ?? '0');
-    return { transaction_id, credits, remaining: textOf(before.plus(decimal(credits))) };
-  });
-  const remainingOf = (id: string) =>
-    returned.find(({ transaction_id }) => transaction_id === id)?.remaining ??
-    lots.find(({ transaction_id }) => transaction_id === id)?.remaining ??
-    textOf(zero);
+/**
+ * Divides a hold: captured parts in draw-down order; what the hold had promised beyond its parts comes
+ * out of the lots that are there by now; of the rest, `debt` is paid first and only what remains goes
+ * back to its lots. The lots must not be expired.
+ */
+export function divideHold(
+  lots: readonly Lot[],
+  hold: Hold,
+  captured: DecimalText,
+  debt: DecimalText,
+): Division {
+  const own = drawFrom(hold.parts, captured);
+  const beyond = drawFrom(lots, textOf(decimal(captured).minus(decimal(drawnCredits(own)))));
+  const left = afterDraws(hold.parts, own);
+  const back = afterDraws(left, drawFrom(left, debt));
+  const lotsLeft = afterDraws(lots, beyond);
+  const leftIn = (parts: readonly Lot[], id: string) =>
+    decimal(parts.find(({ transaction_id }) => transaction_id === id)?.remaining ?? '0');
+  const remaining = (id: string) => textOf(leftIn(lotsLeft, id).plus(leftIn(back, id)));
   return {
-    drawn: drawn.map((draw) => ({ ...draw, remaining: remainingOf(draw.transaction_id) })),
-    returned,
+    drawn: inOneEach([...own, ...beyond]).map((draw) => ({
+      ...draw,
+      remaining: remaining(draw.transaction_id),
+    })),
+    returned: back.map(({ transaction_id, remaining: credits }) => ({
+      transaction_id,
+      credits,
+      remaining: remaining(transaction_id),
+    })),
   };
+}
+
+const drawnCredits = (draws: readonly Draw[]): DecimalText =>
+  textOf(draws.reduce((sum, { credits }) => sum.plus(decimal(credits)), zero));
+
+/** One draw per lot: a lot can be a part of a hold and have credits of its own beside it. */
+function inOneEach(draws: readonly Draw[]): readonly Draw[] {
+  const byLot = new Map<string, Draw>();
+  for (const draw of draws) {
+    const known = byLot.get(draw.transaction_id);
+    const credits = known ? drawnCredits([known, draw]) : draw.credits;
+    byLot.set(draw.transaction_id, { ...draw, credits });
+  }
+  return [...byLot.values()];
 }
 
 /** The lots after parts of a hold have come back; a lot that was spent up is there again. */

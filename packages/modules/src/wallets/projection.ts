@@ -28,7 +28,7 @@ export const walletTable = documents(wallet, {
 /** One row per entry of the ledger; `credits_available` of a load falls as it is drawn from. */
 export const transactionTable = rows(wallet, {
   name: 'wallet_transactions',
-  version: 1,
+  version: 2,
   columns: {
     wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
     customer_id: { type: 'text', of: (shown) => shown.customer_id },

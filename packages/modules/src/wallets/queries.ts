@@ -14,7 +14,6 @@ import {
   invalidField,
   notFound,
   textOf,
-  zero,
   zeroText,
 } from '@counterfoil/kernel';
 import { isExpired, sumOf } from './lots.ts';
@@ -27,7 +26,7 @@ import type {
   WalletResource,
 } from './schema.ts';
 import { walletView } from './view.ts';
-import { wallet } from './wallet.ts';
+import { debtOf, wallet } from './wallet.ts';
 
 /** One wallet, closed ones included. Throws 404. */
 export async function getWallet(
@@ -51,8 +50,7 @@ export async function realTimeBalance(
   const state = await context.load(wallet, id);
   if (!state) throw notFound('wallet', id);
   const open = state.lots.filter((lot) => !isExpired(lot, context.now));
-  const owed = decimal(state.credit_balance).cmp(zero) < 0;
-  const credits = owed ? state.credit_balance : sumOf(open);
+  const credits = textOf(decimal(sumOf(open)).minus(decimal(debtOf(state))));
   const spendable = state.wallet_status === 'active' ? credits : zeroText;
   return {
     ...walletView(state),

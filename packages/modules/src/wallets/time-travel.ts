@@ -44,7 +44,7 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
   let balance = zero;
   let events = 0;
   const lots = new Map<string, Lot>();
-  const holds = new Map<string, DecimalText>();
+  const holds = new Map<string, Extract<WalletEvent, { type: 'CreditsHeld' }>['data']>();
 
   const change = (id: string, credits: DecimalText, sign: 1 | -1): void => {
     const lot = lots.get(id);
@@ -78,11 +78,18 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
         for (const draw of event.data.drawn) change(draw.transaction_id, draw.credits, -1);
         break;
       case 'CreditsHeld':
-        holds.set(event.data.hold_id, event.data.credits);
+        holds.set(event.data.hold_id, event.data);
         for (const draw of event.data.drawn) change(draw.transaction_id, draw.credits, -1);
         break;
       case 'HoldCaptured':
         balance = balance.minus(decimal(event.data.credits));
+        for (const draw of event.data.drawn) {
+          // Its own parts left their lots when the hold was made; only what is beyond them does now.
+          const parts = holds.get(event.data.hold_id)?.drawn ?? [];
+          const part = parts.find(({ transaction_id }) => transaction_id === draw.transaction_id);
+          const beyond = decimal(draw.credits).minus(decimal(part?.credits ?? '0'));
+          if (beyond.cmp(zero) > 0) change(draw.transaction_id, textOf(beyond), -1);
+        }
         holds.delete(event.data.hold_id);
         for (const draw of event.data.returned) change(draw.transaction_id, draw.credits, 1);
         break;
@@ -104,7 +111,7 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
     result: (): BalanceAt => ({
       credit_balance: textOf(balance),
       credits_held: textOf(
-        [...holds.values()].reduce((sum, each) => sum.plus(decimal(each)), zero),
+        [...holds.values()].reduce((sum, { credits }) => sum.plus(decimal(credits)), zero),
       ),
       lots: [...lots.values()]
         .filter(({ remaining }) => decimal(remaining).cmp(zero) > 0)

@@ -97,6 +97,7 @@ function changedLoads(event: WalletEvent): readonly Draw[] {
     case 'CreditsHeld':
       return event.data.drawn;
     case 'HoldCaptured':
+      return [...event.data.returned, ...event.data.drawn];
     case 'HoldReleased':
       return event.data.returned;
     default:

@@ -81,6 +81,15 @@ export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: Dec
 export const balanceOf = (wallet: Wallet): DecimalText =>
   textOf(decimal(wallet.credit_balance).times(decimal(wallet.conversion_rate)));
 
+/**
+ * What the wallet owes: what was taken beyond its lots and holds and is not paid back. Its balance may
+ * still be above zero, when holds are open. A wallet that owes has no lots.
+ */
+export function debtOf({ lots, holds, credit_balance }: Wallet): DecimalText {
+  const credits = sumOf([...lots, ...holds.flatMap(({ parts }) => parts)]);
+  return textOf(decimal(credits).minus(decimal(credit_balance)));
+}
+
 function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
   if (event.type === 'WalletCreated') {
     return {
@@ -144,12 +153,10 @@ function evolveHolds(
   const { hold_id, returned } = event.data;
   const hold = wallet.holds.find(({ id }) => id === hold_id);
   invariant(hold, `${wallet.id}: hold ${hold_id} ended twice`);
-  const ended = {
-    ...wallet,
-    lots: withReturned(wallet.lots, hold, returned),
-    holds: wallet.holds.filter(({ id }) => id !== hold_id),
-  };
-  return event.type === 'HoldCaptured' ? moved(ended, event.data) : ended;
+  const lots = withReturned(wallet.lots, hold, returned);
+  const ended = { ...wallet, lots, holds: wallet.holds.filter(({ id }) => id !== hold_id) };
+  if (event.type === 'HoldReleased') return ended;
+  return { ...moved(ended, event.data), lots: afterDraws(lots, event.data.drawn) };
 }
 
 const moved = (

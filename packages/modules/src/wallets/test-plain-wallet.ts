@@ -1,0 +1,281 @@
+/**
+ * The plainest book-keeping of a wallet, for tests: whole billionths of a credit, whole seconds, and
+ * nothing from the code under test. It says what the rules of the README mean.
+ */
+
+/** Something that is done to a wallet. Times are seconds from the start. */
+export type Act =
+  | {
+      readonly kind: 'load';
+      readonly credits: bigint;
+      readonly priority: number | null;
+      readonly expires: number | null;
+      readonly purchased: boolean;
+    }
+  | { readonly kind: 'debit'; readonly credits: bigint }
+  | {
+      readonly kind: 'hold';
+      readonly hold: string;
+      readonly credits: bigint;
+      readonly expires: number | null;
+    }
+  | { readonly kind: 'capture'; readonly hold: string; readonly credits: bigint | null }
+  | { readonly kind: 'void'; readonly hold: string }
+  | { readonly kind: 'alerts'; readonly alarm: bigint | null }
+  | {
+      readonly kind: 'bulk';
+      readonly atomic: boolean;
+      readonly entries: readonly Extract<Act, { kind: 'load' | 'debit' }>[];
+    }
+  | { readonly kind: 'settle' | 'freeze' | 'unfreeze' | 'terminate' };
+
+/** What can be seen of a wallet, in comparable form. */
+export interface Plain {
+  readonly status: string;
+  readonly balance: string;
+  readonly held: string;
+  readonly alert: string;
+  readonly lots: readonly string[];
+  readonly holds: readonly string[];
+}
+
+interface Pile {
+  readonly number: number;
+  readonly rank: readonly number[];
+  readonly expires: number;
+  left: bigint;
+}
+
+interface Aside {
+  readonly id: string;
+  readonly credits: bigint;
+  readonly expires: number;
+  readonly parts: Pile[];
+}
+
+/** Thrown for what the rules refuse. */
+class Refused extends Error {}
+
+const refuseIf = (isRefused: boolean): void => {
+  if (isRefused) throw new Refused();
+};
+
+const never = Number.POSITIVE_INFINITY;
+const total = (piles: readonly Pile[]): bigint => piles.reduce((sum, { left }) => sum + left, 0n);
+const byRank = (a: Pile, b: Pile): number => {
+  const place = a.rank.findIndex((value, index) => value !== b.rank[index]);
+  return (a.rank[place] ?? 0) < (b.rank[place] ?? 0) ? -1 : 1;
+};
+const byExpiry = (a: { expires: number }, b: { expires: number }): number =>
+  a.expires === b.expires ? 0 : a.expires < b.expires ? -1 : 1;
+
+interface Books {
+  status: string;
+  alert: string;
+  alarm: bigint | null;
+  debt: bigint;
+  entries: number;
+  piles: Pile[];
+  asides: Aside[];
+}
+
+/** A wallet kept by hand. */
+export class PlainWallet {
+  #books: Books = {
+    status: 'active',
+    alert: 'ok',
+    alarm: null,
+    debt: 0n,
+    entries: 0,
+    piles: [],
+    asides: [],
+  };
+  readonly #mayOwe: boolean;
+  readonly #shown: (units: bigint) => string;
+
+  constructor(mayOwe: boolean, shown: (units: bigint) => string) {
+    this.#mayOwe = mayOwe;
+    this.#shown = shown;
+  }
+
+  /** Does something. False: it was refused and nothing has changed. */
+  act(act: Act, now: number): boolean {
+    const before = structuredClone(this.#books);
+    try {
+      this.#do(act, now);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.#books = before;
+      return false;
+    }
+  }
+
+  /** Names of the holds that have not ended. */
+  openHolds(): string[] {
+    return this.#books.asides.map(({ id }) => id);
+  }
+
+  faces(): Plain {
+    const { status, alert, piles, asides } = this.#books;
+    const list = (each: readonly Pile[]) =>
+      each.map(({ number, left }) => `${number}: ${this.#shown(left)}`);
+    return {
+      status,
+      balance: this.#shown(this.#balance()),
+      held: this.#shown(asides.reduce((sum, { credits }) => sum + credits, 0n)),
+      alert,
+      lots: list(piles),
+      holds: asides.map(({ id, parts }) => `${id}: ${list(parts)}`),
+    };
+  }
+
+  #balance(): bigint {
+    const { piles, asides, debt } = this.#books;
+    return total(piles) + asides.reduce((sum, { parts }) => sum + total(parts), 0n) - debt;
+  }
+
+  #do(act: Act, now: number): void {
+    const books = this.#books;
+    if (act.kind === 'settle' && books.status === 'closed') return;
+    refuseIf(books.status === 'closed');
+    if (act.kind === 'freeze' || act.kind === 'unfreeze') {
+      books.status = act.kind === 'freeze' ? 'frozen' : 'active';
+      return;
+    }
+    if (act.kind === 'alerts') books.alarm = act.alarm;
+    else this.#endWhatIsDue(now);
+    this.#move(act, now);
+    if (act.kind === 'terminate') return;
+    // A bulk may have put the books back, so they are asked for anew.
+    const { alarm } = this.#books;
+    this.#books.alert = alarm !== null && this.#balance() <= alarm ? 'in_alarm' : 'ok';
+  }
+
+  #move(act: Act, now: number): void {
+    const books = this.#books;
+    switch (act.kind) {
+      case 'load':
+        this.#load(act);
+        return;
+      case 'debit':
+        this.#debit(act.credits);
+        return;
+      case 'hold': {
+        this.#assertSpendable(act.credits);
+        const { hold: id, credits, expires } = act;
+        books.asides.push({ id, credits, expires: expires ?? never, parts: this.#take(credits) });
+        return;
+      }
+      case 'capture': {
+        refuseIf(books.status === 'frozen');
+        const aside = this.#openAside(act.hold);
+        const credits = act.credits ?? aside.credits;
+        refuseIf(credits > aside.credits);
+        books.entries += 1;
+        const own = total(takeFrom(aside.parts, credits));
+        books.debt += credits - own - total(this.#take(credits - own));
+        this.#release(aside);
+        this.#endWhatIsDue(now);
+        return;
+      }
+      case 'void':
+        this.#release(this.#openAside(act.hold));
+        this.#endWhatIsDue(now);
+        return;
+      case 'terminate':
+        refuseIf(this.#balance() < 0n || books.asides.length > 0);
+        if (books.piles.length > 0) books.entries += 1;
+        books.piles = [];
+        books.status = 'closed';
+        return;
+      case 'bulk':
+        for (const entry of act.entries) this.#one(entry, act.atomic, now);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #one(entry: Extract<Act, { kind: 'load' | 'debit' }>, isAtomic: boolean, now: number): void {
+    const before = structuredClone(this.#books);
+    try {
+      this.#move(entry, now);
+    } catch (error) {
+      if (isAtomic || !(error instanceof Refused)) throw error;
+      this.#books = before;
+    }
+  }
+
+  #load({ credits, priority, expires, purchased }: Extract<Act, { kind: 'load' }>): void {
+    const books = this.#books;
+    books.entries += 1;
+    const paid = books.debt < credits ? books.debt : credits;
+    books.debt -= paid;
+    this.#put({
+      number: books.entries,
+      rank: [priority ?? never, expires ?? never, purchased ? 1 : 0, books.entries],
+      expires: expires ?? never,
+      left: credits - paid,
+    });
+  }
+
+  #debit(credits: bigint): void {
+    this.#assertSpendable(credits);
+    this.#books.entries += 1;
+    this.#books.debt += credits - total(this.#take(credits));
+  }
+
+  #assertSpendable(credits: bigint): void {
+    refuseIf(this.#books.status === 'frozen');
+    refuseIf(!this.#mayOwe && credits > total(this.#books.piles));
+  }
+
+  #take(credits: bigint): Pile[] {
+    const taken = takeFrom(this.#books.piles, credits);
+    this.#books.piles = this.#books.piles.filter(({ left }) => left > 0n);
+    return taken;
+  }
+
+  #put(pile: Pile): void {
+    if (pile.left === 0n) return;
+    const { piles } = this.#books;
+    const same = piles.find(({ number }) => number === pile.number);
+    if (same) same.left += pile.left;
+    else piles.push({ ...pile });
+    piles.sort(byRank);
+  }
+
+  #openAside(id: string): Aside {
+    const aside = this.#books.asides.find((each) => each.id === id);
+    if (!aside) throw new Refused();
+    return aside;
+  }
+
+  /** What is left of a hold pays debts, and the rest of it goes back. */
+  #release(aside: Aside): void {
+    const books = this.#books;
+    books.asides = books.asides.filter(({ id }) => id !== aside.id);
+    books.debt -= total(takeFrom(aside.parts, books.debt));
+    for (const part of aside.parts) this.#put(part);
+  }
+
+  #endWhatIsDue(now: number): void {
+    const books = this.#books;
+    const ended = books.asides.filter(({ expires }) => expires <= now).sort(byExpiry);
+    for (const aside of ended) this.#release(aside);
+    books.entries += books.piles.filter(({ expires }) => expires <= now).length;
+    books.piles = books.piles.filter(({ expires }) => expires > now);
+  }
+}
+
+/** Takes credits from piles in their order, as far as they go. */
+function takeFrom(piles: readonly Pile[], credits: bigint): Pile[] {
+  let missing = credits;
+  return piles.flatMap((pile) => {
+    const left = pile.left < missing ? pile.left : missing;
+    missing -= left;
+    pile.left -= left;
+    return left > 0n ? [{ ...pile, left }] : [];
+  });
+}

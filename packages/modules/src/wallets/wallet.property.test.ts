@@ -1,0 +1,300 @@
+import { type DecimalText, type Instant, instantOf, Problem } from '@counterfoil/kernel';
+import { stampAt } from '@counterfoil/testkit';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type BulkEntry, moveInBulk } from './bulk.ts';
+import {
+  changeSettings,
+  createWallet,
+  debitCredits,
+  freezeWallet,
+  loadCredits,
+  settleDue,
+  terminateWallet,
+  unfreezeWallet,
+  type WalletDecision,
+} from './decisions.ts';
+import type { EntryDetails, Load } from './entries.ts';
+import type { CreatedData, WalletEvent } from './events.ts';
+import { captureHold, holdCredits, voidHold } from './hold-decisions.ts';
+import type { AlertSettings } from './settings.ts';
+import { type Act, type Plain, PlainWallet } from './test-plain-wallet.ts';
+import { balanceAdder } from './time-travel.ts';
+import { isMovement } from './transaction.ts';
+import { walletView } from './view.ts';
+import { type Wallet, type WalletState, wallet } from './wallet.ts';
+
+const test = suite('wallet against a plain one');
+
+const id = 'wallet_01';
+const second = (units: number): Instant => instantOf(Date.parse('2026-01-01') + units * 1000);
+/** Billionths of a credit as a canonical decimal, written without the code under test. */
+const shown = (units: bigint): DecimalText => {
+  const digits = (units < 0n ? -units : units).toString().padStart(10, '0');
+  const fraction = digits.slice(-9).replace(/0+$/, '');
+  const text = digits.slice(0, -9) + (fraction && `.${fraction}`);
+  return (units < 0n ? `-${text}` : text) as DecimalText;
+};
+
+const details = (reason: EntryDetails['reason']): EntryDetails => ({
+  reason,
+  referenceType: null,
+  referenceId: null,
+  description: null,
+  idempotencyKey: null,
+  metadata: {},
+});
+const loadOf = ({
+  credits,
+  priority,
+  expires,
+  purchased,
+}: Extract<Act, { kind: 'load' }>): Load => ({
+  ...details(purchased ? 'PURCHASED_CREDIT_DIRECT' : 'FREE_CREDIT_GRANT'),
+  quantity: { credits: shown(credits) },
+  priority,
+  expiresAt: expires === null ? null : second(expires),
+});
+const debitOf = (credits: bigint) => ({
+  ...details('MANUAL_BALANCE_DEBIT'),
+  credits: shown(credits),
+});
+
+function decisionOf(act: Act): WalletDecision {
+  switch (act.kind) {
+    case 'load':
+      return loadCredits(id, [loadOf(act)]);
+    case 'debit':
+      return debitCredits(id, debitOf(act.credits));
+    case 'hold':
+      return holdCredits(id, {
+        holdId: act.hold as never,
+        credits: shown(act.credits),
+        expiresAt: act.expires === null ? null : second(act.expires),
+        description: null,
+        metadata: {},
+      });
+    case 'capture':
+      return captureHold(
+        id,
+        act.hold,
+        act.credits === null ? null : shown(act.credits),
+        details('MANUAL_BALANCE_DEBIT'),
+      );
+    case 'void':
+      return voidHold(id, act.hold);
+    case 'settle':
+      return settleDue(id);
+    case 'freeze':
+      return freezeWallet(id);
+    case 'unfreeze':
+      return unfreezeWallet(id);
+    case 'terminate':
+      return terminateWallet(id, details('WALLET_TERMINATION'));
+    case 'alerts':
+      return changeSettings(id, { alert_settings: alertsOf(act.alarm) });
+    case 'bulk':
+      return moveInBulk(id, act.entries.map(bulkEntryOf), act.atomic);
+    default:
+      return act satisfies never;
+  }
+}
+
+const bulkEntryOf = (act: Extract<Act, { kind: 'load' | 'debit' }>): BulkEntry =>
+  act.kind === 'load'
+    ? { type: 'credit', load: loadOf(act) }
+    : { type: 'debit', debit: debitOf(act.credits) };
+
+const alertsOf = (alarm: bigint | null): AlertSettings | null =>
+  alarm === null
+    ? null
+    : { alert_enabled: true, critical: { threshold: shown(alarm), condition: 'below' } };
+
+const amount = fc.oneof(
+  fc.bigInt({ min: 1n, max: 60n }).map((credits) => credits * 10n ** 9n),
+  fc.bigInt({ min: 1n, max: 10n ** 11n }),
+);
+/** Seconds from the moment of the act on. */
+const ahead = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
+const load = fc.record({
+  kind: fc.constant('load' as const),
+  credits: amount,
+  priority: fc.option(fc.integer({ min: 0, max: 2 }), { freq: 2 }),
+  expires: ahead,
+  purchased: fc.boolean(),
+});
+const debit = fc.record({ kind: fc.constant('debit' as const), credits: amount });
+/** Which of the open holds; the last one that is possible names none. */
+const holdName = fc.constantFrom('0', '1', '2', '3');
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 5, arbitrary: load },
+  { weight: 5, arbitrary: debit },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('hold' as const),
+      hold: holdName,
+      credits: amount,
+      expires: ahead,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('capture' as const),
+      hold: holdName,
+      credits: fc.option(amount, { freq: 2 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('void' as const), hold: holdName }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('settle' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('freeze', 'unfreeze') }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('unfreeze' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('alerts' as const),
+      alarm: fc.option(fc.bigInt({ min: -50n, max: 50n }).map((credits) => credits * 10n ** 9n)),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('bulk' as const),
+      atomic: fc.boolean(),
+      entries: fc.array(fc.oneof(load, debit), { minLength: 1, maxLength: 4 }),
+    }),
+  },
+);
+const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), acts), {
+  minLength: 20,
+  maxLength: 60,
+});
+
+/** The same act with its times counted from the start and its hold by name. */
+function placed(act: Act, now: number, open: readonly string[], index: number): Act {
+  if (act.kind === 'bulk') {
+    return {
+      ...act,
+      entries: act.entries.map((entry) => placed(entry, now, [], index) as typeof entry),
+    };
+  }
+  const expires = 'expires' in act && act.expires !== null ? { expires: act.expires + now } : {};
+  if (act.kind === 'hold') return { ...act, ...expires, hold: `hold_${index}` };
+  if (!('hold' in act)) return { ...act, ...expires } as Act;
+  return { ...act, hold: open[Number(act.hold) % (open.length + 1)] ?? 'hold_none' };
+}
+
+const create = (type: string): WalletDecision =>
+  createWallet(
+    {
+      id,
+      customer_id: 'cust_01',
+      currency: 'usd',
+      conversion_rate: '1',
+      topup_conversion_rate: '1',
+      wallet_type: type,
+      name: 'W',
+      description: null,
+      metadata: {},
+      config: { allowed_price_types: ['USAGE'] },
+      alert_settings: null,
+      auto_topup: null,
+    } as unknown as CreatedData,
+    null,
+  );
+
+function attempt(decide: WalletDecision, state: WalletState, now: number) {
+  try {
+    return decide(state, second(now));
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
+}
+
+const fold = (state: WalletState, events: readonly WalletEvent[], now: number): WalletState =>
+  events.reduce<WalletState>((current, event) => {
+    const data = (wallet.events[event.type] as { parse(value: unknown): unknown }).parse(
+      event.data,
+    );
+    const stamp = { ...stampAt(0), occurred_at: second(now) };
+    return wallet.evolve(current, { ...event, data, stamp } as never);
+  }, state);
+
+/** What both wallets must agree in. */
+const facesOf = (state: Wallet): Plain => ({
+  status: state.wallet_status,
+  balance: state.credit_balance,
+  held: walletView(state).credits_held,
+  alert: state.alert_state,
+  lots: state.lots.map(({ sequence, remaining }) => `${sequence}: ${remaining}`),
+  holds: state.holds.map(
+    (hold) =>
+      `${hold.id}: ${hold.parts.map(({ sequence, remaining }) => `${sequence}: ${remaining}`)}`,
+  ),
+});
+
+let commands = 0;
+
+for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
+  test(`${type}: after every command it is what the plainest book-keeping says`, () => {
+    fc.assert(
+      fc.property(steps, fc.option(fc.constant(true), { freq: 3 }), (list, ends) => {
+        let now = 0;
+        let state = fold(null, create(type)(null, second(0)), 0);
+        const plain = new PlainWallet(type === 'POST_PAID', shown);
+        const log: Parameters<ReturnType<typeof balanceAdder>['take']>[0][] = [];
+        const all = ends ? [...list, [1, { kind: 'terminate' }] as const] : list;
+        for (const [index, [wait, relative]] of all.entries()) {
+          now += wait;
+          const act = placed(relative as Act, now, plain.openHolds(), index);
+          const events = attempt(decisionOf(act), state, now);
+          const isDone = plain.act(act, now);
+          assert.is(events !== null, isDone, `${act.kind} at ${now}`);
+          state = fold(state, events ?? [], now);
+          const stamp = { ...stampAt(0), occurred_at: second(now) };
+          for (const event of events ?? []) log.push({ ...event, stamp });
+          assert.equal(facesOf(state as Wallet), plain.faces(), `${act.kind} at ${now}`);
+          commands += 1;
+        }
+        assertChain(log);
+        assertPast(log, now, state as Wallet);
+      }),
+      { numRuns: 260 },
+    );
+  });
+}
+
+test('that was enough commands', () => {
+  assert.ok(commands >= 10_000, `${commands} commands`);
+});
+
+/** The entries form a chain of balances without a gap. */
+function assertChain(log: readonly WalletEvent[]): void {
+  let balance = '0';
+  for (const [index, { data }] of log.filter(isMovement).entries()) {
+    assert.is(data.sequence, index + 1);
+    assert.is(data.credit_balance_before, balance);
+    balance = data.credit_balance_after;
+  }
+}
+
+/** The past as it is known now: at its end it is the wallet, and nothing in it is below zero. */
+function assertPast(
+  log: readonly Parameters<ReturnType<typeof balanceAdder>['take']>[0][],
+  now: number,
+  state: Wallet,
+): void {
+  const adder = balanceAdder(second(now), second(now));
+  for (const event of log) adder.take(event);
+  const { credit_balance, lots } = adder.result();
+  assert.is(credit_balance, state.credit_balance);
+  assert.equal(
+    lots.map(({ remaining }) => remaining),
+    state.lots.map(({ remaining }) => remaining),
+  );
+}
+
+test.run();
