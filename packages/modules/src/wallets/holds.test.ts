@@ -41,23 +41,21 @@ const hold = (name: string, credits: string, expiresAt: Instant | null = null): 
   description: null,
   metadata: {},
 });
-const create = createWallet(
-  {
-    id,
-    customer_id: 'cust_01',
-    currency: 'usd',
-    conversion_rate: '1',
-    topup_conversion_rate: '1',
-    wallet_type: 'PRE_PAID',
-    name: 'W',
-    description: null,
-    metadata: {},
-    config: { allowed_price_types: ['USAGE'] },
-    alert_settings: null,
-    auto_topup: null,
-  } as unknown as CreatedData,
-  load('100'),
-);
+const created = {
+  id,
+  customer_id: 'cust_01',
+  currency: 'usd',
+  conversion_rate: '1',
+  topup_conversion_rate: '1',
+  wallet_type: 'PRE_PAID',
+  name: 'W',
+  description: null,
+  metadata: {},
+  config: { allowed_price_types: ['USAGE'] },
+  alert_settings: null,
+  auto_topup: null,
+} as unknown as CreatedData;
+const create = createWallet(created, load('100'));
 
 function story(...decisions: readonly WalletDecision[]): readonly WalletEvent[] {
   const events: WalletEvent[] = [];
@@ -138,6 +136,18 @@ test('held credits do not expire; what comes back too late is booked as expired 
     voided.map(({ type }) => type),
     ['HoldReleased', 'CreditsExpired'],
   );
+});
+
+test('a load pays what is owed before anything of it can be spent, also while credits are held', () => {
+  const postpaid = createWallet({ ...created, wallet_type: 'POST_PAID' }, load('5'));
+  const state = after(
+    postpaid,
+    holdCredits(id, hold('a', '5')),
+    debit('3'),
+    loadCredits(id, [load('10')]),
+  );
+  assert.is(state.credit_balance, '12');
+  assert.equal(breakdownOf(state), { free: '7', purchased: '0' });
 });
 
 test('a wallet with open holds cannot be terminated', () => {
