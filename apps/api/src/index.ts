@@ -6,6 +6,7 @@ import {
   createStreams,
   type HealthCheck,
   openEventStore,
+  type ReadModel,
   RecentWrites,
   RequestRunner,
 } from '@counterfoil/engine';
@@ -30,6 +31,13 @@ export interface ApiOptions {
 /** Time that a write to a key or user waits until this process itself acts by it. */
 const takeOverMilliseconds = 5_000;
 const drainMilliseconds = 10_000;
+
+/** Throws unless the read models answer and none of them has been left behind by the others. */
+async function assertLevel(readModel: ReadModel): Promise<void> {
+  await readModel.check();
+  const behind = readModel.behind();
+  if (behind.length > 0) throw new Error(`Read tables left behind: ${behind.join(', ')}.`);
+}
 
 /** Starts the API. Resolves when it accepts requests; its dependencies may still be away. */
 export async function startApi(config: ApiConfig, options: ApiOptions = {}): Promise<Api> {
@@ -89,7 +97,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
     health: [
       ...(options.health ?? []),
       { name: 'event_store', required: true, check: () => store.ping() },
-      { name: 'read_model', required: false, check: () => readModel.check() },
+      { name: 'read_model', required: false, check: () => assertLevel(readModel) },
     ],
     metrics,
     log,
