@@ -54,6 +54,11 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
     labels: ['work', 'outcome'],
   });
 
+  const failedOf = ({ name }: DueWork): readonly string[] =>
+    [...failed.keys()]
+      .filter((key) => key.startsWith(`${name} `))
+      .map((key) => key.slice(name.length + 1));
+
   const runOne = async (work: DueWork, row: DueRow): Promise<Position> => {
     let position: Position = 0n;
     const scope = {
@@ -80,9 +85,7 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
     let hasMore = false;
     let furthest: Position = 0n;
     for (const work of options.work) {
-      const rows = (await dueRows(connection, work, (options.now ?? Date.now)())).filter(
-        ({ id }) => !failed.has(`${work.name} ${id}`),
-      );
+      const rows = await dueRows(connection, work, (options.now ?? Date.now)(), failedOf(work));
       hasMore ||= rows.length === limits.rows;
       for (let start = 0; start < rows.length; start += limits.concurrency) {
         const group = rows.slice(start, start + limits.concurrency);
@@ -132,15 +135,18 @@ async function keepRounds(
   await connection?.close();
 }
 
+/** Rows that are due, without those that have just failed: many of them must not block the others. */
 async function dueRows(
   connection: Connection,
   { table, column }: DueWork,
   now: number,
+  failed: readonly string[],
 ): Promise<readonly DueRow[]> {
   const { rows } = await connection.query<DueRow>(
     `select id, tenant_id, environment_id from ${schemaName}."${table.name}"
-     where "${column}" <= $1 order by "${column}" limit ${limits.rows}`,
-    [new Date(now).toISOString()],
+     where "${column}" <= $1 and id <> all($2::text[])
+     order by "${column}" limit ${limits.rows}`,
+    [new Date(now).toISOString(), failed],
   );
   return rows;
 }
