@@ -17,6 +17,7 @@ import { startProjectorApp } from '@counterfoil/projector';
 import { startWebhooks, webhooksDefaults } from '@counterfoil/webhooks';
 import { type Caller, caller } from './caller.ts';
 import { type Part, startPart } from './part.ts';
+import { type Openings, openings } from './system/openings.ts';
 
 /** A tenant of a test, with a key that may do everything in it. */
 export interface TestTenant extends Caller {
@@ -55,16 +56,27 @@ interface StackOptions {
 
 const loopback = ['127.0.0.0/8'];
 
-/** Starts the stack in about three seconds. */
+/** Starts the stack in about three seconds. What has been started is stopped when the rest fails. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const directory = mkdtempSync(join(tmpdir(), 'counterfoil-stack-'));
+  const opened = openings();
+  try {
+    return await openStack(options, opened);
+  } catch (error) {
+    await opened.closeAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function openStack(options: StackOptions, opened: Openings): Promise<Stack> {
+  const directory = opened.add(mkdtempSync(join(tmpdir(), 'counterfoil-stack-')), async (path) =>
+    rmSync(path, { recursive: true, force: true }),
+  );
   const secretKey = randomBytes(32).toString('hex');
-  const servers = await startServers(directory);
-  const applications = await startApplications(servers.urls, secretKey, options);
-  const { baseUrl } = applications;
+  const servers = await startServers(directory, opened);
   const { EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl } = servers.urls;
-  const parts = { ...servers.parts, ...applications.parts };
-  const store = openEventStore({ url: eventStoreUrl });
+  const store = opened.add(openEventStore({ url: eventStoreUrl }), (opening) => opening.close());
+  const applications = await startApplications(servers.urls, secretKey, options, opened);
+  const { baseUrl } = applications;
   const secrets = secretsFrom(secretKey);
   const streams = createStreams({
     store,
@@ -78,7 +90,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     secretKey,
     directory,
     store,
-    parts,
+    parts: { ...servers.parts, ...applications.parts },
     async tenant(seed) {
       const plan = firstTenant(tenantOf(seed), secrets.keyMaterial);
       const context = systemContext(streams, { ...plan, correlationId: 'test' });
@@ -87,15 +99,18 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       await call.untilKnown();
       return { ...plan, ...call };
     },
-    async stop() {
-      await parts.api.stop();
-      await parts.webhooks.stop();
-      await parts.projector.stop();
-      await store.close();
-      await Promise.all([parts.eventStore.stop(), parts.postgres.stop(), parts.nats.stop()]);
-      rmSync(directory, { recursive: true, force: true });
-    },
+    stop: opened.closeAll,
   };
+}
+
+/** Starts a part and sees to it that it is stopped in the end. */
+async function open<Running extends { stop(): Promise<unknown> }>(
+  opened: Openings,
+  launch: (former: Running | null) => Promise<Running>,
+) {
+  const started = await startPart(launch);
+  opened.add(started.part, (part) => part.stop());
+  return started;
 }
 
 interface Urls {
@@ -105,18 +120,21 @@ interface Urls {
 }
 
 /** The servers. Each comes back on its port and folder, so that its address stays the same. */
-async function startServers(directory: string) {
+async function startServers(directory: string, opened: Openings) {
   const place = (name: string, former: { readonly port: number } | null) => ({
     directory: join(directory, name),
     ...(former ? { port: former.port } : {}),
   });
-  const [eventStore, postgres, nats] = await Promise.all([
-    startPart<LocalServer>((former) => startEventStore(place('eventstore', former))),
-    startPart<LocalServer>((former) =>
+  const starting = [
+    open<LocalServer>(opened, (former) => startEventStore(place('eventstore', former))),
+    open<LocalServer>(opened, (former) =>
       startPostgres({ ...place('postgres', former), durable: false }),
     ),
-    startPart<LocalServer>((former) => startNats(place('nats', former))),
-  ]);
+    open<LocalServer>(opened, (former) => startNats(place('nats', former))),
+  ] as const;
+  // One that fails must not leave behind another one that is still coming up.
+  await Promise.allSettled(starting);
+  const [eventStore, postgres, nats] = await Promise.all(starting);
   const urls: Urls = {
     EVENTSTORE_URL: eventStore.first.url,
     DATABASE_URL: postgres.first.url,
@@ -128,10 +146,15 @@ async function startServers(directory: string) {
   };
 }
 
-async function startApplications(urls: Urls, secretKey: string, options: StackOptions) {
+async function startApplications(
+  urls: Urls,
+  secretKey: string,
+  options: StackOptions,
+  opened: Openings,
+) {
   const common = { HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const };
   const { retryLadder } = options;
-  const projector = await startPart(() =>
+  const projector = await open(opened, () =>
     startProjectorApp({
       ...urls,
       ...common,
@@ -140,7 +163,7 @@ async function startApplications(urls: Urls, secretKey: string, options: StackOp
       CHECKPOINT_INTERVAL_SECONDS: options.checkpointIntervalSeconds ?? 3_600,
     }),
   );
-  const webhooks = await startPart(() =>
+  const webhooks = await open(opened, () =>
     startWebhooks(
       {
         ...webhooksDefaults,
@@ -153,7 +176,7 @@ async function startApplications(urls: Urls, secretKey: string, options: StackOp
       createLog({ level: 'silent', name: 'webhooks' }),
     ),
   );
-  const api = await startPart<Api>((former) =>
+  const api = await open<Api>(opened, (former) =>
     startApi({
       ...urls,
       ...common,

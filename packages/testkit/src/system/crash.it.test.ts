@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Caller, caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Sink, startSink } from '../sink.ts';
+import { type Delivery, type Sink, startSink } from '../sink.ts';
 import {
   type Installation,
   type ProcessName,
@@ -16,6 +16,7 @@ import {
 } from './installation.ts';
 import { startLoad } from './load.ts';
 import { type Acknowledged, insist } from './movements.ts';
+import { openings } from './openings.ts';
 import { assertNothingIsLost } from './truth.ts';
 
 const test = suite('kill -9 of each process and of all at once');
@@ -40,25 +41,23 @@ let walletIds: readonly string[];
 const acknowledged: Acknowledged[] = [];
 let probes = 0;
 const arrived = new Set<string>();
-const closers: (() => Promise<void>)[] = [];
+const opened = openings();
 
 test.before(async () => {
-  closers.push(async () => rmSync(folder, { recursive: true, force: true }));
-  sink = await startSink(({ body }) => {
+  opened.add(folder, async (path) => rmSync(path, { recursive: true, force: true }));
+  const receive = ({ body }: Delivery): number => {
     arrived.add(JSON.parse(body).transaction?.id);
     return 200;
-  });
-  closers.push(() => sink.close());
+  };
+  sink = opened.add(await startSink(receive), (one) => one.close());
   port = await freePort();
   installation = await startInstallation({ folder, port, settings });
-  closers.push(endEverything);
+  opened.add(null, endEverything);
   api = caller(installation.baseUrl, installation.apiKey);
   await api.ok('POST', '/webhooks/endpoints', { url: sink.url });
   walletIds = await Promise.all(Array.from({ length: walletCount }, openWallet));
 });
-test.after(async () => {
-  for (const close of closers.reverse()) await close();
-});
+test.after(opened.closeAll);
 
 async function openWallet(_: unknown, index: number): Promise<string> {
   const name = `crash-${index}`;

@@ -7,9 +7,10 @@ import { loadCredits } from '../../../modules/src/wallets/decisions.ts';
 import { wallet } from '../../../modules/src/wallets/wallet.ts';
 import type { Answer } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Sink, startSink } from '../sink.ts';
+import { type Delivery, type Sink, startSink } from '../sink.ts';
 import { type PartName, type Stack, startStack, type TestTenant } from '../stack.ts';
 import { type Acknowledged, acknowledged, insist, type Movement, send } from './movements.ts';
+import { openings } from './openings.ts';
 import { assertNothingIsLost } from './truth.ts';
 
 const test = suite('outages of single parts');
@@ -24,26 +25,24 @@ let isRefusing = false;
 /** Ids of the ledger entries that the receiver has taken. */
 const taken = new Set<string>();
 const confirmed: Acknowledged[] = [];
-const closers: (() => Promise<void>)[] = [];
+const opened = openings();
 
 test.before(async () => {
-  stack = await startStack({ retryLadder: Array.from({ length: 40 }, () => 250) });
-  closers.push(() => stack.stop());
-  sink = await startSink(({ body }) => {
+  const retryLadder = Array.from({ length: 40 }, () => 250);
+  stack = opened.add(await startStack({ retryLadder }), (one) => one.stop());
+  const receive = ({ body }: Delivery): number => {
     if (isRefusing) return 500;
     taken.add(JSON.parse(body).transaction?.id);
     return 200;
-  });
-  closers.push(() => sink.close());
+  };
+  sink = opened.add(await startSink(receive), (one) => one.close());
   tenant = await stack.tenant('outages');
   await tenant.ok('POST', '/webhooks/endpoints', { url: sink.url });
   const customer = await tenant.ok('POST', '/customers', { external_id: 'acme', name: 'Acme' });
   customerId = customer.id;
   walletId = await openWallet('usd');
 });
-test.after(async () => {
-  for (const close of closers.reverse()) await close();
-});
+test.after(opened.closeAll);
 
 const openWallet = async (currency: string): Promise<string> => {
   const body = { customer_id: customerId, currency, initial_credits_to_load: '1000000' };
