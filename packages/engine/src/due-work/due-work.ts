@@ -97,7 +97,8 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
     }
     // Rows that the read model does not show as done yet would only be looked at in vain.
     await options.projected.waitFor(furthest, settleMilliseconds, stopping.signal);
-    return hasMore;
+    // A full round that changed nothing looked at rows that the read model still shows as due.
+    return hasMore && furthest > 0n;
   };
 
   const running = keepRounds(options, round, stopping.signal);
