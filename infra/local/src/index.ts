@@ -7,7 +7,7 @@ export { type LogFile, openLogFile } from './log-file.ts';
 export { type NatsOptions, startNats } from './nats.ts';
 export { freePort, rememberedPorts } from './ports.ts';
 export { type PostgresOptions, startPostgres } from './postgres.ts';
-export { AlreadyRunningError, isRunning } from './process-record.ts';
+export { AlreadyRunningError, isRunning, recordedPid } from './process-record.ts';
 export {
   type Readiness,
   type ReadyProcess,

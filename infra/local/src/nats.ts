@@ -14,7 +14,7 @@ import {
   ServerStartError,
   setAsideLongLog,
 } from './local-server.ts';
-import { freePort } from './ports.ts';
+import { onPort } from './ports.ts';
 import { settlePredecessor } from './process-record.ts';
 
 export interface NatsOptions {
@@ -45,7 +45,14 @@ export async function startNats(options: NatsOptions): Promise<LocalServer> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   await settlePredecessor(join(directory, SERVER_RECORD));
 
-  const port = options.port ?? (await freePort());
+  return await onPort(options.port, (port) => launchUntilReady(program, directory, port));
+}
+
+async function launchUntilReady(
+  program: string,
+  directory: string,
+  port: number,
+): Promise<LocalServer> {
   // A name made for this start tells our server from another one that may sit on the same port.
   const serverName = `counterfoil-${randomBytes(6).toString('hex')}`;
   const configFile = join(directory, 'nats-server.conf');

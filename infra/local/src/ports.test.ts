@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { freePort, rememberedPorts } from './ports.ts';
+import { freePort, onPort, rememberedPorts } from './ports.ts';
 
 const test = suite('ports');
 let folder: string;
@@ -22,6 +22,28 @@ test('gives a port that can be listened on', async () => {
     server.listen(port, '127.0.0.1', resolve);
   });
   await new Promise((resolve) => server.close(resolve));
+});
+
+test('starts on another port when the chosen one was taken meanwhile, a few times', async () => {
+  const tried: number[] = [];
+  const failing = (count: number, message: string) => async (port: number) => {
+    tried.push(port);
+    if (tried.length <= count) throw new Error(message);
+    return port;
+  };
+  const outcome = (given: number | undefined, count: number, message: string) => {
+    tried.length = 0;
+    return onPort(given, failing(count, message)).catch((error: Error) => error.message);
+  };
+  const taken = 'bind: Address already in use';
+  assert.is(await outcome(undefined, 2, taken), tried.at(-1));
+  assert.is(tried.length, 3);
+  assert.is(await outcome(undefined, 9, taken), taken);
+  assert.is(tried.length, 3);
+  assert.is(await outcome(undefined, 1, 'no disk'), 'no disk');
+  assert.is(tried.length, 1);
+  assert.is(await outcome(4222, 1, taken), taken);
+  assert.equal(tried, [4222]);
 });
 
 test('gives every name a port of its own and the same ones the next time', async () => {

@@ -10,6 +10,30 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+const attemptsMaximum = 3;
+
+/**
+ * Starts a server on a port. Without one it is a free one, and another one when some program takes
+ * it in the moment between the choice and the start.
+ *
+ * @param given the port that it must be, if any
+ * @param start rejects with what the server said
+ */
+export async function onPort<Started>(
+  given: number | undefined,
+  start: (port: number) => Promise<Started>,
+): Promise<Started> {
+  if (given !== undefined) return await start(given);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start(await freePort());
+    } catch (error) {
+      const wasTaken = error instanceof Error && /address already in use/i.test(error.message);
+      if (!wasTaken || attempt >= attemptsMaximum) throw error;
+    }
+  }
+}
+
 /**
  * Chooses a free port of 127.0.0.1 for each name: the one that was chosen the last time where it is
  * still free, so that addresses stay the same from one start to the next. The choice is kept in

@@ -22,7 +22,7 @@ import {
   ServerStartError,
   setAsideLongLog,
 } from './local-server.ts';
-import { freePort } from './ports.ts';
+import { onPort } from './ports.ts';
 import {
   initialiseCluster,
   locatePostgres,
@@ -69,8 +69,10 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   const password = rememberedPassword(join(directory, 'password'));
   if (!existsSync(data)) await createCluster(program, directory, data, password, durable);
 
-  const port = options.port ?? (await freePort());
-  const server = await launchUntilReady(program, directory, port, password, durable);
+  const { port, server } = await onPort(options.port, async (candidate) => ({
+    port: candidate,
+    server: await launchUntilReady(program, directory, candidate, password, durable),
+  }));
   try {
     await ensureDatabase(port, password);
   } catch (error) {

@@ -79,6 +79,17 @@ export async function settlePredecessor(file: string): Promise<void> {
   rmSync(file, { force: true });
 }
 
+/**
+ * Pid of the process that a record names, while that very process runs; undefined when it has ended
+ * or there is no record.
+ *
+ * @param file absolute path of the record
+ */
+export function recordedPid(file: string): number | undefined {
+  const record = readRecord(file);
+  return record !== undefined && isAlive(record) ? record.pid : undefined;
+}
+
 /** Whether a process with this pid runs, whoever started it. */
 export function isRunning(pid: number): boolean {
   return processIdentity(pid) !== undefined;

@@ -66,11 +66,6 @@ async function openWallet(_: unknown, index: number): Promise<string> {
   return (await api.ok('POST', '/wallets', body)).id;
 }
 
-const runningPids = (): number[] =>
-  [installation.pid, ...processNames.map((name) => installation.pidOf(name) ?? 0)].filter(
-    (pid) => pid > 0 && isRunning(pid),
-  );
-
 async function untilNoneRuns(pids: readonly number[]): Promise<void> {
   await eventually(
     () => !pids.some(isRunning),
@@ -79,18 +74,26 @@ async function untilNoneRuns(pids: readonly number[]): Promise<void> {
   );
 }
 
+/** Without trust in what is tested: nothing may stay behind, whatever has failed. */
 async function endEverything(): Promise<void> {
-  const pids = runningPids();
   await installation.kill();
+  const pids = processNames.flatMap((name) => installation.pidOf(name) ?? []);
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has just ended by itself.
+    }
+  }
   await untilNoneRuns(pids);
 }
 
 /** Waits until a process runs, another one than before if there was one, and gives its pid. */
-const untilRuns = (name: ProcessName, before: number | null = null): Promise<number> =>
+const untilRuns = (name: ProcessName, before?: number): Promise<number> =>
   eventually(
     () => {
       const pid = installation.pidOf(name);
-      return pid !== null && pid !== before && isRunning(pid) && pid;
+      return pid !== before && pid;
     },
     () => `${name} does not run`,
     limitMilliseconds,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { recordedPid } from '@counterfoil/local';
 import { eventually } from '../eventually.ts';
 
 /** Where `counterfoil up` writes down which processes it runs, below its data folder. */
@@ -28,8 +29,8 @@ export interface Installation {
   readonly natsUrl: string;
   /** Pid of `counterfoil up` itself. */
   readonly pid: number;
-  /** Pid of one of its processes; null while that one is not there. */
-  pidOf(name: ProcessName): number | null;
+  /** Pid of one of its processes; undefined while that one does not run. */
+  pidOf(name: ProcessName): number | undefined;
   /** Ends `counterfoil up` with SIGKILL, if it runs, and resolves when it has ended. */
   kill(): Promise<void>;
 }
@@ -73,10 +74,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     databaseUrl: String(demo.database_url),
     natsUrl: String(demo.nats_url),
     pid: Number(demo.pid),
-    pidOf: (name) => {
-      const record = readJson(join(folder, recordFiles[name]));
-      return typeof record?.pid === 'number' ? record.pid : null;
-    },
+    pidOf: (name) => recordedPid(join(folder, recordFiles[name])),
     kill: async () => {
       child.kill('SIGKILL');
       await ended;
