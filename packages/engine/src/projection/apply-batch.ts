@@ -66,45 +66,92 @@ export async function applyBatch<Key extends Target>(
   finish: (stopped: readonly Stopped<Key>[]) => Promise<void>,
 ): Promise<readonly Stopped<Key>[]> {
   try {
-    return await runBatch(context, targets, events, finish, applyTable);
+    return await runBatch(context, targets, events, finish, applyTogether);
   } catch (error) {
     context.cache.clear();
     if (!isRowFault(error)) throw error;
   }
   // One table's rows made the whole transaction fail. The slow way finds out which, and where.
   try {
-    return await runBatch(context, targets, events, finish, applyTableGuarded);
+    return await runBatch(context, targets, events, finish, applyInTurn);
   } catch (error) {
     context.cache.clear();
     throw error;
   }
 }
 
-type TableStep = (
+/** The events of a batch that concern one table. */
+interface Work<Key extends Target> {
+  readonly target: Key;
+  readonly batch: DecodedEvents;
+}
+
+/** What came of one table's work. */
+interface Applied {
+  readonly pending: readonly Pending[];
+  readonly poison: Poison | null;
+}
+
+type TableStep = (context: BatchContext, target: Target, batch: DecodedEvents) => Promise<Applied>;
+
+/** Does the work of all tables; results in the order of the work. */
+type BatchStep = <Key extends Target>(
   context: BatchContext,
-  target: Target,
-  batch: DecodedEvents,
-) => Promise<{ readonly pending: readonly Pending[]; readonly poison: Poison | null }>;
+  work: readonly Work<Key>[],
+) => Promise<readonly { readonly target: Key; readonly result: Applied }[]>;
+
+/**
+ * The fast way: while Postgres is busy with the rows of one table, the next one is folded. Their
+ * statements queue on the one connection. Everything has come to its end when this returns or
+ * throws, for a statement that is still under way would fall into the next transaction.
+ */
+const applyTogether: BatchStep = async (context, work) => {
+  const errors: unknown[] = [];
+  const results = await Promise.all(
+    work.map(async ({ target, batch }) => {
+      try {
+        return [{ target, result: await applyTable(context, target, batch) }];
+      } catch (error) {
+        errors.push(error);
+        return [];
+      }
+    }),
+  );
+  // The first error in time is the cause; later statements fail because the transaction has.
+  if (errors.length > 0) throw errors[0];
+  return results.flat();
+};
+
+/** The slow way, one table after the other. */
+const applyInTurn: BatchStep = async (context, work) => {
+  const results = [];
+  for (const { target, batch } of work) {
+    results.push({ target, result: await applyTableGuarded(context, target, batch) });
+  }
+  return results;
+};
 
 async function runBatch<Key extends Target>(
   context: BatchContext,
   targets: readonly Key[],
   events: readonly StoredEvent[],
   finish: (stopped: readonly Stopped<Key>[]) => Promise<void>,
-  apply: TableStep,
+  apply: BatchStep,
 ): Promise<readonly Stopped<Key>[]> {
   const byCategory = groupByCategory(events);
   const decoded = new Map<AnyAggregate, DecodedEvents>();
   const pending: Pending[] = [];
   const stopped: Stopped<Key>[] = [];
   await transaction(context.connection, async () => {
-    for (const target of targets) {
+    const work = targets.flatMap((target) => {
       const { aggregate } = target.table;
       const own = byCategory.get(aggregate.name);
-      if (!own) continue;
+      if (!own) return [];
       const batch = decoded.get(aggregate) ?? decodeEvents(aggregate, own);
       decoded.set(aggregate, batch);
-      const result = await apply(context, target, batch);
+      return [{ target, batch }];
+    });
+    for (const { target, result } of await apply(context, work)) {
       pending.push(...result.pending);
       if (result.poison) stopped.push(stoppedBy(target, result.poison, events));
     }
@@ -167,7 +214,7 @@ function stoppedBy<Key extends Target>(
   };
 }
 
-/** The fast way: one read, one fold, one write for all events of a table. */
+/** One read, one fold, one write for all events of a table. */
 const applyTable: TableStep = async (context, target, batch) => {
   const plan = planSteps(target.table, batch);
   const { changed, before, poison } = await foldEvents(context, target, plan);

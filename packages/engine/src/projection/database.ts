@@ -6,6 +6,7 @@ import {
   type QueryConfig,
   types,
 } from 'pg';
+import { Mutex } from './mutex.ts';
 
 /** Where the read models live: a connection string, or a pool that stays the caller's. */
 export type Database = string | Pool;
@@ -134,6 +135,8 @@ function connectionOf(client: Client | PoolClient, close: () => Promise<void>): 
   };
   client.on('error', lose);
   client.on('end', () => lose(undefined));
+  // The driver runs one statement at a time and wants to be told one at a time.
+  const inTurn = new Mutex();
   let closing: Promise<void> | null = null;
   const closeOnce = (): Promise<void> => {
     closing ??= close().catch(() => undefined);
@@ -156,7 +159,7 @@ function connectionOf(client: Client | PoolClient, close: () => Promise<void>): 
         const config: TimedQuery = { text, values: [...values], types: exactTypes };
         config.query_timeout = timeoutMs;
         if (name) config.name = name;
-        const result = await client.query(config);
+        const result = await inTurn.run(() => client.query(config));
         return { rows: result.rows as Row[], count: result.rowCount ?? 0 };
       } catch (error) {
         if (isReadTimeout(error)) {

@@ -123,6 +123,27 @@ test('an event that fails for one of its rows has touched none of them', () => {
   assert.is(poison?.event, all[1]);
 });
 
+test('a row that cannot be shown is named by the event that made it so', () => {
+  const picky = {
+    ...labels,
+    view: (row: { uses: number }) => {
+      if (row.uses > 2) throw new Error('too many uses');
+      return row;
+    },
+  };
+  const data = { name: 'n', labels: ['good'], metadata: {} };
+  const all = [0, 1, 2, 3].map((index) =>
+    stored(`counter-env_1.x${index}`, 'env_1', index, 'Opened', data),
+  );
+  const plan = planSteps(picky, decodeEvents(picky.aggregate, all));
+  const { changed, poison } = foldSteps(picky, plan, () => null);
+  assert.is(poison?.event, all[2]);
+  assert.equal(
+    [...changed.values()].map((row) => row?.state),
+    [{ uses: 2 }],
+  );
+});
+
 test('a row never changes its tenant, and never lacks its environment', () => {
   const first = stored('counter-env_1.x', 'env_1', 0, 'Added', { amount: 1 });
   const foreign = stored('counter-env_1.x', 'env_1', 1, 'Added', { amount: 1 });

@@ -122,26 +122,51 @@ function scopeOf(table: AnyReadTable, { stamp }: Placed<EventOf<EventCatalogue>>
 /** Rows by place; null is a place where there is no row. */
 export type Rows = Map<string, Row | null>;
 
+/** What folding the steps of a plan came to. */
+interface Folded {
+  /** Rows that changed; null for those that are gone. */
+  readonly changed: Rows;
+  /** The event that could not be folded, if any; rows are as before that event then. */
+  readonly poison: Poison | null;
+}
+
 /**
- * Folds the steps of a plan, in order, onto the rows that `known` returns. Gives the rows that
- * changed, null for those that are gone, and the event that could not be folded, if any; rows are
- * as before that event then. The result does not depend on how events are cut into batches:
- * each event's row is made from the row before it, the event and nothing else.
+ * Folds the steps of a plan, in order, onto the rows that `known` returns. The result does not
+ * depend on how events are cut into batches: each event's row is made from the row before it,
+ * the event and nothing else. A row that several events change is shown to `view` once, as it is
+ * in the end; only when that fails are the events gone through one by one, to name the one at fault.
  */
 export function foldSteps(
   table: AnyReadTable,
   plan: Plan,
   known: (key: string) => Row | null,
-): { readonly changed: Rows; readonly poison: Poison | null } {
+): Folded {
+  const drafts: Drafts = new Map();
+  const poison = foldDrafts(table, plan, known, drafts) ?? plan.poison;
+  try {
+    const changed: Rows = new Map();
+    for (const [key, draft] of drafts) changed.set(key, finished(table, draft));
+    return { changed, poison };
+  } catch {
+    return foldOneByOne(table, plan, known);
+  }
+}
+
+/** As `foldSteps`, with every row shown after every event. */
+function foldOneByOne(table: AnyReadTable, plan: Plan, known: (key: string) => Row | null): Folded {
   const changed: Rows = new Map();
   for (const step of plan.steps) {
+    const drafts: Drafts = new Map();
+    const single = { steps: [step], poison: null };
+    const current = (key: string) => {
+      const row = changed.get(key);
+      return row === undefined ? known(key) : row;
+    };
+    const poison = foldDrafts(table, single, current, drafts);
+    if (poison) return { changed, poison };
     try {
-      const after = step.places.map((place) => {
-        const before = changed.get(place.key);
-        return foldRow(table, before === undefined ? known(place.key) : before, step.event, place);
-      });
-      // Only now, so that an event that fails for one of its rows has touched none of them.
-      for (const [index, row] of after.entries()) changed.set(step.places[index]?.key ?? '', row);
+      const rows = [...drafts].map(([key, draft]) => [key, finished(table, draft)] as const);
+      for (const [key, row] of rows) changed.set(key, row);
     } catch (error) {
       return { changed, poison: { event: step.stored, error } };
     }
@@ -149,19 +174,67 @@ export function foldSteps(
   return { changed, poison: plan.poison };
 }
 
-function foldRow(
+/** A row under way: what it was, and what each event of the batch made of its state. */
+interface Draft {
+  readonly place: KeyedPlace;
+  readonly before: Row | null;
+  /** In order; the state null is a row that is gone. */
+  readonly versions: { readonly state: unknown; readonly event: Placed<EventOf<EventCatalogue>> }[];
+}
+
+type Drafts = Map<string, Draft>;
+
+function foldDrafts(
   table: AnyReadTable,
-  before: Row | null,
+  plan: Plan,
+  known: (key: string) => Row | null,
+  drafts: Drafts,
+): Poison | null {
+  for (const { stored, event, places } of plan.steps) {
+    try {
+      const touched = places.map((place) => {
+        const draft = drafts.get(place.key) ?? {
+          place,
+          before: known(place.key),
+          versions: [],
+        };
+        return { draft, state: foldState(table, draft, event) };
+      });
+      // Only now, so that an event that fails for one of its rows has touched none of them.
+      for (const { draft, state } of touched) {
+        draft.versions.push({ state, event });
+        drafts.set(draft.place.key, draft);
+      }
+    } catch (error) {
+      return { event: stored, error };
+    }
+  }
+  return null;
+}
+
+function foldState(
+  table: AnyReadTable,
+  { place, before, versions }: Draft,
   event: Placed<EventOf<EventCatalogue>>,
-  place: KeyedPlace,
-): Row | null {
-  const { stamp } = event;
-  if (before !== null && before.tenantId !== stamp.tenant_id) {
+): unknown {
+  const last = versions.at(-1);
+  const current = last && last.state !== null ? last.event.stamp.tenant_id : undefined;
+  const tenantId = last ? current : before?.tenantId;
+  if (tenantId !== undefined && tenantId !== event.stamp.tenant_id) {
     throw new BrokenInvariant(`row ${place.id} of ${table.name} belongs to another tenant`);
   }
-  const state: unknown = table.fold(before?.state ?? null, event, place.id);
+  const state: unknown = table.fold(last ? last.state : (before?.state ?? null), event, place.id);
   if (state === undefined) throw new BrokenInvariant(`${table.name}: fold returned undefined`);
+  return state;
+}
+
+/** The row that the last event left; null when it is gone. */
+function finished(table: AnyReadTable, { place, before, versions }: Draft): Row | null {
+  const last = versions.at(-1);
+  if (!last) throw new BrokenInvariant(`${table.name}: a row changed without an event`);
+  const { state, event } = last;
   if (state === null) return null;
+  const { stamp } = event;
   const resource: Row['resource'] = table.view(state) ?? null;
   return {
     scope: place.scope,
@@ -171,11 +244,27 @@ function foldRow(
     environmentId: table.aggregate.scope === 'tenant' ? null : stamp.environment_id,
     state,
     resource,
-    createdAt: textOf(resource?.created_at) ?? before?.createdAt ?? stamp.occurred_at,
+    createdAt: textOf(resource?.created_at) ?? earlierCreation(table, before, versions),
     updatedAt: textOf(resource?.updated_at) ?? stamp.occurred_at,
     revision: event.revision,
     position: event.position,
   };
+}
+
+/** When a row came about that does not say so itself: what it said last, else its first event. */
+function earlierCreation(
+  table: AnyReadTable,
+  before: Row | null,
+  versions: Draft['versions'],
+): string {
+  let created: string | null = before?.createdAt ?? null;
+  for (const { state, event } of versions.slice(0, -1)) {
+    if (state === null) created = null;
+    else {
+      created = textOf(table.view(state)?.created_at) ?? created ?? event.stamp.occurred_at;
+    }
+  }
+  return created ?? versions.at(-1)?.event.stamp.occurred_at ?? '';
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

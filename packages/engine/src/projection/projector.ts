@@ -39,7 +39,7 @@ export interface Projector {
   stop(): Promise<void>;
 }
 
-const defaultBatchMaximum = 1_000;
+const defaultBatchMaximum = 4_000;
 const lockPollMilliseconds = 250;
 const retry = { firstMilliseconds: 200, lastMilliseconds: 10_000 } as const;
 /** A session that lasted this long was a good one: the next retry comes soon again. */
