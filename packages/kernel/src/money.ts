@@ -10,8 +10,18 @@ export type Currency = Brand<string, 'Currency'>;
 /** An amount of money at the exponent of its currency. */
 export type Money = Dinero<bigint>;
 
+/**
+ * ISO 4217 counts two fraction digits for ariary (mga) and ouguiya (mru). The table of the library
+ * counts their coins instead, fifths, of which there is no decimal text.
+ */
+const asDecimal = (currency: DineroCurrency<bigint>): DineroCurrency<bigint> =>
+  currency.base === 10n ? currency : { ...currency, base: 10n, exponent: 2n };
+
 const byCode: ReadonlyMap<string, DineroCurrency<bigint>> = new Map(
-  Object.values(currencyTable).map((currency) => [currency.code.toLowerCase(), currency]),
+  Object.values(currencyTable).map((currency) => [
+    currency.code.toLowerCase(),
+    asDecimal(currency),
+  ]),
 );
 
 const definition = (currency: Currency): DineroCurrency<bigint> => {
