@@ -1,3 +1,4 @@
+export * from './canaries/canary.ts';
 export * from './call-route.ts';
 export * from './given.ts';
 export * from './memory-store.ts';

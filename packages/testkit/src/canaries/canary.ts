@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { takeEvent } from '../run/protocol.ts';
+
+/**
+ * A bug that tests must find: one place of one file, written differently. The place is found by its
+ * text, so that a canary whose file has changed fails instead of testing nothing.
+ */
+export interface Canary {
+  /** What the bug does, in words: the name under which it is reported. */
+  readonly name: string;
+  /** The file, relative to the root of the checkout. */
+  readonly path: string;
+  /** The right text; stands in the file exactly once. */
+  readonly text: string;
+  /** The wrong text in its place. */
+  readonly bug: string;
+}
+
+/** What the tests said of the bug. */
+export type Verdict =
+  | { readonly kind: 'caught'; readonly failed: number }
+  | { readonly kind: 'survived'; readonly passed: number }
+  /** The changed file cannot be loaded, or the process ended: that says nothing about the tests. */
+  | { readonly kind: 'unusable'; readonly output: string };
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const WORKER = fileURLToPath(new URL('../run/worker.ts', import.meta.url));
+const HOOK = new URL('./plant-hook.mjs', import.meta.url).href;
+const PROCESS_LIMIT_MS = 60_000;
+
+/**
+ * Runs test files in a process of their own in which the bug is planted. The files on disk stay as
+ * they are.
+ *
+ * @param tests the test files that are to find it, relative to the root
+ * @throws when the text does not stand in the file exactly once
+ */
+export async function release(canary: Canary, tests: readonly string[]): Promise<Verdict> {
+  const path = resolve(ROOT, canary.path);
+  const places = readFileSync(path, 'utf8').split(canary.text).length - 1;
+  if (places !== 1) {
+    throw new Error(`${canary.name}: its text stands ${places} times in ${canary.path}, not once`);
+  }
+  const { text, bug } = canary;
+  const planted = JSON.stringify({ url: pathToFileURL(path).href, text, bug });
+  return verdictOf(await outputOf(planted, tests));
+}
+
+/**
+ * Releases one canary after the other.
+ *
+ * @returns a sentence for each that was not caught; empty when the tests find every bug
+ */
+export async function survivors(
+  canaries: readonly Canary[],
+  tests: readonly string[],
+): Promise<string[]> {
+  const sentences: string[] = [];
+  for (const canary of canaries) {
+    const verdict = await release(canary, tests);
+    if (verdict.kind === 'survived') {
+      sentences.push(`${canary.name}: all ${verdict.passed} tests pass`);
+    } else if (verdict.kind === 'unusable') {
+      sentences.push(`${canary.name}: the tests do not run\n${verdict.output}`);
+    }
+  }
+  return sentences;
+}
+
+/** Everything that the tests print, for as long as they may take. */
+function outputOf(planted: string, tests: readonly string[]): Promise<string> {
+  return new Promise((done, fail) => {
+    // The hook comes first: whoever is registered later hands the reading of files on to it.
+    const child = spawn(process.execPath, ['--import', HOOK, '--import', 'tsx', WORKER, ...tests], {
+      cwd: ROOT,
+      env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test', COUNTERFOIL_PLANTED: planted },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: PROCESS_LIMIT_MS,
+      killSignal: 'SIGKILL',
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+    child.on('error', fail);
+    child.on('close', () => done(output));
+  });
+}
+
+function verdictOf(output: string): Verdict {
+  let [passed, failed, isFinished] = [0, 0, false];
+  let printed = '';
+  let rest = output;
+  for (let taken = takeEvent(rest); taken; taken = takeEvent(rest)) {
+    printed += taken.before;
+    rest = taken.after;
+    if (taken.event.event === 'finished') isFinished = true;
+    if (taken.event.event !== 'end') continue;
+    passed += taken.event.passed;
+    failed += taken.event.failed;
+  }
+  const isLoaded = !printed.includes('cannot be loaded') && !printed.includes('registered no test');
+  if (!isFinished || !isLoaded) return { kind: 'unusable', output: printed + rest };
+  return failed > 0 ? { kind: 'caught', failed } : { kind: 'survived', passed };
+}
