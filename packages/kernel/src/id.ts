@@ -15,6 +15,13 @@ export type IdPrefix =
   | 'wtxn'
   | 'hold'
   | 'ckpt'
+  | 'meter'
+  | 'group'
+  | 'price_unit'
+  | 'feat'
+  | 'coupon'
+  | 'taxrate'
+  | 'ta'
   | 'webhook'
   | 'req';
 
@@ -28,6 +35,13 @@ export type WalletId = Id<'wallet'>;
 export type TransactionId = Id<'wtxn'>;
 export type HoldId = Id<'hold'>;
 export type CheckpointId = Id<'ckpt'>;
+export type MeterId = Id<'meter'>;
+export type GroupId = Id<'group'>;
+export type PriceUnitId = Id<'price_unit'>;
+export type FeatureId = Id<'feat'>;
+export type CouponId = Id<'coupon'>;
+export type TaxRateId = Id<'taxrate'>;
+export type TaxAssociationId = Id<'ta'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

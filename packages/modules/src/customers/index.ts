@@ -1,18 +1,17 @@
 import { type Module, module } from '@counterfoil/engine/define';
+import type { Use } from '../uses.ts';
 import { customer } from './customer.ts';
 import { customerTable } from './projection.ts';
 import { customerRoutes } from './routes.ts';
-import type { CustomerUse } from './uses.ts';
 import { customerPublisher } from './webhooks.ts';
 
 export { type CustomerRecord, type CustomerState, customer, customerView } from './customer.ts';
 export { getCustomer, getCustomerByExternalId } from './queries.ts';
 export { type CustomerReference, customerIdOf, customerReference } from './reference.ts';
 export { type Customer, customerSchema } from './schema.ts';
-export type { CustomerUse } from './uses.ts';
 
 /** Whom the service bills. `inUse` are asked before a customer is deleted. */
-export const customers = ({ inUse }: { readonly inUse: readonly CustomerUse[] }): Module =>
+export const customers = ({ inUse }: { readonly inUse: readonly Use<'cust'>[] }): Module =>
   module({
     name: 'customers',
     aggregates: [customer],

@@ -1,6 +1,7 @@
 import { entity, listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { refuseWhileInUse, type Use } from '../uses.ts';
 import {
   archiveCustomer,
   createCustomer,
@@ -19,7 +20,6 @@ import {
   updateCustomerQuerySchema,
   updateCustomerSchema,
 } from './schema.ts';
-import { type CustomerUse, refuseWhileInUse } from './uses.ts';
 
 const tag = 'Customers';
 const idParameters = z.object({ id: referenceSchema('cust') });
@@ -112,7 +112,7 @@ const routes = {
   }),
 } satisfies Routes;
 
-const deletion = (uses: readonly CustomerUse[]) =>
+const deletion = (uses: readonly Use<'cust'>[]) =>
   route({
     summary: 'Delete a customer',
     description:
@@ -124,7 +124,7 @@ const deletion = (uses: readonly CustomerUse[]) =>
     params: idParameters,
     handle: async (context, { params: { id } }) => {
       await context.execute(customer, id, async () => {
-        await refuseWhileInUse(context, id, uses);
+        await refuseWhileInUse(context, 'customer', id, uses);
         return archiveCustomer(id);
       });
       return undefined;
@@ -132,5 +132,5 @@ const deletion = (uses: readonly CustomerUse[]) =>
   });
 
 /** The routes of customers. `uses` are asked before a customer is deleted. */
-export const customerRoutes = (uses: readonly CustomerUse[]) =>
+export const customerRoutes = (uses: readonly Use<'cust'>[]) =>
   ({ ...routes, 'DELETE /customers/{id}': deletion(uses) }) satisfies Routes;

@@ -19,6 +19,13 @@ test('a filter matches exactly, by prefix, or everything', () => {
   assert.not.ok(wantsType(['credit.*'], 'credit_note.created'), 'a prefix ends at a point');
 });
 
+test('changes of the catalogue go to those alone who ask for them', () => {
+  assert.not.ok(wantsType(null, 'meter.created'));
+  assert.ok(wantsType(['meter.created'], 'meter.created'));
+  assert.ok(wantsType(['price_unit.*'], 'price_unit.updated'));
+  assert.equal(eventFilterSchema.parse(['coupon.deleted']), ['coupon.deleted']);
+});
+
 test('a filter takes known types and prefixes that cover one, without repetitions', () => {
   const filter = ['customer.updated', 'wallet.credit_balance.*', 'customer.updated'];
   assert.equal(eventFilterSchema.parse(filter), ['customer.updated', 'wallet.credit_balance.*']);

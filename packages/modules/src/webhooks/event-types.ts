@@ -51,15 +51,42 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number];
 
+/**
+ * Types beyond the specification: changes of the catalogue that no client expects. An endpoint gets
+ * them only when its filter names them.
+ */
+export const catalogueEventTypes = [
+  'meter.created',
+  'meter.updated',
+  'meter.disabled',
+  'meter.deleted',
+  'group.created',
+  'group.deleted',
+  'price_unit.created',
+  'price_unit.updated',
+  'price_unit.deleted',
+  'coupon.created',
+  'coupon.updated',
+  'coupon.deleted',
+  'tax_rate.created',
+  'tax_rate.updated',
+  'tax_rate.deleted',
+  'tax_association.created',
+  'tax_association.updated',
+  'tax_association.deleted',
+] as const;
+
+const onRequestOnly: ReadonlySet<string> = new Set(catalogueEventTypes);
+
 const prefixMark = '.*';
 
 /** Whether one entry of a filter (`invoice.update` or `invoice.*`) covers an event type. */
 export const coversType = (entry: string, type: string): boolean =>
   entry.endsWith(prefixMark) ? type.startsWith(entry.slice(0, -1)) : entry === type;
 
-/** Whether an endpoint with this filter wants an event type; null wants every type. */
+/** Whether an endpoint with this filter wants an event type; null wants all but the catalogue's. */
 export const wantsType = (filter: readonly string[] | null, type: string): boolean =>
-  filter === null || filter.some((entry) => coversType(entry, type));
+  filter === null ? !onRequestOnly.has(type) : filter.some((entry) => coversType(entry, type));
 
 /**
  * One entry of a filter: a type of the list, or a prefix of one or more of them. An entry that
@@ -69,7 +96,7 @@ const filterEntrySchema = z
   .string()
   .max(64)
   .refine(
-    (entry) => eventTypes.some((type) => coversType(entry, type)),
+    (entry) => [...eventTypes, ...catalogueEventTypes].some((type) => coversType(entry, type)),
     'must be an event type such as "customer.updated" or a prefix such as "invoice.*"',
   )
   .meta({ example: 'customer.updated' });
@@ -82,6 +109,8 @@ export const eventFilterSchema = z
   .transform((entries) => [...new Set(entries)])
   .nullable()
   .meta({
-    description: 'Event types to receive, exact or as a prefix such as "invoice.*"; null: all',
+    description:
+      'Event types to receive, exact or as a prefix such as "invoice.*"; null: all of the ' +
+      'interface specification',
     example: ['customer.updated', 'invoice.*'],
   });

@@ -1,0 +1,45 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { type Id, type IdPrefix, invalidOperation } from '@counterfoil/kernel';
+
+/**
+ * What still hangs on a record, such as "2 active wallets"; null for nothing. Slices above the
+ * record's own answer it, because its own does not know them.
+ */
+export type Use<Prefix extends IdPrefix> = (
+  context: RequestContext,
+  id: Id<Prefix>,
+) => Promise<string | null>;
+
+/** The first thing that still hangs on a record, in words; null for nothing. */
+export async function useOf<Prefix extends IdPrefix>(
+  context: RequestContext,
+  id: Id<Prefix>,
+  uses: readonly Use<Prefix>[],
+): Promise<string | null> {
+  for (const answer of uses) {
+    const use = await answer(context, id);
+    if (use !== null) return use;
+  }
+  return null;
+}
+
+/**
+ * Throws 400 `invalid_operation` when anything still hangs on a record. `what` names its kind. The
+ * question is asked before the decision, in other streams: what begins to hang on the record in
+ * the same instant is not seen.
+ */
+export async function refuseWhileInUse<Prefix extends IdPrefix>(
+  context: RequestContext,
+  what: string,
+  id: Id<Prefix>,
+  uses: readonly Use<Prefix>[],
+): Promise<void> {
+  const use = await useOf(context, id, uses);
+  if (use !== null) throw invalidOperation(`The ${what} ${id} still has ${use}. End that first.`);
+}
+
+/** "1 feature", "3 features": how many there are of what has a regular plural; null for none. */
+export function countOf(count: number, what: string): string | null {
+  if (count === 0) return null;
+  return count === 1 ? `1 ${what}` : `${count} ${what}s`;
+}
