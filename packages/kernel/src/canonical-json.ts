@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A value that JSON can carry without loss: no bigint, no undefined, no NaN. */
 export type Json =
@@ -8,9 +8,6 @@ export type Json =
   | null
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
-
-const byCodeUnit = (left: string, right: string): number =>
-  left < right ? -1 : left > right ? 1 : 0;
 
 /**
  * The canonical JSON text of a value (RFC 8785): keys in UTF-16 code unit order, no white space,
@@ -36,12 +33,36 @@ export function canonicalJson(value: unknown): string {
 
 function canonicalObject(value: object): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const members: string[] = [];
-  for (const key of Object.keys(value).sort(byCodeUnit)) {
+  let members = '';
+  for (const key of sortedNames(value)) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
+    if (member === undefined) continue;
+    members += `${members === '' ? '' : ','}${nameText(key)}${canonicalJson(member)}`;
   }
-  return `{${members.join(',')}}`;
+  return `{${members}}`;
+}
+
+/** The names of an object in UTF-16 code unit order, which most objects are in already. */
+function sortedNames(value: object): readonly string[] {
+  const names = Object.keys(value);
+  for (let index = 1; index < names.length; index += 1) {
+    // Without a comparison function, `sort` goes by code units.
+    if ((names[index - 1] ?? '') > (names[index] ?? '')) return names.sort();
+  }
+  return names;
+}
+
+/** The texts of names that were met; the same few come again and again. */
+const nameTexts = new Map<string, string>();
+const nameTextsMaximum = 2_000;
+
+function nameText(name: string): string {
+  const known = nameTexts.get(name);
+  if (known !== undefined) return known;
+  const text = `${JSON.stringify(name)}:`;
+  // Names that callers made up, as in metadata, must not fill the memory.
+  if (nameTexts.size < nameTextsMaximum) nameTexts.set(name, text);
+  return text;
 }
 
 function refuse(value: unknown): never {
@@ -53,7 +74,7 @@ function refuseText(value: string): never {
 }
 
 /** SHA-256 of a text (UTF-8), as 64 lower-case hexadecimal digits. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text);
 
 /** SHA-256 of the canonical JSON of a value, as 64 lower-case hexadecimal digits. */
 export const hashOf = (value: unknown): string => sha256(canonicalJson(value));
