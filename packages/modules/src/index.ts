@@ -2,6 +2,7 @@ import type { Module } from '@counterfoil/engine/define';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
+import { type MeterRoutes, meters } from './meters/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { openWalletsOf, type WalletRoutes, wallets } from './wallets/index.ts';
@@ -15,6 +16,7 @@ import {
 
 export * from './checkpoints/index.ts';
 export * from './customers/index.ts';
+export * from './meters/index.ts';
 export * from './secrets.ts';
 export * from './tenancy/index.ts';
 export * from './wallets/index.ts';
@@ -23,6 +25,7 @@ export * from './webhooks/index.ts';
 /** The routes of all slices with their exact types: what the typed client is made of. */
 export type ApiRoutes = TenancyRoutes &
   CustomerRoutes &
+  MeterRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes;
@@ -44,6 +47,7 @@ const noSealer: Sealer = { keyId: '', seal: withoutSecrets, open: withoutSecrets
 export const modules = ({ secrets, targetPolicy }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
   customers({ inUse: [openWalletsOf] }),
+  meters({ inUse: [] }),
   wallets,
   checkpoints,
   webhooks({ sealer: secrets?.sealer ?? noSealer, policy: targetPolicy ?? strictTargetPolicy }),

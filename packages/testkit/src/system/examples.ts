@@ -1,4 +1,5 @@
 import type { Answer, Caller } from '../caller.ts';
+import { catalogExamples } from './catalog-examples.ts';
 import type { Operation } from './operations.ts';
 import type { Kind, Records } from './records.ts';
 
@@ -251,6 +252,7 @@ const webhooks: Readonly<Record<string, Example>> = {
 export const examples: Readonly<Record<string, Example>> = {
   ...tenancy,
   ...customers,
+  ...catalogExamples,
   ...wallets,
   ...ledger,
   ...webhooks,

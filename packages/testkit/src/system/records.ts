@@ -1,9 +1,9 @@
 import { takeCheckpoints } from '@counterfoil/cli/checkpoint';
 import { eventually } from '../eventually.ts';
 import type { Stack, TestTenant } from '../stack.ts';
+import { type CatalogKind, catalogKinds, catalogRecords } from './catalog-records.ts';
 
-/** What a place of a request can name. */
-export type Kind =
+type OtherKind =
   | 'tenant'
   | 'owner'
   | 'person'
@@ -18,6 +18,12 @@ export type Kind =
   | 'hold'
   | 'checkpoint'
   | 'webhook_endpoint';
+
+/** What a place of a request can name. */
+export type Kind = OtherKind | CatalogKind;
+
+const isOfCatalog = (kind: Kind): kind is CatalogKind =>
+  (catalogKinds as readonly string[]).includes(kind);
 
 /** Records that belong to a tenant as a whole: all its environments see them. */
 export const kindsOfTenants: readonly Kind[] = ['tenant', 'owner', 'person', 'service_account'];
@@ -56,7 +62,7 @@ export class Records {
    * Makes something and waits until reads show it, however slow the machine is. An ordinary read
    * waits only for a moment.
    */
-  async #create(path: string, body: unknown) {
+  async create(path: string, body: unknown) {
     const made = await this.tenant.call('POST', path, body);
     if (made.status >= 300) throw new Error(`POST ${path} was answered ${made.text}`);
     const position = made.headers.get('counterfoil-position') ?? '0';
@@ -72,7 +78,7 @@ export class Records {
     const external_id = this.text('customer');
     const metadata = { note: this.mark };
     const body = { external_id, name: external_id, email: this.email(), metadata };
-    return this.#create('/customers', body);
+    return this.create('/customers', body);
   }
 
   /** A wallet in dollars of a new customer, with ten credits. */
@@ -84,20 +90,20 @@ export class Records {
       description: this.text('wallet'),
       initial_credits_to_load: '10',
     };
-    return (await this.#create('/wallets', body)).id;
+    return (await this.create('/wallets', body)).id;
   }
 
   /** The entry of a debit of a new wallet. */
   async transaction(): Promise<{ id: string; reference_id: string; wallet_id: string }> {
     const body = { credits: '1', description: this.text('debit') };
     const path = `/wallets/${await this.wallet()}/debit`;
-    return (await this.#create(path, body)).wallet_transaction;
+    return (await this.create(path, body)).wallet_transaction;
   }
 
   /** Credits that are set aside in a new wallet. */
   async hold(): Promise<{ id: string; wallet_id: string }> {
     const body = { credits: '2', description: this.text('hold') };
-    return this.#create(`/wallets/${await this.wallet()}/holds`, body);
+    return this.create(`/wallets/${await this.wallet()}/holds`, body);
   }
 
   /** A signed checkpoint of the ledger, over a new wallet among others. */
@@ -119,28 +125,29 @@ export class Records {
 
   async endpoint(): Promise<string> {
     const url = `https://example.com/${this.text('hook')}`;
-    return (await this.#create('/webhooks/endpoints', { url, enabled: false })).id;
+    return (await this.create('/webhooks/endpoints', { url, enabled: false })).id;
   }
 
   async apiKey(): Promise<string> {
     const body = { name: this.text('key'), type: 'private_key' };
-    return (await this.#create('/secrets/api/keys', body)).secret.id;
+    return (await this.create('/secrets/api/keys', body)).secret.id;
   }
 
   async person(): Promise<string> {
     const name = this.text('person');
     const body = { type: 'user', email: `${name}@example.com`, name };
-    return (await this.#create('/users', body)).id;
+    return (await this.create('/users', body)).id;
   }
 
   async serviceAccount(): Promise<string> {
     const name = this.text('account');
     const body = { type: 'service_account', name, roles: ['event_reader'] };
-    return (await this.#create('/users', body)).id;
+    return (await this.create('/users', body)).id;
   }
 
   /** What names a new record of this kind. */
   async make(kind: Kind): Promise<string> {
+    if (isOfCatalog(kind)) return catalogRecords[kind](this);
     switch (kind) {
       case 'tenant':
         return this.tenant.tenantId;

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Answer } from '../caller.ts';
 import { type Stack, startStack } from '../stack.ts';
+import { catalogKinds } from './catalog-records.ts';
 import { type ExampleRequest, examples, type Place, requestWith, send } from './examples.ts';
 import { openings } from './openings.ts';
 import { type Operation, readOperations } from './operations.ts';
@@ -18,6 +19,7 @@ const mark = 'classified';
 
 const kinds: readonly Kind[] = [
   ...kindsOfTenants,
+  ...catalogKinds,
   'api_key',
   'customer',
   'external_id',

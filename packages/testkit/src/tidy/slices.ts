@@ -9,6 +9,7 @@ import type { Import, Rule, Source, Violation } from './source.ts';
 const SLICES: Readonly<Record<string, readonly string[]>> = {
   tenancy: [],
   customers: [],
+  meters: [],
   wallets: ['customers'],
   checkpoints: [],
   webhooks: [],

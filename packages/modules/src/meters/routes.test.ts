@@ -1,0 +1,138 @@
+import type { Principal } from '@counterfoil/engine/define';
+import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
+import { callRoute, type Idempotency, memoryWorld, rejection } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { meter } from './meter.ts';
+import { metersById } from './queries.ts';
+import { meterReference } from './reference.ts';
+import { meterRoutes } from './routes.ts';
+import { meterPublisher } from './webhooks.ts';
+
+const test = suite('meter routes');
+
+const principalOf = (environment: string): Principal => ({
+  tenantId: 'tenant_01' as TenantId,
+  environmentId: environment as EnvironmentId,
+  userId: 'user_01' as UserId,
+  keyId: 'secret_01' as KeyId,
+  roles: ['super_admin'],
+  allows: () => true,
+});
+
+/** A world with nothing but meters; `use` is what hangs on every one of them. */
+function metersOf(use: string | null = null) {
+  const world = memoryWorld([meter]);
+  const routes = meterRoutes([async () => null, async () => use]);
+  const context = (idempotency?: Idempotency) => world.request(principalOf('env_01'), idempotency);
+  return {
+    context,
+    world,
+    create: (body: object, within = context()) =>
+      callRoute(routes['POST /meters'], within, { body }),
+    update: (id: string, body: object) =>
+      callRoute(routes['PUT /meters/{id}'], context(), { params: { id }, body }),
+    disable: (id: string) =>
+      callRoute(routes['POST /meters/{id}/disable'], context(), { params: { id } }),
+    remove: (id: string) => callRoute(routes['DELETE /meters/{id}'], context(), { params: { id } }),
+    get: (id: string, within = context()) =>
+      callRoute(routes['GET /meters/{id}'], within, { params: { id } }),
+    list: (query: object) => callRoute(routes['GET /meters'], context(), { query }),
+    search: (body: object) => callRoute(routes['POST /meters/search'], context(), { body }),
+  };
+}
+
+const tokens = {
+  name: 'Tokens',
+  event_name: 'completion',
+  aggregation: { type: 'SUM', field: 'tokens' },
+};
+
+test('a meter is created, read and given other filters', async () => {
+  const { create, get, update } = metersOf();
+  const created = await create(tokens);
+  assert.equal(await get(created.id), created);
+  const filters = [{ key: 'model', values: ['large'] }];
+  assert.equal((await update(created.id, { filters })).filters, filters);
+  assert.equal((await update(created.id, {})).filters, filters);
+});
+
+test('a repeated create answers the same meter', async () => {
+  const { create, context, world } = metersOf();
+  const repeated = { key: 'k1', operation: 'POST /meters', fields: tokens };
+  const first = await create(tokens, context(repeated));
+  const events = world.store.log.length;
+  assert.equal(await create(tokens, context(repeated)), first);
+  assert.is(world.store.log.length, events);
+});
+
+test('lists and searches take ids and the name of the event', async () => {
+  const { create, list, search } = metersOf();
+  const { id } = await create(tokens);
+  await create({ ...tokens, name: 'Images', event_name: 'image' });
+  const names = (page: { items: readonly { name: string }[] }) => page.items.map((m) => m.name);
+  assert.equal(names(await list({})), ['Images', 'Tokens']);
+  assert.equal(names(await list({ event_name: 'image' })), ['Images']);
+  assert.equal(names(await search({ meter_ids: [id] })), ['Tokens']);
+  assert.equal(names(await search({ meter_ids: [] })), []);
+});
+
+test('a stopped meter is readable, out of lists and nothing new can refer to it', async () => {
+  const { create, disable, get, list, context } = metersOf();
+  const { id } = await create(tokens);
+  assert.is((await meterReference(context(), id)).id, id);
+  assert.is((await disable(id)).status, 'archived');
+  assert.is((await get(id)).status, 'archived');
+  assert.is((await list({})).pagination.total, 0);
+  assert.is((await rejection(meterReference(context(), id))).code, 'invalid_operation');
+  assert.is((await metersById(context(), [id, undefined, id])).get(id)?.status, 'archived');
+});
+
+test('a deleted meter is not found, neither by its path nor where a field names it', async () => {
+  const { create, remove, get, context } = metersOf();
+  const { id } = await create(tokens);
+  assert.match((await remove(id)).message, id);
+  assert.is((await rejection(get(id))).code, 'not_found');
+  const { code, details } = await rejection(meterReference(context(), id));
+  assert.equal([code, details?.field], ['not_found', 'meter_id']);
+});
+
+test('a meter that something uses is not deleted', async () => {
+  const { create, remove, get } = metersOf('2 features');
+  const { id } = await create(tokens);
+  const refused = await rejection(remove(id));
+  assert.is(refused.code, 'invalid_operation');
+  assert.match(refused.message, '2 features');
+  assert.is((await get(id)).status, 'published');
+});
+
+test('a meter of another environment is not there', async () => {
+  const { create, get, world } = metersOf();
+  const { id } = await create(tokens);
+  const foreign = world.request(principalOf('env_02'));
+  assert.is((await rejection(get(id, foreign))).code, 'not_found');
+  assert.is((await rejection(meterReference(foreign, id))).code, 'not_found');
+});
+
+test('each change is published under its name, with the whole meter', async () => {
+  const { create, update, disable, context } = metersOf();
+  const { id } = await create(tokens);
+  await update(id, { filters: [{ key: 'a', values: ['b'] }] });
+  await disable(id);
+  const types: unknown[] = [];
+  let before = meter.initial;
+  for await (const event of context().history(meter, id)) {
+    const after = meter.evolve(before, event);
+    for (const { type, resourceId, body } of meterPublisher.publish({ event, before, after })) {
+      types.push([type, resourceId, (body.meter as { status: string }).status]);
+    }
+    before = after;
+  }
+  assert.equal(types, [
+    ['meter.created', id, 'published'],
+    ['meter.updated', id, 'published'],
+    ['meter.disabled', id, 'archived'],
+  ]);
+});
+
+test.run();

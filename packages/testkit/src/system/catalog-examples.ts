@@ -1,0 +1,24 @@
+import { type CatalogKind, catalogRecords, meterBody } from './catalog-records.ts';
+import type { Example } from './examples.ts';
+
+/** An operation on the record of a kind that its path names. */
+const onOne = (kind: CatalogKind, body?: unknown): Example => ({
+  request: async (own) => ({
+    path: { id: await catalogRecords[kind](own) },
+    ...(body === undefined ? {} : { body }),
+  }),
+  names: { 'path.id': kind },
+});
+
+const meters: Readonly<Record<string, Example>> = {
+  'POST /meters': { request: (own) => ({ body: meterBody(own) }) },
+  'GET /meters': { request: () => ({}), filters: { 'query.meter_ids': 'meter' } },
+  'POST /meters/search': { request: () => ({}), filters: { 'body.meter_ids': 'meter' } },
+  'GET /meters/{id}': onOne('meter'),
+  'PUT /meters/{id}': onOne('meter', { filters: [{ key: 'model', values: ['large'] }] }),
+  'POST /meters/{id}/disable': onOne('meter'),
+  'DELETE /meters/{id}': onOne('meter'),
+};
+
+/** An example for every operation of the catalogue. */
+export const catalogExamples: Readonly<Record<string, Example>> = { ...meters };

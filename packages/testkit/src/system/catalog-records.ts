@@ -1,0 +1,22 @@
+import type { Records } from './records.ts';
+
+/** Makes what names a new record of the catalogue, by kind. */
+const makers = {
+  meter: async (own: Records): Promise<string> => (await own.create('/meters', meterBody(own))).id,
+} as const;
+
+/** What of the catalogue a place of a request can name. */
+export type CatalogKind = keyof typeof makers;
+
+export const catalogKinds = Object.keys(makers) as CatalogKind[];
+
+/** Makes records of the catalogue for one key, each time a new one. */
+export const catalogRecords: Readonly<Record<CatalogKind, (own: Records) => Promise<string>>> =
+  makers;
+
+/** The body of a request for a new meter. */
+export const meterBody = (own: Records) => ({
+  name: own.text('meter'),
+  event_name: own.text('event'),
+  aggregation: { type: 'SUM', field: 'tokens' },
+});
