@@ -17,6 +17,13 @@ const mains = {
 
 export type ApplicationName = keyof typeof mains;
 
+/**
+ * Megabytes of the young generation. A request and a batch of events leave nothing behind but what
+ * lived for some milliseconds; with Node's default of 16 much of it is copied before it dies, which
+ * costs the api about a sixth of its processor time.
+ */
+const semiSpaceMegabytes = 64;
+
 /** Starts one of our processes and keeps it running. */
 export const startApplication = (
   name: ApplicationName,
@@ -27,7 +34,12 @@ export const startApplication = (
   superviseProcess({
     name,
     command: process.execPath,
-    args: ['--import', import.meta.resolve('tsx'), fileURLToPath(mains[name])],
+    args: [
+      `--max-semi-space-size=${semiSpaceMegabytes}`,
+      '--import',
+      import.meta.resolve('tsx'),
+      fileURLToPath(mains[name]),
+    ],
     env,
     ready: 'json-line',
     restart,
