@@ -2,6 +2,7 @@ import type { Module } from '@counterfoil/engine/define';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
+import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
@@ -16,6 +17,7 @@ import {
 
 export * from './checkpoints/index.ts';
 export * from './customers/index.ts';
+export * from './groups/index.ts';
 export * from './meters/index.ts';
 export * from './secrets.ts';
 export * from './tenancy/index.ts';
@@ -26,6 +28,7 @@ export * from './webhooks/index.ts';
 export type ApiRoutes = TenancyRoutes &
   CustomerRoutes &
   MeterRoutes &
+  GroupRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes;
@@ -48,6 +51,7 @@ export const modules = ({ secrets, targetPolicy }: ModulesOptions): readonly Mod
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
   customers({ inUse: [openWalletsOf] }),
   meters({ inUse: [] }),
+  groups({ members: [] }),
   wallets,
   checkpoints,
   webhooks({ sealer: secrets?.sealer ?? noSealer, policy: targetPolicy ?? strictTargetPolicy }),

@@ -1,6 +1,11 @@
-import type { Principal } from '@counterfoil/engine/define';
-import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
-import { callRoute, type Idempotency, memoryWorld, rejection } from '@counterfoil/testkit';
+import {
+  callRoute,
+  type Idempotency,
+  memoryWorld,
+  published,
+  rejection,
+  testPrincipal,
+} from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { meter } from './meter.ts';
@@ -11,20 +16,12 @@ import { meterPublisher } from './webhooks.ts';
 
 const test = suite('meter routes');
 
-const principalOf = (environment: string): Principal => ({
-  tenantId: 'tenant_01' as TenantId,
-  environmentId: environment as EnvironmentId,
-  userId: 'user_01' as UserId,
-  keyId: 'secret_01' as KeyId,
-  roles: ['super_admin'],
-  allows: () => true,
-});
-
 /** A world with nothing but meters; `use` is what hangs on every one of them. */
 function metersOf(use: string | null = null) {
   const world = memoryWorld([meter]);
   const routes = meterRoutes([async () => null, async () => use]);
-  const context = (idempotency?: Idempotency) => world.request(principalOf('env_01'), idempotency);
+  const context = (idempotency?: Idempotency) =>
+    world.request(testPrincipal('env_01'), idempotency);
   return {
     context,
     world,
@@ -109,7 +106,7 @@ test('a meter that something uses is not deleted', async () => {
 test('a meter of another environment is not there', async () => {
   const { create, get, world } = metersOf();
   const { id } = await create(tokens);
-  const foreign = world.request(principalOf('env_02'));
+  const foreign = world.request(testPrincipal('env_02'));
   assert.is((await rejection(get(id, foreign))).code, 'not_found');
   assert.is((await rejection(meterReference(foreign, id))).code, 'not_found');
 });
@@ -119,15 +116,12 @@ test('each change is published under its name, with the whole meter', async () =
   const { id } = await create(tokens);
   await update(id, { filters: [{ key: 'a', values: ['b'] }] });
   await disable(id);
-  const types: unknown[] = [];
-  let before = meter.initial;
-  for await (const event of context().history(meter, id)) {
-    const after = meter.evolve(before, event);
-    for (const { type, resourceId, body } of meterPublisher.publish({ event, before, after })) {
-      types.push([type, resourceId, (body.meter as { status: string }).status]);
-    }
-    before = after;
-  }
+  const seen = await published(context(), meterPublisher, meter, id);
+  const types = seen.map(({ type, resourceId, body }) => [
+    type,
+    resourceId,
+    (body.meter as { status: string }).status,
+  ]);
   assert.equal(types, [
     ['meter.created', id, 'published'],
     ['meter.updated', id, 'published'],

@@ -1,4 +1,4 @@
-import { type CatalogKind, catalogRecords, meterBody } from './catalog-records.ts';
+import { type CatalogKind, catalogRecords, groupBody, meterBody } from './catalog-records.ts';
 import type { Example } from './examples.ts';
 
 /** An operation on the record of a kind that its path names. */
@@ -20,5 +20,13 @@ const meters: Readonly<Record<string, Example>> = {
   'DELETE /meters/{id}': onOne('meter'),
 };
 
+const groups: Readonly<Record<string, Example>> = {
+  'POST /groups': { request: (own) => ({ body: groupBody(own) }) },
+  'GET /groups': { request: () => ({}), filters: { 'query.group_ids': 'group' } },
+  'POST /groups/search': { request: () => ({}), filters: { 'body.group_ids': 'group' } },
+  'GET /groups/{id}': onOne('group'),
+  'DELETE /groups/{id}': onOne('group'),
+};
+
 /** An example for every operation of the catalogue. */
-export const catalogExamples: Readonly<Record<string, Example>> = { ...meters };
+export const catalogExamples: Readonly<Record<string, Example>> = { ...meters, ...groups };

@@ -3,6 +3,7 @@ import type { Records } from './records.ts';
 /** Makes what names a new record of the catalogue, by kind. */
 const makers = {
   meter: async (own: Records): Promise<string> => (await own.create('/meters', meterBody(own))).id,
+  group: async (own: Records): Promise<string> => (await own.create('/groups', groupBody(own))).id,
 } as const;
 
 /** What of the catalogue a place of a request can name. */
@@ -19,4 +20,11 @@ export const meterBody = (own: Records) => ({
   name: own.text('meter'),
   event_name: own.text('event'),
   aggregation: { type: 'SUM', field: 'tokens' },
+});
+
+/** The body of a request for a new group of features. */
+export const groupBody = (own: Records) => ({
+  name: own.text('group'),
+  lookup_key: own.text('group-key'),
+  entity_type: 'feature',
 });

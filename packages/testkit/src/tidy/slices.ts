@@ -10,6 +10,7 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   tenancy: [],
   customers: [],
   meters: [],
+  groups: [],
   wallets: ['customers'],
   checkpoints: [],
   webhooks: [],

@@ -1,0 +1,58 @@
+import { listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  metadataSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  requiredTextSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+
+/** What a group holds. All members of a group are of one kind. */
+export const groupEntitySchema = z.enum(['price', 'feature']);
+export type GroupEntity = z.output<typeof groupEntitySchema>;
+
+export const createGroupSchema = z
+  .object({
+    name: requiredTextSchema(255),
+    lookup_key: requiredTextSchema(255),
+    entity_type: groupEntitySchema,
+    metadata: metadataSchema.default({}),
+  })
+  .meta({ id: 'CreateGroup' });
+export type CreateGroup = z.output<typeof createGroupSchema>;
+
+const filterShape = {
+  entity_type: groupEntitySchema.optional(),
+  lookup_key: z.string().max(255).optional(),
+  name: z.string().max(255).optional(),
+} as const;
+
+export const groupListSchema = z.object({
+  ...filterShape,
+  group_ids: listParameter(z.string()).optional(),
+});
+
+export const groupSearchSchema = z
+  .object({
+    ...searchShape,
+    ...filterShape,
+    group_ids: z.array(z.string().max(64)).max(1000).optional(),
+  })
+  .meta({ id: 'GroupSearch' });
+
+/** The group on the wire (specification, Group). */
+export const groupSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    lookup_key: z.string(),
+    entity_type: groupEntitySchema,
+    entity_ids: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Up to 1,000 members; only where the group itself is read' }),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'Group' });
+export type Group = z.output<typeof groupSchema>;

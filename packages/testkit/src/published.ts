@@ -1,0 +1,19 @@
+import type { Publication, Publisher, RequestContext } from '@counterfoil/engine/define';
+import type { Aggregate, EventCatalogue } from '@counterfoil/kernel';
+
+/** Everything that a publisher says about the history of a record, in order. */
+export async function published<Catalogue extends EventCatalogue, State>(
+  context: RequestContext,
+  { publish }: Publisher,
+  aggregate: Aggregate<string, Catalogue, State>,
+  id: string,
+): Promise<readonly Publication[]> {
+  const publications: Publication[] = [];
+  let before = aggregate.initial;
+  for await (const event of context.history(aggregate, id)) {
+    const after = aggregate.evolve(before, event);
+    publications.push(...publish({ event, before, after } as Parameters<typeof publish>[0]));
+    before = after;
+  }
+  return publications;
+}
