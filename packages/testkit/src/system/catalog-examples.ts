@@ -1,4 +1,10 @@
-import { type CatalogKind, catalogRecords, groupBody, meterBody } from './catalog-records.ts';
+import {
+  type CatalogKind,
+  catalogRecords,
+  groupBody,
+  meterBody,
+  priceUnitBody,
+} from './catalog-records.ts';
 import type { Example } from './examples.ts';
 
 /** An operation on the record of a kind that its path names. */
@@ -28,5 +34,25 @@ const groups: Readonly<Record<string, Example>> = {
   'DELETE /groups/{id}': onOne('group'),
 };
 
+const pricingUnits: Readonly<Record<string, Example>> = {
+  'POST /prices/units': { request: (own) => ({ body: priceUnitBody(own) }) },
+  'GET /prices/units': { request: () => ({}), filters: { 'query.price_unit_ids': 'price_unit' } },
+  'POST /prices/units/search': {
+    request: () => ({}),
+    filters: { 'body.price_unit_ids': 'price_unit' },
+  },
+  'GET /prices/units/code/{code}': {
+    request: async (own) => ({ path: { code: await catalogRecords.price_unit_code(own) } }),
+    names: { 'path.code': 'price_unit_code' },
+  },
+  'GET /prices/units/{id}': onOne('price_unit'),
+  'PUT /prices/units/{id}': onOne('price_unit', { name: 'Renamed' }),
+  'DELETE /prices/units/{id}': onOne('price_unit'),
+};
+
 /** An example for every operation of the catalogue. */
-export const catalogExamples: Readonly<Record<string, Example>> = { ...meters, ...groups };
+export const catalogExamples: Readonly<Record<string, Example>> = {
+  ...meters,
+  ...groups,
+  ...pricingUnits,
+};

@@ -4,7 +4,12 @@ import type { Records } from './records.ts';
 const makers = {
   meter: async (own: Records): Promise<string> => (await own.create('/meters', meterBody(own))).id,
   group: async (own: Records): Promise<string> => (await own.create('/groups', groupBody(own))).id,
+  price_unit: async (own: Records): Promise<string> => (await priceUnit(own)).id,
+  price_unit_code: async (own: Records): Promise<string> => (await priceUnit(own)).code,
 } as const;
+
+const priceUnit = (own: Records): Promise<{ id: string; code: string }> =>
+  own.create('/prices/units', priceUnitBody(own));
 
 /** What of the catalogue a place of a request can name. */
 export type CatalogKind = keyof typeof makers;
@@ -27,4 +32,13 @@ export const groupBody = (own: Records) => ({
   name: own.text('group'),
   lookup_key: own.text('group-key'),
   entity_type: 'feature',
+});
+
+/** The body of a request for a new pricing unit. */
+export const priceUnitBody = (own: Records) => ({
+  name: own.text('unit'),
+  code: own.text('unit'),
+  symbol: 'cr',
+  base_currency: 'usd',
+  conversion_rate: '0.01',
 });

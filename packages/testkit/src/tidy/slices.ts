@@ -7,10 +7,12 @@ import type { Import, Rule, Source, Violation } from './source.ts';
  * Writes across slices go through policies, never through an import.
  */
 const SLICES: Readonly<Record<string, readonly string[]>> = {
+  pricing: [],
   tenancy: [],
   customers: [],
   meters: [],
   groups: [],
+  'pricing-units': [],
   wallets: ['customers'],
   checkpoints: [],
   webhooks: [],

@@ -1,0 +1,106 @@
+import { callRoute, memoryWorld, published, rejection, testPrincipal } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { priceUnit } from './price-unit.ts';
+import { priceUnitsById } from './queries.ts';
+import { priceUnitReference } from './reference.ts';
+import { priceUnitRoutes } from './routes.ts';
+import { priceUnitPublisher } from './webhooks.ts';
+
+const test = suite('pricing unit routes');
+
+/** A world with nothing but pricing units; `use` is what hangs on every one of them. */
+function unitsOf(use: string | null = null) {
+  const world = memoryWorld([priceUnit]);
+  const routes = priceUnitRoutes([async () => use]);
+  const context = (environment?: string) => world.request(testPrincipal(environment));
+  return {
+    context,
+    create: (body: object) => callRoute(routes['POST /prices/units'], context(), { body }),
+    get: (id: string) => callRoute(routes['GET /prices/units/{id}'], context(), { params: { id } }),
+    getByCode: (code: string) =>
+      callRoute(routes['GET /prices/units/code/{code}'], context(), { params: { code } }),
+    update: (id: string, body: object) =>
+      callRoute(routes['PUT /prices/units/{id}'], context(), { params: { id }, body }),
+    remove: (id: string) =>
+      callRoute(routes['DELETE /prices/units/{id}'], context(), { params: { id } }),
+    list: (query: object) => callRoute(routes['GET /prices/units'], context(), { query }),
+    search: (body: object) => callRoute(routes['POST /prices/units/search'], context(), { body }),
+  };
+}
+
+const credits = {
+  code: 'CRD',
+  name: 'Credits',
+  symbol: 'cr',
+  base_currency: 'usd',
+  conversion_rate: '0.01',
+};
+
+test('a unit is found by id and by its code in any case', async () => {
+  const { create, get, getByCode } = unitsOf();
+  const created = await create(credits);
+  assert.equal(await get(created.id), created);
+  assert.equal(await getByCode('crd'), created);
+  const unknown = await rejection(getByCode('tok'));
+  assert.equal([unknown.code, unknown.details?.field], ['not_found', 'code']);
+});
+
+test('a code is unique whatever the case, until its unit is deleted', async () => {
+  const { create, remove, get, getByCode, context } = unitsOf();
+  const { id } = await create(credits);
+  assert.is((await rejection(create({ ...credits, code: 'crd' }))).code, 'already_exists');
+  assert.is((await priceUnitReference(context(), 'Crd')).id, id);
+  await remove(id);
+  assert.is((await get(id)).status, 'archived');
+  assert.is((await rejection(getByCode('CRD'))).code, 'not_found');
+  const { code, details } = await rejection(priceUnitReference(context(), 'CRD'));
+  assert.equal([code, details?.field], ['not_found', 'price_unit']);
+  const heir = await create(credits);
+  assert.is((await getByCode('CRD')).id, heir.id);
+  assert.is((await priceUnitsById(context(), [id, heir.id])).size, 2);
+});
+
+test('a unit that prices use is not deleted', async () => {
+  const { create, remove } = unitsOf('2 prices');
+  const { id } = await create(credits);
+  const refused = await rejection(remove(id));
+  assert.is(refused.code, 'invalid_operation');
+  assert.match(refused.message, '2 prices');
+});
+
+test('lists and searches take ids', async () => {
+  const { create, list, search } = unitsOf();
+  const { id } = await create(credits);
+  await create({ ...credits, code: 'tok', name: 'Tokens' });
+  const names = (page: { items: readonly { name: string }[] }) => page.items.map((u) => u.name);
+  assert.equal(names(await list({})), ['Tokens', 'Credits']);
+  assert.equal(names(await list({ price_unit_ids: id })), ['Credits']);
+  assert.equal(names(await search({ price_unit_ids: [id] })), ['Credits']);
+  assert.equal(names(await search({ price_unit_ids: [] })), []);
+});
+
+test('a unit of another environment is not there', async () => {
+  const { create, context } = unitsOf();
+  await create(credits);
+  const foreign = priceUnitReference(context('env_02'), 'CRD');
+  assert.is((await rejection(foreign)).code, 'not_found');
+});
+
+test('each change is published under its name, with the whole unit', async () => {
+  const { create, update, remove, context } = unitsOf();
+  const { id } = await create(credits);
+  await update(id, { name: 'Tokens' });
+  await remove(id);
+  const seen = await published(context(), priceUnitPublisher, priceUnit, id);
+  assert.equal(
+    seen.map(({ type, body }) => [type, (body.price_unit as { name: string }).name]),
+    [
+      ['price_unit.created', 'Credits'],
+      ['price_unit.updated', 'Tokens'],
+      ['price_unit.deleted', 'Tokens'],
+    ],
+  );
+});
+
+test.run();

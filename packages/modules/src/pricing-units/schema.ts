@@ -1,0 +1,72 @@
+import { listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  currencySchema,
+  decimalPlaces,
+  metadataSchema,
+  positiveDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  requiredTextSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+
+const codeMaximum = 32;
+const symbolMaximum = 10;
+
+/** Any case in and out; two codes that differ in case alone are the same. */
+const codeSchema = requiredTextSchema(codeMaximum).refine(
+  (code) => /^[A-Za-z0-9_.-]*$/.test(code),
+  'may have letters, digits and _ . - only',
+);
+
+const nameSchema = requiredTextSchema(255);
+
+/** Body of POST /prices/units. */
+export const createPriceUnitSchema = z
+  .object({
+    code: codeSchema,
+    name: nameSchema,
+    symbol: requiredTextSchema(symbolMaximum),
+    base_currency: currencySchema,
+    conversion_rate: positiveDecimalSchema(decimalPlaces.rate),
+    metadata: metadataSchema.default({}),
+  })
+  .meta({ id: 'CreatePriceUnit' });
+export type CreatePriceUnit = z.output<typeof createPriceUnitSchema>;
+
+/** Body of PUT /prices/units/{id}: what prices and wallets are computed with is for ever. */
+export const updatePriceUnitSchema = z
+  .object({
+    name: nameSchema.optional(),
+    metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
+  })
+  .meta({ id: 'UpdatePriceUnit' });
+export type UpdatePriceUnit = z.output<typeof updatePriceUnitSchema>;
+
+export const priceUnitListSchema = z.object({
+  price_unit_ids: listParameter(z.string()).optional(),
+});
+
+export const priceUnitSearchSchema = z
+  .object({
+    ...searchShape,
+    price_unit_ids: z.array(z.string().max(64)).max(1000).optional(),
+  })
+  .meta({ id: 'PriceUnitSearch' });
+
+/** The pricing unit on the wire (specification, PricingUnit). */
+export const priceUnitSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    code: z.string(),
+    name: z.string(),
+    symbol: z.string(),
+    base_currency: z.string(),
+    conversion_rate: z
+      .string()
+      .meta({ description: 'One unit is worth this much of the base currency' }),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'PricingUnit' });
+export type PriceUnit = z.output<typeof priceUnitSchema>;
