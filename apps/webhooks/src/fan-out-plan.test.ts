@@ -9,6 +9,7 @@ const message = (position: number, changes: Partial<PublicMessage> = {}): Public
   sequence: position,
   position: BigInt(position),
   index: 0,
+  count: 1,
   id: `evt_${position}`,
   type: 'customer.updated',
   tenantId: 'tenant_1',

@@ -1,4 +1,5 @@
 import type { Aggregate, EventCatalogue, EventOf, Stamped } from '@counterfoil/kernel';
+import type { z } from 'zod';
 
 /**
  * A public message about one event. `type` is `resource.tail`; the subject it travels under is
@@ -18,17 +19,31 @@ export interface Change<State, Event> {
   readonly after: State;
 }
 
+/** A type of public message, for those who receive it. */
+export interface PublicationType {
+  /** When it is published, as a sentence without a subject: "A customer is created". */
+  readonly summary: string;
+  /** What the body holds beside `event_type`. */
+  readonly body: z.ZodObject;
+}
+
+/** By type, such as `customer.created`. */
+export type PublicationTypes = Readonly<Record<string, PublicationType>>;
+
 /**
  * Maps the events of one aggregate to public messages. It must be a pure function of the log:
  * a relay that starts over has to produce the same messages in the same order.
  */
 export interface Publisher {
   readonly aggregate: Aggregate<string, EventCatalogue, unknown>;
+  /** Every type that `publish` gives, and no other. */
+  readonly types: PublicationTypes;
   readonly publish: (change: Change<unknown, EventOf<EventCatalogue>>) => readonly Publication[];
 }
 
-/** Binds a mapping to its aggregate. */
+/** Binds a mapping, and the types of what it gives, to its aggregate. */
 export const publisher = <Name extends string, Catalogue extends EventCatalogue, State>(
   aggregate: Aggregate<Name, Catalogue, State>,
   publish: (change: Change<State, EventOf<Catalogue>>) => readonly Publication[],
-): Publisher => ({ aggregate, publish }) as unknown as Publisher;
+  types: PublicationTypes = {},
+): Publisher => ({ aggregate, publish, types }) as unknown as Publisher;

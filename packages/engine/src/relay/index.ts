@@ -1,4 +1,5 @@
 export { connectNats, type Nats, type NatsOptions, type NatsStatus } from './nats-connection.ts';
+export { natsFeed } from './nats-feed.ts';
 export {
   type FollowOptions,
   followPublicStream,

@@ -84,6 +84,7 @@ test('what is published can be read', () => {
         sequence: 7,
         position: place,
         index: 1,
+        count: 2,
         id: messageId(place, 1),
         type: 'box.content.emptied',
         tenantId: 'tenant_01',

@@ -18,6 +18,14 @@ export interface PullOptions {
   /** Messages in one batch, and asked for at once. Twice as many may be kept in memory. */
   readonly maximum: number;
   readonly signal: AbortSignal;
+  /** Subjects of the messages wanted; all when absent. */
+  readonly filter?: string;
+}
+
+/** Messages on their way from the broker. */
+export interface Pull extends Inlet {
+  /** How many of them the stream held at the beginning. */
+  readonly pending: number;
 }
 
 const pullMilliseconds = 30_000;
@@ -38,9 +46,27 @@ const pullBytes = 16 * 1024 * 1024;
  */
 export async function* pullMessages(
   session: NatsSession,
-  { manager, run }: JetStreamRequests,
-  { from, maximum, signal }: PullOptions,
+  requests: JetStreamRequests,
+  options: PullOptions,
 ): AsyncGenerator<readonly PublicMessage[]> {
+  const pull = await openPull(session, requests, options);
+  try {
+    for (;;) {
+      const batch = await pull.take();
+      if (!batch) return;
+      yield batch;
+    }
+  } finally {
+    pull.close();
+  }
+}
+
+/** Begins to read as `pullMessages` does, and tells how much there is. To be closed. */
+export async function openPull(
+  session: NatsSession,
+  { manager, run }: JetStreamRequests,
+  { from, maximum, signal, filter }: PullOptions,
+): Promise<Pull> {
   const consumer = await run(
     manager.consumers.add(publicStream, {
       deliver_policy: DeliverPolicy.StartSequence,
@@ -50,19 +76,18 @@ export async function* pullMessages(
       mem_storage: true,
       num_replicas: 1,
       inactive_threshold: nanoseconds(unusedMilliseconds),
+      ...(filter === undefined ? {} : { filter_subject: filter }),
     }),
   );
   const inlet = openInlet(session, consumer.name, maximum, signal);
-  try {
-    for (;;) {
-      const batch = await inlet.take();
-      if (!batch) return;
-      yield batch;
-    }
-  } finally {
-    inlet.close();
-    manager.consumers.delete(publicStream, consumer.name).catch(() => {});
-  }
+  return {
+    pending: consumer.num_pending,
+    take: inlet.take,
+    close: () => {
+      inlet.close();
+      manager.consumers.delete(publicStream, consumer.name).catch(() => {});
+    },
+  };
 }
 
 interface Inlet {

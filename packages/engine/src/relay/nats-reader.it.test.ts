@@ -77,6 +77,7 @@ test('tells all about a message', async ({ stack }) => {
     sequence: 3,
     position,
     index: 1,
+    count: 2,
     type: 'box.content.emptied',
     tenantId: 'tenant_01',
     environmentId: 'env_01',

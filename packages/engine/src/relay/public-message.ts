@@ -12,6 +12,8 @@ export interface PublicMessage {
   readonly position: Position;
   /** Which of the event's messages this is, from 0. */
   readonly index: number;
+  /** How many messages the event has. */
+  readonly count: number;
   /** The same for ever; what receivers of a webhook see as its id. */
   readonly id: string;
   readonly type: string;
@@ -44,11 +46,12 @@ export function readPublicMessage(raw: RawMessage): PublicMessage {
   const parts = parsePublicSubject(raw.subject);
   if (!parts) throw foreign(raw, `its subject is ${JSON.stringify(raw.subject)}`);
   const { tenantId, environmentId, type, resourceId } = parts;
-  const { position, index } = readPlace(raw);
+  const { position, index, count } = readPlace(raw);
   return {
     sequence: raw.sequence,
     position,
     index,
+    count,
     id: required(raw, headerNames.id),
     type,
     tenantId,

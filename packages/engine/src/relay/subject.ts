@@ -44,6 +44,16 @@ export function publicSubject({ tenantId, environmentId, type, resourceId }: Sub
   return subject;
 }
 
+/** All subjects of one environment. Throws `BrokenInvariant` on ids that are no tokens. */
+export function environmentSubjects(scope: {
+  readonly tenantId: string;
+  readonly environmentId: string;
+}): string {
+  const tokens = [scope.tenantId, scope.environmentId];
+  for (const token of tokens) if (!tokenShape.test(token)) throw notTokens(token);
+  return `${root}.${tokens.join('.')}.>`;
+}
+
 const notTokens = (token: unknown): BrokenInvariant =>
   new BrokenInvariant(`${JSON.stringify(token)} cannot be part of a subject`);
 

@@ -63,6 +63,9 @@ export const boxPublisher = publisher(box, ({ event, before, after }) => {
 const tenant = 'tenant_01';
 const environment = 'env_01';
 
+/** Where all boxes are. */
+export const boxScope = { tenantId: tenant, environmentId: environment } as const;
+
 export const boxStream = (id: string): string =>
   streamName({ category: 'box', scope: environment, id });
 

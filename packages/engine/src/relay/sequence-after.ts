@@ -1,0 +1,64 @@
+import type { Position } from '../log/types.ts';
+import { publicStream, StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';
+import type { JetStreamRequests } from './nats-tail.ts';
+import { readPlace } from './public-message.ts';
+
+/** Where in the stream the messages about events after a position begin. */
+export interface StreamPlace {
+  /** Sequence of the first of them; one beyond the last message when there is none yet. */
+  readonly sequence: number;
+  /** Whether messages between the position and that sequence may have been dropped by age. */
+  readonly isIncomplete: boolean;
+  /** Position of the oldest message that is kept; null in an empty stream. */
+  readonly oldest: Position | null;
+}
+
+/**
+ * Finds the first message about an event after a position, null meaning the oldest that is kept.
+ * Positions rise with sequences, so some twenty messages are looked at per million.
+ */
+export async function sequenceAfter(
+  requests: JetStreamRequests,
+  position: Position | null,
+): Promise<StreamPlace> {
+  const info = await requests.run(streamInfo(requests.manager));
+  if (!info) throw new StreamRefused(`There is no stream ${publicStream}`);
+  const { first_seq: first, last_seq: last, messages } = info.state;
+  if (messages === 0) {
+    return { sequence: last + 1, isIncomplete: position !== null && last > 0, oldest: null };
+  }
+  const oldest = await positionAt(requests, first);
+  if (position === null) return { sequence: first, isIncomplete: false, oldest };
+  const isIncomplete = first > 1 && oldest !== null && position < oldest;
+  const sequence = await firstAfter(requests, position, first, last + 1);
+  return { sequence, isIncomplete, oldest };
+}
+
+/** The smallest sequence in [low, high) whose message is after the position; high when none is. */
+async function firstAfter(
+  requests: JetStreamRequests,
+  position: Position,
+  from: number,
+  to: number,
+): Promise<number> {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = await positionAt(requests, middle);
+    // A message that has aged out meanwhile was the oldest, so what is wanted comes after it.
+    if (found === null || found <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+async function positionAt(
+  { manager, run }: JetStreamRequests,
+  sequence: number,
+): Promise<Position | null> {
+  const message = await run(storedMessage(manager, sequence));
+  if (!message) return null;
+  const header = (name: string): string => message.header.get(name);
+  return readPlace({ sequence, subject: message.subject, header }).position;
+}
