@@ -5,6 +5,7 @@ import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
+import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { openWalletsOf, type WalletRoutes, wallets } from './wallets/index.ts';
@@ -22,6 +23,7 @@ export * from './customers/index.ts';
 export * from './groups/index.ts';
 export * from './meters/index.ts';
 export * from './pricing-units/index.ts';
+export * from './pricing-units/index.ts';
 export * from './secrets.ts';
 export * from './tenancy/index.ts';
 export * from './wallets/index.ts';
@@ -32,6 +34,7 @@ export type ApiRoutes = TenancyRoutes &
   CustomerRoutes &
   MeterRoutes &
   GroupRoutes &
+  PriceUnitRoutes &
   PriceUnitRoutes &
   WalletRoutes &
   WebhookRoutes &
@@ -62,6 +65,7 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   customers({ inUse: [openWalletsOf] }),
   meters({ inUse: [] }),
   groups({ members: [] }),
+  pricingUnits({ inUse: [] }),
   pricingUnits({ inUse: [] }),
   wallets,
   checkpoints,
