@@ -1,10 +1,9 @@
-import type { Module, OperationalReads } from '@counterfoil/engine/define';
+import type { Module } from '@counterfoil/engine/define';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
-import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
@@ -15,14 +14,12 @@ import {
   type TargetPolicy,
   type WebhookRoutes,
   webhooks,
-  wholeBodyFrom,
 } from './webhooks/index.ts';
 
 export * from './checkpoints/index.ts';
 export * from './customers/index.ts';
 export * from './groups/index.ts';
 export * from './meters/index.ts';
-export * from './pricing-units/index.ts';
 export * from './pricing-units/index.ts';
 export * from './secrets.ts';
 export * from './tenancy/index.ts';
@@ -35,7 +32,6 @@ export type ApiRoutes = TenancyRoutes &
   MeterRoutes &
   GroupRoutes &
   PriceUnitRoutes &
-  PriceUnitRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes;
@@ -45,8 +41,6 @@ export interface ModulesOptions {
   /** Null in processes that serve no requests, such as the projector. */
   readonly secrets: Secrets | null;
   readonly targetPolicy?: TargetPolicy;
-  /** Left out in processes that serve no requests. */
-  readonly operationalReads?: OperationalReads;
 }
 
 const withoutSecrets = (): never => {
@@ -55,33 +49,14 @@ const withoutSecrets = (): never => {
 
 const noSealer: Sealer = { keyId: '', seal: withoutSecrets, open: withoutSecrets };
 
-const noReads: OperationalReads = {
-  query: () => Promise.reject(new BrokenInvariant('this process serves no requests')),
-};
-
-/** The business, lower slices first: a slice knows only those that stand before it. */
-const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
+/** All slices, lower ones first: a slice knows only those that stand before it. */
+export const modules = ({ secrets, targetPolicy }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
   customers({ inUse: [openWalletsOf] }),
   meters({ inUse: [] }),
   groups({ members: [] }),
   pricingUnits({ inUse: [] }),
-  pricingUnits({ inUse: [] }),
   wallets,
   checkpoints,
+  webhooks({ sealer: secrets?.sealer ?? noSealer, policy: targetPolicy ?? strictTargetPolicy }),
 ];
-
-/** All slices. Those that are about events of others come last. */
-export function modules(options: ModulesOptions): readonly Module[] {
-  const { secrets, targetPolicy, operationalReads } = options;
-  const business = businessModules(options);
-  return [
-    ...business,
-    webhooks({
-      sealer: secrets?.sealer ?? noSealer,
-      policy: targetPolicy ?? strictTargetPolicy,
-      reads: operationalReads ?? noReads,
-      wholeBody: wholeBodyFrom(business.flatMap(({ publishers }) => publishers)),
-    }),
-  ];
-}
