@@ -14,8 +14,8 @@ import { parseArgs } from 'node:util';
 type Data = Record<string, unknown>;
 type Event = { type: string; stream: string; revision: number; data: Data; metadata: Data };
 type Order = (number | string | null)[];
-/** Credits of one load, or the part of them that is drawn or held. */
-type Lot = { id: string; left: bigint; expires: string | null; order: Order };
+/** Credits of one load, or the part of them that is drawn or held; since when they are there again. */
+type Lot = { id: string; left: bigint; expires: string | null; since: string; order: Order };
 type Load = { transaction_id: string; priority: number | null; expires_at: string | null };
 type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
 type Checkpoint = { id: string; environment_id: string; tree_size: number; root_hash: string };
@@ -68,6 +68,10 @@ function drawOrder({ order: a }: Lot, { order: b }: Lot): number {
   return left === null ? 1 : right === null || left < right ? -1 : 1;
 }
 
+/** When a lot expires; what a hold gave back to it too late expires when it comes back. */
+const goneAt = ({ expires, since }: Lot): string | null =>
+  expires !== null && expires < since ? since : expires;
+
 /** Takes credits from lots in their order, as far as they go. Gives the parts; changes the lots. */
 function take(lots: readonly Lot[], credits: bigint): Lot[] {
   let missing = credits;
@@ -107,6 +111,8 @@ class Book {
   holds = new Map<unknown, Hold>();
   entries = 0;
   at = '';
+  /** When the last movement took effect: what ends by itself may do so before it is booked. */
+  reached = '';
 
   /** Takes the next event. Throws a `LedgerFault` when it cannot follow on those before. */
   apply(type: string, data: Data, at: string): void {
@@ -130,6 +136,9 @@ class Book {
     must(isHold || isRelease || entries.includes(type), 'is of an unknown type');
     const credits = isRelease ? 0n : figure(data.credits, 'credits');
     must(credits > 0n || isRelease, 'moves no credits');
+    const instant = `${data.expired_at ?? data.released_at ?? this.at}`;
+    must(instant >= this.reached && instant <= this.at, 'took effect before what it follows');
+    this.reached = instant;
     if (entries.includes(type)) this.#entry(type, data, credits);
     if (type === 'CreditsLoaded') {
       this.#load(data, credits);
@@ -147,7 +156,7 @@ class Book {
     this.owed -= hold ? sum(take(hold.parts, this.owed)) : 0n;
     const rest = hold?.parts.filter(({ left }) => left > 0n) ?? [];
     this.lots = this.lots.filter(({ left }) => left > 0n);
-    for (const part of rest) this.#put({ ...part });
+    for (const part of rest) this.#put({ ...part, since: instant });
     if (!isRelease) this.#compare(data.drawn, parts);
     if (hold) this.#compare(data.returned, rest);
     if (!isHold) this.owed += credits - sum(parts);
@@ -185,20 +194,24 @@ class Book {
     const { transaction_id: id, priority, expires_at: expires } = data as Load;
     const order = [priority, expires, Number(purchases.includes(`${data.reason}`)), this.entries];
     must(!this.lots.some((lot) => lot.id === id), 'is a load that exists already');
-    if (left > 0n) this.#put({ id, left, expires, order });
+    if (left > 0n) this.#put({ id, left, expires, since: '', order });
   }
 
   /** The lots that may be drawn from: none that has expired, or the one that expires here. */
   #drawable(type: string, data: Data, credits: bigint): Lot[] {
     if (type !== 'CreditsExpired') {
-      const dead = this.lots.find(({ expires }) => expires !== null && expires <= this.at);
-      must(!dead, `lot ${dead?.id} has expired and was not booked out before`);
+      this.#assertNoneGone((instant) => instant <= this.at);
       return this.lots;
     }
     const lot = this.lots.find(({ id }) => id === data.reference_id);
     must(lot?.left === credits, 'does not book out the rest of a lot');
-    must(lot.expires === data.expired_at && `${lot.expires}` <= this.at, 'the lot has not expired');
+    must(goneAt(lot) === data.expired_at, 'the lot has not expired then');
     return [lot];
+  }
+
+  #assertNoneGone(isTooLate: (instant: string) => boolean): void {
+    const gone = this.lots.find((lot) => isTooLate(goneAt(lot) ?? '~'));
+    must(!gone, `lot ${gone?.id} has expired and was not booked out before`);
   }
 
   /** The parts as the event lists them, with what their lots have now. */
@@ -214,7 +227,7 @@ class Book {
   /** Puts credits into their lot, which is there again when it was spent up. */
   #put(part: Lot): void {
     const lot = this.lots.find(({ id }) => id === part.id);
-    if (lot) lot.left += part.left;
+    if (lot) Object.assign(lot, { left: lot.left + part.left, since: part.since });
     else this.lots = [...this.lots, part].sort(drawOrder);
   }
 
@@ -225,6 +238,7 @@ class Book {
     const instant = isOver ? hold.expires : this.at;
     must(isOver === (data.cause === 'expired'), 'does not end its hold at the right instant');
     must(type === 'HoldCaptured' || data.released_at === instant, 'names another instant');
+    this.#assertNoneGone((gone) => gone < `${instant}`);
     this.holds.delete(data.hold_id);
     return hold;
   }

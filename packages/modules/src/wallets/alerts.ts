@@ -1,6 +1,7 @@
 import { type DecimalText, decimal } from '@counterfoil/kernel';
-import type { AlertState } from './events.ts';
+import type { AlertState, WalletEvent } from './events.ts';
 import type { AlertSettings } from './settings.ts';
+import type { Wallet } from './wallet.ts';
 
 /** From harmless to severe. */
 const severity: Readonly<Record<AlertState, number>> = { ok: 0, info: 1, warning: 2, in_alarm: 3 };
@@ -24,6 +25,14 @@ export function alertStateOf(settings: AlertSettings | null, credits: DecimalTex
     if (entry.condition === 'below' ? order <= 0 : order >= 0) return state;
   }
   return 'ok';
+}
+
+/** The change of the alert state that the balance or the settings have led to, if any. */
+export function alertEvents(wallet: Wallet): readonly WalletEvent[] {
+  const { alert_settings, alert_state: before, credit_balance } = wallet;
+  const after = alertStateOf(alert_settings, credit_balance);
+  if (after === before) return [];
+  return [{ type: 'AlertStateChanged', data: { before, after, credit_balance } }];
 }
 
 /** Whether the second state is more severe than the first. */

@@ -1,61 +1,21 @@
-import type { DecimalText, Problem } from '@counterfoil/kernel';
-import { folded, stampAt } from '@counterfoil/testkit';
+import type { Problem } from '@counterfoil/kernel';
+import { stampAt } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type BulkEntry, bulkResults, moveInBulk } from './bulk.ts';
-import { createWallet } from './decisions.ts';
-import type { EntryDetails } from './entries.ts';
-import type { CreatedData, WalletEvent } from './events.ts';
-import { type Wallet, wallet } from './wallet.ts';
+import { at, create, debitOf, id, load, story, walletAfter } from './test-wallet.ts';
 
 const test = suite('bulk');
 
-const id = 'wallet_01';
-const details = {
-  reason: 'FREE_CREDIT_GRANT',
-  referenceType: null,
-  referenceId: null,
-  description: null,
-  idempotencyKey: null,
-  metadata: {},
-} as const satisfies EntryDetails;
-const credit = (credits: string): BulkEntry => ({
-  type: 'credit',
-  load: {
-    ...details,
-    quantity: { credits: credits as DecimalText },
-    priority: null,
-    expiresAt: null,
-  },
-});
-const debit = (credits: string): BulkEntry => ({
-  type: 'debit',
-  debit: { ...details, reason: 'MANUAL_BALANCE_DEBIT', credits: credits as DecimalText },
-});
+const credit = (credits: string): BulkEntry => ({ type: 'credit', load: load(credits) });
+const debit = (credits: string): BulkEntry => ({ type: 'debit', debit: debitOf(credits) });
 
-const created: readonly WalletEvent[] = createWallet(
-  {
-    id,
-    customer_id: 'cust_01',
-    currency: 'usd',
-    conversion_rate: '1',
-    topup_conversion_rate: '1',
-    wallet_type: 'PRE_PAID',
-    name: 'W',
-    description: null,
-    metadata: {},
-    config: { allowed_price_types: ['USAGE'] },
-    alert_settings: null,
-    auto_topup: null,
-  } as unknown as CreatedData,
-  null,
-)(null, stampAt(0).occurred_at);
+const created = story(create());
 
 const run = (entries: readonly BulkEntry[], isAtomic: boolean) => {
-  const events = moveInBulk(id, entries, isAtomic)(folded(wallet, created), stampAt(1).occurred_at);
-  const state = folded(wallet, [...created, ...events]) as Wallet;
+  const events = moveInBulk(id, entries, isAtomic)(walletAfter(created), at(1));
   const stamped = events.map((event) => ({ ...event, stamp: stampAt(1) }));
-  return { state, results: bulkResults(stamped, id) };
+  return { state: walletAfter([...created, ...events]), results: bulkResults(stamped, id) };
 };
 
 test('entries are run in their order, each on what the ones before it left', () => {

@@ -1,15 +1,10 @@
 import { invariant, Problem, type Stamped } from '@counterfoil/kernel';
+import { alertEvents } from './alerts.ts';
 import type { BulkResult } from './bulk-schema.ts';
+import { chain } from './chain.ts';
 import { assertFunds, open, spendable, type WalletDecision } from './decisions.ts';
-import {
-  alertEvents,
-  chain,
-  type Debit,
-  debitEvent,
-  dueEvents,
-  type Load,
-  loadEvents,
-} from './entries.ts';
+import { dueEvents } from './due.ts';
+import { type Debit, debitEvent, type Load, loadEvents } from './entries.ts';
 import type { WalletEvent } from './events.ts';
 import { isMovement, transactionOf } from './transaction.ts';
 import type { Wallet } from './wallet.ts';

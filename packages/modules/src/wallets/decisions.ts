@@ -11,17 +11,10 @@ import {
   refusal,
   zero,
 } from '@counterfoil/kernel';
-import {
-  alertEvents,
-  blankWallet,
-  chain,
-  type Debit,
-  debitEvent,
-  dueEvents,
-  type EntryDetails,
-  type Load,
-  loadEvents,
-} from './entries.ts';
+import { alertEvents } from './alerts.ts';
+import { blankWallet, chain } from './chain.ts';
+import { dueEvents } from './due.ts';
+import { type Debit, debitEvent, type EntryDetails, type Load, loadEvents } from './entries.ts';
 import type { CreatedData, WalletEvent, WalletSettings } from './events.ts';
 import { sumOf } from './lots.ts';
 import type { Wallet, WalletState } from './wallet.ts';
@@ -120,7 +113,7 @@ export const terminateWallet =
           ];
     const closed: WalletEvent = { type: 'WalletClosed', data: {} };
     const due = (current: Wallet) => dueEvents(current, at);
-    return [...chain(wallet, [due, assertEndable, rest]), closed];
+    return chain(wallet, [due, assertEndable, rest, alertEvents, () => [closed]]);
   };
 
 /** Refuses to end a wallet that owes credits or has open holds. Leads to no events. */

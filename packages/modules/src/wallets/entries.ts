@@ -10,11 +10,10 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import { alertStateOf } from './alerts.ts';
-import type { CreatedData, Entry, TransactionReason, WalletEvent } from './events.ts';
-import { divideHold, type Hold, hasEnded } from './holds.ts';
-import { drawFrom, isExpired, type Lot } from './lots.ts';
-import { debtOf, type Wallet, wallet as walletAggregate } from './wallet.ts';
+import type { Entry, TransactionReason, WalletEvent } from './events.ts';
+import { divideHold, type Hold } from './holds.ts';
+import { drawFrom, type Lot } from './lots.ts';
+import { debtOf, type Wallet } from './wallet.ts';
 
 /** How much: by credits, or by an amount of the currency at the top-up rate (decision 22). */
 export type Quantity = { readonly credits: DecimalText } | { readonly amount: DecimalText };
@@ -42,63 +41,6 @@ export interface Debit extends EntryDetails {
 }
 
 const creditPlaces = 9;
-
-/** The change of the alert state that the balance or the settings have led to, if any. */
-export function alertEvents(wallet: Wallet): readonly WalletEvent[] {
-  const { alert_settings, alert_state: before, credit_balance } = wallet;
-  const after = alertStateOf(alert_settings, credit_balance);
-  if (after === before) return [];
-  return [{ type: 'AlertStateChanged', data: { before, after, credit_balance } }];
-}
-
-type Step = (wallet: Wallet) => readonly WalletEvent[];
-
-/** Runs steps one after the other, each on the wallet as the events before it left it. */
-export function chain(
-  start: Wallet,
-  steps: readonly Step[],
-  before: readonly WalletEvent[] = [],
-): readonly WalletEvent[] {
-  const events = [...before];
-  let current = start;
-  for (const step of steps) {
-    for (const event of step(current)) {
-      events.push(event);
-      current = foldInto(current, event);
-    }
-  }
-  return events;
-}
-
-/** Folds an event that has no stamp yet; the stamps of the record do not matter to decisions. */
-function foldInto(wallet: Wallet, event: WalletEvent): Wallet {
-  const stamp = {
-    tenant_id: wallet.tenant_id,
-    environment_id: wallet.environment_id,
-    occurred_at: wallet.updated_at,
-    actor: { user_id: null, key_id: null },
-  };
-  return walletAggregate.evolve(wallet, { ...event, stamp } as never) ?? wallet;
-}
-
-/** A wallet as WalletCreated leaves it, for the steps that follow in the same decision. */
-export const blankWallet = (data: CreatedData): Wallet =>
-  walletAggregate.evolve(null, {
-    type: 'WalletCreated',
-    data,
-    stamp: { actor: { user_id: null, key_id: null } },
-  } as never) as Wallet;
-
-/** Ends the holds whose time is over, in order of expiry; their credits go back to their lots. */
-function endedHoldEvents(wallet: Wallet, at: Instant): readonly WalletEvent[] {
-  const ended = wallet.holds
-    .filter((hold) => hasEnded(hold, at))
-    .toSorted((a, b) => ((a.expires_at ?? '') < (b.expires_at ?? '') ? -1 : 1));
-  const release = (hold: Hold) => (current: Wallet) => [
-    releaseEvent(current, hold, 'expired', hold.expires_at ?? at),
-  ];
-  return chain(wallet, ended.map(release));
-}
 
 /** The end of a hold without a capture. */
 export const releaseEvent = (
@@ -135,27 +77,13 @@ export const captureEvent = (
   };
 };
 
-/** Everything that is due by now: holds that have ended, then lots that have expired. */
-export const dueEvents = (wallet: Wallet, at: Instant): readonly WalletEvent[] =>
-  chain(wallet, [
-    (current) => endedHoldEvents(current, at),
-    (current) => expiryEvents(current, at),
-  ]);
-
-/** Books what has expired by now, one transaction per lot, in order of expiry. */
-function expiryEvents(wallet: Wallet, at: Instant): readonly WalletEvent[] {
-  const expired = wallet.lots
-    .filter((lot) => isExpired(lot, at))
-    .toSorted((a, b) => ((a.expires_at ?? '') < (b.expires_at ?? '') ? -1 : 1));
-  let current = wallet;
-  return expired.map((lot) => {
-    const event = expiryEvent(current, lot, at);
-    current = foldInto(current, event);
-    return event;
-  });
-}
-
-function expiryEvent(wallet: Wallet, lot: Lot, at: Instant): WalletEvent {
+/** What is left of a lot, booked out: its expiry took effect at one instant, and is booked at another. */
+export function expiryEvent(
+  wallet: Wallet,
+  lot: Lot,
+  expiredAt: Instant,
+  at: Instant,
+): WalletEvent {
   const credits = lot.remaining;
   const details = {
     reason: 'CREDIT_EXPIRED' as const,
@@ -170,7 +98,7 @@ function expiryEvent(wallet: Wallet, lot: Lot, at: Instant): WalletEvent {
     data: {
       ...entry(wallet, details, at, credits, out(credits), wallet.conversion_rate),
       drawn: [{ transaction_id: lot.transaction_id, credits, remaining: '0' as DecimalText }],
-      expired_at: lot.expires_at ?? at,
+      expired_at: expiredAt,
     },
   };
 }

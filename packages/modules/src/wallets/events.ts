@@ -109,7 +109,10 @@ export const walletEvents = {
   CreditsExpired: z.object({
     ...entryShape,
     drawn: z.array(drawSchema).length(1),
-    /** The nominal instant: when the lot ceased to be spendable (decision 23). */
+    /**
+     * When the credits ceased to be spendable: the expiry of the lot (decision 23), or when a hold
+     * gave them back to it, if that was later.
+     */
     expired_at: instantSchema,
   }),
   /** Credits set aside: they are out of their lots but still in the balance. */

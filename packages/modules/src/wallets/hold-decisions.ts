@@ -6,15 +6,11 @@ import {
   type Metadata,
   refusal,
 } from '@counterfoil/kernel';
+import { alertEvents } from './alerts.ts';
+import { chain } from './chain.ts';
 import { assertFunds, open, spendable, type WalletDecision } from './decisions.ts';
-import {
-  alertEvents,
-  captureEvent,
-  chain,
-  dueEvents,
-  type EntryDetails,
-  releaseEvent,
-} from './entries.ts';
+import { dueEvents } from './due.ts';
+import { captureEvent, type EntryDetails, releaseEvent } from './entries.ts';
 import { capturedCredits, type Hold } from './holds.ts';
 import { drawFrom } from './lots.ts';
 import type { Wallet } from './wallet.ts';
@@ -86,7 +82,7 @@ export const captureHold =
         return [captureEvent(current, hold, { ...details, credits: captured }, at)];
       },
       // What comes back may have expired while it was held.
-      (current) => dueEvents(current, at),
+      (current) => dueEvents(current, at, at),
       alertEvents,
     ]);
   };
@@ -100,7 +96,7 @@ export const voidHold =
       (current) => dueEvents(current, at),
       (current) => [releaseEvent(current, openHold(current, holdId), 'voided', at)],
       // What comes back may have expired while it was held.
-      (current) => dueEvents(current, at),
+      (current) => dueEvents(current, at, at),
       alertEvents,
     ]);
   };

@@ -70,6 +70,10 @@ async function walletWith100() {
         world.request(principal),
         { params: { id, hold_id } },
       ),
+    balance: () =>
+      callRoute(walletRoutes['GET /wallets/{id}/balance/real-time'], world.request(principal), {
+        params: { id },
+      }),
     terminate: () =>
       callRoute(walletRoutes['POST /wallets/{id}/terminate'], world.request(principal), {
         params: { id },
@@ -103,6 +107,15 @@ test('holds whose time is over do not stop a wallet from being terminated', asyn
   assert.is((await rejection(terminate())).code, 'invalid_operation');
   pass(120);
   assert.is((await terminate()).wallet_status, 'closed');
+});
+
+test('a hold whose time is over does not lower the real-time balance, booked or not', async () => {
+  const { hold, balance, pass, later } = await walletWith100();
+  await hold({ credits: '10', expires_at: later(60) });
+  assert.is((await balance()).real_time_credit_balance, '90');
+  pass(120);
+  assert.is((await balance()).real_time_credit_balance, '100');
+  assert.is((await balance()).credits_held, '10', 'it is not booked yet');
 });
 
 test('a hold of no wallet is not found', async () => {

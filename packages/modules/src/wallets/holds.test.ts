@@ -1,72 +1,26 @@
-import type { DecimalText, Instant } from '@counterfoil/kernel';
-import { folded, given, stampAt } from '@counterfoil/testkit';
+import { given } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { loadCredits, settleDue, terminateWallet } from './decisions.ts';
+import { captureHold, holdCredits, voidHold } from './hold-decisions.ts';
 import {
-  createWallet,
-  debitCredits,
-  loadCredits,
-  settleDue,
-  terminateWallet,
-  type WalletDecision,
-} from './decisions.ts';
-import type { EntryDetails, Load } from './entries.ts';
-import type { CreatedData, WalletEvent } from './events.ts';
-import { captureHold, holdCredits, type NewHold, voidHold } from './hold-decisions.ts';
-import { breakdownOf, type Wallet, wallet } from './wallet.ts';
+  after,
+  at,
+  create as creation,
+  debit,
+  details,
+  holdOf as hold,
+  id,
+  load,
+  story,
+  text,
+  walletAfter,
+} from './test-wallet.ts';
+import { breakdownOf, wallet } from './wallet.ts';
 
 const test = suite('holds');
 
-const id = 'wallet_01';
-const text = (value: string) => value as DecimalText;
-const details = {
-  reason: 'MANUAL_BALANCE_DEBIT',
-  referenceType: null,
-  referenceId: null,
-  description: null,
-  idempotencyKey: null,
-  metadata: {},
-} as const satisfies EntryDetails;
-const load = (credits: string, options: Partial<Load> = {}): Load => ({
-  ...details,
-  quantity: { credits: text(credits) },
-  priority: null,
-  expiresAt: null,
-  ...options,
-});
-const hold = (name: string, credits: string, expiresAt: Instant | null = null): NewHold => ({
-  holdId: `hold_${name}` as NewHold['holdId'],
-  credits: text(credits),
-  expiresAt,
-  description: null,
-  metadata: {},
-});
-const created = {
-  id,
-  customer_id: 'cust_01',
-  currency: 'usd',
-  conversion_rate: '1',
-  topup_conversion_rate: '1',
-  wallet_type: 'PRE_PAID',
-  name: 'W',
-  description: null,
-  metadata: {},
-  config: { allowed_price_types: ['USAGE'] },
-  alert_settings: null,
-  auto_topup: null,
-} as unknown as CreatedData;
-const create = createWallet(created, load('100'));
-
-function story(...decisions: readonly WalletDecision[]): readonly WalletEvent[] {
-  const events: WalletEvent[] = [];
-  for (const decide of decisions) {
-    events.push(...decide(folded(wallet, events), stampAt(events.length).occurred_at));
-  }
-  return events;
-}
-const after = (...decisions: readonly WalletDecision[]) =>
-  folded(wallet, story(...decisions)) as Wallet;
-const debit = (credits: string) => debitCredits(id, { ...details, credits: text(credits) });
+const create = creation({}, '100');
 
 test('a hold lowers what is available and not the balance', () => {
   const state = after(create, holdCredits(id, hold('a', '60')));
@@ -81,7 +35,7 @@ test('a capture in part takes the part, gives the rest back and ends the hold', 
   const state = after(
     create,
     holdCredits(id, hold('a', '60')),
-    captureHold(id, 'hold_a', text('25'), details),
+    captureHold(id, 'hold_a', text('25'), details()),
   );
   assert.is(state.credit_balance, '75');
   assert.equal(breakdownOf(state), { free: '75', purchased: '0' });
@@ -90,48 +44,48 @@ test('a capture in part takes the part, gives the rest back and ends the hold', 
 
 test('a hold ends exactly once, however it ends', () => {
   const held = [create, holdCredits(id, hold('a', '60'))];
-  for (const end of [captureHold(id, 'hold_a', null, details), voidHold(id, 'hold_a')]) {
+  for (const end of [captureHold(id, 'hold_a', null, details()), voidHold(id, 'hold_a')]) {
     const ended = story(...held, end);
     given(wallet, ended).when(voidHold(id, 'hold_a')).thenProblem('invalid_operation');
     given(wallet, ended)
-      .when(captureHold(id, 'hold_a', null, details))
+      .when(captureHold(id, 'hold_a', null, details()))
       .thenProblem('invalid_operation');
   }
 });
 
 test('more than is held cannot be captured', () => {
   given(wallet, story(create, holdCredits(id, hold('a', '60'))))
-    .when(captureHold(id, 'hold_a', text('60.000000001'), details))
+    .when(captureHold(id, 'hold_a', text('60.000000001'), details()))
     .thenProblem('invalid_operation');
 });
 
 test('an expired hold gives its credits back at its instant and cannot be captured', () => {
-  const events = story(create, holdCredits(id, hold('a', '60', stampAt(2).occurred_at)));
+  const events = story(create, holdCredits(id, hold('a', '60', at(2))));
   given(wallet, [...events])
-    .when(captureHold(id, 'hold_a', null, details))
+    .when(captureHold(id, 'hold_a', null, details()))
     .thenProblem('invalid_operation');
-  const due = settleDue(id)(folded(wallet, events), stampAt(9).occurred_at);
+  const due = settleDue(id)(walletAfter(events), at(9));
   assert.equal(
     due.map((event) => (event.type === 'HoldReleased' ? event.data.released_at : event.type)),
-    [stampAt(2).occurred_at],
+    [at(2)],
   );
-  assert.is(breakdownOf(folded(wallet, [...events, ...due]) as Wallet).free, '100');
+  assert.is(breakdownOf(walletAfter([...events, ...due])).free, '100');
 });
 
 test('held credits do not expire; what comes back too late is booked as expired at once', () => {
-  const soon = stampAt(4).occurred_at;
+  const soon = at(4);
   const events = story(
     create,
     loadCredits(id, [load('10', { priority: 1, expiresAt: soon })]),
     holdCredits(id, hold('a', '10')),
     debit('1'),
   );
-  const late = stampAt(20).occurred_at;
-  assert.equal(settleDue(id)(folded(wallet, events), late), []);
-  const captured = captureHold(id, 'hold_a', text('4'), details)(folded(wallet, events), late);
-  const state = folded(wallet, [...events, ...captured]) as Wallet;
+  const late = at(20);
+  assert.equal(settleDue(id)(walletAfter(events), late), []);
+  const captured = captureHold(id, 'hold_a', text('4'), details())(walletAfter(events), late);
+  const state = walletAfter([...events, ...captured]);
   assert.is(state.credit_balance, '99');
-  const voided = voidHold(id, 'hold_a')(folded(wallet, events), late);
+  const voided = voidHold(id, 'hold_a')(walletAfter(events), late);
   assert.equal(
     voided.map(({ type }) => type),
     ['HoldReleased', 'CreditsExpired'],
@@ -139,7 +93,7 @@ test('held credits do not expire; what comes back too late is booked as expired 
 });
 
 test('a load pays what is owed before anything of it can be spent, also while credits are held', () => {
-  const postpaid = createWallet({ ...created, wallet_type: 'POST_PAID' }, load('5'));
+  const postpaid = creation({ wallet_type: 'POST_PAID' }, '5');
   const state = after(
     postpaid,
     holdCredits(id, hold('a', '5')),
@@ -152,7 +106,7 @@ test('a load pays what is owed before anything of it can be spent, also while cr
 
 test('a wallet with open holds cannot be terminated', () => {
   given(wallet, story(create, holdCredits(id, hold('a', '60'))))
-    .when(terminateWallet(id, details))
+    .when(terminateWallet(id, details()))
     .thenProblem('invalid_operation');
 });
 

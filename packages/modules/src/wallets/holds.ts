@@ -21,10 +21,6 @@ export interface Hold {
   readonly parts: readonly Lot[];
 }
 
-/** Whether a hold has ended by itself: the expiry instant itself is already too late. */
-export const hasEnded = (hold: Hold, at: Instant): boolean =>
-  hold.expires_at !== null && hold.expires_at <= at;
-
 /** The hold that these draws from these lots make. */
 export function holdFrom(
   lots: readonly Lot[],

@@ -16,7 +16,8 @@ import {
   textOf,
   zeroText,
 } from '@counterfoil/kernel';
-import { isExpired, sumOf } from './lots.ts';
+import { settledWallet } from './due.ts';
+import { sumOf } from './lots.ts';
 import { transactionTable, walletTable } from './projection.ts';
 import type {
   RealTimeBalance,
@@ -49,8 +50,9 @@ export async function realTimeBalance(
 ): Promise<RealTimeBalance> {
   const state = await context.load(wallet, id);
   if (!state) throw notFound('wallet', id);
-  const open = state.lots.filter((lot) => !isExpired(lot, context.now));
-  const credits = textOf(decimal(sumOf(open)).minus(decimal(debtOf(state))));
+  // What has ended by now counts as ended, however late it will be booked.
+  const settled = settledWallet(state, context.now);
+  const credits = textOf(decimal(sumOf(settled.lots)).minus(decimal(debtOf(settled))));
   const spendable = state.wallet_status === 'active' ? credits : zeroText;
   return {
     ...walletView(state),

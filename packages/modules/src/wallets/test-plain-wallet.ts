@@ -37,6 +37,8 @@ export interface Plain {
   readonly alert: string;
   readonly lots: readonly string[];
   readonly holds: readonly string[];
+  /** What has expired so far: of which load how much, and when. */
+  readonly gone: readonly string[];
 }
 
 interface Pile {
@@ -77,6 +79,16 @@ interface Books {
   entries: number;
   piles: Pile[];
   asides: Aside[];
+  gone: string[];
+  past: Moment[];
+  endings: number[];
+}
+
+/** What was in the wallet from a second on. */
+interface Moment {
+  readonly second: number;
+  readonly balance: string;
+  readonly held: string;
 }
 
 /** A wallet kept by hand. */
@@ -89,6 +101,9 @@ export class PlainWallet {
     entries: 0,
     piles: [],
     asides: [],
+    gone: [],
+    past: [],
+    endings: [],
   };
   readonly #mayOwe: boolean;
   readonly #shown: (units: bigint) => string;
@@ -103,6 +118,7 @@ export class PlainWallet {
     const before = structuredClone(this.#books);
     try {
       this.#do(act, now);
+      this.#remember(now);
       return true;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -117,17 +133,37 @@ export class PlainWallet {
   }
 
   faces(): Plain {
-    const { status, alert, piles, asides } = this.#books;
+    const { status, alert, piles, asides, gone } = this.#books;
     const list = (each: readonly Pile[]) =>
       each.map(({ number, left }) => `${number}: ${this.#shown(left)}`);
     return {
       status,
       balance: this.#shown(this.#balance()),
-      held: this.#shown(asides.reduce((sum, { credits }) => sum + credits, 0n)),
+      held: this.#held(),
       alert,
       lots: list(piles),
       holds: asides.map(({ id, parts }) => `${id}: ${list(parts)}`),
+      gone: [...gone],
     };
+  }
+
+  /** What was in it at a second, as it is known now. */
+  at(second: number): Moment | undefined {
+    return this.#books.past.findLast((moment) => moment.second <= second);
+  }
+
+  /** The seconds at which something ended by itself, and those before and after. */
+  endings(): number[] {
+    return this.#books.endings.flatMap((second) => [second - 1, second, second + 1]);
+  }
+
+  #remember(second: number): void {
+    const balance = this.#shown(this.#balance());
+    this.#books.past.push({ second, balance, held: this.#held() });
+  }
+
+  #held(): string {
+    return this.#shown(this.#books.asides.reduce((sum, { credits }) => sum + credits, 0n));
   }
 
   #balance(): bigint {
@@ -146,7 +182,6 @@ export class PlainWallet {
     if (act.kind === 'alerts') books.alarm = act.alarm;
     else this.#endWhatIsDue(now);
     this.#move(act, now);
-    if (act.kind === 'terminate') return;
     // A bulk may have put the books back, so they are asked for anew.
     const { alarm } = this.#books;
     this.#books.alert = alarm !== null && this.#balance() <= alarm ? 'in_alarm' : 'ok';
@@ -176,12 +211,12 @@ export class PlainWallet {
         const own = total(takeFrom(aside.parts, credits));
         books.debt += credits - own - total(this.#take(credits - own));
         this.#release(aside);
-        this.#endWhatIsDue(now);
+        this.#endWhatIsDue(now, now);
         return;
       }
       case 'void':
         this.#release(this.#openAside(act.hold));
-        this.#endWhatIsDue(now);
+        this.#endWhatIsDue(now, now);
         return;
       case 'terminate':
         refuseIf(this.#balance() < 0n || books.asides.length > 0);
@@ -260,12 +295,23 @@ export class PlainWallet {
     for (const part of aside.parts) this.#put(part);
   }
 
-  #endWhatIsDue(now: number): void {
+  /** Ends what has reached its second, second by second; nothing ends before `since`. */
+  #endWhatIsDue(now: number, since = 0): void {
     const books = this.#books;
-    const ended = books.asides.filter(({ expires }) => expires <= now).sort(byExpiry);
-    for (const aside of ended) this.#release(aside);
-    books.entries += books.piles.filter(({ expires }) => expires <= now).length;
-    books.piles = books.piles.filter(({ expires }) => expires > now);
+    for (;;) {
+      const next = [...books.piles, ...books.asides].sort(byExpiry)[0]?.expires ?? never;
+      if (next > now) return;
+      const second = Math.max(next, since);
+      const isOver = ({ expires }: { expires: number }) => expires <= second;
+      for (const aside of books.asides.filter(isOver).sort(byExpiry)) this.#release(aside);
+      for (const { number, left } of books.piles.filter(isOver).sort(byExpiry)) {
+        books.entries += 1;
+        books.gone.push(`${number}: ${this.#shown(left)} at ${second}`);
+      }
+      books.piles = books.piles.filter((pile) => !isOver(pile));
+      this.#remember(second);
+      books.endings.push(second);
+    }
   }
 }
 

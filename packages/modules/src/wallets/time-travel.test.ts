@@ -1,71 +1,11 @@
-import type { DecimalText, Instant } from '@counterfoil/kernel';
-import { folded, stampAt } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  createWallet,
-  debitCredits,
-  loadCredits,
-  settleDue,
-  type WalletDecision,
-} from './decisions.ts';
-import type { EntryDetails, Load } from './entries.ts';
-import type { CreatedData, WalletEvent } from './events.ts';
-import { captureHold, holdCredits } from './hold-decisions.ts';
-import { balanceAdder } from './time-travel.ts';
-import { wallet } from './wallet.ts';
+import { loadCredits, settleDue } from './decisions.ts';
+import { captureHold, holdCredits, voidHold } from './hold-decisions.ts';
+import { at, create, debit, details, history, holdOf, id, load, text } from './test-wallet.ts';
+import { balanceAdder, effectiveAt } from './time-travel.ts';
 
 const test = suite('time travel');
-
-const id = 'wallet_01';
-const text = (value: string) => value as DecimalText;
-const details = {
-  reason: 'FREE_CREDIT_GRANT',
-  referenceType: null,
-  referenceId: null,
-  description: null,
-  idempotencyKey: null,
-  metadata: {},
-} as const satisfies EntryDetails;
-const load = (credits: string, expiresAt: Instant | null = null): Load => ({
-  ...details,
-  quantity: { credits: text(credits) },
-  priority: null,
-  expiresAt,
-});
-const create = createWallet(
-  {
-    id,
-    customer_id: 'cust_01',
-    currency: 'usd',
-    conversion_rate: '1',
-    topup_conversion_rate: '1',
-    wallet_type: 'PRE_PAID',
-    name: 'W',
-    description: null,
-    metadata: {},
-    config: { allowed_price_types: ['USAGE'] },
-    alert_settings: null,
-    auto_topup: null,
-  } as unknown as CreatedData,
-  null,
-);
-
-/** Runs each decision at the second it names. */
-function history(...steps: readonly (readonly [second: number, decide: WalletDecision])[]) {
-  const events: WalletEvent[] = [];
-  const stamped: Parameters<ReturnType<typeof balanceAdder>['take']>[0][] = [];
-  for (const [second, decide] of steps) {
-    const stamp = stampAt(second);
-    for (const event of decide(folded(wallet, events), stamp.occurred_at)) {
-      events.push(event);
-      stamped.push({ ...event, stamp });
-    }
-  }
-  return stamped;
-}
-
-const at = (second: number) => stampAt(second).occurred_at;
 
 const balance = (events: ReturnType<typeof history>, asOf: number, knownAt: number) => {
   const adder = balanceAdder(at(asOf), at(knownAt));
@@ -73,10 +13,13 @@ const balance = (events: ReturnType<typeof history>, asOf: number, knownAt: numb
   return adder.result();
 };
 
+/** Credits that expire at a second. */
+const expiring = (credits: string, second: number) => load(credits, { expiresAt: at(second) });
+
 test('credits that expired are gone from their instant on, once the log knows it', () => {
   const events = history(
-    [0, create],
-    [1, loadCredits(id, [load('10', at(5)), load('7')])],
+    [0, create()],
+    [1, loadCredits(id, [expiring('10', 5), load('7')])],
     [20, settleDue(id)],
   );
   assert.is(balance(events, 6, 6).credit_balance, '17', 'as it was known then');
@@ -85,21 +28,13 @@ test('credits that expired are gone from their instant on, once the log knows it
 });
 
 test('at every moment it equals the balance that the wallet had', () => {
-  const debit = (credits: string) => debitCredits(id, { ...details, credits: text(credits) });
-  const newHold = {
-    holdId: 'hold_a' as never,
-    credits: text('5'),
-    expiresAt: null,
-    description: null,
-    metadata: {},
-  };
   const steps = [
-    [0, create],
+    [0, create()],
     [1, loadCredits(id, [load('10')])],
     [2, debit('3')],
-    [3, holdCredits(id, newHold)],
+    [3, holdCredits(id, holdOf('a', '5'))],
     [4, loadCredits(id, [load('1')])],
-    [5, captureHold(id, 'hold_a', text('2'), details)],
+    [5, captureHold(id, 'hold_a', text('2'), details())],
   ] as const;
   const events = history(...steps);
   const balances = ['0', '10', '7', '7', '8', '6'];
@@ -111,6 +46,55 @@ test('at every moment it equals the balance that the wallet had', () => {
   assert.equal(
     balance(events, 5, 5).lots.map(({ remaining }) => remaining),
     ['5', '1'],
+  );
+});
+
+/** Ten credits that expire at second 5, of which four are held from second 2 on. */
+const partlyHeld = (holdExpires: number | null) =>
+  [
+    [0, create()],
+    [1, loadCredits(id, [expiring('10', 5)])],
+    [2, holdCredits(id, holdOf('a', '4', holdExpires === null ? null : at(holdExpires)))],
+  ] as const;
+
+test('what is held when its lot expires is gone when it comes back, and the rest before', () => {
+  const events = history(...partlyHeld(8), [20, settleDue(id)]);
+  assert.equal(
+    events.slice(3).map((event) => [event.type, effectiveAt(event)]),
+    [
+      ['CreditsExpired', at(5)],
+      ['HoldReleased', at(8)],
+      ['CreditsExpired', at(8)],
+    ],
+  );
+  for (const [second, credits, held] of [
+    [4, '10', '4'],
+    [5, '4', '4'],
+    [7, '4', '4'],
+    [8, '0', '0'],
+    [19, '0', '0'],
+  ] as const) {
+    const then = balance(events, second, 20);
+    assert.equal([then.credit_balance, then.credits_held], [credits, held], `at ${second}`);
+    assert.ok(then.lots.every(({ remaining }) => !remaining.startsWith('-')));
+  }
+});
+
+test('what a void or a capture gives back too late expires at that moment', () => {
+  for (const end of [voidHold(id, 'hold_a'), captureHold(id, 'hold_a', text('1'), details())]) {
+    const events = history(...partlyHeld(null), [6, settleDue(id)], [9, end]);
+    assert.is(events.at(-1)?.type, 'CreditsExpired');
+    assert.is(effectiveAt(events.at(-1) as (typeof events)[number]), at(9));
+    assert.is(balance(events, 8, 9).credit_balance, '4');
+    assert.is(balance(events, 9, 9).credit_balance, '0');
+  }
+});
+
+test('a lot that comes back at the very instant of its expiry expires whole', () => {
+  const events = history(...partlyHeld(5), [20, settleDue(id)]);
+  assert.equal(
+    events.slice(3).map(({ type }) => type),
+    ['HoldReleased', 'CreditsExpired'],
   );
 });
 

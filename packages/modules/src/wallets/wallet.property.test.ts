@@ -223,8 +223,10 @@ const fold = (state: WalletState, events: readonly WalletEvent[], now: number): 
     return wallet.evolve(current, { ...event, data, stamp } as never);
   }, state);
 
+type Log = readonly Parameters<ReturnType<typeof balanceAdder>['take']>[0][];
+
 /** What both wallets must agree in. */
-const facesOf = (state: Wallet): Plain => ({
+const facesOf = (state: Wallet, log: Log): Plain => ({
   status: state.wallet_status,
   balance: state.credit_balance,
   held: walletView(state).credits_held,
@@ -234,7 +236,19 @@ const facesOf = (state: Wallet): Plain => ({
     (hold) =>
       `${hold.id}: ${hold.parts.map(({ sequence, remaining }) => `${sequence}: ${remaining}`)}`,
   ),
+  gone: goneIn(log),
 });
+
+/** What has expired, with the number of the load and the second from which on it was gone. */
+function goneIn(log: Log): string[] {
+  const numbers = new Map<string, number>();
+  return log.flatMap(({ type, data }) => {
+    if (type === 'CreditsLoaded') numbers.set(data.transaction_id, data.sequence);
+    if (type !== 'CreditsExpired') return [];
+    const at = (Date.parse(data.expired_at) - Date.parse(second(0))) / 1000;
+    return [`${numbers.get(data.reference_id ?? '')}: ${data.credits} at ${at}`];
+  });
+}
 
 let commands = 0;
 
@@ -245,7 +259,7 @@ for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
         let now = 0;
         let state = fold(null, create(type)(null, second(0)), 0);
         const plain = new PlainWallet(type === 'POST_PAID', shown);
-        const log: Parameters<ReturnType<typeof balanceAdder>['take']>[0][] = [];
+        const log: Log[number][] = [];
         const all = ends ? [...list, [1, { kind: 'terminate' }] as const] : list;
         for (const [index, [wait, relative]] of all.entries()) {
           now += wait;
@@ -256,11 +270,12 @@ for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
           state = fold(state, events ?? [], now);
           const stamp = { ...stampAt(0), occurred_at: second(now) };
           for (const event of events ?? []) log.push({ ...event, stamp });
-          assert.equal(facesOf(state as Wallet), plain.faces(), `${act.kind} at ${now}`);
+          assert.equal(facesOf(state as Wallet, log), plain.faces(), `${act.kind} at ${now}`);
           commands += 1;
         }
         assertChain(log);
-        assertPast(log, now, state as Wallet);
+        assertPast(log, now, plain);
+        assertLots(log, now, state as Wallet);
       }),
       { numRuns: 260 },
     );
@@ -281,20 +296,23 @@ function assertChain(log: readonly WalletEvent[]): void {
   }
 }
 
-/** The past as it is known now: at its end it is the wallet, and nothing in it is below zero. */
-function assertPast(
-  log: readonly Parameters<ReturnType<typeof balanceAdder>['take']>[0][],
-  now: number,
-  state: Wallet,
-): void {
+/** The past as it is known now: whenever something had ended, what the plainest book-keeping had. */
+function assertPast(log: Log, now: number, plain: PlainWallet): void {
+  for (const at of plain.endings()) {
+    const adder = balanceAdder(second(at), second(now));
+    for (const event of log) adder.take(event);
+    const { credit_balance, credits_held } = adder.result();
+    assert.is(credit_balance, plain.at(at)?.balance ?? '0', `balance at ${at}`);
+    assert.is(credits_held, plain.at(at)?.held ?? '0', `held at ${at}`);
+  }
+}
+
+/** At the end the lots that are added up are those of the wallet. */
+function assertLots(log: Log, now: number, state: Wallet): void {
   const adder = balanceAdder(second(now), second(now));
   for (const event of log) adder.take(event);
-  const { credit_balance, lots } = adder.result();
-  assert.is(credit_balance, state.credit_balance);
-  assert.equal(
-    lots.map(({ remaining }) => remaining),
-    state.lots.map(({ remaining }) => remaining),
-  );
+  const left = ({ remaining }: { readonly remaining: string }) => remaining;
+  assert.equal(adder.result().lots.map(left), state.lots.map(left));
 }
 
 test.run();

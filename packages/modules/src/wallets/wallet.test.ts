@@ -1,91 +1,37 @@
-import type { DecimalText, Instant } from '@counterfoil/kernel';
-import { folded, given, stampAt } from '@counterfoil/testkit';
+import type { Instant } from '@counterfoil/kernel';
+import { given } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   changeSettings,
-  createWallet,
-  debitCredits,
   freezeWallet,
   loadCredits,
   terminateWallet,
   unfreezeWallet,
 } from './decisions.ts';
-import type { Debit, EntryDetails, Load } from './entries.ts';
-import type { TransactionReason, WalletEvent } from './events.ts';
+import type { WalletEvent } from './events.ts';
+import {
+  after,
+  at,
+  create,
+  debit,
+  details,
+  id,
+  load,
+  story,
+  text,
+  walletAfter,
+} from './test-wallet.ts';
 import { isMovement, type MovementEvent } from './transaction.ts';
 import { balanceOf, breakdownOf, type Wallet, wallet } from './wallet.ts';
 
 const test = suite('wallet');
 
-const id = 'wallet_01';
-const text = (value: string) => value as DecimalText;
-
-const details = (reason: TransactionReason): EntryDetails => ({
-  reason,
-  referenceType: 'REQUEST',
-  referenceId: 'req_1',
-  description: null,
-  idempotencyKey: null,
-  metadata: {},
-});
-
-const created = (overrides = {}): Extract<WalletEvent, { type: 'WalletCreated' }>['data'] =>
-  ({
-    id,
-    customer_id: 'cust_01',
-    currency: 'usd',
-    conversion_rate: '1',
-    topup_conversion_rate: '1',
-    wallet_type: 'PRE_PAID',
-    name: 'Prepaid Wallet - USD',
-    description: null,
-    metadata: {},
-    config: { allowed_price_types: ['USAGE'] },
-    alert_settings: null,
-    auto_topup: null,
-    ...overrides,
-  }) as never;
-
-const load = (credits: string, options: Partial<Load> = {}): Load => ({
-  ...details('FREE_CREDIT_GRANT'),
-  quantity: { credits: text(credits) },
-  priority: null,
-  expiresAt: null,
-  ...options,
-});
-
-const debit = (credits: string): Debit => ({
-  ...details('MANUAL_BALANCE_DEBIT'),
-  credits: text(credits),
-});
-
-type Decide = Parameters<ReturnType<typeof given<typeof wallet.events, Wallet | null>>['when']>[0];
-
-/** Runs decisions one after the other, one second apart. */
-function story(...decisions: readonly Decide[]): readonly WalletEvent[] {
-  const events: WalletEvent[] = [];
-  for (const decide of decisions) {
-    events.push(...decide(folded(wallet, events), stampAt(events.length).occurred_at));
-  }
-  return events;
-}
-
-const after = (...decisions: readonly Decide[]): Wallet =>
-  folded(wallet, story(...decisions)) as Wallet;
-
 const movements = (events: readonly WalletEvent[]): readonly MovementEvent[] =>
   events.filter(isMovement);
 
-const create = (overrides = {}, initial: Load | null = null) =>
-  createWallet(created(overrides), initial);
-
 test('created with initial credits, topped up and debited, it shows every balance in between', () => {
-  const events = story(
-    create({}, load('100')),
-    loadCredits(id, [load('50')]),
-    debitCredits(id, debit('30')),
-  );
+  const events = story(create({}, load('100')), loadCredits(id, [load('50')]), debit('30'));
   assert.equal(
     movements(events).map(({ data }) => [data.credit_balance_before, data.credit_balance_after]),
     [
@@ -121,7 +67,7 @@ for (const [rate, topup, quantity, credits, amount, balance] of [
     const [entry] = movements(events);
     assert.is(entry?.data.credits, credits);
     assert.is(entry?.data.amount, amount);
-    assert.is(balanceOf(folded(wallet, events) as Wallet), balance);
+    assert.is(balanceOf(walletAfter(events)), balance);
   });
 }
 
@@ -134,7 +80,7 @@ test('an amount that is worth nothing is refused', () => {
 test('a prepaid wallet refuses more than it has, whole, and says how much there is', () => {
   const events = story(create({}, load('10')));
   try {
-    debitCredits(id, debit('10.000000001'))(folded(wallet, events), stampAt(9).occurred_at);
+    debit('10.000000001')(walletAfter(events), at(9));
     assert.unreachable();
   } catch (error) {
     assert.equal((error as { details: unknown }).details, {
@@ -145,16 +91,10 @@ test('a prepaid wallet refuses more than it has, whole, and says how much there 
 });
 
 test('a postpaid wallet owes what it does not have, and a load pays the debt first', () => {
-  const owing = story(
-    create({ wallet_type: 'POST_PAID' }, load('10')),
-    debitCredits(id, debit('25')),
-  );
-  assert.is((folded(wallet, owing) as Wallet).credit_balance, '-15');
-  const paid = [
-    ...owing,
-    ...loadCredits(id, [load('20')])(folded(wallet, owing), stampAt(9).occurred_at),
-  ];
-  const state = folded(wallet, paid) as Wallet;
+  const owing = story(create({ wallet_type: 'POST_PAID' }, load('10')), debit('25'));
+  assert.is(walletAfter(owing).credit_balance, '-15');
+  const paid = [...owing, ...loadCredits(id, [load('20')])(walletAfter(owing), at(9))];
+  const state = walletAfter(paid);
   assert.is(state.credit_balance, '5');
   assert.equal(
     state.lots.map(({ remaining }) => remaining),
@@ -173,7 +113,7 @@ test('credits go in the order of priority, expiry, class and age', () => {
       load('20', { priority: 2 }),
       load('60', { priority: 1, expiresAt: later }),
     ]),
-    debitCredits(id, debit('90')),
+    debit('90'),
   );
   assert.equal(
     state.lots.map(({ remaining, priority }) => [remaining, priority]),
@@ -190,14 +130,14 @@ test('free credits go before purchased ones, and both parts add up to the balanc
   const state = after(
     create(),
     loadCredits(id, [load('50', { reason: 'PURCHASED_CREDIT_DIRECT' }), load('100')]),
-    debitCredits(id, debit('30')),
+    debit('30'),
   );
   assert.equal(breakdownOf(state), { free: '70', purchased: '50' });
   assert.is(state.credit_balance, '120');
 });
 
 test('expired credits are booked before the next movement and cannot be spent', () => {
-  const soon = stampAt(1).occurred_at;
+  const soon = at(1);
   const events = story(create({}, load('10', { expiresAt: soon })), loadCredits(id, [load('5')]));
   const last = movements(events);
   assert.equal(
@@ -209,19 +149,19 @@ test('expired credits are booked before the next movement and cannot be spent', 
     ],
   );
   given(wallet, story(create({}, load('10', { expiresAt: soon }))))
-    .when(debitCredits(id, debit('1')))
+    .when(debit('1'))
     .thenProblem('invalid_operation');
 });
 
 test('termination takes out what is left and is final', () => {
   const events = story(create({}, load('10')), terminateWallet(id, details('WALLET_TERMINATION')));
-  const state = folded(wallet, events) as Wallet;
+  const state = walletAfter(events);
   assert.is(state.wallet_status, 'closed');
   assert.is(state.credit_balance, '0');
   assert.equal(state.lots, []);
   for (const decision of [
     loadCredits(id, [load('1')]),
-    debitCredits(id, debit('1')),
+    debit('1'),
     terminateWallet(id, details('WALLET_TERMINATION')),
     changeSettings(id, { name: 'Other' }),
   ]) {
@@ -230,7 +170,7 @@ test('termination takes out what is left and is final', () => {
 });
 
 test('a wallet that owes cannot be terminated', () => {
-  given(wallet, story(create({ wallet_type: 'POST_PAID' }), debitCredits(id, debit('1'))))
+  given(wallet, story(create({ wallet_type: 'POST_PAID' }), debit('1')))
     .when(terminateWallet(id, details('WALLET_TERMINATION')))
     .thenProblem('invalid_operation');
 });
@@ -238,7 +178,7 @@ test('a wallet that owes cannot be terminated', () => {
 test('a wallet that does not exist is 404 to every command', () => {
   for (const decision of [
     loadCredits(id, [load('1')]),
-    debitCredits(id, debit('1')),
+    debit('1'),
     terminateWallet(id, details('WALLET_TERMINATION')),
     changeSettings(id, { name: 'Other' }),
   ]) {
@@ -264,17 +204,15 @@ test('the slot of customer, currency and type is held until the wallet is closed
 
 test('a frozen wallet takes credits and gives none, until it is unfrozen', () => {
   const frozen = story(create({}, load('10')), freezeWallet(id));
-  given(wallet, frozen)
-    .when(debitCredits(id, debit('1')))
-    .thenProblem('invalid_operation');
+  given(wallet, frozen).when(debit('1')).thenProblem('invalid_operation');
   given(wallet, frozen).when(freezeWallet(id)).then([]);
   const after = [
     ...frozen,
-    ...loadCredits(id, [load('5')])(folded(wallet, frozen), stampAt(8).occurred_at),
-    ...unfreezeWallet(id)(folded(wallet, frozen), stampAt(9).occurred_at),
+    ...loadCredits(id, [load('5')])(walletAfter(frozen), at(8)),
+    ...unfreezeWallet(id)(walletAfter(frozen), at(9)),
   ];
   given(wallet, after)
-    .when(debitCredits(id, debit('15')))
+    .when(debit('15'))
     .thenState((state) => assert.is(state?.credit_balance, '0'));
 });
 
@@ -290,10 +228,10 @@ const alerting = {
 test('each crossing of a threshold is told once, in both directions, and equality counts', () => {
   const events = story(
     create(alerting, load('100')),
-    debitCredits(id, debit('20')),
-    debitCredits(id, debit('29')),
-    debitCredits(id, debit('31')),
-    debitCredits(id, debit('5')),
+    debit('20'),
+    debit('29'),
+    debit('31'),
+    debit('5'),
     loadCredits(id, [load('200')]),
   );
   assert.equal(
@@ -308,9 +246,21 @@ test('each crossing of a threshold is told once, in both directions, and equalit
   );
 });
 
+test('termination takes the balance to zero, which is judged like every other change', () => {
+  const events = story(create(alerting, '100'), terminateWallet(id, details('WALLET_TERMINATION')));
+  assert.equal(
+    events.slice(2).map((event) => [event.type, walletAfter(events).alert_state]),
+    [
+      ['CreditsDebited', 'in_alarm'],
+      ['AlertStateChanged', 'in_alarm'],
+      ['WalletClosed', 'in_alarm'],
+    ],
+  );
+});
+
 test('alerts that are switched off or changed are judged again at once', () => {
   const low = story(create(alerting, load('10')));
-  assert.is((folded(wallet, low) as Wallet).alert_state, 'in_alarm');
+  assert.is(walletAfter(low).alert_state, 'in_alarm');
   given(wallet, low)
     .when(changeSettings(id, { alert_settings: null }))
     .thenState((state) => assert.is(state?.alert_state, 'ok'));

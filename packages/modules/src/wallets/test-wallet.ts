@@ -1,0 +1,101 @@
+import type { DecimalText, Instant, Stamped } from '@counterfoil/kernel';
+// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
+import { folded, stampAt } from '@counterfoil/testkit';
+import { createWallet, debitCredits, type WalletDecision } from './decisions.ts';
+import type { Debit, EntryDetails, Load } from './entries.ts';
+import type { CreatedData, TransactionReason, WalletEvent } from './events.ts';
+import type { NewHold } from './hold-decisions.ts';
+import { type Wallet, wallet } from './wallet.ts';
+
+/** What the tests of wallets share: one wallet, and its commands with everything else filled in. */
+export const id = 'wallet_01';
+
+export const text = (value: string): DecimalText => value as DecimalText;
+
+/** The nth second of a story. */
+export const at = (second: number): Instant => stampAt(second).occurred_at;
+
+export const details = (reason: TransactionReason = 'MANUAL_BALANCE_DEBIT'): EntryDetails => ({
+  reason,
+  referenceType: null,
+  referenceId: null,
+  description: null,
+  idempotencyKey: null,
+  metadata: {},
+});
+
+export const created = (overrides: object = {}): CreatedData =>
+  ({
+    id,
+    customer_id: 'cust_01',
+    currency: 'usd',
+    conversion_rate: '1',
+    topup_conversion_rate: '1',
+    wallet_type: 'PRE_PAID',
+    name: 'Prepaid Wallet - USD',
+    description: null,
+    metadata: {},
+    config: { allowed_price_types: ['USAGE'] },
+    alert_settings: null,
+    auto_topup: null,
+    ...overrides,
+  }) as unknown as CreatedData;
+
+export const load = (credits: string, options: Partial<Load> = {}): Load => ({
+  ...details('FREE_CREDIT_GRANT'),
+  quantity: { credits: text(credits) },
+  priority: null,
+  expiresAt: null,
+  ...options,
+});
+
+export const debitOf = (credits: string): Debit => ({ ...details(), credits: text(credits) });
+
+export const debit = (credits: string): WalletDecision => debitCredits(id, debitOf(credits));
+
+export const holdOf = (
+  name: string,
+  credits: string,
+  expiresAt: Instant | null = null,
+): NewHold => ({
+  holdId: `hold_${name}` as NewHold['holdId'],
+  credits: text(credits),
+  expiresAt,
+  description: null,
+  metadata: {},
+});
+
+/** Creates the wallet, with so many free credits in it. */
+export const create = (overrides: object = {}, credits: string | Load | null = null) =>
+  createWallet(created(overrides), typeof credits === 'string' ? load(credits) : credits);
+
+/** The events of decisions that are made one after the other, each when the events before it are over. */
+export function story(...decisions: readonly WalletDecision[]): readonly WalletEvent[] {
+  const events: WalletEvent[] = [];
+  for (const decide of decisions) events.push(...decide(folded(wallet, events), at(events.length)));
+  return events;
+}
+
+/** The wallet that decisions lead to. */
+export const after = (...decisions: readonly WalletDecision[]): Wallet =>
+  folded(wallet, story(...decisions)) as Wallet;
+
+/** The wallet that events lead to. */
+export const walletAfter = (events: readonly WalletEvent[]): Wallet =>
+  folded(wallet, events) as Wallet;
+
+/** The events of decisions, each made at the second that it stands beside. */
+export function history(
+  ...steps: readonly (readonly [second: number, decide: WalletDecision])[]
+): readonly Stamped<WalletEvent>[] {
+  const events: Stamped<WalletEvent>[] = [];
+  for (const [second, decide] of steps) {
+    const stamp = stampAt(second);
+    const state = events.reduce(wallet.evolve, wallet.initial);
+    for (const event of decide(state, stamp.occurred_at)) {
+      const data = wallet.events[event.type].parse(event.data);
+      events.push({ ...event, data, stamp } as Stamped<WalletEvent>);
+    }
+  }
+  return events;
+}
