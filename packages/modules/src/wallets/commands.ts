@@ -11,6 +11,7 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { customerReference } from '../customers/index.ts';
+import { priceUnitReference } from '../pricing-units/index.ts';
 import type { BulkEntry } from './bulk.ts';
 import type { Bulk } from './bulk-schema.ts';
 import { createWallet, type WalletDecision } from './decisions.ts';
@@ -47,34 +48,37 @@ export async function prepareCreation(
   id: WalletId,
   body: CreateWallet,
 ): Promise<WalletDecision> {
-  if (body.price_unit !== undefined) {
-    throw invalidField(
-      '/price_unit',
-      'pricing units are not available yet; give currency and conversion_rate instead',
-    );
-  }
   const alerts = body.alert_settings ?? null;
   if (alerts) assertConsistentAlerts(alerts);
   const customer = writable(await customerReference(context, body), 'customer', customerName(body));
-  const conversionRate = body.conversion_rate ?? oneToOne;
+  const unit = body.price_unit === undefined ? null : await priceUnitOf(context, body.price_unit);
+  const currency = unit?.base_currency ?? body.currency;
+  const conversionRate = unit?.conversion_rate ?? body.conversion_rate ?? oneToOne;
   const type = body.wallet_type;
   return createWallet(
     {
       id,
       customer_id: customer.id,
-      currency: body.currency,
+      currency,
       conversion_rate: conversionRate,
       topup_conversion_rate: body.topup_conversion_rate ?? conversionRate,
       wallet_type: type,
-      name: `${typeNames[type]} Wallet - ${body.currency.toUpperCase()}`,
+      name: `${typeNames[type]} Wallet - ${currency.toUpperCase()}`,
       description: body.description ?? null,
       metadata: body.metadata,
       config: { allowed_price_types: type === 'PRE_PAID' ? ['USAGE'] : ['ALL'] },
       alert_settings: alerts,
       auto_topup: body.auto_topup ?? null,
+      ...(unit && { price_unit: unit.kept }),
     },
     initialLoad(context, body),
   );
+}
+
+/** What a wallet takes over from a pricing unit: later changes of the unit do not reach it (§4.6). */
+async function priceUnitOf(context: RequestContext, given: string) {
+  const { id, code, base_currency, conversion_rate } = await priceUnitReference(context, given);
+  return { base_currency, conversion_rate, kept: { id, code, conversion_rate } };
 }
 
 const customerName = (body: CreateWallet): string =>

@@ -4,6 +4,7 @@ import type {
   DecimalText,
   EventOf,
   HoldId,
+  PriceUnitId,
   TransactionId,
   WalletId,
 } from '@counterfoil/kernel';
@@ -91,6 +92,10 @@ export const walletEvents = {
     conversion_rate: figure,
     topup_conversion_rate: figure,
     wallet_type: walletTypeSchema,
+    /** The pricing unit that gave currency and rate, as it was then; absent where none did. */
+    price_unit: z
+      .object({ id: text<PriceUnitId>(), code: z.string(), conversion_rate: figure })
+      .optional(),
     ...settingsShape,
   }),
   WalletSettingsChanged: settingsSchema.partial(),

@@ -92,8 +92,10 @@ export function debtOf({ lots, holds, credit_balance }: Wallet): DecimalText {
 
 function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
   if (event.type === 'WalletCreated') {
+    // The unit has done its work: currency and rates are the wallet's own from now on.
+    const { price_unit: _unit, ...data } = event.data;
     return {
-      ...event.data,
+      ...data,
       ...createdStamps(event.stamp),
       wallet_status: 'active',
       alert_state: 'ok',
@@ -189,6 +191,8 @@ export const wallet = aggregate({
   events: walletEvents,
   initial: null as WalletState,
   evolve,
+  /** The second version may name the pricing unit that the wallet was created in. */
+  upcasters: { WalletCreated: [(withoutUnit: unknown) => withoutUnit] },
   /** One wallet that is not closed per customer, currency and type (decision 21). */
   unique: (state) =>
     state && state.wallet_status !== 'closed'

@@ -145,7 +145,11 @@ const hold: Example = {
 const wallets: Readonly<Record<string, Example>> = {
   'POST /wallets': {
     request: async (own) => ({ body: { customer_id: (await own.customer()).id, currency: 'usd' } }),
-    names: { 'body.customer_id': 'customer', 'body.external_customer_id': 'external_id' },
+    names: {
+      'body.customer_id': 'customer',
+      'body.external_customer_id': 'external_id',
+      'body.price_unit': 'price_unit_code',
+    },
   },
   'POST /wallets/search': { request: nothing, filters: { 'body.wallet_ids': 'wallet' } },
   'GET /wallets/{id}': wallet,

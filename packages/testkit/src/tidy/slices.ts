@@ -13,7 +13,7 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   meters: [],
   groups: [],
   'pricing-units': [],
-  wallets: ['customers'],
+  wallets: ['customers', 'pricing-units'],
   checkpoints: [],
   webhooks: [],
 };
