@@ -2,7 +2,7 @@ import { ForeignLog, ProjectorActive, RebuildFailed } from '@counterfoil/engine'
 import type { EnvironmentId, KeyId, TenantId, UserId, WalletId } from '@counterfoil/kernel';
 import { Problem } from '@counterfoil/kernel';
 import { Command } from 'commander';
-import { bench } from './bench/bench.ts';
+import { addBench } from './bench/command.ts';
 import { publicKeyOf, takeCheckpoints } from './checkpoint.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
@@ -122,20 +122,7 @@ events
     await tailEvents(serverUrls(readSettings()), options, print);
   });
 
-const wholeNumber = (text: string): number => {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new OperatorError(`${text} is no whole number.`);
-  return Number(text);
-};
-
-program
-  .command('bench')
-  .description('measure a fresh installation on this machine, and check what it did')
-  .option('--clients <number>', 'requests under way at once', wholeNumber, 64)
-  .option('--seconds <number>', 'length of each scenario', wholeNumber, 10)
-  .option('--wallets <number>', 'wallets of the many-wallet scenario', wholeNumber, 1_000)
-  .action((options: { clients: number; seconds: number; wallets: number }) =>
-    bench(readSettings(), options, print),
-  );
+addBench(program, print);
 
 interface KeyOptions {
   readonly tenant: TenantId;

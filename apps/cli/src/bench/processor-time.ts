@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { recordedPid } from '@counterfoil/local';
 
-/** Seconds of processor time that each process of an installation has used so far, by name. */
+/** Processor time of each process of an installation, by name. */
 export type ProcessorTime = Readonly<Record<string, number>>;
 
 /** Ticks of /proc per second; the kernel has told programs 100 on every platform for decades. */
@@ -22,11 +23,11 @@ function recordsIn(folder: string): [name: string, file: string][] {
   return [...ours, ...servers];
 }
 
-/** Reads the times from /proc, children included that have ended; empty where there is no /proc. */
+/** Seconds used so far, from /proc, children included that have ended; empty where there is no /proc. */
 export function processorTime(folder: string): ProcessorTime {
   const times = recordsIn(folder).flatMap(([name, file]): [string, number][] => {
-    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-    return [[name, secondsOf(pid)]];
+    const pid = recordedPid(file);
+    return pid === undefined ? [] : [[name, secondsOf(pid)]];
   });
   return Object.fromEntries(times);
 }
@@ -52,11 +53,15 @@ function childrenOf(pid: number): number[] {
   return readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
-/** Milliseconds of processor time per 1,000 requests, by process, the largest first. */
-export function perThousand(before: ProcessorTime, after: ProcessorTime, requests: number): string {
-  return Object.entries(after)
-    .map(([name, seconds]) => [name, (seconds - (before[name] ?? 0)) * 1_000] as const)
-    .sort(([, left], [, right]) => right - left)
-    .map(([name, spent]) => `${name} ${Math.round((spent * 1_000) / Math.max(1, requests))}`)
-    .join(', ');
-}
+/** Milliseconds of processor time per 1,000 entries, by process, the largest first. */
+export const spentPerThousand = (
+  before: ProcessorTime,
+  after: ProcessorTime,
+  entries: number,
+): ProcessorTime =>
+  Object.fromEntries(
+    Object.entries(after)
+      .map(([name, seconds]) => [name, (seconds - (before[name] ?? 0)) * 1_000] as const)
+      .sort(([, left], [, right]) => right - left)
+      .map(([name, spent]) => [name, (spent * 1_000) / Math.max(1, entries)]),
+  );

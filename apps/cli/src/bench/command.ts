@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { readSettings } from '../settings.ts';
+import { bench } from './bench.ts';
+import {
+  type BenchOptions,
+  fullRun,
+  names,
+  shortRun,
+  wholeNumber,
+  wholeNumbers,
+} from './options.ts';
+import { scenarios } from './scenarios/index.ts';
+
+type Given = Partial<Omit<BenchOptions, 'scenarios'>> & {
+  readonly scenario?: readonly string[];
+  readonly full?: true;
+};
+
+const described = ({ clients, seconds, wallets, kills, coldEntries }: BenchOptions): string =>
+  `${clients.join(',')} clients, ${seconds} s each, ${wallets} wallets, ${kills} kills, ` +
+  `a cold wallet of ${coldEntries} entries`;
+
+const explanation = `
+Starts an installation of its own in a temporary folder, measures it and removes it. The load comes from
+a process of its own; answers are timed from the instant at which the request was to be sent. After each
+scenario the log is compared with what clients were told: a difference ends the run with an error.
+
+Without --full: ${described(shortRun)}.
+With --full: ${described(fullRun)}.
+
+Scenarios, in their order:
+${scenarios.map(({ id, title }) => `  ${id.padEnd(9)} ${title}`).join('\n')}
+
+See docs/operating/performance.md.`;
+
+/** Adds \`bench\` to the command line. */
+export function addBench(program: Command, print: (line: string) => void): void {
+  program
+    .command('bench')
+    .description('measure a fresh installation on this machine, and check what it did')
+    .option('--full', 'the whole measurement, which takes about half an hour')
+    .option('--scenario <ids>', 'only these, such as S1,S3', names)
+    .option('--clients <numbers>', 'clients at once; several with commas between', wholeNumbers)
+    .option('--seconds <number>', 'measured seconds of each load', wholeNumber)
+    .option('--wallets <number>', 'wallets that requests are spread over', wholeNumber)
+    .option('--rate <number>', 'open loop of so many requests a second in S1 to S6', wholeNumber)
+    .option('--kills <number>', 'processes that S9 kills', wholeNumber)
+    .option('--kill-every <seconds>', 'time from one kill of S9 to the next', wholeNumber)
+    .option('--cold-entries <number>', 'entries of the wallet of S10', wholeNumber)
+    .option('--seed <number>', 'the same seed sends the same requests', wholeNumber)
+    .option('--json <file>', 'write the results there, with their histograms')
+    .addHelpText('after', explanation)
+    .action(({ full, scenario, ...given }: Given) =>
+      bench(
+        readSettings(),
+        { ...(full ? fullRun : shortRun), ...given, ...(scenario ? { scenarios: scenario } : {}) },
+        print,
+      ),
+    );
+}

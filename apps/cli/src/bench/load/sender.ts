@@ -1,0 +1,74 @@
+import { Pool } from 'undici';
+import type { LoadRequest } from './requests.ts';
+
+/** How the API answered. */
+export type Answer =
+  | { readonly kind: 'success'; readonly isReplayed: boolean; readonly position: bigint | null }
+  /** Final: the request has no effect, and never will have under this key. */
+  | { readonly kind: 'refused'; readonly code: string }
+  /** Nobody knows whether it had an effect: a broken connection, or an answer of 5xx or 429. */
+  | { readonly kind: 'unknown'; readonly code: string };
+
+/** Longest wait for an answer; the API itself gives up before. */
+const answerMilliseconds = 40_000;
+
+/** Sends requests over its own connections: kept alive, one request at a time on each. */
+export class Sender {
+  readonly #pool: Pool;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(options: { baseUrl: string; apiKey: string; connections: number }) {
+    this.#pool = new Pool(options.baseUrl, {
+      connections: options.connections,
+      pipelining: 1,
+      headersTimeout: answerMilliseconds,
+      bodyTimeout: answerMilliseconds,
+    });
+    this.#headers = { 'x-api-key': options.apiKey, 'content-type': 'application/json' };
+  }
+
+  /** Sends a request once. Never rejects. */
+  async send(request: LoadRequest, headers?: Readonly<Record<string, string>>): Promise<Answer> {
+    const { method, path, body, key } = request;
+    try {
+      const answer = await this.#pool.request({
+        method,
+        path: `/v1${path}`,
+        headers: { ...this.#headers, ...(key ? { 'idempotency-key': key } : {}), ...headers },
+        ...(body === null ? {} : { body }),
+      });
+      const { statusCode } = answer;
+      if (statusCode < 300) {
+        await answer.body.dump();
+        return {
+          kind: 'success',
+          isReplayed: answer.headers['idempotency-replayed'] === 'true',
+          position: positionOf(answer.headers['counterfoil-position']),
+        };
+      }
+      const code = `${statusCode} ${codeOf(await answer.body.text())}`;
+      const isFinal = statusCode < 500 && statusCode !== 429;
+      return { kind: isFinal ? 'refused' : 'unknown', code };
+    } catch (error) {
+      return { kind: 'unknown', code: `connection ${nameOf(error)}` };
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+const positionOf = (header: string | string[] | undefined): bigint | null =>
+  typeof header === 'string' ? BigInt(header) : null;
+
+function codeOf(text: string): string {
+  try {
+    return (JSON.parse(text) as { readonly code?: string }).code ?? 'without a code';
+  } catch {
+    return 'without a body';
+  }
+}
+
+const nameOf = (error: unknown): string =>
+  error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? error.name) : 'failed';

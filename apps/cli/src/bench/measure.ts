@@ -1,0 +1,81 @@
+import type { LoadResult, Part } from './load/plan.ts';
+import { type ProcessorTime, spentPerThousand } from './processor-time.ts';
+import type { Figure, Result } from './report.ts';
+import type { World } from './scenario.ts';
+import { judge, untilVisible } from './verdict.ts';
+
+/** A load, and what it is called. */
+export interface Measurement {
+  readonly scenario: string;
+  readonly title: string;
+  readonly clients: number;
+  readonly parts: readonly Part[];
+  /** Entries that one write makes. */
+  readonly entriesPerKey?: number;
+  /** Runs beside the load; what it gives is added to the figures. */
+  readonly beside?: (load: Promise<unknown>) => Promise<readonly Figure[]>;
+}
+
+/** Part of the measured seconds that is put in front of them. */
+const warmUpShare = 0.2;
+let loads = 0;
+
+/** Runs a load, waits until all of it is visible, and compares what clients were told with the log. */
+export async function measure(world: World, measurement: Measurement): Promise<Result> {
+  const { demo, options, store } = world;
+  const { scenario, title, clients, parts, entriesPerKey = 1 } = measurement;
+  await untilVisible(store, demo);
+  loads += 1;
+  const keys = `bench-${scenario}-${loads}`;
+  const after = await store.head();
+  const before = { time: world.processorTime(), space: await world.diskSpace() };
+  const running = world.run({
+    baseUrl: demo.base_url,
+    apiKey: demo.api_key,
+    keys,
+    seed: options.seed,
+    warmUpSeconds: options.seconds * warmUpShare,
+    seconds: options.seconds,
+    parts,
+  });
+  const [load, added] = await Promise.all([running, measurement.beside?.(running) ?? []]);
+  const answeredAt = performance.now();
+  await untilVisible(store, demo);
+  const behind = performance.now() - answeredAt;
+  const spent = spentPerThousand(before.time, world.processorTime(), load.entries);
+  const space = await world.diskSpace();
+  const perEntry = (bytes: number): number => bytes / Math.max(1, load.entries);
+  const verdict = await judge(world, after, { keys, outcomes: load.outcomes, entriesPerKey });
+  return {
+    scenario,
+    title,
+    clients,
+    samples: load.samples,
+    answers: load.answers,
+    figures: [
+      { name: 'read model complete after the last answer', value: behind, unit: 'ms' },
+      {
+        name: 'event store',
+        value: perEntry(space.store - before.space.store),
+        unit: 'bytes per entry',
+      },
+      {
+        name: 'read models',
+        value: perEntry(space.postgres - before.space.postgres),
+        unit: 'bytes per entry',
+      },
+      ...added,
+    ],
+    processorTime: withGenerator(spent, load),
+    faults: [...verdict.faults, ...wrongMarks(load)],
+    checked: verdict.checked,
+  };
+}
+
+const withGenerator = (spent: ProcessorTime, load: LoadResult): ProcessorTime => ({
+  ...spent,
+  'load generator': (load.processorSeconds * 1_000_000) / Math.max(1, load.entries),
+});
+
+const wrongMarks = ({ wronglyMarked }: LoadResult): string[] =>
+  wronglyMarked === 0 ? [] : [`${wronglyMarked} answers do not say rightly whether they repeat`];

@@ -1,0 +1,67 @@
+import type { Sample } from './load/plan.ts';
+
+/** A measured value that is not the time of an answer. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+}
+
+/** What a scenario found; one line of the results. */
+export interface Result {
+  readonly scenario: string;
+  readonly title: string;
+  /** Null where no clients put load on the service. */
+  readonly clients: number | null;
+  readonly samples: readonly Sample[];
+  /** How many answers of each kind there were. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly figures: readonly Figure[];
+  /** Milliseconds of processor time per 1,000 entries, by process; null without a load. */
+  readonly processorTime: Readonly<Record<string, number>> | null;
+  /** What is wrong, in sentences; empty when what was acknowledged is what happened. */
+  readonly faults: readonly string[];
+  /** What was compared for that. */
+  readonly checked: string;
+}
+
+/** A result as lines of text. */
+export function describe(result: Result): string[] {
+  const clients = result.clients === null ? '' : `, ${result.clients} clients`;
+  return [
+    `${result.scenario} ${result.title}${clients}`,
+    ...result.samples.map(describeSample),
+    ...result.figures.map(({ name, value, unit }) => `  ${name}: ${shown(value)} ${unit}`),
+    ...(result.processorTime === null ? [] : [describeProcessorTime(result.processorTime)]),
+    ...describeAnswers(result.answers),
+    ...(result.faults.length === 0
+      ? [`  verdict: right; ${result.checked}`]
+      : result.faults.map((fault) => `  verdict: WRONG; ${fault}`)),
+  ];
+}
+
+function describeSample({ name, latency, ...sample }: Sample): string {
+  const entries =
+    sample.entries > 0 && sample.entries !== sample.requests
+      ? `${shown(sample.entriesPerSecond)} entries/s, `
+      : '';
+  const { p50, p95, p99, p999, maximum } = latency;
+  const times = [p50, p95, p99, p999, maximum].map(shown).join(' / ');
+  return `  ${name}: ${entries}${shown(sample.requestsPerSecond)} /s, p50 / p95 / p99 / p99.9 / max ${times} ms`;
+}
+
+const describeProcessorTime = (spent: Readonly<Record<string, number>>): string => {
+  const parts = Object.entries(spent).map(([name, value]) => `${name} ${shown(value)}`);
+  return `  processor time in ms per 1,000 entries: ${parts.join(', ')}`;
+};
+
+function describeAnswers(answers: Readonly<Record<string, number>>): string[] {
+  const parts = Object.entries(answers).map(([name, count]) => `${name} ${count}`);
+  return parts.length === 0 ? [] : [`  answers: ${parts.join(', ')}`];
+}
+
+/** Three digits that count; nobody believes more of a measurement. */
+export const shown = (value: number): string => {
+  if (value >= 100) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(3)));
+};

@@ -1,0 +1,71 @@
+import { categoryPrefix, verifyChains } from '@counterfoil/engine';
+import type { ServerUrls } from '../../settings.ts';
+import { rebuild, verify } from '../../verify.ts';
+import type { Figure } from '../report.ts';
+import type { Scenario } from '../scenario.ts';
+import { untilVisible } from '../verdict.ts';
+
+const prefixes = [categoryPrefix('wallet')];
+
+/** CATCH-UP: how fast the log is checked and read models are filled anew, on what the others left. */
+export const catchUp: Scenario = {
+  id: 'CATCH-UP',
+  title: 'check of the whole log, and all read models anew from its start',
+  run: async ({ store, demo, processorTime }) => {
+    const urls: ServerUrls = {
+      eventStoreUrl: demo.eventstore_url,
+      databaseUrl: demo.database_url,
+      natsUrl: demo.nats_url,
+    };
+    await untilVisible(store, demo);
+    const chains = await timed(() => verifyChains({ store, prefixes }));
+    const lines: string[] = [];
+    const verified = await timed(() => verify(urls, (line) => lines.push(line)));
+    const events = Number(/(\d+) events/.exec(lines.join('\n'))?.[1]);
+    const before = processorTime();
+    const rebuilt = await timed(() => rebuild(urls, []));
+    const postgres = (processorTime().postgres ?? 0) - (before.postgres ?? 0);
+    return [
+      {
+        scenario: catchUp.id,
+        title: `${catchUp.title}: ${events.toLocaleString('en-US')} events`,
+        clients: null,
+        samples: [],
+        answers: {},
+        figures: [
+          ...figuresOf('hash chains of all wallets', chains.value.events, chains),
+          ...figuresOf('verify: chains, checkpoints and every row', events, verified),
+          ...figuresOf('read models from the start of the log', events, rebuilt),
+          { name: '  and of PostgreSQL', value: postgres, unit: 's' },
+        ],
+        processorTime: null,
+        faults: verified.value ? [] : lines,
+        checked: `${lines.join('; ')}`,
+      },
+    ];
+  },
+};
+
+interface Timed<Value> {
+  readonly value: Value;
+  readonly seconds: number;
+  readonly processorSeconds: number;
+}
+
+/** Runs something and takes the time, and the processor time of this process. */
+async function timed<Value>(work: () => Promise<Value>): Promise<Timed<Value>> {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  const value = await work();
+  const { user, system } = process.cpuUsage(before);
+  return {
+    value,
+    seconds: (performance.now() - startedAt) / 1_000,
+    processorSeconds: (user + system) / 1_000_000,
+  };
+}
+
+const figuresOf = (name: string, events: number, taken: Timed<unknown>): readonly Figure[] => [
+  { name, value: events / taken.seconds, unit: 'events/s' },
+  { name: '  processor time of this program', value: taken.processorSeconds, unit: 's' },
+];

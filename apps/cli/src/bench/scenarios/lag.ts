@@ -1,0 +1,46 @@
+import { measure } from '../measure.ts';
+import type { Scenario, World } from '../scenario.ts';
+import { spread } from './s01-spread.ts';
+import { writers } from './writes.ts';
+
+const clients = 64;
+/** So many followed writes a second are enough for a 99th percentile, and hardly a load. */
+const followedPerSecond = 25;
+
+/**
+ * LAG: how long after its answer a write is seen by those who read. An open loop at half of what S1
+ * reaches; some of the writes are read back, with their position, until the read model shows them.
+ */
+export const lag: Scenario = {
+  id: 'LAG',
+  title: "answer to visible, open loop at half of S1's rate",
+  run: async (world) => {
+    const perSecond = Math.max(1, Math.floor((await rateOfSpread(world)) / 2));
+    const part = writers(
+      clients,
+      { kind: 'open', perSecond },
+      {
+        wallets: await world.wallets(),
+        movement: { kind: 'debit' },
+      },
+    );
+    if (part.work.kind !== 'writes') return [];
+    const followedEvery = Math.max(1, Math.round(perSecond / followedPerSecond));
+    return [
+      await measure(world, {
+        scenario: lag.id,
+        title: `${lag.title}: ${perSecond} /s`,
+        clients,
+        parts: [{ ...part, work: { ...part.work, followedEvery } }],
+      }),
+    ];
+  },
+};
+
+/** The highest rate of S1 in this run; measures it when it has not been. */
+async function rateOfSpread(world: World): Promise<number> {
+  const known = world.results.filter(({ scenario }) => scenario === spread.id);
+  const options = { ...world.options, clients: [clients], rate: null };
+  const results = known.length > 0 ? known : await spread.run({ ...world, options });
+  return Math.max(...results.map(({ samples }) => samples[0]?.entriesPerSecond ?? 0));
+}
