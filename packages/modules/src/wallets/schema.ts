@@ -15,6 +15,7 @@ import {
   textSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { alertSettingsOutput } from '../alert-settings.ts';
 import { referenceTypeSchema, transactionReasonSchema, walletTypeSchema } from './events.ts';
 import { alertSettingsSchema, autoTopupSchema, walletConfigSchema } from './settings.ts';
 
@@ -98,11 +99,6 @@ export const debitSchema = z
   })
   .meta({ id: 'DebitWallet' });
 
-const thresholdView = z.object({
-  threshold: z.number(),
-  condition: z.enum(['below', 'above']),
-});
-
 /** The wallet on the wire (specification, Wallet). */
 export const walletSchema = z
   .object({
@@ -127,14 +123,7 @@ export const walletSchema = z
         invoicing: z.boolean(),
       })
       .optional(),
-    alert_settings: z
-      .object({
-        alert_enabled: z.boolean(),
-        critical: thresholdView.optional(),
-        warning: thresholdView.optional(),
-        info: thresholdView.optional(),
-      })
-      .optional(),
+    alert_settings: alertSettingsOutput.optional(),
     alert_state: z.enum(['ok', 'info', 'warning', 'in_alarm']),
     wallet_status: z.enum(['active', 'frozen', 'closed']),
     wallet_type: walletTypeSchema,

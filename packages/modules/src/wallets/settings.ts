@@ -1,75 +1,17 @@
 import {
-  type DecimalText,
-  decimal,
   decimalPlaces,
-  decimalSchema,
-  invalidField,
   nonNegativeDecimalSchema,
   positiveDecimalSchema,
-  withoutNulls,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { wireNumber } from '../alert-settings.ts';
 
-/**
- * Thresholds are JSON numbers on the wire (specification, AlertSettings) and exact decimals
- * everywhere else.
- */
-export const wireNumber = (text: DecimalText): number => Number(text);
-
-const conditionSchema = z.enum(['below', 'above']);
-const creditsSchema = decimalSchema(decimalPlaces.credits);
-
-/** An alert level as a caller gives it; the condition defaults to `below` (decision 28). */
-const thresholdSchema = z.object({
-  threshold: creditsSchema,
-  condition: conditionSchema.default('below'),
-});
-
-export const alertSettingsSchema = z.object({
-  alert_enabled: z.boolean().default(true),
-  critical: thresholdSchema.nullish(),
-  warning: thresholdSchema.nullish(),
-  info: thresholdSchema.nullish(),
-});
-export type AlertSettings = z.output<typeof alertSettingsSchema>;
-
-const levels = ['critical', 'warning', 'info'] as const;
-
-/**
- * Refuses levels that contradict each other (endpoints of the original, wallet alerts; decision
- * 28): enabled needs a level, warning needs critical, one condition for all, and for `below`
- * critical ≤ warning ≤ info, for `above` the reverse.
- */
-export function assertConsistentAlerts(settings: AlertSettings): void {
-  const given = levels.flatMap((level) => {
-    const entry = settings[level];
-    return entry ? [{ level, ...entry }] : [];
-  });
-  if (settings.alert_enabled && given.length === 0) {
-    throw invalidField('/alert_settings', 'needs at least one of critical, warning and info');
-  }
-  if (settings.warning && !settings.critical) {
-    throw invalidField('/alert_settings/warning', 'needs critical beside it');
-  }
-  for (const [index, next] of given.slice(1).entries()) {
-    const previous = given[index];
-    if (!previous) continue;
-    if (previous.condition !== next.condition) {
-      throw invalidField(
-        `/alert_settings/${next.level}/condition`,
-        'must be the same on every level',
-      );
-    }
-    const order = decimal(previous.threshold).cmp(decimal(next.threshold));
-    const isOrdered = next.condition === 'below' ? order <= 0 : order >= 0;
-    if (!isOrdered) {
-      throw invalidField(
-        `/alert_settings/${next.level}/threshold`,
-        `must not be ${next.condition === 'below' ? 'below' : 'above'} that of ${previous.level}`,
-      );
-    }
-  }
-}
+export {
+  type AlertSettings,
+  alertSettingsSchema,
+  alertSettingsView,
+  assertConsistentAlerts,
+} from '../alert-settings.ts';
 
 /** Automatic top-up; `amount` and `threshold` are credits (decision 29). */
 export const autoTopupSchema = z.object({
@@ -87,19 +29,6 @@ export const walletConfigSchema = z.object({
   allowed_price_types: z.array(priceTypeSchema).min(1).max(3),
 });
 export type WalletConfig = z.output<typeof walletConfigSchema>;
-
-const levelView = (level: AlertSettings['critical']) =>
-  level ? { threshold: wireNumber(level.threshold), condition: level.condition } : null;
-
-/** Alert settings on the wire: thresholds as JSON numbers, levels that are not set left out. */
-export const alertSettingsView = (settings: AlertSettings | null) =>
-  settings &&
-  withoutNulls({
-    alert_enabled: settings.alert_enabled,
-    critical: levelView(settings.critical),
-    warning: levelView(settings.warning),
-    info: levelView(settings.info),
-  });
 
 /** Automatic top-up on the wire: amounts as JSON numbers. */
 export const autoTopupView = (settings: AutoTopup | null) =>

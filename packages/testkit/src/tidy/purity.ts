@@ -49,12 +49,6 @@ const EXCEPTIONS: readonly Exception[] = [
     reason: 'the count of fraction digits of a currency, which is no amount',
   },
   {
-    path: 'packages/modules/src/wallets/settings.ts',
-    what: 'Number(',
-    reason:
-      'the specification wants these figures as JSON numbers on the wire; nothing computes with them',
-  },
-  {
     path: 'packages/modules/src/webhooks/retry.ts',
     what: 'Number(',
     reason: 'seconds of a Retry-After header, checked to be a few digits',
