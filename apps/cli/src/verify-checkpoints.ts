@@ -1,31 +1,67 @@
-import { type EventStore, lostTrees, recordsOf, streamName } from '@counterfoil/engine';
+import {
+  createTreeCheck,
+  type EventStore,
+  recordsOf,
+  type StoredEvent,
+  streamName,
+  UnreadableEvent,
+} from '@counterfoil/engine';
 import { type Checkpoint, ledgerCheckpoint, ledgerPrefix } from '@counterfoil/modules';
+import { ZodError } from 'zod';
 
-/**
- * Holds the log against every checkpoint that was signed over it: a history that was written anew,
- * chains and all, is not what was signed. Prints each checkpoint that no longer holds, and a
- * summary. True when all do.
- */
-export async function verifyCheckpoints(
-  store: EventStore,
-  print: (line: string) => void,
-): Promise<boolean> {
-  let checked = 0;
-  let broken = 0;
-  for await (const { id: environmentId } of recordsOf(store, ledgerCheckpoint.name)) {
-    const trees = await signedTrees(store, environmentId);
-    const lost = await lostTrees(store, ledgerPrefix(environmentId), trees);
-    for (const { id, position } of lost) {
-      print(`checkpoint ${id}: the log up to position ${position} is not what was signed`);
-    }
-    checked += trees.length;
-    broken += lost.length;
-  }
-  print(`checkpoints: ${checked} signed, ${broken} no longer hold`);
-  return broken === 0;
+/** Holds the log against every checkpoint that was signed over it. */
+export interface CheckpointCheck {
+  /** Takes the next event of the log, of whatever stream. */
+  take(event: StoredEvent): void;
+  report(): CheckpointReport;
 }
 
-/** All checkpoints of an environment. */
+export interface CheckpointReport {
+  /** How many checkpoints were signed. */
+  readonly signed: number;
+  /** Those that the log does not make any more. */
+  readonly lost: readonly Checkpoint[];
+  /** What keeps an environment's checkpoints from being read, in one sentence each. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Reads the checkpoints and gives what holds the wallets against them: a history that was written
+ * anew, chains and all, is not what was signed.
+ */
+export async function createCheckpointCheck(store: EventStore): Promise<CheckpointCheck> {
+  const checks: { prefix: string; trees: ReturnType<typeof treeCheckOf> }[] = [];
+  const unreadable: string[] = [];
+  let signed = 0;
+  try {
+    for await (const { id: environmentId } of recordsOf(store, ledgerCheckpoint.name)) {
+      const checkpoints = await checkpointsOf(store, environmentId);
+      signed += checkpoints.length;
+      checks.push({ prefix: ledgerPrefix(environmentId), trees: treeCheckOf(checkpoints) });
+    }
+  } catch (error) {
+    // The store that is away is no finding.
+    if (!(error instanceof UnreadableEvent || error instanceof ZodError)) throw error;
+    unreadable.push(error.message);
+  }
+  return {
+    take(event) {
+      checks.find(({ prefix }) => event.stream.startsWith(prefix))?.trees.take(event);
+    },
+    report: () => ({ signed, lost: checks.flatMap(({ trees }) => trees.lost()), unreadable }),
+  };
+}
+
+const treeCheckOf = (checkpoints: readonly Checkpoint[]) =>
+  createTreeCheck(
+    checkpoints.map((checkpoint) => ({
+      ...checkpoint,
+      size: checkpoint.tree_size,
+      root: checkpoint.root_hash,
+    })),
+  );
+
+/** All checkpoints of an environment, oldest first. */
 export async function checkpointsOf(
   store: EventStore,
   environmentId: string,
@@ -37,11 +73,3 @@ export async function checkpointsOf(
   }
   return checkpoints;
 }
-
-const signedTrees = async (store: EventStore, environmentId: string) =>
-  (await checkpointsOf(store, environmentId)).map(({ id, tree_size, root_hash, position }) => ({
-    id,
-    size: tree_size,
-    root: root_hash,
-    position,
-  }));

@@ -1,17 +1,27 @@
 import {
+  type ChainCheck,
+  type ChainReport,
   categoryPrefix,
+  createChainCheck,
   createLog,
   type Difference,
   discardReadModel,
+  type EventStore,
+  type LogWitness,
   openEventStore,
   rebuildReadModel,
   reservation,
-  verifyChains,
+  UnreadableEvent,
+  type VerifyReport,
   verifyReadModel,
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
 import type { ServerUrls } from './settings.ts';
-import { verifyCheckpoints } from './verify-checkpoints.ts';
+import {
+  type CheckpointCheck,
+  type CheckpointReport,
+  createCheckpointCheck,
+} from './verify-checkpoints.ts';
 
 const slices = () => modules({ secrets: null });
 
@@ -31,44 +41,104 @@ const describeDifference = ({ table, id, kind, path, expected, actual }: Differe
 
 /**
  * `counterfoil verify`: checks every hash chain, holds the log against the signed checkpoints and
- * derives every read-model row anew from the log. Prints what differs, first what is first, and a summary. True when nothing differs.
+ * derives every read-model row anew, in one reading of the log. Prints what differs, first what is
+ * first, and a summary. True when nothing differs. The log is checked even when the read models
+ * cannot be; then it throws what kept them from it.
  */
 export async function verify(urls: ServerUrls, print: (line: string) => void): Promise<boolean> {
   const store = openEventStore({ url: urls.eventStoreUrl });
   try {
-    const chains = await verifyChains({ store, prefixes: allPrefixes() });
-    for (const { stream, revision, fault } of chains.breaks) {
-      print(`event ${stream}@${revision}: ${fault}`);
-    }
-    print(
-      `log: ${chains.streams} streams, ${chains.events} events, ` +
-        `${chains.breaks.length} broken chains, up to position ${chains.upTo}`,
-    );
-    if (!chains.complete) {
+    const log = await checkLog(store);
+    const compared = await compareWhile(log, store, urls.databaseUrl);
+    const chainsHold = printChains(log.chains.report(compared.unreadable), print);
+    if (compared.unreadable) {
       print('The read models were not compared, because the log cannot be read to its end.');
       return false;
     }
-    const signed = await verifyCheckpoints(store, print);
-    const report = await verifyReadModel({
-      store,
-      database: urls.databaseUrl,
-      tables: slices().flatMap(({ tables }) => tables),
-      onDifference: (difference) => print(describeDifference(difference)),
-    });
-    for (const { table, reason } of report.skipped) print(`${table}: not compared, ${reason}`);
-    print(
-      `read models: ${report.rows} rows, ${report.differences.length}` +
-        `${report.truncated ? ' or more' : ''} differences, at position ${report.position}`,
-    );
-    return (
-      chains.breaks.length === 0 &&
-      signed &&
-      report.differences.length === 0 &&
-      report.skipped.length === 0
-    );
+    const checkpointsHold = printCheckpoints(log.checkpoints.report(), print);
+    if (!compared.report) throw compared.failure;
+    return printComparison(compared.report, print) && chainsHold && checkpointsHold;
   } finally {
     await store.close();
   }
+}
+
+/** What looks at each event of the log by itself. */
+interface LogCheck extends LogWitness {
+  readonly chains: ChainCheck;
+  readonly checkpoints: CheckpointCheck;
+}
+
+async function checkLog(store: EventStore): Promise<LogCheck> {
+  const chains = createChainCheck();
+  const checkpoints = await createCheckpointCheck(store);
+  return {
+    chains,
+    checkpoints,
+    prefixes: allPrefixes(),
+    take(event) {
+      chains.take(event);
+      checkpoints.take(event);
+    },
+  };
+}
+
+interface Outcome {
+  readonly report?: VerifyReport;
+  readonly unreadable?: UnreadableEvent;
+  /** Why there is no report. */
+  readonly failure?: unknown;
+}
+
+/** Compares the read models and shows the log check every event on the way. */
+async function compareWhile(log: LogCheck, store: EventStore, database: string): Promise<Outcome> {
+  const tables = slices().flatMap((slice) => slice.tables);
+  try {
+    return { report: await verifyReadModel({ store, database, tables, witness: log }) };
+  } catch (failure) {
+    if (failure instanceof UnreadableEvent) return { unreadable: failure };
+    return { failure, ...(await readRest(log, store)) };
+  }
+}
+
+/** Shows the log check what it has not seen, when the read models could not be compared. */
+async function readRest(log: LogCheck, store: EventStore): Promise<Outcome> {
+  const after = log.chains.report().upTo;
+  const read = { prefixes: log.prefixes, after, upTo: await store.head() };
+  try {
+    for await (const event of store.readLog(read)) log.take(event);
+    return {};
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return { unreadable: error };
+    throw error;
+  }
+}
+
+type Print = (line: string) => void;
+
+function printChains({ streams, events, upTo, breaks }: ChainReport, print: Print): boolean {
+  for (const { stream, revision, fault } of breaks) print(`event ${stream}@${revision}: ${fault}`);
+  const broken = `${breaks.length} broken chains, up to position ${upTo}`;
+  print(`log: ${streams} streams, ${events} events, ${broken}`);
+  return breaks.length === 0;
+}
+
+function printCheckpoints({ signed, lost, unreadable }: CheckpointReport, print: Print): boolean {
+  for (const reason of unreadable) print(`checkpoints cannot be read: ${reason}`);
+  for (const { id, position } of lost) {
+    print(`checkpoint ${id}: the log up to position ${position} is not what was signed`);
+  }
+  print(`checkpoints: ${signed} signed, ${lost.length} no longer hold`);
+  return lost.length === 0 && unreadable.length === 0;
+}
+
+function printComparison(report: VerifyReport, print: Print): boolean {
+  const { differences, skipped } = report;
+  for (const difference of differences) print(describeDifference(difference));
+  for (const { table, reason } of skipped) print(`${table}: not compared, ${reason}`);
+  const count = `${differences.length}${report.truncated ? ' or more' : ''} differences`;
+  print(`read models: ${report.rows} rows, ${count}, at position ${report.position}`);
+  return differences.length === 0 && skipped.length === 0;
 }
 
 /** `counterfoil rebuild --discard`: throws all read models away; the next projector fills them. */

@@ -119,29 +119,33 @@ async function hashesOf(
   return hasher.hashes();
 }
 
-/**
- * Whether the log still makes trees that were built from it before, given smallest first; gives
- * those that it does not make. Reads the streams of the prefix once.
- */
-export async function lostTrees<Tree extends Pick<LogTree, 'size' | 'root' | 'position'>>(
-  store: EventStore,
-  prefix: string,
+/** Holds the events of a prefix, handed over in order, against trees that were built from them. */
+export interface TreeCheck<Tree> {
+  take(event: StoredEvent): void;
+  /** The trees that the events do not make, those included that they are too few for. */
+  lost(): readonly Tree[];
+}
+
+/** A check against trees, given smallest first. Nothing is computed beyond the largest. */
+export function createTreeCheck<Tree extends Pick<LogTree, 'size' | 'root'>>(
   trees: readonly Tree[],
-): Promise<readonly Tree[]> {
+): TreeCheck<Tree> {
   const builder = new TreeBuilder();
-  const due = [...trees];
   const lost: Tree[] = [];
+  let next = 0;
   let size = 0;
-  const upTo = BigInt(trees.at(-1)?.position ?? '0');
-  for await (const event of store.readLog({ prefixes: [prefix], after: 0n, upTo })) {
-    builder.add(eventLeaf(event));
-    size += 1;
-    while (due[0]?.size === size) {
-      const [tree] = due.splice(0, 1);
-      if (tree && tree.root !== rootOf(builder.frontier())) lost.push(tree);
-    }
-  }
-  return [...lost, ...due];
+  return {
+    take(event) {
+      if (next === trees.length) return;
+      builder.add(eventLeaf(event));
+      size += 1;
+      for (let tree = trees[next]; tree?.size === size; tree = trees[next]) {
+        if (tree.root !== rootOf(builder.frontier())) lost.push(tree);
+        next += 1;
+      }
+    },
+    lost: () => [...lost, ...trees.slice(next)],
+  };
 }
 
 /** All records of a category, oldest first, by the events that began their streams. */

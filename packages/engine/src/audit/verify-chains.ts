@@ -38,31 +38,33 @@ export interface VerifyChainsOptions {
  */
 export async function verifyChains(options: VerifyChainsOptions): Promise<ChainReport> {
   const { store, prefixes, signal } = options;
-  const check = chainCheck();
+  const check = createChainCheck();
   const head = options.upTo ?? (await store.head());
   const read = store.readLog({ prefixes, after: 0n, upTo: head, ...(signal ? { signal } : {}) });
   try {
     for await (const event of read) check.take(event);
-    return { ...check.report(), complete: true };
+    return check.report();
   } catch (error) {
     if (!(error instanceof UnreadableEvent)) throw error;
-    const { stream, revision } = error;
-    const { breaks, ...rest } = check.report();
-    return {
-      ...rest,
-      breaks: [...breaks, { stream, revision, fault: error.message }],
-      complete: false,
-    };
+    return check.report(error);
   }
 }
 
-function chainCheck() {
+/** Checks the chains of events that are handed over in the order of the log. */
+export interface ChainCheck {
+  take(event: StoredEvent): void;
+  /** What was found so far; an event that could not be read ends it, and is the last break. */
+  report(unreadable?: UnreadableEvent): ChainReport;
+}
+
+/** A check that has seen nothing yet. It keeps one hash per stream in memory. */
+export function createChainCheck(): ChainCheck {
   const heads = new Map<string, ChainHead>();
   const broken = new Map<string, ChainBreak>();
   let events = 0;
   let upTo: Position = 0n;
   return {
-    take(event: StoredEvent): void {
+    take(event) {
       events += 1;
       upTo = event.position;
       const { stream, revision } = event;
@@ -70,6 +72,13 @@ function chainCheck() {
       if (fault && broken.size < breaksMaximum) broken.set(stream, { stream, revision, fault });
       heads.set(stream, chainAfter(event));
     },
-    report: () => ({ streams: heads.size, events, upTo, breaks: [...broken.values()] }),
+    report(unreadable) {
+      const breaks = [...broken.values()];
+      if (unreadable) {
+        const { stream, revision, message } = unreadable;
+        breaks.push({ stream, revision, fault: message });
+      }
+      return { streams: heads.size, events, upTo, breaks, complete: !unreadable };
+    },
   };
 }

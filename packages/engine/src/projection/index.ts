@@ -15,4 +15,4 @@ export {
   rebuildReadModel,
 } from './rebuild.ts';
 export type { Difference } from './row-difference.ts';
-export { type VerifyReport, verifyReadModel } from './verify.ts';
+export { type LogWitness, type VerifyReport, verifyReadModel } from './verify.ts';

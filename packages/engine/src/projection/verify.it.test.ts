@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { documents } from '../define/read-table.ts';
-import type { Position } from '../log/types.ts';
+import type { Position, StoredEvent } from '../log/types.ts';
 import { RebuildFailed, rebuildReadModel } from './rebuild.ts';
 import {
   acme,
@@ -55,10 +55,17 @@ async function filled(): Promise<{ log: TestLog; database: string; position: Pos
   return { log, database, position };
 }
 
+/** Rows are looked up after every event or in the end, and few or many wait for their last event. */
+const sizesOfMemory = [
+  { batchMaximum: 1, heldMaximum: 2 },
+  { batchMaximum: 1, heldMaximum: 1_000 },
+  { batchMaximum: 1_000, heldMaximum: 1_000 },
+] as const;
+
 test('finds nothing to say against what the projector wrote', async () => {
   const { log, database, position } = await filled();
-  for (const batchMaximum of [1, 1_000]) {
-    const report = await verifyReadModel({ store: log.store, database, tables, batchMaximum });
+  for (const sizes of sizesOfMemory) {
+    const report = await verifyReadModel({ store: log.store, database, tables, ...sizes });
     assert.equal(report, {
       position,
       events: 13,
@@ -66,6 +73,7 @@ test('finds nothing to say against what the projector wrote', async () => {
       differences: [],
       truncated: false,
       skipped: [],
+      inDoubt: [],
     });
   }
 });
@@ -151,12 +159,77 @@ for (const [what, change, expected] of tamperings) {
     const report = await verifyReadModel({ ...options, onDifference });
     assert.equal(report.differences[0], expected);
     assert.equal(found, report.differences);
+    assert.equal(report.inDoubt, [report.differences[0]?.table]);
+    for (const sizes of sizesOfMemory) {
+      const again = await verifyReadModel({ ...options, ...sizes });
+      assert.equal(again.differences, report.differences);
+    }
     await rebuildReadModel({ ...options, log: silentLog });
     assert.equal((await verifyReadModel(options)).differences, []);
     const after = await Promise.all(tables.map(({ name }) => dump(database, name)));
     assert.equal(after, before);
   });
 }
+
+for (const [what, table, id, later, kind] of [
+  ['has not moved', 'counters', 'c3', added(4), 'different'],
+  ['came and went', 'labels', 'fleeting', opened('x', { labels: ['fleeting'] }), 'extra'],
+  ['was to be removed', 'labels', 'gone', { type: 'Archived', data: {} }, 'extra'],
+] as const) {
+  test(`finds a row that ${what}, although it was once what the log said`, async () => {
+    const { log, database } = await filled();
+    const options = { store: log.store, database, tables };
+    const project = (position: Position) =>
+      withProjector(options, (projector) => untilLive(projector, position));
+    await project(await log.pen.write('f1', [opened('f', { labels: ['fleeting', 'gone'] })]));
+    const copy = `select * from counterfoil.${table}_v1 where id = '${id}'`;
+    await statement(database, `create table counterfoil.kept as ${copy}`);
+    await project(await log.pen.write('c3', [later]));
+    await statement(
+      database,
+      `delete from counterfoil.${table}_v1 where id = '${id}';
+       insert into counterfoil.${table}_v1 select * from counterfoil.kept`,
+    );
+    for (const sizes of sizesOfMemory) {
+      const { differences } = await verifyReadModel({ ...options, ...sizes });
+      const found = differences.map((difference) => [difference.id, difference.kind]);
+      assert.equal(found, [[id, kind]]);
+    }
+  });
+}
+
+test('holds no more rows than it may, and is right all the same', async () => {
+  const { log, database } = await filled();
+  const options = { store: log.store, database, tables, batchMaximum: 1, heldMaximum: 2 };
+  let last = 0n;
+  for (let round = 0; round < 2; round += 1) {
+    for (let index = 0; index < 6; index += 1) {
+      last = await log.pen.write(`c${index}`, [added(index)], index % 2 ? acme : bolt);
+    }
+  }
+  await withProjector(options, (projector) => untilLive(projector, last));
+  const report = await verifyReadModel(options);
+  assert.equal([report.differences, report.skipped], [[], []]);
+  assert.equal(report.inDoubt, ['counters']);
+});
+
+test('shows a witness every event that he asks for, behind the read models too', async () => {
+  const { log, database } = await filled();
+  await log.pen.write('c9', [opened('unprojected')]);
+  const seen: string[] = [];
+  const witness = {
+    prefixes: ['counter-env_acme.'],
+    take: ({ stream, revision }: StoredEvent) => seen.push(`${stream}@${revision}`),
+  };
+  const report = await verifyReadModel({ store: log.store, database, tables, witness });
+  assert.is(report.events, 13);
+  assert.equal(
+    seen,
+    ['1', '3', '5', '9'].flatMap((id) =>
+      (id === '9' ? [0] : [0, 1]).map((revision) => `counter-env_acme.c${id}@${revision}`),
+    ),
+  );
+});
 
 test('finds a view that shows other rows than those of the table', async () => {
   const { log, database } = await filled();

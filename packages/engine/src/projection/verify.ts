@@ -1,26 +1,34 @@
 import type { AnyReadTable } from '../define/read-table.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { applyInside } from './apply-batch.ts';
 import { type ProjectionRow, readProjections, readProjector } from './checkpoint.ts';
 import { type Connection, connect, type Database } from './database.ts';
 import { categoryOf } from './fold.ts';
 import { assertSameLog } from './log-identity.ts';
-import { columnNames } from './row.ts';
-import { RowCache } from './row-cache.ts';
-import { type Difference, type RowText, rowDifference } from './row-difference.ts';
-import type { Target } from './row-store.ts';
-import { createScratch, inSchema, quoted, scopeColumn } from './table-shape.ts';
+import type { Difference } from './row-difference.ts';
+import { inSchema } from './table-shape.ts';
+import { type Compared, countRows, MemoryComparison } from './verify-memory.ts';
+import { compareByScratch } from './verify-scratch.ts';
 
-interface VerifyOptions {
+/** Somebody who wants to see the events as well, so that the log is read only once. */
+export interface LogWitness {
+  /** Streams whose events he wants to see, by prefix, up to the end of the log. */
+  readonly prefixes: readonly string[];
+  readonly take: (event: StoredEvent) => void;
+}
+
+export interface VerifyOptions {
   readonly store: EventStore;
   readonly database: Database;
   readonly tables: readonly AnyReadTable[];
+  readonly witness?: LogWitness;
   /** Called with each difference as it is found. */
   readonly onDifference?: (difference: Difference) => void;
   /** Differences after which the comparison ends. Default 100. */
   readonly differencesMaximum?: number;
   readonly batchMaximum?: number;
+  /** Rows of a table that may be held in memory before they are looked up. */
+  readonly heldMaximum?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -36,22 +44,18 @@ export interface VerifyReport {
   readonly truncated: boolean;
   /** Tables that could not be compared, and why. A table that is listed here is not verified. */
   readonly skipped: readonly { readonly table: string; readonly reason: string }[];
-}
-
-/** A table under verification: the scratch copy is filled up to the position of the real one. */
-interface Examined extends Target {
-  /** The table that the view of this name should point at. */
-  readonly original: string;
-  readonly upTo: Position;
-  failure: string | null;
+  /** Tables that the fold in memory left open, so that they were compared exactly. */
+  readonly inDoubt: readonly string[];
 }
 
 /**
  * Derives every read table anew from the log, with the fold that this program has, and compares
  * the outcome with what readers see, row by row. Everything may go on meanwhile: it looks
  * at one snapshot of the database and folds the log exactly up to the snapshot's checkpoint.
- * The copy consists of temporary tables, which Postgres removes whatever happens to us.
- * Throws `ForeignLog` when the read models come from another log.
+ *
+ * The fold is done in memory, which is fast and proves that a table is right; what that leaves open
+ * is compared once more by means of temporary tables, which tells what is wrong. Throws `ForeignLog`
+ * when the read models come from another log, and `UnreadableEvent` when it cannot be read to its end.
  */
 export async function verifyReadModel(options: VerifyOptions): Promise<VerifyReport> {
   const connection = await connect(options.database, { application: 'counterfoil verify' });
@@ -69,28 +73,41 @@ async function verifySnapshot(
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   const { position, mark } = await readProjector(connection);
-  const rows = await readProjections(connection);
   await assertSameLog(options.store, mark);
+  const { compared, skipped } = await choose(connection, options.tables);
+  const comparison = new MemoryComparison(connection, compared, options.heldMaximum);
+  const events = await readThrough(comparison, compared, options);
+  const open = await comparison.finish();
+  const exact = await compareByScratch(connection, open, options);
+  const failed = new Set(exact.failed.map(({ table }) => table));
+  let rows = 0;
+  for (const { table } of compared) {
+    if (!failed.has(table.name)) rows += await countRows(connection, { table });
+  }
+  const { differences, truncated } = exact;
+  return {
+    position,
+    events,
+    rows,
+    differences,
+    truncated,
+    skipped: [...skipped, ...exact.failed],
+    inDoubt: open.map(({ table }) => table.name),
+  };
+}
+
+/** The tables that can be compared in this snapshot, and those that cannot. */
+async function choose(connection: Connection, tables: readonly AnyReadTable[]) {
+  const rows = await readProjections(connection);
+  const compared: Compared[] = [];
   const skipped: { table: string; reason: string }[] = [];
-  const examined: Examined[] = [];
-  for (const table of options.tables) {
+  for (const table of tables) {
     const serving = rows.find(({ name, serving }) => serving && name === table.name);
     const reason = reasonToSkip(table, serving);
-    if (reason !== null || !serving) {
-      skipped.push({ table: table.name, reason: reason ?? '' });
-      continue;
-    }
-    const relation = quoted(`verify_${examined.length}`);
-    await connection.query(createScratch(table, `verify_${examined.length}`));
-    const original = inSchema(serving.relation);
-    examined.push({ table, relation, original, upTo: serving.position, failure: null });
+    if (reason !== null || !serving) skipped.push({ table: table.name, reason: reason ?? '' });
+    else compared.push({ table, original: inSchema(serving.relation), upTo: serving.position });
   }
-  const events = await deriveAll(connection, examined, options);
-  const comparison = await compareAll(connection, examined, options);
-  for (const { table, failure } of examined) {
-    if (failure !== null) skipped.push({ table: table.name, reason: failure });
-  }
-  return { position, events, ...comparison, skipped };
+  return { compared, skipped };
 }
 
 function reasonToSkip(table: AnyReadTable, serving: ProjectionRow | undefined): string | null {
@@ -99,132 +116,36 @@ function reasonToSkip(table: AnyReadTable, serving: ProjectionRow | undefined): 
   return `readers see version ${serving.version}; this program knows version ${table.version}`;
 }
 
-/** Folds the log into the scratch tables; gives the number of events. */
-async function deriveAll(
-  connection: Connection,
-  examined: readonly Examined[],
-  { store, batchMaximum = 1_000, signal }: VerifyOptions,
+/** Large, so that a row that changes often is shown and looked up seldom. */
+const defaultBatchMaximum = 8_000;
+
+/** Reads the log once, for the comparison and for the witness; gives the events of the tables. */
+async function readThrough(
+  comparison: MemoryComparison,
+  compared: readonly Compared[],
+  { store, witness, batchMaximum = defaultBatchMaximum, signal }: VerifyOptions,
 ): Promise<number> {
-  const upTo = examined.reduce<Position>(
-    (last, table) => (table.upTo > last ? table.upTo : last),
-    0n,
-  );
-  const categories = new Set(examined.map(({ table }) => table.aggregate.name));
-  if (upTo === 0n || categories.size === 0) return 0;
-  const context = { connection, cache: new RowCache() };
+  const last = compared.reduce<Position>((top, { upTo }) => (upTo > top ? upTo : top), 0n);
+  const categories = new Set(compared.map(({ table }) => table.aggregate.name));
+  const own = last === 0n ? [] : [...categories].map(categoryPrefix);
+  const prefixes = [...new Set([...own, ...(witness?.prefixes ?? [])])];
+  if (prefixes.length === 0) return 0;
+  const upTo = witness ? await store.head() : last;
   let batch: StoredEvent[] = [];
   let count = 0;
-  const flush = async () => {
-    for (const table of examined.filter(({ failure }) => failure === null)) {
-      const { name } = table.table.aggregate;
-      const own = batch.filter(
-        (event) => event.position <= table.upTo && categoryOf(event.stream) === name,
-      );
-      if (own.length === 0) continue;
-      const poison = await applyInside(context, table, own);
-      if (poison) table.failure = describePoison(poison);
-    }
-    batch = [];
-  };
-  const prefixes = [...categories].map(categoryPrefix);
+  const isWitnessed = (stream: string): boolean =>
+    witness?.prefixes.some((prefix) => stream.startsWith(prefix)) ?? false;
   const read = { prefixes, after: 0n, upTo };
   for await (const event of store.readLog(signal ? { ...read, signal } : read)) {
+    if (isWitnessed(event.stream)) witness?.take(event);
+    if (event.position > last || !categories.has(categoryOf(event.stream))) continue;
     batch.push(event);
-    count += 1;
-    if (batch.length >= batchMaximum) await flush();
+    if (batch.length < batchMaximum) continue;
+    count += batch.length;
+    await comparison.take(batch);
+    batch = [];
   }
   signal?.throwIfAborted();
-  if (batch.length > 0) await flush();
-  return count;
-}
-
-const describePoison = ({ event, error }: { event: StoredEvent; error: unknown }): string =>
-  `event ${event.stream}@${event.revision} cannot be folded: ` +
-  (error instanceof Error ? error.message : String(error));
-
-async function compareAll(
-  connection: Connection,
-  examined: readonly Examined[],
-  { differencesMaximum = 100, onDifference }: VerifyOptions,
-): Promise<Pick<VerifyReport, 'rows' | 'differences' | 'truncated'>> {
-  const differences: Difference[] = [];
-  let rows = 0;
-  for (const target of examined.filter(({ failure }) => failure === null)) {
-    rows += await countRows(connection, target);
-    for await (const difference of differencesOf(connection, target)) {
-      if (differences.length >= differencesMaximum) return { rows, differences, truncated: true };
-      differences.push(difference);
-      onDifference?.(difference);
-    }
-  }
-  return { rows, differences, truncated: false };
-}
-
-async function countRows(connection: Connection, { table }: Target): Promise<number> {
-  const { rows } = await connection.query<{ count: string }>(
-    `select count(*) from ${inSchema(table.name)}`,
-  );
-  return Number(rows[0]?.count);
-}
-
-interface ComparedRow {
-  readonly scope: string;
-  readonly id: string;
-  readonly expected: RowText | null;
-  readonly actual: RowText | null;
-}
-
-const fetchSize = 100;
-
-/** Goes through the rows that differ in their text, in the order of their keys. */
-async function* differencesOf(
-  connection: Connection,
-  target: Examined,
-): AsyncGenerator<Difference, void, undefined> {
-  await connection.query(`declare differing no scroll cursor for ${differingRows(target)}`, [], {
-    timeoutMs: 0,
-  });
-  try {
-    for (;;) {
-      const { rows } = await connection.query<ComparedRow>(
-        `fetch ${fetchSize} from differing`,
-        [],
-        {
-          timeoutMs: 0,
-        },
-      );
-      if (rows.length === 0) return;
-      for (const row of rows) {
-        const difference = rowDifference(target.table, row);
-        if (difference) yield difference;
-      }
-    }
-  } finally {
-    await connection.query('close differing');
-  }
-}
-
-/**
- * Matches the derived rows with those that readers see, through the view, as they do: a view that
- * points elsewhere is found as well. The state is not in the view and comes from the table.
- */
-function differingRows({ table, relation, original }: Examined): string {
-  const scope = scopeColumn(table);
-  const text = (alias: string, stateAlias: string): string =>
-    `array[${columnNames(table)
-      .map((name) => `${name === 'state' ? stateAlias : alias}.${quoted(name)}::text`)
-      .join(', ')}]`;
-  const expected = text('derived', 'derived');
-  const actual = text('shown', 'stored');
-  return `
-    select coalesce(derived.${scope}, shown.${scope}) as scope,
-           coalesce(derived.id, shown.id) as id,
-           case when derived.id is not null then ${expected} end as expected,
-           case when shown.id is not null then ${actual} end as actual
-      from ${relation} as derived
-      full outer join (${inSchema(table.name)} as shown left join ${original} as stored
-                       on stored.${scope} = shown.${scope} and stored.id = shown.id)
-        on derived.${scope} = shown.${scope} and derived.id = shown.id
-     where derived.id is null or shown.id is null or ${expected} is distinct from ${actual}
-     order by 1, 2`;
+  await comparison.take(batch);
+  return count + batch.length;
 }
