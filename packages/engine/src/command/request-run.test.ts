@@ -10,8 +10,11 @@ import { fill, jar, startOn } from './test-jar.ts';
 
 const test = suite('request run');
 
-/** Requests that one process gets, all with the same idempotency key. */
-function requestsTo(store: MemoryStore): () => RequestContext {
+/** Requests that one process gets, all with the same idempotency key unless it is said otherwise. */
+function requestsTo(
+  store: MemoryStore,
+  given: Partial<Pick<BeginRequest, 'ifMatch' | 'idempotencyKey'>> = {},
+): () => RequestContext {
   const { streams } = startOn(store);
   const options: RunOptions = {
     streams,
@@ -32,6 +35,7 @@ function requestsTo(store: MemoryStore): () => RequestContext {
     fields: {},
     ifMatch: null,
     minimumPosition: null,
+    ...given,
   };
   return () => new RequestRunner(options, request);
 }
@@ -50,6 +54,21 @@ test('a repetition is answered although another process wrote it and it could no
   const again = await here().execute(jar, '1', tooLate);
   assert.is(again.state.coins, 3);
   assert.is(again.replayed, true);
+});
+
+test('If-Match binds the record that a request writes first, and no other', async () => {
+  const store = new MemoryStore();
+  const options = requestsTo(store);
+  await options().execute(jar, 'one', () => fill(1) as never);
+  const bound = requestsTo(store, { ifMatch: 0, idempotencyKey: null })();
+  await bound.execute(jar, 'one', () => fill(2) as never);
+  const { revision } = await bound.execute(jar, 'two', () => fill(5) as never);
+  assert.is(revision, 0, 'a record at another revision is written too');
+  const late = requestsTo(store, { ifMatch: 0, idempotencyKey: null })();
+  const refused = await late
+    .execute(jar, 'one', () => fill(3) as never)
+    .catch((problem: Problem) => problem.code);
+  assert.is(refused, 'precondition_failed');
 });
 
 test.run();

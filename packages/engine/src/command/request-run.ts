@@ -96,6 +96,7 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly #options: RunOptions;
   readonly #request: BeginRequest;
   #idsGiven = 0;
+  #ifMatch: number | null;
 
   constructor(options: RunOptions, request: BeginRequest) {
     this.#options = options;
@@ -104,6 +105,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.requestId = request.requestId;
     this.idempotencyKey = request.idempotencyKey;
     this.now = request.now;
+    this.#ifMatch = request.ifMatch;
     const atLeast = request.minimumPosition;
     const reader = options.readSide.reader(request.principal, atLeast === null ? {} : { atLeast });
     this.read = this.#awaitingReader(reader);
@@ -129,12 +131,15 @@ export class RequestRunner implements RequestRun, RequestContext {
   ): Promise<Outcome<State, EventOf<Catalogue>>> {
     if (!isRecordId(id)) return this.#executeOnNothing(aggregate, await prepare());
     const writer = this.#writer<State>(aggregate, id);
-    const { idempotencyKey, operation, fields, ifMatch } = this.#request;
+    const { idempotencyKey, operation, fields } = this.#request;
+    const expectedRevision = this.#ifMatch;
+    // The tag is that of the record the request is about, which a handler writes first.
+    this.#ifMatch = null;
     const mark = idempotencyKey === null ? null : requestMark(operation, idempotencyKey, fields);
     const prepared = async () => {
       const decide = (await prepare()) as Decision<State, RawEvent>;
       const cause = this.#cause(aggregate);
-      return () => writer.run({ decide, cause, mark, expectedRevision: ifMatch });
+      return () => writer.run({ decide, cause, mark, expectedRevision });
     };
     const outcome = await (mark ? firstOutcome(writer, mark, prepared) : (await prepared())());
     this.#note(outcome);

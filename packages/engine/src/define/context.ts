@@ -85,6 +85,7 @@ export interface RequestContext {
   /**
    * Runs a command: looks up the idempotency key first, else calls `prepare` (where references
    * are checked) for the decision, decides on the folded state and appends the events.
+   * If-Match binds the first execution of a request, so begin with the record it is about.
    * Throws a `Problem` when the decision does, and 503 when the outcome cannot be known.
    */
   execute<Catalogue extends EventCatalogue, State>(
