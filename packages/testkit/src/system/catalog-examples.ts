@@ -5,7 +5,7 @@ import {
   meterBody,
   priceUnitBody,
 } from './catalog-records.ts';
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
 
 /** An operation on the record of a kind that its path names. */
 const onOne = (kind: CatalogKind, body?: unknown): Example => ({
