@@ -43,6 +43,8 @@ export interface ReadSide {
     position(): Position;
     waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
   };
+  /** Position of a table that the others have left behind; null for one that is level. */
+  behindAt?(table: string): Position | null;
 }
 
 export interface RunOptions {
@@ -90,13 +92,14 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly idempotencyKey: string | null;
   readonly now: Instant;
   readonly read: Reader;
-  position: Position | null = null;
   replayed = false;
   lagMilliseconds: number | null = null;
   readonly #options: RunOptions;
   readonly #request: BeginRequest;
   #idsGiven = 0;
   #ifMatch: number | null;
+  #writtenAt: Position | null = null;
+  #readAt: Position | null = null;
 
   constructor(options: RunOptions, request: BeginRequest) {
     this.#options = options;
@@ -109,6 +112,10 @@ export class RequestRunner implements RequestRun, RequestContext {
     const atLeast = request.minimumPosition;
     const reader = options.readSide.reader(request.principal, atLeast === null ? {} : { atLeast });
     this.read = this.#awaitingReader(reader);
+  }
+
+  get position(): Position | null {
+    return this.#writtenAt ?? this.#readAt;
   }
 
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
@@ -224,8 +231,8 @@ export class RequestRunner implements RequestRun, RequestContext {
 
   #note(outcome: WriterOutcome<unknown>): void {
     this.replayed ||= outcome.replayed;
-    if (this.position === null || outcome.position > this.position) {
-      this.position = outcome.position;
+    if (this.#writtenAt === null || outcome.position > this.#writtenAt) {
+      this.#writtenAt = outcome.position;
     }
     if (outcome.events.length === 0 || outcome.replayed) return;
     this.#options.recentWrites.note(this.principal.keyId, outcome.position, this.#options.now());
@@ -235,27 +242,32 @@ export class RequestRunner implements RequestRun, RequestContext {
   #awaitingReader(reader: Reader): Reader {
     return {
       find: async (table, key) => {
-        await this.#awaitProjection();
+        await this.#awaitProjection(table.name);
         return reader.find(table, key);
       },
       first: async (table, filters) => {
-        await this.#awaitProjection();
+        await this.#awaitProjection(table.name);
         return reader.first(table, filters);
       },
       list: async (table, request, filters) => {
-        await this.#awaitProjection();
+        await this.#awaitProjection(table.name);
         return reader.list(table, request, filters);
       },
     };
   }
 
-  async #awaitProjection(): Promise<void> {
+  async #awaitProjection(table: string): Promise<void> {
     const { readSide, recentWrites, now } = this.#options;
     const { minimumPosition } = this.#request;
     if (minimumPosition !== null) await this.#awaitExplicit(minimumPosition);
     const own = recentWrites.lastOf(this.principal.keyId);
     if (own !== null) await readSide.projected.waitFor(own, implicitWaitMilliseconds);
-    this.lagMilliseconds = recentWrites.lag(readSide.projected.position(), now());
+    const reached = readSide.projected.position();
+    this.lagMilliseconds = recentWrites.lag(reached, now());
+    // What is read afterwards shows at least this much of the log. A list of several tables shows
+    // as much as the one that is furthest behind.
+    const shown = readSide.behindAt?.(table) ?? reached;
+    if (this.#readAt === null || shown < this.#readAt) this.#readAt = shown;
   }
 
   async #awaitExplicit(position: Position): Promise<void> {

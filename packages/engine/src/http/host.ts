@@ -33,7 +33,10 @@ export interface BeginRequest {
 /** A request in the hands of its handler. The getters are asked when the handler is done. */
 export interface RequestRun {
   readonly context: RequestContext;
-  /** Position of the last event that this request wrote; null when it wrote none. */
+  /**
+   * Position of the last event that this request wrote; when it wrote none, the position up to
+   * which what it read shows the log; null when it did neither.
+   */
   readonly position: Position | null;
   /** Whether the outcome is that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;

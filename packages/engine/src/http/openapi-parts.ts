@@ -43,7 +43,9 @@ const header = (description: string) => ({ description, schema: { type: 'string'
 
 const responseHeaders = {
   'X-Request-Id': header('Id of the request: the one sent, or a new one'),
-  'Counterfoil-Position': header('Position in the log of what this request wrote'),
+  'Counterfoil-Position': header(
+    'Position in the log of what this request wrote, or up to which what it read shows the log',
+  ),
   'Counterfoil-Lag-Ms': header('How many milliseconds the answer may be behind the log'),
   'Idempotency-Replayed': header('`true` when this repeats the outcome of an earlier request'),
   ETag: header('Revision of the resource, for `If-Match` and `If-None-Match`'),

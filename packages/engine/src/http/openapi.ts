@@ -95,7 +95,8 @@ function requestHeaders({ method }: PlacedRoute) {
 function responseHeaders({ method }: PlacedRoute) {
   return headerReferences([
     'X-Request-Id',
-    ...(method === 'GET' ? (['Counterfoil-Lag-Ms'] as const) : (['Counterfoil-Position'] as const)),
+    'Counterfoil-Position',
+    ...(method === 'GET' ? (['Counterfoil-Lag-Ms'] as const) : []),
     ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
     'ETag',
     'RateLimit',

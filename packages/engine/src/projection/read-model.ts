@@ -1,4 +1,6 @@
 import type { Principal, Reader } from '../define/context.ts';
+import type { OperationalReads } from '../define/operational-reads.ts';
+import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { connect } from './database.ts';
 import { readProblem } from './database-errors.ts';
@@ -23,8 +25,12 @@ export interface ReadModel {
   readonly projected: ProjectedPosition;
   /** Tables that are shown and have been left behind: stopped, or being replaced by a version. */
   behind(): readonly string[];
+  /** Position of a table that has been left behind; null for one that is level. */
+  behindAt(table: string): Position | null;
   /** The reads of one caller: see `Reader`. */
   reader(principal: Pick<Principal, 'tenantId' | 'environmentId'>, options?: ReaderOptions): Reader;
+  /** Reads of tables that are no read models. */
+  readonly operational: OperationalReads;
   /** Throws unless Postgres tells how far the read models are. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -47,8 +53,16 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
   return {
     projected: tracker.projected,
     behind: tracker.behind,
+    behindAt: tracker.positionOf,
     check: tracker.check,
     reader: (principal, readerOptions) => createReader(context, principal, readerOptions),
+    operational: {
+      query: async <Row>(
+        principal: Pick<Principal, 'tenantId' | 'environmentId'>,
+        text: string,
+        values: readonly unknown[],
+      ) => (await pool.query<Row>(principal, { text, values: [...values] })).rows,
+    },
     async close() {
       await Promise.all([tracker.close(), pool.close()]);
     },

@@ -24,7 +24,7 @@ test('a message is a CloudEvent in binary mode', () => {
     'ce-source': '/tenants/tenant_01/environments/env_01',
     'ce-subject': 'box1',
     'ce-time': '2026-11-01T12:00:00.000Z',
-    'ce-dataschema': '/schemas/events/v1/box.updated.json',
+    'ce-dataschema': '/v1/event-types/box.updated/schema',
     'ce-datacontenttype': 'application/json',
     'ce-sequence': '1000',
     'Billing-Position': '1000',

@@ -18,6 +18,8 @@ export const headerNames = {
   revision: 'Billing-Revision',
   correlation: 'Billing-Correlation',
   causation: 'Billing-Causation',
+  /** Only where the body was too long. */
+  dataReference: 'ce-dataref',
 } as const;
 
 /**
@@ -72,7 +74,7 @@ export function publicMessage(
     ...messageHeaders(event, publication, id),
     [headerNames.index]: String(index),
     [headerNames.count]: String(count),
-    ...(truncated ? { 'ce-dataref': dataReference(id) } : {}),
+    ...(truncated ? { [headerNames.dataReference]: dataReference(id) } : {}),
   };
   const body = truncated ? stubBody(publication) : whole;
   return { position: event.position, index, count, id, subject, headers, body, truncated };
@@ -97,7 +99,7 @@ function messageHeaders(
       : `/tenants/${tenant}`,
     [headerNames.subject]: resourceId,
     [headerNames.time]: metadata.occurred_at,
-    'ce-dataschema': `/schemas/events/v1/${type}.json`,
+    'ce-dataschema': `/v1/event-types/${type}/schema`,
     'ce-datacontenttype': 'application/json',
     'ce-sequence': String(position),
     [headerNames.position]: String(position),

@@ -27,6 +27,8 @@ export interface PublicMessage {
   readonly correlationId: string;
   /** Exactly the bytes that a webhook carries. */
   readonly body: Uint8Array;
+  /** Whether the body was too long and only names the records; `ce-dataref` says where it is. */
+  readonly isTruncated: boolean;
 }
 
 /** A message as the broker hands it over. */
@@ -62,6 +64,7 @@ export function readPublicMessage(raw: RawMessage): PublicMessage {
     revision: wholeNumber(raw, headerNames.revision),
     correlationId: decodeHeader(raw.header(headerNames.correlation)),
     body: raw.body,
+    isTruncated: raw.header(headerNames.dataReference) !== '',
   };
 }
 
