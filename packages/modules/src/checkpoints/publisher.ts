@@ -1,12 +1,22 @@
 import { publisher } from '@counterfoil/engine/define';
+import { z } from 'zod';
 import { ledgerCheckpoint } from './checkpoint.ts';
-import { checkpointView } from './schema.ts';
+import { checkpointSchema, checkpointView } from './schema.ts';
 
 /** Every checkpoint is published, so that others hold it and it cannot be signed anew unseen. */
-export const checkpointPublisher = publisher(ledgerCheckpoint, ({ event }) => [
+export const checkpointPublisher = publisher(
+  ledgerCheckpoint,
+  ({ event }) => [
+    {
+      type: 'ledger.checkpoint.created',
+      resourceId: event.data.id,
+      body: { checkpoint: checkpointView(event.data, event.stamp) },
+    },
+  ],
   {
-    type: 'ledger.checkpoint.created',
-    resourceId: event.data.id,
-    body: { checkpoint: checkpointView(event.data, event.stamp) },
+    'ledger.checkpoint.created': {
+      summary: 'The state of all ledgers of the environment is signed',
+      body: z.object({ checkpoint: checkpointSchema }),
+    },
   },
-]);
+);

@@ -8,6 +8,7 @@ import type { Import, Rule, Source, Violation } from './source.ts';
  */
 const SLICES: Readonly<Record<string, readonly string[]>> = {
   pricing: [],
+  entitlements: [],
   tenancy: [],
   customers: [],
   meters: [],
@@ -16,6 +17,7 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   wallets: ['customers', 'pricing-units'],
   checkpoints: [],
   webhooks: [],
+  events: [],
 };
 
 /** What several slices need and the kernel need not know; it is no slice and imports none. */

@@ -1,0 +1,149 @@
+import type { Principal, PublicFeed } from '@counterfoil/engine/define';
+import { publisher } from '@counterfoil/engine/define';
+import {
+  aggregate,
+  type EnvironmentId,
+  type KeyId,
+  type TenantId,
+  type UserId,
+} from '@counterfoil/kernel';
+import { callRoute, memoryWorld, pointersOf, rejection } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { z } from 'zod';
+import { asyncApiDocument } from './async-api.ts';
+import { bodySchema, eventTypesOf } from './event-type.ts';
+import { eventRoutes } from './routes.ts';
+import { feedQuerySchema } from './schema.ts';
+
+const test = suite('event routes');
+
+const box = aggregate({
+  name: 'box',
+  scope: 'environment',
+  events: { Made: z.object({}) },
+  initial: null,
+  evolve: () => null,
+});
+const boxPublisher = publisher(box, () => [], {
+  'box.made.today': {
+    summary: 'A box is made',
+    body: z.object({ box: z.object({ id: z.string() }) }),
+  },
+  'box.broken': { summary: 'A box is broken', body: z.object({}) },
+});
+const types = eventTypesOf([boxPublisher]);
+
+const principal: Principal = {
+  tenantId: 'tenant_01' as TenantId,
+  environmentId: 'env_01' as EnvironmentId,
+  userId: 'user_01' as UserId,
+  keyId: 'secret_01' as KeyId,
+  roles: ['super_admin'],
+  allows: () => true,
+};
+const context = () => memoryWorld([box]).request(principal);
+
+const noFeed: PublicFeed = { read: () => Promise.reject(new Error('not asked for')) };
+
+test('the feed is asked for the environment of the caller, and its page shown', async () => {
+  const asked: unknown[] = [];
+  const routes = eventRoutes(types, {
+    read: async ({ tenantId, environmentId }, after, limit) => {
+      asked.push([tenantId, environmentId, after, limit]);
+      const event = {
+        id: 'evt_1',
+        type: 'box.broken',
+        resourceId: 'box_1',
+        occurredAt: '2026-11-01T00:00:00.000Z',
+        position: '12',
+        stream: 'box-env_01.box_1',
+        revision: 3,
+        body: { event_type: 'box.broken' },
+      };
+      return { events: [event], nextPosition: '12', hasMore: true };
+    },
+  });
+  const query = { after_position: '7', limit: '20' };
+  assert.equal(await callRoute(routes['GET /events'], context(), { query }), {
+    items: [
+      {
+        id: 'evt_1',
+        event_type: 'box.broken',
+        resource_id: 'box_1',
+        occurred_at: '2026-11-01T00:00:00.000Z',
+        position: '12',
+        revision: 3,
+        data: { event_type: 'box.broken' },
+      },
+    ],
+    next_position: '12',
+    has_more: true,
+  });
+  await callRoute(routes['GET /events'], context());
+  assert.equal(asked, [
+    ['tenant_01', 'env_01', '7', 20],
+    ['tenant_01', 'env_01', null, 100],
+  ]);
+});
+
+test('a query that makes no sense is refused by name', () => {
+  assert.equal(pointersOf(feedQuerySchema, { after_position: '-1' }), ['/after_position']);
+  assert.equal(pointersOf(feedQuerySchema, { after_position: '1e3' }), ['/after_position']);
+  assert.equal(pointersOf(feedQuerySchema, { limit: '0' }), ['/limit']);
+  assert.equal(pointersOf(feedQuerySchema, { limit: '1001' }), ['/limit']);
+});
+
+test('types are listed by name, each with its schema', async () => {
+  const routes = eventRoutes(types, noFeed);
+  const { items } = await callRoute(routes['GET /event-types'], context());
+  assert.equal(items, [
+    {
+      event_type: 'box.broken',
+      summary: 'A box is broken',
+      schema_url: '/v1/event-types/box.broken/schema',
+    },
+    {
+      event_type: 'box.made.today',
+      summary: 'A box is made',
+      schema_url: '/v1/event-types/box.made.today/schema',
+    },
+  ]);
+  const schema = await callRoute(routes['GET /event-types/{event_type}/schema'], context(), {
+    params: { event_type: 'box.made.today' },
+  });
+  assert.equal(schema.required, ['event_type', 'box']);
+  const unknown = callRoute(routes['GET /event-types/{event_type}/schema'], context(), {
+    params: { event_type: 'box' },
+  });
+  assert.is((await rejection(unknown)).code, 'not_found');
+});
+
+test('one type has one publisher', () => {
+  assert.throws(() => eventTypesOf([boxPublisher, boxPublisher]), /two publishers give box/);
+});
+
+test('the AsyncAPI document has the subjects that the relay publishes under', () => {
+  const document = asyncApiDocument(
+    types,
+    { title: 'Boxes', version: '1' },
+    { stored: 'billing.v1', live: 'live.billing.v1' },
+  ) as { channels: Record<string, { address: string }>; components: { messages: object } };
+  assert.equal(
+    Object.values(document.channels).map(({ address }) => address),
+    [
+      'billing.v1.{tenant_id}.{environment_id}.box.{resource_id}.broken',
+      'billing.v1.{tenant_id}.{environment_id}.box.{resource_id}.made.today',
+      'live.billing.v1.{tenant_id}.{environment_id}.box.{resource_id}.broken',
+      'live.billing.v1.{tenant_id}.{environment_id}.box.{resource_id}.made.today',
+    ],
+  );
+  const type = types.get('box.broken');
+  assert.ok(type);
+  assert.equal(
+    (document.components.messages as Record<string, { payload: object }>).box_broken?.payload,
+    bodySchema('box.broken', type),
+  );
+});
+
+test.run();

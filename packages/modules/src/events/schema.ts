@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+/** Events of one page at most; a page is kept whole in memory. */
+const feedLimits = { default: 100, maximum: 1000 } as const;
+
+const positionSchema = z
+  .string()
+  .regex(/^\d{1,19}$/, 'must be a position such as "1042"')
+  .meta({ example: '1042' });
+
+/** Query of `GET /events`. */
+export const feedQuerySchema = z.object({
+  after_position: positionSchema
+    .optional()
+    .meta({ description: 'Events after this position; from the oldest that are kept when absent' }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(feedLimits.maximum)
+    .default(feedLimits.default)
+    .meta({ description: 'Events wanted. Those of one change come together, so it may be more' }),
+});
+
+/** A public event, as polling clients get it. */
+export const feedEventSchema = z
+  .object({
+    id: z.string().meta({ description: 'The same on NATS and in webhooks' }),
+    event_type: z.string(),
+    resource_id: z.string(),
+    occurred_at: z.string(),
+    position: positionSchema,
+    revision: z.number().int().meta({ description: 'Counts the events of the record from 0' }),
+    data: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'What a webhook carries; see the schema of the event type' }),
+  })
+  .meta({ id: 'PublicEvent' });
+
+export const feedPageSchema = z.object({
+  items: z.array(feedEventSchema),
+  next_position: positionSchema.meta({ description: 'For `after_position` of the next request' }),
+  has_more: z.boolean(),
+});
+
+export const eventTypeSchema = z
+  .object({
+    event_type: z.string().meta({ example: 'customer.created' }),
+    summary: z.string(),
+    schema_url: z.string().meta({ description: 'JSON Schema of the body, relative to the host' }),
+  })
+  .meta({ id: 'EventType' });
+
+export const eventTypeListSchema = z.object({ items: z.array(eventTypeSchema) });
+
+/** A JSON Schema (2020-12); its members are not ours to describe. */
+export const jsonSchemaSchema = z.record(z.string(), z.unknown());
