@@ -18,6 +18,8 @@ const ranges = z
 export const apiConfigSchema = z.object({
   EVENTSTORE_URL: z.string().min(1),
   DATABASE_URL: z.string().min(1),
+  /** For the feed of public events; without it that alone is not available. */
+  NATS_URL: z.string().min(1).optional(),
   /** 32 bytes, hexadecimal or base64: API keys and sealed secrets are made from it. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule),
   HOST: z.string().default('127.0.0.1'),

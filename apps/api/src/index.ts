@@ -1,10 +1,14 @@
 import {
+  connectNats,
   createHttpServer,
   createLog,
   createMetrics,
   createReadModel,
   createStreams,
   type HealthCheck,
+  type Log,
+  type Metrics,
+  natsFeed,
   openEventStore,
   type ReadModel,
   RecentWrites,
@@ -39,11 +43,32 @@ async function assertLevel(readModel: ReadModel): Promise<void> {
   if (behind.length > 0) throw new Error(`Read tables left behind: ${behind.join(', ')}.`);
 }
 
+/** NATS, as far as the API needs it: for the feed of events. Everything else works without. */
+async function openBroker(url: string | undefined, log: Log, metrics: Metrics) {
+  if (url === undefined) return { feed: undefined, check: withoutNats, close: async () => {} };
+  const nats = await connectNats({ url, name: 'counterfoil api', log, metrics });
+  const check = async (): Promise<void> => {
+    const { connected, error } = nats.status();
+    if (!connected) throw new Error(error ?? 'There is no connection to NATS.');
+  };
+  return { feed: natsFeed(nats, log), check, close: () => nats.close() };
+}
+
+const withoutNats = (): Promise<never> =>
+  Promise.reject(new Error('NATS_URL is not set: the event feed is not available.'));
+
 /** Starts the API. Resolves when it accepts requests; its dependencies may still be away. */
 export async function startApi(config: ApiConfig, options: ApiOptions = {}): Promise<Api> {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
+  const readModel = createReadModel({
+    url: config.DATABASE_URL,
+    log,
+  });
+  const broker = await openBroker(config.NATS_URL, log, metrics);
   const slices = modules({
+    feed: broker.feed,
+    operationalReads: readModel.operational,
     secrets: secretsFrom(config.COUNTERFOIL_SECRET_KEY),
     targetPolicy: {
       allowHttp: config.WEBHOOK_ALLOW_HTTP,
@@ -53,10 +78,6 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
   });
   const store = openEventStore({ url: config.EVENTSTORE_URL });
   const authentication = startAuthentication(store, log);
-  const readModel = createReadModel({
-    url: config.DATABASE_URL,
-    log,
-  });
   const conflicts = metrics.counter({
     name: 'counterfoil_append_conflicts_total',
     help: 'Appends that another writer was faster than',
@@ -98,6 +119,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
       ...(options.health ?? []),
       { name: 'event_store', required: true, check: () => store.ping() },
       { name: 'read_model', required: false, check: () => assertLevel(readModel) },
+      { name: 'nats', required: false, check: broker.check },
     ],
     metrics,
     log,
@@ -112,6 +134,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
       await server.close(drainMilliseconds);
       await authentication.fold.stop();
       await readModel.close();
+      await broker.close();
       await store.close();
     },
   };

@@ -7,6 +7,7 @@ const test = suite('webhooks configuration');
 
 const required = {
   DATABASE_URL: 'postgres://localhost/counterfoil',
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
   NATS_URL: 'nats://localhost',
   COUNTERFOIL_SECRET_KEY: 'ab'.repeat(32),
 };
@@ -29,6 +30,7 @@ test('what is not said has a strict default', () => {
   assert.equal(config, {
     ...webhooksDefaults,
     databaseUrl: required.DATABASE_URL,
+    eventStoreUrl: required.EVENTSTORE_URL,
     natsUrl: required.NATS_URL,
     secretKey: required.COUNTERFOIL_SECRET_KEY,
   });

@@ -1,10 +1,12 @@
 import { logLevels } from '@counterfoil/engine';
 import {
+  type BreakerPolicy,
   isCidr,
   isSecretKey,
   type RetryPolicy,
   type SendLimits,
   secretKeyRule,
+  standardBreakerPolicy,
   standardRetryPolicy,
   standardSendLimits,
   strictTargetPolicy,
@@ -17,12 +19,16 @@ import type { Retention } from './upkeep-store.ts';
 export interface WebhooksConfig {
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  readonly eventStoreUrl: string;
   /** COUNTERFOIL_SECRET_KEY, from which the key of sealed texts is derived. */
   readonly secretKey: string;
   readonly policy: TargetPolicy;
   readonly retry: RetryPolicy;
+  readonly breaker: BreakerPolicy;
   readonly sendLimits: SendLimits;
+  /** Requests at once; and as many again that take longer than `slowAfterMs` to answer. */
   readonly maximumInFlight: number;
+  readonly slowAfterMs: number;
   /** Milliseconds after which what a worker has claimed goes to another one. */
   readonly leaseMs: number;
   /** Milliseconds between two looks at the queue when nothing is known to be due. */
@@ -37,11 +43,16 @@ export interface WebhooksConfig {
 }
 
 /** Everything that has a default. */
-export const webhooksDefaults: Omit<WebhooksConfig, 'databaseUrl' | 'natsUrl' | 'secretKey'> = {
+export const webhooksDefaults: Omit<
+  WebhooksConfig,
+  'databaseUrl' | 'natsUrl' | 'eventStoreUrl' | 'secretKey'
+> = {
   policy: strictTargetPolicy,
   retry: standardRetryPolicy,
+  breaker: standardBreakerPolicy,
   sendLimits: standardSendLimits,
   maximumInFlight: 512,
+  slowAfterMs: 1_000,
   // Longer than an attempt can take, with room for a slow database.
   leaseMs: 60_000,
   pollMs: 250,
@@ -70,6 +81,8 @@ const longestStepMs = 7 * 24 * 60 * 60 * 1000;
 /** Environment variables of the worker. */
 export const webhooksEnvironment = z.object({
   DATABASE_URL: z.string().min(1),
+  /** Where the worker writes that it disabled an endpoint or gave a message up. */
+  EVENTSTORE_URL: z.string().min(1),
   NATS_URL: z.string().min(1),
   /** The same as the API's, which seals the secrets of endpoints. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule),
@@ -98,6 +111,7 @@ export function webhooksConfig(environment: z.output<typeof webhooksEnvironment>
     ...webhooksDefaults,
     databaseUrl: environment.DATABASE_URL,
     natsUrl: environment.NATS_URL,
+    eventStoreUrl: environment.EVENTSTORE_URL,
     secretKey: environment.COUNTERFOIL_SECRET_KEY,
     policy: {
       allowHttp: environment.WEBHOOK_ALLOW_HTTP,

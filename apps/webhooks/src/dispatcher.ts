@@ -7,11 +7,13 @@ import {
   verdictOf,
 } from '@counterfoil/modules';
 import { type Claimed, claimDeliveries } from './claim.ts';
-import type { Destination, Endpoints } from './endpoints.ts';
+import { type Destination, type Endpoints, secretsAt } from './endpoints.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { waitForReadModel } from './read-model.ts';
 import type { Recorder } from './recorder.ts';
+import { thinBody } from './thin-body.ts';
+import { createUnderWay } from './under-way.ts';
 import { createWake } from './wake.ts';
 
 export interface DispatcherOptions extends LoopOptions {
@@ -20,8 +22,10 @@ export interface DispatcherOptions extends LoopOptions {
   readonly recorder: Recorder;
   readonly retry: RetryPolicy;
   readonly metrics: WorkerMetrics;
-  /** Requests under way at the same time at most. */
+  /** Requests under way at the same time at most, and as many again that take long to answer. */
   readonly maximumInFlight: number;
+  /** Milliseconds after which a request counts as one that takes long. */
+  readonly slowAfterMs: number;
   readonly leaseMs: number;
   /** How often the queue is looked at when nothing says that there is something to do. */
   readonly pollMs: number;
@@ -42,46 +46,43 @@ const userAgent = 'Counterfoil-Webhooks/1';
 
 /** Starts to take what is due and to send it, as much as may be under way. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { endpoints, metrics, maximumInFlight, leaseMs, pollMs } = options;
+  const { endpoints, metrics, maximumInFlight, slowAfterMs, leaseMs, pollMs } = options;
   const wake = createWake();
-  const underWay = new Set<Promise<void>>();
-  const start = (claimed: Claimed): void => {
-    const running = deliver(claimed, options).finally(() => {
-      underWay.delete(running);
-      metrics.inFlight(underWay.size);
-      wake.notify();
-    });
-    underWay.add(running);
-    metrics.inFlight(underWay.size);
+  const underWay = createUnderWay({
+    maximumQuick: maximumInFlight,
+    maximumSlow: maximumInFlight,
+    slowAfterMs,
+  });
+  const onEnd = (): void => {
+    metrics.inFlight(underWay.size());
+    wake.notify();
   };
   const loop = startLoop(options, async ({ connection, signal, succeeded }) => {
     await waitForReadModel(connection, signal);
     while (!signal.aborted) {
-      const limit = Math.min(claimMaximum, maximumInFlight - underWay.size);
+      const limit = Math.min(claimMaximum, underWay.room());
       const claimed = limit > 0 ? await claimDeliveries(connection, { limit, leaseMs }) : [];
       await endpoints.prepare(
         connection,
         claimed.map(({ endpoint }) => endpoint),
       );
-      claimed.forEach(start);
+      for (const one of claimed) underWay.run((cut) => deliver(one, options, cut), onEnd);
+      metrics.inFlight(underWay.size());
       succeeded();
       if (claimed.length < limit || limit <= 0) await wake.wait(pollMs, signal);
     }
   });
-  return {
-    loop,
-    notify: wake.notify,
-    inFlight: () => underWay.size,
-    drained: async () => {
-      await Promise.all(underWay);
-    },
-  };
+  return { loop, notify: wake.notify, inFlight: underWay.size, drained: underWay.drained };
 }
 
 /** Sends one delivery and records what came of it. Never throws. */
-async function deliver(claimed: Claimed, options: DispatcherOptions): Promise<void> {
+async function deliver(
+  claimed: Claimed,
+  options: DispatcherOptions,
+  cut: AbortSignal,
+): Promise<void> {
   const { retry, recorder, metrics } = options;
-  const sent = await send(claimed, options);
+  const sent = await send(claimed, options, cut);
   const verdict = verdictOf(sent.result, claimed.failures + 1, retry, Math.random());
   metrics.attempt(sent, verdict, claimed.occurredAt);
   await recorder.record({ delivery: claimed, sent, verdict });
@@ -90,17 +91,18 @@ async function deliver(claimed: Claimed, options: DispatcherOptions): Promise<vo
 async function send(
   claimed: Claimed,
   { endpoints, sender, log }: DispatcherOptions,
+  cut: AbortSignal,
 ): Promise<Sent> {
   const destination = open(claimed, endpoints, log);
   if (destination === null) {
     const detail = 'The secret of the endpoint cannot be decrypted.';
     return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0 };
   }
-  return await sender.send({
-    url: destination.url,
-    headers: headersOf(claimed, destination),
-    body: claimed.body,
-  });
+  const body = destination.payload === 'thin' ? thinBody(claimed.body) : claimed.body;
+  return await sender.send(
+    { url: destination.url, headers: headersOf(claimed, body, destination), body },
+    cut,
+  );
 }
 
 function open({ endpointId }: Claimed, endpoints: Endpoints, log: Log): Destination | null {
@@ -112,13 +114,19 @@ function open({ endpointId }: Claimed, endpoints: Endpoints, log: Log): Destinat
   }
 }
 
-const headersOf = (
-  { eventId, attempt, body }: Claimed,
-  { headers, secrets }: Destination,
-): Readonly<Record<string, string>> => ({
-  ...headers,
-  'content-type': 'application/json',
-  'user-agent': userAgent,
-  'webhook-attempt': String(attempt),
-  ...signedHeaders({ id: eventId, timestamp: Math.floor(Date.now() / 1000), body }, secrets),
-});
+/** The time is that of this attempt, so that receivers do not take a late one for a replay. */
+function headersOf(
+  { eventId, attempt }: Claimed,
+  body: Uint8Array,
+  destination: Destination,
+): Readonly<Record<string, string>> {
+  const now = Date.now();
+  const message = { id: eventId, timestamp: Math.floor(now / 1000), body };
+  return {
+    ...destination.headers,
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'webhook-attempt': String(attempt),
+    ...signedHeaders(message, secretsAt(destination, now)),
+  };
+}

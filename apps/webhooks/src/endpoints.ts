@@ -1,5 +1,5 @@
 import type { Connection } from '@counterfoil/engine';
-import { type EndpointRow, type Sealer, sealingContext } from '@counterfoil/modules';
+import { type EndpointRow, type Payload, type Sealer, sealingContext } from '@counterfoil/modules';
 import type { Target } from './fan-out-plan.ts';
 
 /** Identity of one state of one endpoint. */
@@ -13,12 +13,24 @@ export interface EndpointVersion {
 export interface Destination {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly secrets: readonly string[];
+  /** The current secret first. */
+  readonly secrets: readonly SigningSecret[];
+  readonly payload: Payload;
 }
+
+interface SigningSecret {
+  readonly text: string;
+  /** Milliseconds since 1970 from which on it no longer signs; null: the current one. */
+  readonly until: number | null;
+}
+
+/** The secrets that sign at this moment. */
+export const secretsAt = ({ secrets }: Destination, now: number): readonly string[] =>
+  secrets.filter(({ until }) => until === null || until > now).map(({ text }) => text);
 
 /** The endpoints of the read model, kept in memory by revision. */
 export interface Endpoints {
-  /** The endpoints of some environments, as the database shows them now. */
+  /** The endpoints of some environments that are not deleted, as the database shows them now. */
   targets(connection: Connection, environmentIds: readonly string[]): Promise<readonly Target[]>;
   /** Reads what is not known yet of these versions, or of later ones. */
   prepare(connection: Connection, versions: readonly EndpointVersion[]): Promise<void>;
@@ -99,15 +111,23 @@ const targetOf = ({ endpoint, created_position }: EndpointRow): Target => ({
   createdPosition: BigInt(created_position),
   enabled: endpoint.enabled,
   eventTypes: endpoint.event_types,
-  isOrdered: endpoint.order_mode === 'resource_fifo',
+  orderMode: endpoint.order_mode,
   guardSeconds: endpoint.order_guard_seconds,
 });
 
 function destinationOf({ endpoint }: EndpointRow, sealer: Sealer): Destination {
-  const { id, url, headers, secret } = endpoint;
+  const { id, url, payload, headers, secret, former_secrets } = endpoint;
+  const context = sealingContext(id, 'secret');
   return {
     url,
-    secrets: [sealer.open(secret, sealingContext(id, 'secret'))],
+    payload,
+    secrets: [
+      { text: sealer.open(secret, context), until: null },
+      ...former_secrets.map((former) => ({
+        text: sealer.open(former.secret, context),
+        until: Date.parse(former.until),
+      })),
+    ],
     headers: headers
       ? (JSON.parse(
           sealer.open(headers.sealed, sealingContext(id, 'headers')),

@@ -20,6 +20,7 @@ const message = (position: number, changes: Partial<PublicMessage> = {}): Public
   revision: position,
   correlationId: 'req_1',
   body: Buffer.from('{}'),
+  isTruncated: false,
   ...changes,
 });
 
@@ -29,7 +30,7 @@ const target = (changes: Partial<Target> = {}): Target => ({
   createdPosition: 0n,
   enabled: true,
   eventTypes: null,
-  isOrdered: true,
+  orderMode: 'resource_fifo',
   guardSeconds: 300,
   ...changes,
 });
@@ -91,7 +92,7 @@ test('other resources and other endpoints have lanes of their own', () => {
 });
 
 test('a lane that is open already makes even the first wait', () => {
-  const lane = { endpointId: 'webhook_1', resourceId: 'cust_1' };
+  const lane = { endpointId: 'webhook_1', lane: 'cust_1' };
   const messages = [message(1), message(2)];
   assert.equal(plan(messages, [target()], [{ ...lane, hasWaiting: false }]), [
     'evt_1 webhook_1 waiting 300',
@@ -105,7 +106,7 @@ test('a lane that is open already makes even the first wait', () => {
 
 test('nothing waits without an order, and a disabled endpoint is skipped', () => {
   const messages = [message(1), message(2)];
-  const targets = [target({ isOrdered: false }), target({ id: 'webhook_2', enabled: false })];
+  const targets = [target({ orderMode: 'unordered' }), target({ id: 'webhook_2', enabled: false })];
   assert.equal(plan(messages, targets), [
     'evt_1 webhook_1 pending 0',
     'evt_1 webhook_2 skipped 0',
@@ -115,11 +116,25 @@ test('nothing waits without an order, and a disabled endpoint is skipped', () =>
   assert.equal(lanesOf(wantedBy(messages, targets)), [], 'no lane has to be looked up');
 });
 
+test('in strict order all of an endpoint is one lane, and nothing overtakes', () => {
+  const messages = [message(1), message(2, { resourceId: 'cust_2' })];
+  assert.equal(plan(messages, [target({ orderMode: 'strict_fifo' })]), [
+    'evt_1 webhook_1 pending 0',
+    'evt_2 webhook_1 waiting null',
+  ]);
+});
+
+test('operational events go to who names them, all others to who names nothing', () => {
+  const messages = [message(1, { type: 'endpoint.disabled' }), message(2)];
+  assert.equal(idsOf(messages, [target()]), ['evt_2 webhook_1']);
+  assert.equal(idsOf(messages, [target({ eventTypes: ['endpoint.*'] })]), ['evt_1 webhook_1']);
+});
+
 test('each lane is looked up once', () => {
   const messages = [message(1), message(2), message(3, { resourceId: 'cust_2' })];
   assert.equal(lanesOf(wantedBy(messages, [target()])), [
-    { endpointId: 'webhook_1', resourceId: 'cust_1' },
-    { endpointId: 'webhook_1', resourceId: 'cust_2' },
+    { endpointId: 'webhook_1', lane: 'cust_1' },
+    { endpointId: 'webhook_1', lane: 'cust_2' },
   ]);
 });
 

@@ -1,5 +1,5 @@
 import type { PublicMessage } from '@counterfoil/engine';
-import { wantsType } from '@counterfoil/modules';
+import { type OrderMode, wantsType } from '@counterfoil/modules';
 
 /** An endpoint as far as it matters for who gets what. */
 export interface Target {
@@ -9,14 +9,14 @@ export interface Target {
   readonly createdPosition: bigint;
   readonly enabled: boolean;
   readonly eventTypes: readonly string[] | null;
-  readonly isOrdered: boolean;
+  readonly orderMode: OrderMode;
   /** Null: without limit. */
   readonly guardSeconds: number | null;
 }
 
 /** A message that an endpoint is to have. */
-export interface Wanted {
-  readonly message: PublicMessage;
+export interface Wanted<Message extends Routed = Routed> {
+  readonly message: Message;
   readonly target: Target;
 }
 
@@ -26,16 +26,19 @@ export interface PlannedDelivery {
   readonly endpointId: string;
   readonly environmentId: string;
   readonly resourceId: string;
+  /** What it follows the others of; null when it follows none. */
+  readonly lane: string | null;
   readonly state: 'pending' | 'waiting' | 'skipped';
   readonly guardSeconds: number | null;
   /** Seconds until it may be sent whatever becomes of the earlier ones; null: not before them. */
   readonly dueInSeconds: number | null;
 }
 
-/** The deliveries of one endpoint about one resource, which follow each other. */
+/** Deliveries of one endpoint that follow each other. */
 export interface Lane {
   readonly endpointId: string;
-  readonly resourceId: string;
+  /** The resource that they are about; empty where all deliveries of the endpoint are one lane. */
+  readonly lane: string;
 }
 
 /** A lane in which something has not been finished. */
@@ -44,32 +47,47 @@ export interface OpenLane extends Lane {
   readonly hasWaiting: boolean;
 }
 
-const isFor = (message: PublicMessage, target: Target): boolean =>
+const isFor = (message: Routed, target: Target): boolean =>
   message.environmentId === target.environmentId &&
   message.position > target.createdPosition &&
   wantsType(target.eventTypes, message.type);
 
+/** The fields of a message that decide who gets it and after what. */
+export type Routed = Pick<
+  PublicMessage,
+  'id' | 'type' | 'position' | 'environmentId' | 'resourceId'
+>;
+
 /** Which endpoint is to have which message, in the order of the messages. Pure. */
-export const wantedBy = (
-  messages: readonly PublicMessage[],
+export const wantedBy = <Message extends Routed>(
+  messages: readonly Message[],
   targets: readonly Target[],
-): readonly Wanted[] =>
+): readonly Wanted<Message>[] =>
   messages.flatMap((message) =>
     targets.filter((target) => isFor(message, target)).map((target) => ({ message, target })),
   );
 
-const laneKey = ({ endpointId, resourceId }: Lane): string => `${endpointId}\n${resourceId}`;
+const laneKey = ({ endpointId, lane }: Lane): string => `${endpointId}\n${lane}`;
 
-const laneOf = ({ message, target }: Wanted): Lane => ({
-  endpointId: target.id,
-  resourceId: message.resourceId,
-});
-
-const needsLane = ({ target }: Wanted): boolean => target.enabled && target.isOrdered;
+function laneOf({ message, target }: Wanted): Lane | null {
+  switch (target.orderMode) {
+    case 'resource_fifo':
+      return { endpointId: target.id, lane: message.resourceId };
+    case 'strict_fifo':
+      return { endpointId: target.id, lane: '' };
+    case 'unordered':
+      return null;
+    default:
+      return target.orderMode satisfies never;
+  }
+}
 
 /** The lanes that a plan has to know about, each once. Pure. */
 export function lanesOf(wanted: readonly Wanted[]): readonly Lane[] {
-  const lanes = wanted.filter(needsLane).map(laneOf);
+  const lanes = wanted
+    .filter(({ target }) => target.enabled)
+    .map(laneOf)
+    .filter((lane) => lane !== null);
   return [...new Map(lanes.map((lane) => [laneKey(lane), lane])).values()];
 }
 
@@ -84,20 +102,23 @@ export function planDeliveries(
   const lanes = new Map(open.map((lane) => [laneKey(lane), lane.hasWaiting]));
   return wanted.map((one): PlannedDelivery => {
     const { message, target } = one;
+    const lane = laneOf(one);
+    // In strict order nothing overtakes, however long it takes.
+    const guardSeconds = target.orderMode === 'strict_fifo' ? null : target.guardSeconds;
     const delivery = {
       eventId: message.id,
       endpointId: target.id,
       environmentId: target.environmentId,
       resourceId: message.resourceId,
-      guardSeconds: target.guardSeconds,
+      lane: lane?.lane ?? null,
+      guardSeconds,
     };
     if (!target.enabled) return { ...delivery, state: 'skipped', dueInSeconds: 0 };
-    if (!target.isOrdered) return { ...delivery, state: 'pending', dueInSeconds: 0 };
-    const key = laneKey(laneOf(one));
+    if (lane === null) return { ...delivery, state: 'pending', dueInSeconds: 0 };
+    const key = laneKey(lane);
     const hasWaiting = lanes.get(key);
     lanes.set(key, hasWaiting !== undefined);
     if (hasWaiting === undefined) return { ...delivery, state: 'pending', dueInSeconds: 0 };
-    const dueInSeconds = hasWaiting ? null : target.guardSeconds;
-    return { ...delivery, state: 'waiting', dueInSeconds };
+    return { ...delivery, state: 'waiting', dueInSeconds: hasWaiting ? null : guardSeconds };
   });
 }

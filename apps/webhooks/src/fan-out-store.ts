@@ -80,15 +80,15 @@ export async function readOpenLanes(
 ): Promise<readonly OpenLane[]> {
   if (lanes.length === 0) return [];
   const { rows } = await connection.query<OpenLane>(
-    `select lane.endpoint_id as "endpointId", lane.resource_id as "resourceId",
+    `select asked.endpoint_id as "endpointId", asked.lane,
             exists (select from counterfoil.webhook_deliveries d
-                     where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                     where d.endpoint_id = asked.endpoint_id and d.lane = asked.lane
                        and d.state = 'waiting') as "hasWaiting"
-       from unnest($1::text[], $2::text[]) as lane (endpoint_id, resource_id)
+       from unnest($1::text[], $2::text[]) as asked (endpoint_id, lane)
       where exists (select from counterfoil.webhook_deliveries d
-                     where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                     where d.endpoint_id = asked.endpoint_id and d.lane = asked.lane
                        and d.state in ('pending', 'waiting', 'sending'))`,
-    [lanes.map(({ endpointId }) => endpointId), lanes.map(({ resourceId }) => resourceId)],
+    [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
     { name: 'webhook_open_lanes' },
   );
   return rows;
@@ -128,19 +128,20 @@ export async function insertMessages(
 export async function insertDeliveries(
   connection: Connection,
   deliveries: readonly PlannedDelivery[],
+  trigger: 'scheduled' | 'recovery' = 'scheduled',
 ): Promise<void> {
   const column = (value: (delivery: PlannedDelivery) => unknown) => deliveries.map(value);
   await connection.query(
     `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, state, guard_seconds, next_at,
-        finished_at)
-     select event_id, endpoint_id, environment_id, resource_id, state, guard_seconds,
+       (event_id, endpoint_id, environment_id, resource_id, lane, trigger, state, guard_seconds,
+        next_at, finished_at)
+     select event_id, endpoint_id, environment_id, resource_id, lane, $9, state, guard_seconds,
             coalesce(now() + due_in * interval '1 second', 'infinity'),
             case when state = 'skipped' then now() end
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[],
-              $7::integer[]) with ordinality
+              $7::integer[], $8::text[]) with ordinality
          as planned (event_id, endpoint_id, environment_id, resource_id, state, guard_seconds,
-              due_in, place)
+              due_in, lane, place)
       order by place`,
     [
       column(({ eventId }) => eventId),
@@ -150,6 +151,8 @@ export async function insertDeliveries(
       column(({ state }) => state),
       column(({ guardSeconds }) => guardSeconds),
       column(({ dueInSeconds }) => dueInSeconds),
+      column(({ lane }) => lane),
+      trigger,
     ],
     { name: 'webhook_insert_deliveries' },
   );

@@ -192,12 +192,21 @@ class Reader {
     return stored.taken.length;
   }
 
-  /** Messages that nobody wants are not stored. Gives the number of deliveries. */
+  /**
+   * Messages of environments without endpoints are not stored, but for those that were too long:
+   * subscribers of NATS ask for their whole body by way of the message. Gives the number of
+   * deliveries.
+   */
   async #insert(messages: readonly PublicMessage[], targets: readonly Target[]): Promise<number> {
-    const wanted = wantedBy(messages, targets);
-    if (wanted.length === 0) return 0;
+    const environmentIds = new Set(targets.map(({ environmentId }) => environmentId));
+    const kept = messages.filter(
+      ({ environmentId, isTruncated }) =>
+        environmentId !== null && (isTruncated || environmentIds.has(environmentId)),
+    );
+    if (kept.length === 0) return 0;
+    const wanted = wantedBy(kept, targets);
     const open = await readOpenLanes(this.#connection, lanesOf(wanted));
-    await insertMessages(this.#connection, [...new Set(wanted.map(({ message }) => message))]);
+    await insertMessages(this.#connection, kept);
     await insertDeliveries(this.#connection, planDeliveries(wanted, open));
     return wanted.length;
   }

@@ -3,6 +3,7 @@ import {
   createLog,
   createMetrics,
   createServiceServer,
+  type EventStore,
   type HealthCheck,
   type HttpServer,
   type Log,
@@ -10,16 +11,19 @@ import {
   migrate,
   migrationsOf,
   type Nats,
+  openEventStore,
 } from '@counterfoil/engine';
 import { createSender, modules, type Sender, secretsFrom } from '@counterfoil/modules';
 import type { WebhooksConfig } from './config.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import { type FanOut, type FanOutRole, startFanOut } from './fan-out.ts';
+import { createLogWriter, type LogWriter } from './log-writer.ts';
 import type { Loop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
-import { startUpkeep } from './upkeep.ts';
+import { startTasks } from './tasks.ts';
+import { startReports, startUpkeep } from './upkeep.ts';
 import { sleep } from './wake.ts';
 
 export {
@@ -56,8 +60,16 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
+export interface WebhooksOptions {
+  /** Further readiness checks, such as that the process is not stopping. */
+  readonly health?: readonly HealthCheck[];
+  /** Replaces the event store; for tests. It is closed with the worker. */
+  readonly store?: EventStore;
+}
+
 interface Parts {
   readonly nats: Nats;
+  readonly store: EventStore;
   readonly sender: Sender;
   readonly fanOut: FanOut;
   readonly dispatcher: Dispatcher;
@@ -77,7 +89,7 @@ interface Parts {
 export async function startWebhooks(
   config: WebhooksConfig,
   log: Log = createLog({ level: 'info', name: 'webhooks' }),
-  health: readonly HealthCheck[] = [],
+  options: WebhooksOptions = {},
 ): Promise<Webhooks> {
   const { sealer } = secretsFrom(config.secretKey);
   const metrics = createMetrics();
@@ -91,9 +103,11 @@ export async function startWebhooks(
     log,
     metrics,
   });
-  const parts = startParts({ config, nats, endpoints: createEndpoints(sealer), log, metrics });
+  const store = options.store ?? openEventStore({ url: config.eventStoreUrl });
+  const endpoints = createEndpoints(sealer);
+  const parts = startParts({ config, nats, store, endpoints, log, metrics });
   const server = createServiceServer({
-    health: [...health, natsCheck(nats), ...parts.loops.map(loopCheck)],
+    health: [...(options.health ?? []), natsCheck(nats), ...parts.loops.map(loopCheck)],
     metrics,
     log,
     info: { title: 'Counterfoil webhooks', version: '1', description: 'Delivery of webhooks' },
@@ -110,12 +124,13 @@ export async function startWebhooks(
 interface PartsOptions {
   readonly config: WebhooksConfig;
   readonly nats: Nats;
+  readonly store: EventStore;
   readonly endpoints: Endpoints;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-function startParts({ config, nats, endpoints, log, metrics }: PartsOptions): Parts {
+function startParts({ config, nats, store, endpoints, log, metrics }: PartsOptions): Parts {
   const taking = new AbortController();
   const recording = new AbortController();
   const sender = createSender({ policy: config.policy, limits: config.sendLimits });
@@ -124,20 +139,24 @@ function startParts({ config, nats, endpoints, log, metrics }: PartsOptions): Pa
     log,
     metrics: createWorkerMetrics(metrics),
     endpoints,
+    breaker: config.breaker,
   };
+  const writer: LogWriter = createLogWriter(store);
   const loop = (name: string) => ({ ...common, name, signal: taking.signal });
   const notify = (): void => dispatcher.notify();
   const recorder = startRecorder({ ...loop('recorder'), signal: recording.signal }, notify);
   const dispatcher = startDispatcher({ ...config, ...loop('dispatcher'), sender, recorder });
   const fanOut = startFanOut({ ...loop('fan-out'), nats, onDeliveries: notify });
-  const upkeep = startUpkeep({
-    ...loop('upkeep'),
-    retention: config.retention,
+  const often = { intervalMs: config.upkeepMs, retention: config.retention, writer, onDue: notify };
+  const upkeep = startUpkeep({ ...loop('upkeep'), ...often });
+  const reports = startReports({ ...loop('reports'), ...often });
+  const tasks = startTasks({
+    ...loop('tasks'),
     intervalMs: config.upkeepMs,
-    onDue: notify,
+    onDeliveries: notify,
   });
-  const loops = [fanOut.loop, dispatcher.loop, recorder.loop, upkeep];
-  return { nats, sender, fanOut, dispatcher, recorder, loops, taking, recording };
+  const loops = [fanOut.loop, dispatcher.loop, recorder.loop, upkeep, reports, tasks];
+  return { nats, store, sender, fanOut, dispatcher, recorder, loops, taking, recording };
 }
 
 const drainMs = 1_000;
@@ -149,7 +168,7 @@ async function stopParts(
   server: HttpServer,
   longestAttemptMs: number,
 ): Promise<void> {
-  const { nats, sender, dispatcher, recorder, loops, taking, recording } = parts;
+  const { nats, store, sender, dispatcher, recorder, loops, taking, recording } = parts;
   taking.abort();
   await server.close(drainMs);
   await Promise.all(loops.filter((loop) => loop !== recorder.loop).map(({ ended }) => ended));
@@ -160,7 +179,7 @@ async function stopParts(
   drained.abort();
   recording.abort();
   await recorder.loop.ended;
-  await Promise.all([sender.close(), nats.close()]);
+  await Promise.all([sender.close(), nats.close(), store.close()]);
 }
 
 const statusOf = ({ fanOut, dispatcher, loops }: Parts): WebhooksStatus => ({
@@ -175,7 +194,8 @@ const statusOf = ({ fanOut, dispatcher, loops }: Parts): WebhooksStatus => ({
 
 const loopCheck = (loop: Loop): HealthCheck => ({
   name: `webhooks ${loop.name}`,
-  required: true,
+  // Deliveries go on while what is told of them has to wait for the event store.
+  required: loop.name !== 'reports',
   check: async () => {
     const error = loop.error();
     if (error !== null) throw new Error(error);

@@ -21,20 +21,20 @@ export async function releaseNext(
     `update counterfoil.webhook_deliveries delivery set state = 'pending', next_at = now()
        from (select first_waiting.id
                from unnest($1::text[], $2::text[], $3::bigint[])
-                 as lane (endpoint_id, resource_id, last_id)
+                 as finished (endpoint_id, lane, last_id)
               cross join lateral (
                 select id from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                 where d.endpoint_id = finished.endpoint_id and d.lane = finished.lane
                    and d.state = 'waiting' order by id limit 1) first_waiting
               where not exists (
                 select from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
-                   and d.state in ('pending', 'sending') and d.id > lane.last_id)) released
+                 where d.endpoint_id = finished.endpoint_id and d.lane = finished.lane
+                   and d.state in ('pending', 'sending') and d.id > finished.last_id)) released
       where delivery.id = released.id
-     returning delivery.endpoint_id as "endpointId", delivery.resource_id as "resourceId"`,
+     returning delivery.endpoint_id as "endpointId", delivery.lane`,
     [
       lanes.map(({ endpointId }) => endpointId),
-      lanes.map(({ resourceId }) => resourceId),
+      lanes.map(({ lane }) => lane),
       lanes.map(({ lastId }) => lastId),
     ],
     { name: 'webhook_release_next' },
@@ -55,7 +55,7 @@ export async function releaseOvertaking(connection: Connection): Promise<number>
       where id in (select id from counterfoil.webhook_deliveries
                     where state = 'waiting' and next_at <= now()
                     order by next_at limit ${overtakingMaximum})
-     returning endpoint_id as "endpointId", resource_id as "resourceId"`,
+     returning endpoint_id as "endpointId", lane`,
     [],
     { name: 'webhook_release_overtaking' },
   );
@@ -70,13 +70,13 @@ async function startGuard(connection: Connection, lanes: readonly Lane[]): Promi
     `update counterfoil.webhook_deliveries delivery
         set next_at = coalesce(now() + guard_seconds * interval '1 second', 'infinity')
        from (select first_waiting.id
-               from unnest($1::text[], $2::text[]) as lane (endpoint_id, resource_id)
+               from unnest($1::text[], $2::text[]) as open_lane (endpoint_id, lane)
               cross join lateral (
                 select id from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = lane.endpoint_id and d.resource_id = lane.resource_id
+                 where d.endpoint_id = open_lane.endpoint_id and d.lane = open_lane.lane
                    and d.state = 'waiting' order by id limit 1) first_waiting) next
       where delivery.id = next.id`,
-    [lanes.map(({ endpointId }) => endpointId), lanes.map(({ resourceId }) => resourceId)],
+    [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
     { name: 'webhook_start_guard' },
   );
 }

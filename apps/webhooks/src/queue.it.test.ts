@@ -1,5 +1,5 @@
 import { type Connection, connect } from '@counterfoil/engine';
-import type { AttemptResult, Verdict } from '@counterfoil/modules';
+import { type AttemptResult, standardBreakerPolicy, type Verdict } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Claimed, claimDeliveries } from './claim.ts';
@@ -60,7 +60,7 @@ const record = (connection: Connection, delivery: Claimed | undefined, verdict: 
   const status = verdict.kind === 'delivered' ? 200 : 500;
   const result: AttemptResult = { kind: 'answer', status, retryAfterSeconds: null };
   const sent = { result, detail: '', milliseconds: 1 };
-  return recordOutcomes(connection, [{ delivery, sent, verdict }]);
+  return recordOutcomes(connection, [{ delivery, sent, verdict }], standardBreakerPolicy);
 };
 
 const delivered: Verdict = { kind: 'delivered' };
@@ -116,7 +116,7 @@ test('a worker whose claim has expired changes nothing any more', async (context
   const [second] = await claim(connection);
   assert.is(second?.attempt, 2);
   assert.is(await reclaimExpired(connection), 0, 'the new lease runs');
-  await record(connection, first, { kind: 'exhausted' });
+  await record(connection, first, { kind: 'exhausted', cause: 'attempts' });
   assert.equal(await world.states(id), ['sending']);
   await record(connection, second, delivered);
   assert.equal(await world.states(id), ['delivered']);

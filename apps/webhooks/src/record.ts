@@ -1,6 +1,13 @@
 import type { Connection } from '@counterfoil/engine';
-import type { Sent, Verdict } from '@counterfoil/modules';
+import {
+  type BreakerPolicy,
+  operationalTypes,
+  type Sent,
+  type Verdict,
+} from '@counterfoil/modules';
 import type { Claimed } from './claim.ts';
+import { bringForward, type HealthChange, readHealth, writeHealth } from './health-store.ts';
+import { judge, type Settlement } from './judgement.ts';
 import { type FinishedLane, releaseNext } from './lanes.ts';
 import { withQueueLock } from './queue-lock.ts';
 
@@ -11,64 +18,114 @@ export interface Outcome {
   readonly verdict: Verdict;
 }
 
-const stateOf = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted' } as const;
-
 /**
- * Records outcomes: the attempts, the states of the deliveries, and what may follow now. An
- * outcome whose claim has expired is recorded as an attempt only; the delivery belongs to
- * whoever has claimed it since.
+ * Records outcomes: the attempts, the states of the deliveries, how their endpoints are doing, and
+ * what may follow now. An outcome whose claim has expired is recorded as an attempt only; the
+ * delivery belongs to whoever has claimed it since.
  */
 export const recordOutcomes = (
   connection: Connection,
   outcomes: readonly Outcome[],
+  policy: BreakerPolicy,
 ): Promise<void> =>
   withQueueLock(connection, 'queue', async () => {
-    const lanes = await settleDeliveries(connection, outcomes);
+    const endpointIds = [...new Set(outcomes.map(({ delivery }) => delivery.endpointId))];
+    const known = await readHealth(connection, endpointIds);
+    const { settlements, changes } = judge(outcomes, known, policy);
+    const settled = await settleDeliveries(connection, settlements);
     await insertAttempts(connection, outcomes);
-    await releaseNext(connection, lanes);
+    await reportExhausted(connection, exhaustedOf(settled));
+    await releaseNext(connection, lanesOf(settled));
+    await writeHealth(connection, changes);
+    await bringForward(connection, turned(changes));
   });
+
+/** Endpoints that have just come to be held back, or have just come back. */
+const turned = (changes: readonly HealthChange[]): readonly string[] =>
+  changes
+    .filter(({ before, after }) => (before.state === 'open') !== (after.state === 'open'))
+    .map(({ era }) => era.endpointId);
 
 interface Settled {
   readonly id: string;
   readonly endpointId: string;
-  readonly resourceId: string;
+  /** Null when no other delivery waits for it. */
+  readonly lane: string | null;
+  readonly state: Settlement['state'];
 }
 
-/** Sets the states. Gives the lanes of the deliveries that are finished by it. */
+/** Sets the states. Gives what is finished by it. */
 async function settleDeliveries(
   connection: Connection,
-  outcomes: readonly Outcome[],
-): Promise<readonly FinishedLane[]> {
+  settlements: readonly Settlement[],
+): Promise<readonly Settled[]> {
   const { rows } = await connection.query<Settled>(
     `with outcome as (
-       select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[])
-         as outcome (id, attempt, state, delay_ms)
+       select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::boolean[])
+         as outcome (id, attempt, state, delay_ms, is_counted)
      ), settled as (
        update counterfoil.webhook_deliveries delivery
           set state = outcome.state, lease_until = null,
-              failures = failures + case when outcome.state = 'delivered' then 0 else 1 end,
+              failures = failures + case when outcome.is_counted then 1 else 0 end,
               next_at = now() + outcome.delay_ms * interval '1 millisecond',
               finished_at = case when outcome.state <> 'pending' then now() end
          from outcome
         where delivery.id = outcome.id and delivery.attempt = outcome.attempt
           and delivery.state = 'sending'
-       returning delivery.id, delivery.endpoint_id, delivery.resource_id, delivery.state
+       returning delivery.id, delivery.endpoint_id, delivery.lane, delivery.state
      )
-     select id, endpoint_id as "endpointId", resource_id as "resourceId"
+     select id, endpoint_id as "endpointId", lane, state
        from settled where state <> 'pending' order by id`,
     [
-      outcomes.map(({ delivery }) => delivery.id),
-      outcomes.map(({ delivery }) => delivery.attempt),
-      outcomes.map(({ verdict }) => stateOf[verdict.kind]),
-      outcomes.map(({ verdict }) => (verdict.kind === 'retry' ? verdict.delay : 0)),
+      settlements.map(({ outcome }) => outcome.delivery.id),
+      settlements.map(({ outcome }) => outcome.delivery.attempt),
+      settlements.map(({ state }) => state),
+      settlements.map(({ delayMs }) => delayMs),
+      settlements.map(({ isCounted }) => isCounted),
     ],
     { name: 'webhook_settle' },
   );
+  return rows;
+}
+
+function lanesOf(settled: readonly Settled[]): readonly FinishedLane[] {
   const lanes = new Map<string, FinishedLane>();
-  for (const { id, endpointId, resourceId } of rows) {
-    lanes.set(`${endpointId}\n${resourceId}`, { endpointId, resourceId, lastId: id });
+  for (const { id, endpointId, lane } of settled) {
+    if (lane === null) continue;
+    lanes.set(`${endpointId}\n${lane}`, { endpointId, lane, lastId: id });
   }
   return [...lanes.values()];
+}
+
+const exhaustedOf = (settled: readonly Settled[]): readonly string[] =>
+  settled.filter(({ state }) => state === 'exhausted').map(({ id }) => id);
+
+/**
+ * Puts deliveries that were given up on the list of what has to be told in the log, unless they
+ * were asked for by hand or are such reports themselves.
+ */
+export async function reportExhausted(
+  connection: Connection,
+  deliveryIds: readonly string[],
+): Promise<void> {
+  if (deliveryIds.length === 0) return;
+  await connection.query(
+    `insert into counterfoil.webhook_reports (environment_id, tenant_id, endpoint_id, message)
+     select delivery.environment_id, message.tenant_id, delivery.endpoint_id,
+            json_build_object('message_id', message.event_id, 'event_type', message.event_type,
+              'resource_id', message.resource_id, 'attempts', delivery.attempt,
+              'status_code', attempt.status_code,
+              'error', case attempt.outcome when 'lost' then 'lost' else attempt.reason end)
+       from counterfoil.webhook_deliveries delivery
+       join counterfoil.webhook_messages message using (event_id)
+       left join counterfoil.webhook_attempts attempt
+         on attempt.delivery_id = delivery.id and attempt.attempt = delivery.attempt
+      where delivery.id = any($1) and delivery.trigger in ('scheduled', 'recovery')
+        and message.event_type <> all($2)
+      order by delivery.id`,
+    [deliveryIds, operationalTypes],
+    { name: 'webhook_report_exhausted' },
+  );
 }
 
 /** An attempt that was given up as lost and then did come to an end gets its true outcome. */
@@ -76,8 +133,11 @@ async function insertAttempts(connection: Connection, outcomes: readonly Outcome
   const column = (value: (outcome: Outcome) => unknown) => outcomes.map(value);
   await connection.query(
     `insert into counterfoil.webhook_attempts
-       (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds)
-     select attempt.* from unnest($1::bigint[], $2::integer[], $3::text[], $4::integer[],
+       (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds,
+        environment_id, endpoint_id, event_id, trigger)
+     select attempt.*, delivery.environment_id, delivery.endpoint_id, delivery.event_id,
+            delivery.trigger
+       from unnest($1::bigint[], $2::integer[], $3::text[], $4::integer[],
          $5::text[], $6::text[], $7::integer[])
        as attempt (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds)
        join counterfoil.webhook_deliveries delivery on delivery.id = attempt.delivery_id

@@ -1,3 +1,4 @@
+import type { BreakerPolicy } from '@counterfoil/modules';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 import { type Outcome, recordOutcomes } from './record.ts';
 import { createWake } from './wake.ts';
@@ -22,7 +23,10 @@ interface Entry {
  * Starts a recorder. What comes in while a batch is being written becomes the next batch, so that
  * a batch is as long as the database is slow. `onRecorded` is called after each batch.
  */
-export function startRecorder(options: LoopOptions, onRecorded: () => void): Recorder {
+export function startRecorder(
+  options: LoopOptions & { readonly breaker: BreakerPolicy },
+  onRecorded: () => void,
+): Recorder {
   const waiting: Entry[] = [];
   const wake = createWake();
   const loop = startLoop(options, async ({ connection, signal, succeeded }) => {
@@ -35,6 +39,7 @@ export function startRecorder(options: LoopOptions, onRecorded: () => void): Rec
       await recordOutcomes(
         connection,
         batch.map(({ outcome }) => outcome),
+        options.breaker,
       );
       waiting.splice(0, batch.length);
       for (const { done } of batch) done();

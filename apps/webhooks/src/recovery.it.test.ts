@@ -33,6 +33,8 @@ async function startProcess(world: World): Promise<{ child: ChildProcess; port: 
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: world.databaseUrl,
+      // Away: nothing that is delivered needs it.
+      EVENTSTORE_URL: 'esdb://127.0.0.1:9?tls=false',
       NATS_URL: world.natsUrl,
       COUNTERFOIL_SECRET_KEY: world.secretKey,
       WEBHOOK_ALLOW_HTTP: 'true',
@@ -80,7 +82,7 @@ test('a worker killed between sending and recording loses nothing and sends agai
     `select delivery.event_id, attempt.attempt, attempt.outcome
        from counterfoil.webhook_attempts attempt
        join counterfoil.webhook_deliveries delivery on delivery.id = attempt.delivery_id
-      where endpoint_id = $1 and event_id = $2 order by attempt.attempt`,
+      where delivery.endpoint_id = $1 and delivery.event_id = $2 order by attempt.attempt`,
     [id, published[0]],
   );
   assert.equal(outcomes, [

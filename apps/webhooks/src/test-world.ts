@@ -21,6 +21,7 @@ import {
   endpointTable,
   sealingContext,
   secretsFrom,
+  taskTable,
   webhookMigrations,
 } from '@counterfoil/modules';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
@@ -81,6 +82,8 @@ export class World {
   readonly secretKey = randomBytes(32).toString('hex');
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  /** The log, as far as the worker writes into it. */
+  readonly store = new MemoryStore();
   #position = 1_000n;
   #workers: Webhooks[] = [];
 
@@ -118,12 +121,12 @@ export class World {
     const projector = startProjector({
       store: new MemoryStore(),
       database: this.databaseUrl,
-      tables: [endpointTable],
+      tables: [endpointTable, taskTable],
       log: silent,
     });
     await eventually('the read table is there', async () => {
       const rows = await this.query('select 1 from counterfoil.projection where serving');
-      return rows.length > 0;
+      return rows.length === 2;
     });
     await projector.stop();
     await this.setReadModelPosition(farAhead);
@@ -155,6 +158,9 @@ export class World {
       order_mode: 'resource_fifo',
       order_guard_seconds: 300,
       max_in_flight: 8,
+      rate_limit_per_second: null,
+      payload: 'full',
+      signature: 'hmac',
       metadata: {},
       tenant_id: 'tenant_1',
       created_at: now,
@@ -164,6 +170,10 @@ export class World {
       status: 'published',
       enabled: true,
       disabled_reason: null,
+      disabled_at: null,
+      enabled_at: now,
+      former_secrets: [],
+      last_report: null,
       ...given,
       id,
       headers: ownHeaders
@@ -184,13 +194,14 @@ export class World {
       ([name, column]) => [name, column.of(endpointTable.view(row), row)] as const,
     );
     await this.query(
-      `insert into counterfoil.webhook_endpoints_v1 (id, tenant_id, environment_id, status,
+      `insert into counterfoil.webhook_endpoints_v2 (id, tenant_id, environment_id, status,
          created_at, updated_at, revision, position, state, resource,
          ${columns.map(([name]) => name).join(', ')})
        values ($1, $2, $3, $4, now(), now(), $5, $6, $7, $8,
          ${columns.map((_, index) => `$${index + 9}`).join(', ')})
        on conflict (environment_id, id) do update set status = excluded.status,
-         revision = excluded.revision, state = excluded.state, enabled = excluded.enabled`,
+         revision = excluded.revision, state = excluded.state,
+         ${columns.map(([name]) => `${name} = excluded.${name}`).join(', ')}`,
       [
         endpoint.id,
         endpoint.tenant_id,
@@ -210,7 +221,7 @@ export class World {
     const [row] = await this.query<{
       revision: string;
       state: { endpoint: Endpoint; created_position: string };
-    }>('select revision, state from counterfoil.webhook_endpoints_v1 where id = $1', [id]);
+    }>('select revision, state from counterfoil.webhook_endpoints_v2 where id = $1', [id]);
     if (!row) throw new Error(`there is no endpoint ${id}`);
     const { endpoint, created_position } = row.state;
     const revision = Number(row.revision) + 1;
@@ -262,6 +273,7 @@ export class World {
       ...webhooksDefaults,
       databaseUrl: this.databaseUrl,
       natsUrl: this.natsUrl,
+      eventStoreUrl: '',
       secretKey: this.secretKey,
       policy: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'], deniedCidrs: [] },
       retry: { ladder: [20, 20, 20], slowDown: 0, retryAfterMaximum: 0, blockedAttempts: 3 },
@@ -272,7 +284,8 @@ export class World {
   }
 
   async startWorker(overrides: Partial<WebhooksConfig> = {}): Promise<Webhooks> {
-    const worker = await startWebhooks(this.config(overrides), silent);
+    const { store } = this;
+    const worker = await startWebhooks(this.config(overrides), silent, { store });
     this.#workers.push(worker);
     return worker;
   }

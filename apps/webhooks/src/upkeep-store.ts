@@ -20,10 +20,12 @@ export async function reclaimExpired(connection: Connection): Promise<number> {
        update counterfoil.webhook_deliveries delivery
           set state = 'pending', next_at = now(), lease_until = null
          from expired where delivery.id = expired.id
-       returning delivery.id, delivery.attempt
+       returning delivery.id, delivery.attempt, delivery.environment_id, delivery.endpoint_id,
+                 delivery.event_id, delivery.trigger
      )
-     insert into counterfoil.webhook_attempts (delivery_id, attempt, outcome, detail)
-     select id, attempt, 'lost', 'The worker ended before it could record the outcome.'
+     insert into counterfoil.webhook_attempts
+       (delivery_id, attempt, environment_id, endpoint_id, event_id, trigger, outcome, detail)
+     select reclaimed.*, 'lost', 'The worker ended before it could record the outcome.'
        from reclaimed
      on conflict (delivery_id, attempt) do nothing`,
     [],
@@ -92,12 +94,11 @@ export async function removeOld(connection: Connection, retention: Retention): P
     [retention.attemptDays],
     { name: 'webhook_remove_attempts' },
   );
-  // The oldest have the smallest ids, so that the key finds them without an index for this.
   const messages = await connection.query(
     `delete from counterfoil.webhook_messages
-      where created_at < now() - $1 * interval '1 day'
-        and event_id in (select event_id from counterfoil.webhook_messages
-                          order by event_id limit ${messagePassMaximum})`,
+      where event_id in (select event_id from counterfoil.webhook_messages
+                          where created_at < now() - $1 * interval '1 day'
+                          order by created_at limit ${messagePassMaximum})`,
     [retention.messageDays],
     { name: 'webhook_remove_messages' },
   );
@@ -119,7 +120,7 @@ export async function readFigures(connection: Connection): Promise<QueueFigures>
             count(*) filter (where state = 'waiting') as waiting,
             count(*) filter (where state = 'sending') as sending,
             coalesce(greatest(0, extract(epoch from
-              now() - min(next_at) filter (where state = 'pending'))), 0) as "oldestDueSeconds"
+              now() - min(next_at) filter (where state = 'pending' and next_at > 'epoch'))), 0) as "oldestDueSeconds"
        from counterfoil.webhook_deliveries where state in ('pending', 'waiting', 'sending')`,
     [],
     { name: 'webhook_figures' },

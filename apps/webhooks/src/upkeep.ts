@@ -1,4 +1,7 @@
+import type { BreakerPolicy } from '@counterfoil/modules';
+import { disableFailing, expireHeldBack, writeReports } from './health-upkeep.ts';
 import { releaseOvertaking } from './lanes.ts';
+import type { LogWriter } from './log-writer.ts';
 import { type Loop, type LoopOptions, startLoop, type Turn } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { withQueueLock } from './queue-lock.ts';
@@ -15,6 +18,8 @@ import { sleep } from './wake.ts';
 export interface UpkeepOptions extends LoopOptions {
   readonly metrics: WorkerMetrics;
   readonly retention: Retention;
+  readonly breaker: BreakerPolicy;
+  readonly writer: LogWriter;
   /** Milliseconds between two passes. */
   readonly intervalMs: number;
   /** Called when deliveries have become due. */
@@ -24,6 +29,22 @@ export interface UpkeepOptions extends LoopOptions {
 /** Passes between two looks at the length of the queue and at what is old. */
 const passesPerFigures = 5;
 const passesPerRetention = 30;
+
+/**
+ * Starts to write what the log has to know: endpoints that are disabled, messages that were given
+ * up. It has a loop of its own, because the queue must go on while the event store is away.
+ */
+export function startReports({ writer, breaker, intervalMs, ...options }: UpkeepOptions): Loop {
+  return startLoop(options, async ({ connection, signal, succeeded }) => {
+    await waitForReadModel(connection, signal);
+    while (!signal.aborted) {
+      await disableFailing(connection, writer, breaker);
+      await writeReports(connection, writer);
+      succeeded();
+      await sleep(intervalMs, signal);
+    }
+  });
+}
 
 /** Starts what has to be done from time to time. Several workers may do it at the same time. */
 export function startUpkeep(options: UpkeepOptions): Loop {
@@ -38,7 +59,7 @@ export function startUpkeep(options: UpkeepOptions): Loop {
 }
 
 async function runPass(
-  { metrics, retention, onDue }: UpkeepOptions,
+  { metrics, retention, breaker, onDue }: UpkeepOptions,
   { connection }: Turn,
   pass: number,
 ): Promise<void> {
@@ -50,5 +71,7 @@ async function runPass(
   });
   if (reclaimed + overtaking > 0) onDue();
   if (pass % passesPerFigures === 0) metrics.queue(await readFigures(connection));
-  if (pass % passesPerRetention === 0) await removeOld(connection, retention);
+  if (pass % passesPerRetention !== 0) return;
+  await removeOld(connection, retention);
+  await withQueueLock(connection, 'queue', () => expireHeldBack(connection, breaker));
 }

@@ -20,9 +20,16 @@ export type IdPrefix =
   | 'price_unit'
   | 'feat'
   | 'coupon'
+  | 'plan'
+  | 'addon'
+  | 'cost'
+  | 'price'
+  | 'ent'
+  | 'cg'
   | 'taxrate'
   | 'ta'
   | 'webhook'
+  | 'wtask'
   | 'req';
 
 export type Id<Prefix extends IdPrefix> = Brand<string, Prefix>;
@@ -40,6 +47,12 @@ export type GroupId = Id<'group'>;
 export type PriceUnitId = Id<'price_unit'>;
 export type FeatureId = Id<'feat'>;
 export type CouponId = Id<'coupon'>;
+export type PlanId = Id<'plan'>;
+export type AddonId = Id<'addon'>;
+export type CostsheetId = Id<'cost'>;
+export type PriceId = Id<'price'>;
+export type EntitlementId = Id<'ent'>;
+export type CreditGrantId = Id<'cg'>;
 export type TaxRateId = Id<'taxrate'>;
 export type TaxAssociationId = Id<'ta'>;
 

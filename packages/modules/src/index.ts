@@ -1,7 +1,8 @@
-import type { Module } from '@counterfoil/engine/define';
-import { BrokenInvariant } from '@counterfoil/kernel';
+import type { Module, OperationalReads, PublicFeed } from '@counterfoil/engine/define';
+import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
+import { type EventRoutes, events } from './events/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
@@ -14,10 +15,12 @@ import {
   type TargetPolicy,
   type WebhookRoutes,
   webhooks,
+  wholeBodyFrom,
 } from './webhooks/index.ts';
 
 export * from './checkpoints/index.ts';
 export * from './customers/index.ts';
+export * from './events/index.ts';
 export * from './groups/index.ts';
 export * from './meters/index.ts';
 export * from './pricing-units/index.ts';
@@ -34,13 +37,18 @@ export type ApiRoutes = TenancyRoutes &
   PriceUnitRoutes &
   WalletRoutes &
   WebhookRoutes &
-  CheckpointRoutes;
+  CheckpointRoutes &
+  EventRoutes;
 
 /** What the slices need from outside. */
 export interface ModulesOptions {
   /** Null in processes that serve no requests, such as the projector. */
   readonly secrets: Secrets | null;
   readonly targetPolicy?: TargetPolicy;
+  /** Left out in processes that serve no requests. */
+  readonly operationalReads?: OperationalReads;
+  /** Left out where there is no broker to ask. */
+  readonly feed?: PublicFeed | undefined;
 }
 
 const withoutSecrets = (): never => {
@@ -49,8 +57,21 @@ const withoutSecrets = (): never => {
 
 const noSealer: Sealer = { keyId: '', seal: withoutSecrets, open: withoutSecrets };
 
-/** All slices, lower ones first: a slice knows only those that stand before it. */
-export const modules = ({ secrets, targetPolicy }: ModulesOptions): readonly Module[] => [
+const noReads: OperationalReads = {
+  query: () => Promise.reject(new BrokenInvariant('this process serves no requests')),
+};
+
+const noFeed: PublicFeed = {
+  read: () =>
+    Promise.reject(
+      new Problem('service_unavailable', 'The event feed is switched off: NATS_URL is not set.', {
+        retryAfterSeconds: 60,
+      }),
+    ),
+};
+
+/** The business, lower slices first: a slice knows only those that stand before it. */
+const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
   customers({ inUse: [openWalletsOf] }),
   meters({ inUse: [] }),
@@ -58,5 +79,20 @@ export const modules = ({ secrets, targetPolicy }: ModulesOptions): readonly Mod
   pricingUnits({ inUse: [] }),
   wallets,
   checkpoints,
-  webhooks({ sealer: secrets?.sealer ?? noSealer, policy: targetPolicy ?? strictTargetPolicy }),
 ];
+
+/** All slices. Those that are about events of others come last. */
+export function modules(options: ModulesOptions): readonly Module[] {
+  const { secrets, targetPolicy, operationalReads, feed } = options;
+  const business = businessModules(options);
+  const publishersOf = (slices: readonly Module[]) =>
+    slices.flatMap(({ publishers }) => publishers);
+  const delivery = webhooks({
+    sealer: secrets?.sealer ?? noSealer,
+    policy: targetPolicy ?? strictTargetPolicy,
+    reads: operationalReads ?? noReads,
+    wholeBody: wholeBodyFrom(publishersOf(business)),
+  });
+  const published = publishersOf([...business, delivery]);
+  return [...business, delivery, events({ publishers: published, feed: feed ?? noFeed })];
+}

@@ -169,6 +169,7 @@ async function startApplications(
         ...webhooksDefaults,
         databaseUrl: urls.DATABASE_URL,
         natsUrl: urls.NATS_URL,
+        eventStoreUrl: urls.EVENTSTORE_URL,
         secretKey,
         policy: { allowHttp: true, allowedCidrs: loopback, deniedCidrs: [] },
         retry: { ...webhooksDefaults.retry, ...(retryLadder ? { ladder: retryLadder } : {}) },

@@ -3,18 +3,20 @@ import { type Instant, instantOf, Problem, type Stamp, type TenantId } from '@co
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  type EndpointDecision,
+  type EndpointEvent,
+  type EndpointState,
+  sealingContext,
+  webhookEndpoint,
+} from './endpoint.ts';
+import {
   changeEndpoint,
   createEndpoint,
   deleteEndpoint,
   disableEndpoint,
-  type EndpointDecision,
-  type EndpointEvent,
-  type EndpointState,
   enableEndpoint,
   type NewEndpoint,
-  sealingContext,
-  webhookEndpoint,
-} from './endpoint.ts';
+} from './endpoint-decisions.ts';
 import { endpointTable } from './projection.ts';
 import { endpointResource, endpointSchema } from './schema.ts';
 import { createSealer } from './sealing.ts';
@@ -43,6 +45,9 @@ const fresh: NewEndpoint = {
   order_mode: 'resource_fifo',
   order_guard_seconds: 300,
   max_in_flight: 8,
+  rate_limit_per_second: null,
+  payload: 'full',
+  signature: 'hmac',
   headers: null,
   metadata: { team: 'billing' },
   secret: sealer.seal('whsec_x', sealingContext(id, 'secret')),
@@ -83,6 +88,10 @@ test('a new endpoint is published with what was asked for', () => {
     ...fresh,
     status: 'published',
     disabled_reason: null,
+    disabled_at: null,
+    enabled_at: start,
+    former_secrets: [],
+    last_report: null,
     tenant_id: 'tenant_1',
     environment_id: '',
     created_at: start,

@@ -1,32 +1,45 @@
 import {
   aggregate,
-  type Changes,
-  changedFields,
   createdStamps,
   type Decision,
   type EventOf,
-  isEmpty,
+  type Instant,
+  instantSchema,
   type Metadata,
   metadataSchema,
-  Problem,
   type RecordStamps,
   type Stamped,
   updatedStamps,
   withChanges,
-  writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { type Sealed, sealedSchema } from './sealing.ts';
 
 /**
  * How deliveries of one endpoint follow each other: events of one resource one after the other,
- * or all as fast as they go.
+ * all as fast as they go, or all one after the other and none before its predecessor is finished.
  */
-export const orderModeSchema = z.enum(['resource_fifo', 'unordered']);
+export const orderModeSchema = z.enum(['resource_fifo', 'unordered', 'strict_fifo']);
 export type OrderMode = z.output<typeof orderModeSchema>;
 
+/** What a delivery carries: the resource as it was at the event, or its id alone. */
+export const payloadSchema = z.enum(['full', 'thin']);
+export type Payload = z.output<typeof payloadSchema>;
+
+/** How deliveries are signed: with a shared secret (`v1`), or with a private key (`v1a`). */
+export const signatureKindSchema = z.enum(['hmac', 'ed25519']);
+export type SignatureKind = z.output<typeof signatureKindSchema>;
+
 /** Why an endpoint is disabled. */
-const disabledReasonSchema = z.enum(['by_request']);
+const disabledReasonSchema = z.enum([
+  'by_request',
+  /** No success for days. */
+  'failing',
+  /** It answered 410. */
+  'gone',
+  /** It asked for it with the header `webhook-delivery: disable`. */
+  'by_receiver',
+]);
 export type DisabledReason = z.output<typeof disabledReasonSchema>;
 
 /**
@@ -35,6 +48,18 @@ export type DisabledReason = z.output<typeof disabledReasonSchema>;
  */
 const sealedHeadersSchema = z.object({ names: z.array(z.string()), sealed: sealedSchema });
 export type SealedHeaders = z.output<typeof sealedHeadersSchema>;
+
+/** A message that an endpoint did not take in all its attempts. */
+const exhaustedSchema = z.object({
+  message_id: z.string(),
+  event_type: z.string(),
+  resource_id: z.string(),
+  attempts: z.number().int(),
+  /** Of the last attempt: the status of the answer, or why there was none. */
+  status_code: z.number().int().nullable(),
+  error: z.string().nullable(),
+});
+export type ExhaustedMessage = z.output<typeof exhaustedSchema>;
 
 const settingsShape = {
   url: z.string(),
@@ -45,6 +70,9 @@ const settingsShape = {
   /** Null: later events of a resource wait without limit. */
   order_guard_seconds: z.number().int().nullable(),
   max_in_flight: z.number().int(),
+  /** Deliveries per second; null: as many as it takes. */
+  rate_limit_per_second: z.number().int().nullable(),
+  payload: payloadSchema,
   headers: sealedHeadersSchema.nullable(),
   metadata: metadataSchema,
 } as const;
@@ -54,15 +82,33 @@ const events = {
     id: z.string(),
     ...settingsShape,
     enabled: z.boolean(),
+    signature: signatureKindSchema,
     secret: sealedSchema,
   }),
   /** Only what changed, with its new value. */
   WebhookEndpointChanged: z.object(settingsShape).partial(),
   WebhookEndpointEnabled: z.object({}),
   WebhookEndpointDisabled: z.object({ reason: disabledReasonSchema }),
+  /** From now on signs with another secret, and with the former one too until an instant. */
+  WebhookEndpointSecretRotated: z.object({
+    secret: sealedSchema,
+    signature: signatureKindSchema,
+    former_until: instantSchema,
+  }),
+  /** Deliveries were given up. `report` is their place in the worker's list, which rises. */
+  WebhookMessagesExhausted: z.object({ report: z.string(), messages: z.array(exhaustedSchema) }),
   WebhookEndpointDeleted: z.object({}),
 };
 export type EndpointEvent = EventOf<typeof events>;
+export type RotatedData = z.output<typeof events.WebhookEndpointSecretRotated>;
+
+/** Endpoints of the first version had none of these settings. */
+const withLaterSettings = (data: object): unknown => ({
+  rate_limit_per_second: null,
+  payload: 'full',
+  signature: 'hmac',
+  ...data,
+});
 
 /** What a caller may set and change. */
 export interface EndpointSettings {
@@ -72,8 +118,16 @@ export interface EndpointSettings {
   readonly order_mode: OrderMode;
   readonly order_guard_seconds: number | null;
   readonly max_in_flight: number;
+  readonly rate_limit_per_second: number | null;
+  readonly payload: Payload;
   readonly headers: SealedHeaders | null;
   readonly metadata: Metadata;
+}
+
+/** A secret that still signs although another one has taken its place. */
+export interface FormerSecret {
+  readonly secret: Sealed;
+  readonly until: Instant;
 }
 
 export interface Endpoint extends EndpointSettings, RecordStamps {
@@ -81,8 +135,19 @@ export interface Endpoint extends EndpointSettings, RecordStamps {
   readonly status: 'published' | 'deleted';
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
+  readonly disabled_at: Instant | null;
+  /** Since when it has been enabled: what was learnt about its health before does not count. */
+  readonly enabled_at: Instant;
+  readonly signature: SignatureKind;
   readonly secret: Sealed;
+  /** The latest first. */
+  readonly former_secrets: readonly FormerSecret[];
+  /** The last report of given up deliveries that is in the log; null before the first. */
+  readonly last_report: string | null;
 }
+
+/** Secrets that sign beside the current one at most. */
+const formerSecretsMaximum = 5;
 
 /** Null until the endpoint has been created. */
 export type EndpointState = Endpoint | null;
@@ -100,20 +165,55 @@ function created({
     ...createdStamps(stamp),
     status: 'published',
     disabled_reason: data.enabled ? null : 'by_request',
+    disabled_at: data.enabled ? null : stamp.occurred_at,
+    enabled_at: stamp.occurred_at,
+    former_secrets: [],
+    last_report: null,
+  };
+}
+
+/** The secrets after a rotation. Those whose time is over are dropped. */
+function rotated(
+  { secret: current, former_secrets }: Endpoint,
+  { secret, signature, former_until }: RotatedData,
+  at: Instant,
+): Pick<Endpoint, 'secret' | 'signature' | 'former_secrets'> {
+  const former = [{ secret: current, until: former_until }, ...former_secrets];
+  return {
+    secret,
+    signature,
+    former_secrets: former.filter(({ until }) => until > at).slice(0, formerSecretsMaximum),
   };
 }
 
 function evolve(state: EndpointState, event: Stamped<EndpointEvent>): EndpointState {
   if (event.type === 'WebhookEndpointCreated') return created(event);
   if (state === null) return state;
+  // A report says something about deliveries; the endpoint itself is as it was.
+  if (event.type === 'WebhookMessagesExhausted') {
+    return { ...state, last_report: event.data.report };
+  }
   const stamped = { ...state, ...updatedStamps(event.stamp) };
   switch (event.type) {
     case 'WebhookEndpointChanged':
       return withChanges(stamped, event.data);
     case 'WebhookEndpointEnabled':
-      return { ...stamped, enabled: true, disabled_reason: null };
+      return {
+        ...stamped,
+        enabled: true,
+        disabled_reason: null,
+        disabled_at: null,
+        enabled_at: event.stamp.occurred_at,
+      };
     case 'WebhookEndpointDisabled':
-      return { ...stamped, enabled: false, disabled_reason: event.data.reason };
+      return {
+        ...stamped,
+        enabled: false,
+        disabled_reason: event.data.reason,
+        disabled_at: event.stamp.occurred_at,
+      };
+    case 'WebhookEndpointSecretRotated':
+      return { ...stamped, ...rotated(state, event.data, event.stamp.occurred_at) };
     case 'WebhookEndpointDeleted':
       return { ...stamped, enabled: false, status: 'deleted' };
     default:
@@ -128,77 +228,7 @@ export const webhookEndpoint = aggregate({
   events,
   initial: null as EndpointState,
   evolve,
+  upcasters: { WebhookEndpointCreated: [withLaterSettings] },
 });
 
 export type EndpointDecision = Decision<EndpointState, EndpointEvent>;
-
-/** The endpoint, if it exists and has not been deleted; else 404. */
-export const requireEndpoint = (state: EndpointState, id: string): Endpoint =>
-  writable(state, 'webhook endpoint', id);
-
-export interface NewEndpoint extends EndpointSettings {
-  readonly id: string;
-  readonly enabled: boolean;
-  readonly secret: Sealed;
-}
-
-type CreatedData = Extract<EndpointEvent, { type: 'WebhookEndpointCreated' }>['data'];
-type ChangedData = Extract<EndpointEvent, { type: 'WebhookEndpointChanged' }>['data'];
-
-/** Creates an endpoint. 409 when the id is taken. */
-export const createEndpoint =
-  (endpoint: NewEndpoint): EndpointDecision =>
-  (state) => {
-    if (state !== null) {
-      throw new Problem('already_exists', `There is already a webhook endpoint ${endpoint.id}.`);
-    }
-    return [{ type: 'WebhookEndpointCreated', data: { ...endpoint } as CreatedData }];
-  };
-
-/** What a change asks for; members that are absent stay as they are. */
-export type EndpointChange = Changes<EndpointSettings> & { readonly enabled?: boolean | undefined };
-
-/**
- * Changes settings, and enables or disables when `enabled` says otherwise than it is. No event
- * when everything already is as asked. Two sealed texts always differ, so the caller brings the
- * comparison of headers.
- */
-export const changeEndpoint =
-  (
-    id: string,
-    { enabled, ...settings }: EndpointChange,
-    isSameHeaders: (current: SealedHeaders | null) => boolean,
-  ): EndpointDecision =>
-  (state, at) => {
-    const endpoint = requireEndpoint(state, id);
-    const headers = isSameHeaders(endpoint.headers) ? endpoint.headers : settings.headers;
-    const changed = changedFields<EndpointSettings>(endpoint, { ...settings, headers });
-    const settingEvents: EndpointEvent[] = isEmpty(changed)
-      ? []
-      : [{ type: 'WebhookEndpointChanged', data: changed as ChangedData }];
-    if (enabled === undefined) return settingEvents;
-    const switching = enabled ? enableEndpoint(id) : disableEndpoint(id, 'by_request');
-    return [...settingEvents, ...switching(state, at)];
-  };
-
-/** Lets deliveries go out again. No event when it is enabled. */
-export const enableEndpoint =
-  (id: string): EndpointDecision =>
-  (state) =>
-    requireEndpoint(state, id).enabled ? [] : [{ type: 'WebhookEndpointEnabled', data: {} }];
-
-/** Stops deliveries. No event when it is disabled. */
-export const disableEndpoint =
-  (id: string, reason: DisabledReason): EndpointDecision =>
-  (state) =>
-    requireEndpoint(state, id).enabled
-      ? [{ type: 'WebhookEndpointDisabled', data: { reason } }]
-      : [];
-
-/** Ends the endpoint for good: what has not been delivered is cancelled. */
-export const deleteEndpoint =
-  (id: string): EndpointDecision =>
-  (state) => {
-    requireEndpoint(state, id);
-    return [{ type: 'WebhookEndpointDeleted', data: {} }];
-  };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Every type of event that the service sends, in the order of the interface specification
+ * Every type of event that the specification names, in the order of the interface specification
  * ("Events"). This is the only place where the list stands.
  */
 export const eventTypes = [
@@ -51,6 +51,15 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number];
 
+/** Types beyond the interface specification, which an endpoint without a filter gets as well. */
+const furtherTypes = ['ledger.checkpoint.created'] as const;
+
+/**
+ * Events about webhooks themselves. Only an endpoint whose filter names them gets them: a
+ * receiver of the business's events need not know what they are.
+ */
+export const operationalTypes = ['endpoint.disabled', 'message.exhausted'] as const;
+
 /**
  * Types beyond the specification: changes of the catalogue that no client expects. An endpoint gets
  * them only when its filter names them.
@@ -76,7 +85,19 @@ export const catalogueEventTypes = [
   'tax_association.deleted',
 ] as const;
 
-const onRequestOnly: ReadonlySet<string> = new Set(catalogueEventTypes);
+/** What a test sends when it is not told a type. It never is published. */
+export const testType = 'webhook.test';
+
+/** Whether it is an event about webhooks themselves. */
+export const isOperational = (type: string): boolean =>
+  operationalTypes.some((operational) => operational === type);
+
+const onRequestOnly: ReadonlySet<string> = new Set([...catalogueEventTypes, ...operationalTypes]);
+
+const knownTypes: readonly string[] = [...eventTypes, ...furtherTypes, ...onRequestOnly];
+
+/** Whether a type can be asked for by its name. */
+export const isKnownType = (type: string): boolean => knownTypes.includes(type);
 
 const prefixMark = '.*';
 
@@ -84,7 +105,7 @@ const prefixMark = '.*';
 export const coversType = (entry: string, type: string): boolean =>
   entry.endsWith(prefixMark) ? type.startsWith(entry.slice(0, -1)) : entry === type;
 
-/** Whether an endpoint with this filter wants an event type; null wants all but the catalogue's. */
+/** Whether an endpoint with this filter wants a type; null wants all but those on request. */
 export const wantsType = (filter: readonly string[] | null, type: string): boolean =>
   filter === null ? !onRequestOnly.has(type) : filter.some((entry) => coversType(entry, type));
 
@@ -96,7 +117,7 @@ const filterEntrySchema = z
   .string()
   .max(64)
   .refine(
-    (entry) => [...eventTypes, ...catalogueEventTypes].some((type) => coversType(entry, type)),
+    (entry) => knownTypes.some((type) => coversType(entry, type)),
     'must be an event type such as "customer.updated" or a prefix such as "invoice.*"',
   )
   .meta({ example: 'customer.updated' });

@@ -1,22 +1,44 @@
 import { module } from '@counterfoil/engine/define';
 import { webhookEndpoint } from './endpoint.ts';
 import { webhookMigrations } from './migrations.ts';
-import { endpointTable } from './projection.ts';
-import { type WebhookOptions, webhookRoutes } from './routes.ts';
+import type { WebhookOptions } from './options.ts';
+import { endpointTable, taskTable } from './projection.ts';
+import { webhookRoutes } from './routes.ts';
+import { webhookTask } from './task.ts';
+import { endpointPublisher } from './webhooks.ts';
 
-export { type Endpoint, sealingContext, webhookEndpoint } from './endpoint.ts';
-export { eventTypes, wantsType } from './event-types.ts';
+export {
+  type Endpoint,
+  type ExhaustedMessage,
+  type OrderMode,
+  type Payload,
+  sealingContext,
+  webhookEndpoint,
+} from './endpoint.ts';
+export { disableEndpoint, reportExhausted } from './endpoint-decisions.ts';
+export { eventTypes, isOperational, operationalTypes, wantsType } from './event-types.ts';
+export {
+  type BreakerPolicy,
+  type BreakerState,
+  type DisableReason,
+  type Health,
+  healthAfter,
+  isNews,
+  standardBreakerPolicy,
+  unknownHealth,
+} from './health.ts';
 export { webhookMigrations } from './migrations.ts';
-export { type EndpointRow, endpointTable } from './projection.ts';
+export type { WebhookOptions } from './options.ts';
+export { type EndpointRow, endpointTable, taskTable } from './projection.ts';
 export {
   type AttemptResult,
+  disablingOf,
   type FailureReason,
   type RetryPolicy,
   standardRetryPolicy,
   type Verdict,
   verdictOf,
 } from './retry.ts';
-export type { WebhookOptions } from './routes.ts';
 export { createSealer, SealBroken, type Sealed, type Sealer } from './sealing.ts';
 export {
   createSender,
@@ -27,17 +49,20 @@ export {
 } from './sender.ts';
 export { signedHeaders } from './signing.ts';
 export { isCidr, strictTargetPolicy, type TargetPolicy } from './target-policy.ts';
+export type { RequestedTask } from './task-schema.ts';
 
 /** Outgoing webhooks: endpoints and their settings. The delivery itself is done by its own app. */
 export const webhooks = (options: WebhookOptions) =>
   module({
     name: 'webhooks',
-    aggregates: [webhookEndpoint],
-    tables: [endpointTable],
+    aggregates: [webhookEndpoint, webhookTask],
+    tables: [endpointTable, taskTable],
     routes: webhookRoutes(options),
-    publishers: [],
+    publishers: [endpointPublisher],
     migrations: webhookMigrations,
   });
+
+export { wholeBodyFrom } from './whole-body.ts';
 
 /** The routes with their exact types, for the typed client. */
 export type WebhookRoutes = ReturnType<typeof webhookRoutes>;

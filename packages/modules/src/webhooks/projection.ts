@@ -1,4 +1,5 @@
-import { type Placed, type ReadTable, rows } from '@counterfoil/engine/define';
+import { documents, type Placed, type ReadTable, rows } from '@counterfoil/engine/define';
+import { existing } from '@counterfoil/kernel';
 import {
   type Endpoint,
   type EndpointEvent,
@@ -6,6 +7,8 @@ import {
   webhookEndpoint,
 } from './endpoint.ts';
 import { type EndpointResource, endpointResource } from './schema.ts';
+import { type TaskState, webhookTask } from './task.ts';
+import { type RequestedTask, requestedTask } from './task-schema.ts';
 
 /** An endpoint, and the place in the log from which on it receives events. */
 export interface EndpointRow {
@@ -28,14 +31,30 @@ export const endpointTable: ReadTable<'webhook_endpoints', EndpointRow, Endpoint
   webhookEndpoint,
   {
     name: 'webhook_endpoints',
-    version: 1,
+    version: 2,
     columns: {
       enabled: { type: 'boolean', of: (endpoint) => endpoint.enabled },
       url: { type: 'text', of: (endpoint) => endpoint.url },
       max_in_flight: { type: 'integer', of: (endpoint) => endpoint.max_in_flight },
+      rate_limit: { type: 'integer', of: (endpoint) => endpoint.rate_limit_per_second },
+      enabled_at: { type: 'timestamptz', of: (_, row) => row.endpoint.enabled_at },
     },
     keys: (event: Placed<EndpointEvent>) => [event.aggregate_id],
     fold,
     view: (row) => endpointResource(row.endpoint),
+  },
+);
+
+/** What the worker was asked to do. The worker takes its tasks from here. */
+export const taskTable: ReadTable<'webhook_tasks', TaskState, RequestedTask> = documents(
+  webhookTask,
+  {
+    name: 'webhook_tasks',
+    version: 1,
+    view: (state) => requestedTask(existing(state, 'webhook task')),
+    columns: {
+      endpoint_id: { type: 'text', of: (task) => task.endpoint_id, index: true },
+      is_cancelled: { type: 'boolean', of: (task) => task.is_cancelled },
+    },
   },
 );

@@ -1,7 +1,23 @@
 /** How an attempt ended, as far as the next one depends on it. */
 export type AttemptResult =
-  | { readonly kind: 'answer'; readonly status: number; readonly retryAfterSeconds: number | null }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfterSeconds: number | null;
+      /** What the receiver asks for beside its status. */
+      readonly instruction?: Instruction | null;
+    }
   | { readonly kind: 'failure'; readonly reason: FailureReason };
+
+/** The header `webhook-delivery` of an answer: give this message up, or disable the endpoint. */
+export type Instruction = 'abort_message' | 'disable';
+
+/** Reads the header. Null when there is none, or one that means nothing. */
+export function readInstruction(header: string | undefined): Instruction | null {
+  const text = header?.trim().toLowerCase();
+  if (text === 'disable') return 'disable';
+  return text === 'abort-message' ? 'abort_message' : null;
+}
 
 /** Why there was no answer. */
 export type FailureReason =
@@ -56,7 +72,8 @@ export const standardRetryPolicy: RetryPolicy = {
 export type Verdict =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly delay: number }
-  | { readonly kind: 'exhausted' };
+  /** `attempts`: there are no more of them; `refused`: another one would not be welcome or of use. */
+  | { readonly kind: 'exhausted'; readonly cause: 'attempts' | 'refused' };
 
 const gone = 410;
 const slowDownStatuses: readonly number[] = [429, 502, 503, 504];
@@ -75,7 +92,7 @@ const jittered = (step: number, jitter: number): number =>
  * Decides what follows an attempt. Pure.
  *
  * `failures` counts the failed attempts including this one, from 1; `jitter` is a random number
- * in [0, 1). A 2xx delivers, 410 ends it, everything else, redirects included, is a failure.
+ * in [0, 1). A 2xx delivers, 410 or an instruction end it, everything else, redirects included, is a failure.
  */
 export function verdictOf(
   result: AttemptResult,
@@ -85,12 +102,15 @@ export function verdictOf(
 ): Verdict {
   if (result.kind === 'answer') {
     if (result.status >= 200 && result.status < 300) return { kind: 'delivered' };
-    if (result.status === gone) return { kind: 'exhausted' };
+    const isRefused = result.instruction !== undefined && result.instruction !== null;
+    if (result.status === gone || isRefused) return { kind: 'exhausted', cause: 'refused' };
   }
   const blocked = result.kind === 'failure' && result.reason === 'blocked_address';
-  if (blocked && failures >= policy.blockedAttempts) return { kind: 'exhausted' };
+  if (blocked && failures >= policy.blockedAttempts) {
+    return { kind: 'exhausted', cause: 'refused' };
+  }
   const step = policy.ladder[failures - 1];
-  if (step === undefined) return { kind: 'exhausted' };
+  if (step === undefined) return { kind: 'exhausted', cause: 'attempts' };
   const wait = Math.max(jittered(step, jitter), asksToSlowDown(result) ? policy.slowDown : 0);
   return { kind: 'retry', delay: withRetryAfter(result, wait, policy) };
 }
@@ -112,4 +132,14 @@ export function readRetryAfter(header: string | undefined, now: number): number 
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / second));
+}
+
+/**
+ * Whether the receiver wants the endpoint disabled: by 410, or by the header `webhook-delivery`.
+ * Null when it does not.
+ */
+export function disablingOf(result: AttemptResult): 'gone' | 'by_receiver' | null {
+  if (result.kind !== 'answer') return null;
+  if (result.status === gone) return 'gone';
+  return result.instruction === 'disable' ? 'by_receiver' : null;
 }

@@ -3,7 +3,8 @@ import { Entity, type RequestContext } from '@counterfoil/engine/define';
 import { type AnyAggregate, instantOf, Problem, randomId } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type WebhookOptions, webhookRoutes } from './routes.ts';
+import type { WebhookOptions } from './options.ts';
+import { webhookRoutes } from './routes.ts';
 import { createSealer } from './sealing.ts';
 import { secretBytes } from './secret.ts';
 import { strictTargetPolicy } from './target-policy.ts';
@@ -13,6 +14,8 @@ const test = suite('webhook routes');
 const options: WebhookOptions = {
   sealer: createSealer(randomBytes(32).toString('base64')),
   policy: strictTargetPolicy,
+  reads: { query: async () => [] },
+  wholeBody: async () => null,
 };
 const routes = webhookRoutes(options);
 const now = instantOf(Date.parse('2026-11-21T00:00:00Z'));
@@ -39,6 +42,7 @@ function contextWith(
   };
   const context = {
     now,
+    principal: { tenantId: 'tenant_1', environmentId: 'env_1' },
     newId: () => options.id ?? randomId('webhook', now),
     load: async (aggregate: AnyAggregate, id: string) => fold(aggregate, id),
     async execute(aggregate: AnyAggregate, id: string, prepare: () => unknown) {
@@ -72,7 +76,7 @@ async function call(
 ): Promise<Record<string, unknown>> {
   const route = routes[key];
   const parsed = 'body' in route && route.body ? route.body.parse(body) : undefined;
-  const input = { params: { id }, query: { limit: 50, offset: 0 }, body: parsed };
+  const input = { params: { id, endpoint_id: id }, query: { limit: 50, offset: 0 }, body: parsed };
   const answer = await route.handle(context, input as never);
   const plain = answer instanceof Entity ? answer.body : answer;
   if (route.response && plain) assert.ok(route.response.safeParse(plain).success, key);
@@ -207,9 +211,12 @@ test('enable, disable and delete', async () => {
 
 test('unknown ids of any form are 404', async () => {
   const context = contextWith(new Map());
+  const bodies: Readonly<Record<string, unknown>> = {
+    'POST /webhooks/endpoints/{id}/recover': { since: now },
+  };
   for (const id of [randomId('webhook', now), 'webhook_1', 'a.b-c', 'wallet_1', '../x']) {
     for (const key of Object.keys(routes).filter((name) => name.includes('{id}')) as Key[]) {
-      const body = key.startsWith('PUT') ? {} : undefined;
+      const body = bodies[key] ?? {};
       assert.is((await problemOf(call(context, key, { id, body }))).code, 'not_found', key);
     }
   }
@@ -217,11 +224,13 @@ test('unknown ids of any form are 404', async () => {
 
 test('rights: reading for the resource, writing for the secret and every change', () => {
   const rights = Object.entries(routes).map(([key, route]) => `${key} ${route.permission}`);
+  const secret = 'GET /webhooks/endpoints/{id}/secret webhook:write';
+  const reading = rights.filter((right) => right.startsWith('GET ') && right !== secret);
   assert.equal(
     rights.filter((right) => right.endsWith('webhook:read')),
-    ['GET /webhooks/endpoints webhook:read', 'GET /webhooks/endpoints/{id} webhook:read'],
+    reading,
   );
-  assert.is(rights.filter((right) => right.endsWith('webhook:write')).length, 6);
+  assert.is(rights.filter((right) => right.endsWith('webhook:write')).length, 12);
 });
 
 test.run();

@@ -48,7 +48,12 @@ test('method, path, headers and body arrive; status and the head of the answer c
     }),
   );
   assert.equal(seen, ['{"a":1}', 'POST', '/hook?a=b', 'yes']);
-  assert.equal(sent.result, { kind: 'answer', status: 202, retryAfterSeconds: 7 });
+  assert.equal(sent.result, {
+    kind: 'answer',
+    status: 202,
+    retryAfterSeconds: 7,
+    instruction: null,
+  });
   assert.is(sent.detail, 'thanks');
 });
 
@@ -67,7 +72,12 @@ test('no more than the limit of an endless answer is read', async () => {
       more();
     }),
   );
-  assert.equal(sent.result, { kind: 'answer', status: 200, retryAfterSeconds: null });
+  assert.equal(sent.result, {
+    kind: 'answer',
+    status: 200,
+    retryAfterSeconds: null,
+    instruction: null,
+  });
   assert.is(sent.detail, 'x'.repeat(standardSendLimits.answerHead));
   assert.ok(written < 64 * 1024 * 1024, 'the connection was cut');
 });
@@ -86,10 +96,20 @@ test('a status that came counts, even when the body then hangs or breaks', async
     }),
     { totalTimeout: 60 },
   );
-  assert.equal(hanging.result, { kind: 'answer', status: 200, retryAfterSeconds: null });
+  assert.equal(hanging.result, {
+    kind: 'answer',
+    status: 200,
+    retryAfterSeconds: null,
+    instruction: null,
+  });
   assert.is(hanging.detail, 'begin');
   const broken = await sendTo(raw('HTTP/1.1 500 No\r\nContent-Length: 99\r\n\r\npart'));
-  assert.equal(broken.result, { kind: 'answer', status: 500, retryAfterSeconds: null });
+  assert.equal(broken.result, {
+    kind: 'answer',
+    status: 500,
+    retryAfterSeconds: null,
+    instruction: null,
+  });
 });
 
 test('what is not HTTP and a refused connection are failures of the connection', async () => {

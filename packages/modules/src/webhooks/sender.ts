@@ -1,5 +1,10 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import { type AttemptResult, type FailureReason, readRetryAfter } from './retry.ts';
+import {
+  type AttemptResult,
+  type FailureReason,
+  readInstruction,
+  readRetryAfter,
+} from './retry.ts';
 import { guardedConnector, type ResolveName } from './target-guard.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
@@ -39,8 +44,8 @@ export interface Sent {
 }
 
 export interface Sender {
-  /** POSTs once, follows no redirect and never throws. */
-  send(outgoing: OutgoingRequest): Promise<Sent>;
+  /** POSTs once, follows no redirect and never throws. The signal cuts it off before its time. */
+  send(outgoing: OutgoingRequest, signal?: AbortSignal): Promise<Sent>;
   /** Cuts every connection. */
   close(): Promise<void>;
 }
@@ -69,15 +74,21 @@ export function createSender(options: {
     maxHeaderSize: maximumHeaderBytes,
   });
   return {
-    send: (outgoing) => attempt(agent, outgoing, limits),
+    send: (outgoing, signal) => attempt(agent, outgoing, limits, signal),
     close: () => agent.destroy(),
   };
 }
 
-async function attempt(agent: Agent, outgoing: OutgoingRequest, limits: SendLimits): Promise<Sent> {
+async function attempt(
+  agent: Agent,
+  outgoing: OutgoingRequest,
+  limits: SendLimits,
+  cut?: AbortSignal,
+): Promise<Sent> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
-  const signal = AbortSignal.timeout(limits.totalTimeout);
+  const inTime = AbortSignal.timeout(limits.totalTimeout);
+  const signal = cut ? AbortSignal.any([inTime, cut]) : inTime;
   try {
     const answer = await request(outgoing.url, {
       dispatcher: agent,
@@ -99,11 +110,12 @@ async function attempt(agent: Agent, outgoing: OutgoingRequest, limits: SendLimi
 }
 
 function answerResult(answer: Dispatcher.ResponseData): AttemptResult {
-  const header = [answer.headers['retry-after']].flat()[0];
+  const header = (name: string): string | undefined => [answer.headers[name]].flat()[0];
   return {
     kind: 'answer',
     status: answer.statusCode,
-    retryAfterSeconds: readRetryAfter(header, Date.now()),
+    retryAfterSeconds: readRetryAfter(header('retry-after'), Date.now()),
+    instruction: readInstruction(header('webhook-delivery')),
   };
 }
 

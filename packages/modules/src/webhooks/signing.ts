@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
-import { secretBytes } from './secret.ts';
+import { createHmac, sign } from 'node:crypto';
+import { privateKeyOf, secretBytes } from './secret.ts';
 
 /** What a signature covers. The body is the exact bytes that are sent. */
 export interface Signable {
@@ -11,14 +11,18 @@ export interface Signable {
 }
 
 /**
- * The signature of a message (Standard Webhooks 1.0.0, `v1`): HMAC-SHA256 over
- * `id.timestamp.body`. Throws a TypeError when the secret is none.
+ * The signature of a message (Standard Webhooks 1.0.0) over `id.timestamp.body`: HMAC-SHA256 as
+ * `v1` under a secret (`whsec_…`), Ed25519 as `v1a` under a private key (`whsk_…`). Throws a
+ * TypeError when the text is neither.
  */
 export function signature({ id, timestamp, body }: Signable, secret: string): string {
+  const head = `${id}.${timestamp}.`;
   const key = secretBytes(secret);
-  if (!key) throw new TypeError('The signing secret is malformed');
-  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
-  return `v1,${mac.digest('base64')}`;
+  if (key) return `v1,${createHmac('sha256', key).update(head).update(body).digest('base64')}`;
+  const privateKey = privateKeyOf(secret);
+  if (!privateKey) throw new TypeError('The signing secret is malformed');
+  const signed = sign(null, Buffer.concat([Buffer.from(head), body]), privateKey);
+  return `v1a,${signed.toString('base64')}`;
 }
 
 /** The three headers of a signed message; several secrets give several signatures. */

@@ -17,7 +17,9 @@ type OtherKind =
   | 'request'
   | 'hold'
   | 'checkpoint'
-  | 'webhook_endpoint';
+  | 'webhook_endpoint'
+  | 'webhook_message'
+  | 'webhook_task';
 
 /** What a place of a request can name. */
 export type Kind = OtherKind | CatalogKind;
@@ -128,6 +130,34 @@ export class Records {
     return (await this.create('/webhooks/endpoints', { url, enabled: false })).id;
   }
 
+  /** An endpoint whose filter nothing fits that these tests do: nothing is sent to it. */
+  async enabledEndpoint(): Promise<string> {
+    const url = `https://example.com/${this.text('hook')}`;
+    const body = { url, event_types: ['credit_note.updated'] };
+    return (await this.create('/webhooks/endpoints', body)).id;
+  }
+
+  /** A message that has come to the delivery worker. */
+  async message(): Promise<string> {
+    await this.endpoint();
+    const { id } = await this.customer();
+    let message: string | undefined;
+    await eventually(
+      async () => {
+        const path = `/webhooks/messages?resource_id=${id}`;
+        message = (await this.tenant.ok('GET', path)).items[0]?.id;
+        return message !== undefined;
+      },
+      () => `the message about ${id} never came`,
+    );
+    return message ?? '';
+  }
+
+  async webhookTask(): Promise<string> {
+    const path = `/webhooks/endpoints/${await this.enabledEndpoint()}/recover`;
+    return (await this.create(path, { since: '2026-01-01T00:00:00Z' })).id;
+  }
+
   async apiKey(): Promise<string> {
     const body = { name: this.text('key'), type: 'private_key' };
     return (await this.create('/secrets/api/keys', body)).secret.id;
@@ -177,6 +207,10 @@ export class Records {
         return this.checkpoint();
       case 'webhook_endpoint':
         return this.endpoint();
+      case 'webhook_message':
+        return this.message();
+      case 'webhook_task':
+        return this.webhookTask();
       default:
         return kind satisfies never;
     }

@@ -1,0 +1,163 @@
+import type { Connection } from '@counterfoil/engine';
+import type { RequestedTask } from '@counterfoil/modules';
+import type { PlannedDelivery, Routed } from './fan-out-plan.ts';
+
+/** A task that is not finished, as it was asked for. */
+export interface OpenTask extends RequestedTask {
+  /** Id of the last message that was looked at. */
+  readonly reached: string;
+}
+
+/** Takes a task that has not been begun, or one that is not finished; null when there is none. */
+export async function nextTask(connection: Connection): Promise<OpenTask | null> {
+  const { rows } = await connection.query<{ resource: string; reached: string | null }>(
+    `select task.resource, run.reached
+       from counterfoil.webhook_tasks task
+       left join counterfoil.webhook_task_runs run on run.task_id = task.id
+      where run.task_id is null or run.state = 'running'
+      order by run.started_at nulls first, task.created_at, task.id limit 1`,
+    [],
+    { name: 'webhook_next_task' },
+  );
+  const [row] = rows;
+  if (!row) return null;
+  return { ...(JSON.parse(row.resource) as RequestedTask), reached: row.reached ?? '' };
+}
+
+/** How far a step has brought a task. */
+export interface Step {
+  readonly state: 'running' | 'finished' | 'cancelled' | 'refused';
+  readonly reached?: string;
+  readonly examined?: number;
+  readonly queued?: number;
+  readonly messageId?: string;
+  /** Why it was refused. */
+  readonly detail?: string;
+}
+
+/** Writes down how far a task is. A task that was taken up last comes after the others. */
+export async function recordStep(
+  connection: Connection,
+  { id, environment_id }: OpenTask,
+  { state, reached = '', examined = 0, queued = 0, messageId, detail }: Step,
+): Promise<void> {
+  await connection.query(
+    `insert into counterfoil.webhook_task_runs as run
+       (task_id, environment_id, state, reached, examined, queued, message_id, detail, finished_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $3 = 'running' then null else now() end)
+     on conflict (task_id) do update
+        set state = excluded.state, reached = greatest(run.reached, excluded.reached),
+            examined = run.examined + excluded.examined, queued = run.queued + excluded.queued,
+            message_id = coalesce(excluded.message_id, run.message_id), detail = excluded.detail,
+            finished_at = excluded.finished_at`,
+    [id, environment_id, state, reached, examined, queued, messageId ?? null, detail ?? null],
+    { name: 'webhook_record_step' },
+  );
+}
+
+/** A message of the past, with the endpoint's delivery of it, if there is one. */
+export interface PastMessage extends Routed {
+  readonly deliveryId: string | null;
+  readonly deliveryState: string | null;
+}
+
+/** The next messages of a period after one that was reached, in the order of the log. */
+export async function readPast(
+  connection: Connection,
+  task: OpenTask,
+  maximum: number,
+): Promise<readonly PastMessage[]> {
+  const { rows } = await connection.query<Omit<PastMessage, 'position'> & { position: string }>(
+    `select message.event_id as id, message.event_type as type, message.position,
+            message.environment_id as "environmentId", message.resource_id as "resourceId",
+            delivery.id as "deliveryId", delivery.state as "deliveryState"
+       from counterfoil.webhook_messages message
+       left join counterfoil.webhook_deliveries delivery
+         on delivery.event_id = message.event_id and delivery.endpoint_id = $2
+        and delivery.trigger in ('scheduled', 'recovery')
+      where message.environment_id = $1 and message.event_id > $3 and message.position > 0
+        and message.occurred_at >= $4 and message.occurred_at < $5
+      order by message.event_id limit $6`,
+    [task.environment_id, task.endpoint_id, task.reached, task.since, task.until, maximum],
+    { name: 'webhook_read_past' },
+  );
+  return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
+}
+
+/** Puts deliveries that had ended back into the queue. */
+export async function requeue(
+  connection: Connection,
+  deliveries: readonly { readonly id: string; readonly planned: PlannedDelivery }[],
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  await connection.query(
+    `update counterfoil.webhook_deliveries delivery
+        set state = planned.state, trigger = 'recovery', failures = 0, queued_at = now(),
+            finished_at = null, lane = planned.lane, guard_seconds = planned.guard_seconds,
+            next_at = coalesce(now() + planned.due_in * interval '1 second', 'infinity')
+       from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[], $5::integer[])
+         as planned (id, state, lane, guard_seconds, due_in)
+      where delivery.id = planned.id and delivery.state in ('exhausted', 'skipped')`,
+    [
+      deliveries.map(({ id }) => id),
+      deliveries.map(({ planned }) => planned.state),
+      deliveries.map(({ planned }) => planned.lane),
+      deliveries.map(({ planned }) => planned.guardSeconds),
+      deliveries.map(({ planned }) => planned.dueInSeconds),
+    ],
+    { name: 'webhook_requeue' },
+  );
+}
+
+/**
+ * Queues a message for an endpoint once more, in no lane and ahead of everything. False when there
+ * is no such message.
+ */
+export async function queueByHand(
+  connection: Connection,
+  { environment_id, endpoint_id }: OpenTask,
+  messageId: string,
+  trigger: 'resend' | 'test',
+): Promise<boolean> {
+  const { count } = await connection.query(
+    `insert into counterfoil.webhook_deliveries
+       (event_id, endpoint_id, environment_id, resource_id, trigger, state, next_at)
+     select event_id, $3, environment_id, resource_id, $4, 'pending', 'epoch'
+       from counterfoil.webhook_messages where environment_id = $1 and event_id = $2`,
+    [environment_id, messageId, endpoint_id, trigger],
+    { name: 'webhook_queue_by_hand' },
+  );
+  return count > 0;
+}
+
+/** The body of the latest message of a type in an environment; null when there is none. */
+export async function latestBody(
+  connection: Connection,
+  environmentId: string,
+  type: string,
+): Promise<string | null> {
+  const { rows } = await connection.query<{ body: string }>(
+    `select convert_from(body, 'UTF8') as body from counterfoil.webhook_messages
+      where environment_id = $1 and event_type = $2 and position > 0
+      order by event_id desc limit 1`,
+    [environmentId, type],
+    { name: 'webhook_latest_body' },
+  );
+  return rows[0]?.body ?? null;
+}
+
+/** Stores a message that no event of the log has caused: its position is 0. */
+export async function insertTestMessage(
+  connection: Connection,
+  { id, tenant_id, environment_id }: OpenTask,
+  message: { readonly id: string; readonly type: string; readonly body: string },
+): Promise<void> {
+  await connection.query(
+    `insert into counterfoil.webhook_messages
+       (event_id, tenant_id, environment_id, event_type, resource_id, position, sequence, stream,
+        revision, correlation_id, occurred_at, body)
+     values ($1, $2, $3, $4, 'test', 0, 0, '', 0, $5, now(), convert_to($6, 'UTF8'))`,
+    [message.id, tenant_id, environment_id, message.type, id, message.body],
+    { name: 'webhook_insert_test_message' },
+  );
+}

@@ -1,0 +1,322 @@
+import { randomBytes } from 'node:crypto';
+import {
+  entity,
+  pageRequest,
+  pageSchema,
+  type RequestContext,
+  route,
+  searchFilters,
+} from '@counterfoil/engine/define';
+import { canonicalJson, invalidField, invalidOperation, isId, notFound } from '@counterfoil/kernel';
+import {
+  type Endpoint,
+  type EndpointDecision,
+  type SealedHeaders,
+  type SignatureKind,
+  sealingContext,
+  webhookEndpoint,
+} from './endpoint.ts';
+import {
+  changeEndpoint,
+  createEndpoint,
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  requireEndpoint,
+  rotateSecret,
+} from './endpoint-decisions.ts';
+import type { EndpointHeaders } from './headers.ts';
+import type { WebhookOptions } from './options.ts';
+import { endpointTable } from './projection.ts';
+import {
+  type ChangeEndpoint,
+  type CreateEndpoint,
+  changeEndpointSchema,
+  createdEndpointSchema,
+  createEndpointSchema,
+  endpointDefaults,
+  endpointListSchema,
+  endpointPathSchema,
+  endpointResource,
+  endpointSchema,
+  type RotateSecret,
+  rotateSecretSchema,
+  type SecretAnswer,
+  secretAnswerSchema,
+} from './schema.ts';
+import type { Sealer } from './sealing.ts';
+import { privateKeyText, publicKeyText, secretEntropyBytes, secretOf } from './secret.ts';
+import { checkTargetUrl, type TargetPolicy } from './target-policy.ts';
+
+/** Bounds the fan-out of one event. Two creations at the same time may pass it by one. */
+const maximumEndpoints = 200;
+
+const tag = 'Webhooks';
+
+const checkedUrl = (url: string, policy: TargetPolicy): string => {
+  const checked = checkTargetUrl(url, policy);
+  if ('refusal' in checked) throw invalidField('/url', checked.refusal);
+  return checked.url;
+};
+
+const sealHeaders = (
+  sealer: Sealer,
+  id: string,
+  headers: EndpointHeaders | null,
+): SealedHeaders | null =>
+  headers === null || Object.keys(headers).length === 0
+    ? null
+    : {
+        names: Object.keys(headers).sort(),
+        sealed: sealer.seal(canonicalJson(headers), sealingContext(id, 'headers')),
+      };
+
+/** What the receiver needs to check signatures. */
+function openSecret(sealer: Sealer, endpoint: Endpoint): SecretAnswer {
+  const secret = sealer.open(endpoint.secret, sealingContext(endpoint.id, 'secret'));
+  const public_key = publicKeyText(secret);
+  return public_key === null ? { secret } : { public_key };
+}
+
+/** The secret that the caller brings, or a new one. Private keys are made here alone. */
+function drawSecret(kind: SignatureKind, given: string | undefined): string {
+  switch (kind) {
+    case 'hmac':
+      return given ?? secretOf(randomBytes(secretEntropyBytes));
+    case 'ed25519':
+      if (given === undefined) return privateKeyText(randomBytes(secretEntropyBytes));
+      throw invalidField('/secret', 'must be left out with signature ed25519');
+    default:
+      return kind satisfies never;
+  }
+}
+
+async function refuseTooMany(context: RequestContext): Promise<void> {
+  const { pagination } = await context.read.list(endpointTable, { limit: 1, offset: 0 });
+  if (pagination.total >= maximumEndpoints) {
+    throw invalidOperation(
+      `An environment can have ${maximumEndpoints} webhook endpoints. Delete one first.`,
+    );
+  }
+}
+
+/**
+ * The decision that creates an endpoint. The secret is drawn here, where a repeated request does
+ * not come, and answered from the event, so that a repetition shows the first one's secret.
+ */
+async function creation(
+  context: RequestContext,
+  { sealer, policy }: WebhookOptions,
+  id: string,
+  body: CreateEndpoint,
+): Promise<EndpointDecision> {
+  const url = checkedUrl(body.url, policy);
+  await refuseTooMany(context);
+  const signature = body.signature ?? endpointDefaults.signature;
+  const secret = drawSecret(signature, body.secret);
+  const given = Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => name in endpointDefaults && value !== undefined),
+  );
+  return createEndpoint({
+    id,
+    url,
+    description: body.description ?? null,
+    event_types: body.event_types ?? null,
+    enabled: body.enabled ?? true,
+    ...endpointDefaults,
+    ...given,
+    signature,
+    headers: sealHeaders(sealer, id, body.headers ?? null),
+    metadata: body.metadata ?? {},
+    secret: sealer.seal(secret, sealingContext(id, 'secret')),
+  });
+}
+
+function change(
+  { sealer, policy }: WebhookOptions,
+  id: string,
+  body: ChangeEndpoint,
+): EndpointDecision {
+  const url = body.url === undefined ? undefined : checkedUrl(body.url, policy);
+  const headers = body.headers === undefined ? undefined : sealHeaders(sealer, id, body.headers);
+  const isSameHeaders = (current: SealedHeaders | null): boolean => {
+    if (!current || !headers) return current === (headers ?? null);
+    const context = sealingContext(id, 'headers');
+    return sealer.open(current.sealed, context) === sealer.open(headers.sealed, context);
+  };
+  return changeEndpoint(id, { ...body, url, headers }, isSameHeaders);
+}
+
+/** An id that no endpoint can have is answered like one that none has. */
+function possibleId(id: string): string {
+  if (!isId('webhook', id)) throw notFound('webhook endpoint', id);
+  return id;
+}
+
+/** Runs a decision on an endpoint and gives the endpoint as it is afterwards. */
+async function decide(context: RequestContext, id: string, decision: () => EndpointDecision) {
+  const outcome = await context.execute(webhookEndpoint, possibleId(id), decision);
+  return entity(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);
+}
+
+function rotation(
+  { sealer }: WebhookOptions,
+  endpoint: Endpoint,
+  { grace_seconds, signature = endpoint.signature, secret }: RotateSecret,
+): EndpointDecision {
+  const { id } = endpoint;
+  const sealed = sealer.seal(drawSecret(signature, secret), sealingContext(id, 'secret'));
+  return rotateSecret(id, { secret: sealed, signature, graceSeconds: grace_seconds });
+}
+
+/** Reading secrets lets one forge deliveries, so it needs the right to write. */
+const secretRoutes = (options: WebhookOptions) => ({
+  'GET /webhooks/endpoints/{id}/secret': route({
+    summary: 'Get the signing secret of a webhook endpoint',
+    description: 'With signature ed25519: the public key.',
+    tag,
+    status: 200,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    response: secretAnswerSchema,
+    handle: async (context, { params: { id } }) => {
+      const endpoint = requireEndpoint(await context.load(webhookEndpoint, possibleId(id)), id);
+      return openSecret(options.sealer, endpoint);
+    },
+  }),
+  'POST /webhooks/endpoints/{id}/secret/rotate': route({
+    summary: 'Put another signing secret in the place of the current one',
+    description: 'During the grace period deliveries carry a signature by each of them.',
+    tag,
+    status: 200,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    body: rotateSecretSchema,
+    bodyOptional: true,
+    response: secretAnswerSchema,
+    handle: async (context, { params: { id }, body }) => {
+      const { state, revision } = await context.execute(
+        webhookEndpoint,
+        possibleId(id),
+        async () => {
+          const current = await context.load(webhookEndpoint, id);
+          return rotation(options, requireEndpoint(current, id), body);
+        },
+      );
+      return entity(openSecret(options.sealer, requireEndpoint(state, id)), revision);
+    },
+  }),
+});
+
+const switchRoutes = {
+  'POST /webhooks/endpoints/{id}/enable': route({
+    summary: 'Enable a webhook endpoint',
+    description:
+      'Events that happened while it was disabled are not delivered by this, but can be recovered.',
+    tag,
+    status: 200,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    response: endpointSchema,
+    handle: (context, { params: { id } }) => decide(context, id, () => enableEndpoint(id)),
+  }),
+  'POST /webhooks/endpoints/{id}/disable': route({
+    summary: 'Disable a webhook endpoint',
+    description: 'What is waiting for delivery is skipped.',
+    tag,
+    status: 200,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    response: endpointSchema,
+    handle: (context, { params: { id } }) =>
+      decide(context, id, () => disableEndpoint(id, 'by_request')),
+  }),
+};
+
+const readRoutes = {
+  'GET /webhooks/endpoints': route({
+    summary: 'List webhook endpoints',
+    tag,
+    status: 200,
+    permission: 'webhook:read',
+    query: endpointListSchema,
+    response: pageSchema(endpointSchema),
+    handle: (context, { query }) =>
+      context.read.list(
+        endpointTable,
+        pageRequest(endpointTable, query),
+        searchFilters(endpointTable, query),
+      ),
+  }),
+  'GET /webhooks/endpoints/{id}': route({
+    summary: 'Get a webhook endpoint',
+    tag,
+    status: 200,
+    permission: 'webhook:read',
+    params: endpointPathSchema,
+    response: endpointSchema,
+    handle: async (context, { params: { id } }) => {
+      const found = await context.read.find(endpointTable, id);
+      if (!found) throw notFound('webhook endpoint', id);
+      return entity(found.resource, found.revision);
+    },
+  }),
+};
+
+/** PUT and PATCH are the same: neither takes what is left out as a wish to clear it. */
+const changeRoute = (options: WebhookOptions) =>
+  route({
+    summary: 'Change a webhook endpoint',
+    description: 'Members that are left out stay as they are; headers are replaced as a whole.',
+    tag,
+    status: 200,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    body: changeEndpointSchema,
+    response: endpointSchema,
+    handle: (context, { params: { id }, body }) =>
+      decide(context, id, () => change(options, id, body)),
+  });
+
+const writeRoutes = (options: WebhookOptions) => ({
+  'POST /webhooks/endpoints': route({
+    summary: 'Create a webhook endpoint',
+    description: 'It receives the events that happen from now on. The answer shows its secret.',
+    tag,
+    status: 201,
+    permission: 'webhook:write',
+    body: createEndpointSchema,
+    response: createdEndpointSchema,
+    handle: async (context, { body }) => {
+      const id = context.newId('webhook');
+      const { state, revision } = await context.execute(webhookEndpoint, id, () =>
+        creation(context, options, id, body),
+      );
+      const endpoint = requireEndpoint(state, id);
+      const secret = openSecret(options.sealer, endpoint);
+      return entity({ ...endpointResource(endpoint), ...secret }, revision);
+    },
+  }),
+  'PUT /webhooks/endpoints/{id}': changeRoute(options),
+  'PATCH /webhooks/endpoints/{id}': changeRoute(options),
+  'DELETE /webhooks/endpoints/{id}': route({
+    summary: 'Delete a webhook endpoint',
+    description: 'What is waiting for delivery is cancelled.',
+    tag,
+    status: 204,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    handle: async (context, { params: { id } }) => {
+      await context.execute(webhookEndpoint, possibleId(id), () => deleteEndpoint(id));
+      return undefined;
+    },
+  }),
+});
+
+/** The routes of webhook endpoints themselves. */
+export const endpointRoutes = (options: WebhookOptions) => ({
+  ...writeRoutes(options),
+  ...readRoutes,
+  ...secretRoutes(options),
+  ...switchRoutes,
+});

@@ -1,0 +1,30 @@
+import type { Publisher, RequestContext } from '@counterfoil/engine/define';
+import type { MessageOrigin } from './options.ts';
+
+/** The name of a stream: `<aggregate>-<environment or tenant>.<id>`. */
+const streamShape = /^([a-z0-9_]+)-[^.]+\.(.+)$/;
+
+/**
+ * Makes the body of a message anew: folds its record's stream up to the event, as the relay did,
+ * and publishes that event again. Null when nobody publishes such a message any more.
+ */
+export const wholeBodyFrom =
+  (publishers: readonly Publisher[]) =>
+  async (context: RequestContext, origin: MessageOrigin): Promise<unknown> => {
+    const [, category, id = ''] = streamShape.exec(origin.stream) ?? [];
+    const publisher = publishers.find(({ aggregate }) => aggregate.name === category);
+    if (!publisher) return null;
+    const { aggregate, publish } = publisher;
+    let before = aggregate.initial;
+    for await (const event of context.history(aggregate, id, { maximum: origin.revision + 1 })) {
+      const after = aggregate.evolve(before, event);
+      if (event.revision === origin.revision) {
+        const publication = publish({ event, before, after }).find(
+          ({ type, resourceId }) => type === origin.type && resourceId === origin.resourceId,
+        );
+        return publication ? { event_type: publication.type, ...publication.body } : null;
+      }
+      before = after;
+    }
+    return null;
+  };
