@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+const resetPeriodSchema = z.enum([
+  'DAILY',
+  'WEEKLY',
+  'MONTHLY',
+  'QUARTERLY',
+  'HALF_YEARLY',
+  'ANNUAL',
+  'NEVER',
+]);
+
+/** Where a part of an entitlement comes from (specification, EntitlementSource; surface §2.3). */
+export const entitlementSourceSchema = z
+  .object({
+    entitlement_id: z.string(),
+    subscription_id: z.string(),
+    entity_type: z.enum(['plan', 'addon', 'subscription']),
+    entity_id: z.string(),
+    entity_name: z.string(),
+    quantity: z.number().int(),
+    is_enabled: z.boolean(),
+    usage_limit: z
+      .number()
+      .int()
+      .optional()
+      .meta({ description: 'Of a metered feature; absent: unlimited. Counts quantity times' }),
+    usage_reset_period: resetPeriodSchema.optional(),
+    static_value: z.string().optional(),
+  })
+  .meta({ id: 'EntitlementSource' });
+export type EntitlementSource = z.output<typeof entitlementSourceSchema>;
+
+/** What all sources together grant (specification, Get customer entitlements; surface §2.3). */
+export const aggregatedEntitlementSchema = z
+  .object({
+    is_enabled: z.boolean(),
+    is_soft_limit: z.boolean(),
+    usage_limit: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'Of a metered feature; null: unlimited' }),
+    usage_reset_period: resetPeriodSchema
+      .optional()
+      .meta({ description: 'Of a metered feature; absent: with the billing period' }),
+    static_values: z.array(z.string()),
+  })
+  .meta({ id: 'AggregatedEntitlement' });
+export type AggregatedEntitlement = z.output<typeof aggregatedEntitlementSchema>;
