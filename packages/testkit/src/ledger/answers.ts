@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyCommand, Command } from './commands.ts';
+import type { Data } from './history.ts';
+import type { Effect } from './keeper.ts';
+import type { BulkRuling, Faces, Ruling } from './oracle.ts';
+import type { Trace } from './trace.ts';
+
+/** An answer, and what the oracle says of its command. */
+export interface Judged {
+  readonly answer: { readonly status: number; readonly body: Data };
+  readonly command: Command;
+  readonly ruling: Ruling;
+  /** The wallet after the command. */
+  readonly faces: Faces;
+  readonly numbers: ReadonlyMap<string, number>;
+}
+
+type Numbers = Judged['numbers'];
+
+/** Compares what is seen with what must be; a sentence when they differ, else null. */
+const differ = (what: string, seen: unknown, right: unknown): string | null =>
+  isDeepStrictEqual(seen, right)
+    ? null
+    : `${what} is ${JSON.stringify(seen)}, should be ${JSON.stringify(right)}`;
+
+/** What is wrong with an answer; null when it says exactly what the rules say. */
+export function checkAnswer(judged: Judged): string | null {
+  const { answer, ruling, command } = judged;
+  if (ruling.kind === 'refused') {
+    const seen = [answer.status, answer.body.code, answer.body.details ?? null];
+    return differ('the refusal', seen, [400, 'invalid_operation', ruling.details]);
+  }
+  const status = command.kind === 'hold' ? 201 : 200;
+  return differ('the status', answer.status, status) ?? checkBody(judged, ruling.effects);
+}
+
+function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
+  const { answer, command, faces, numbers, ruling } = judged;
+  const { body } = answer;
+  switch (command.kind) {
+    case 'create':
+    case 'settings':
+    case 'freeze':
+    case 'unfreeze':
+    case 'terminate':
+      return checkWallet(body, faces);
+    case 'top-up':
+      return checkWallet(body.wallet, faces) ?? checkEntry(body, effects, 'CreditsLoaded', numbers);
+    case 'debit':
+      return (
+        checkWallet(body.wallet, faces) ?? checkEntry(body, effects, 'CreditsDebited', numbers)
+      );
+    case 'capture':
+      return checkWallet(body.wallet, faces) ?? checkEntry(body, effects, 'HoldCaptured', numbers);
+    case 'bulk': {
+      const rulings = ruling.kind === 'done' ? ruling.results : [];
+      return checkWallet(body.wallet, faces) ?? checkResults(body.results, rulings, numbers);
+    }
+    case 'hold':
+    case 'void':
+      return checkHold(body, effects);
+    default:
+      return command satisfies never;
+  }
+}
+
+/** What of a wallet resource the rules determine. */
+export const facesIn = (wallet: Data): Faces => ({
+  wallet_status: wallet.wallet_status,
+  credit_balance: wallet.credit_balance,
+  balance: wallet.balance,
+  credits_available_breakdown: wallet.credits_available_breakdown,
+  credits_held: wallet.credits_held,
+  alert_state: wallet.alert_state,
+});
+
+const checkWallet = (wallet: Data, faces: Faces): string | null =>
+  differ('the wallet', facesIn(wallet), faces);
+
+/** What of a ledger entry the rules determine, in the words of the oracle. */
+export const entryIn = (entry: Data, numbers: Numbers): Data => ({
+  number: numbers.get(entry.id),
+  kind: entry.type,
+  reason: entry.transaction_reason,
+  credits: entry.credit_amount,
+  amount: entry.amount,
+  before: entry.credit_balance_before,
+  after: entry.credit_balance_after,
+  ...(entry.type === 'credit'
+    ? {
+        available: entry.credits_available,
+        priority: entry.priority ?? null,
+        expires: entry.expiry_date ?? null,
+      }
+    : {
+        drawn: entry.drawn_from.map((draw: Data) => [
+          numbers.get(draw.transaction_id),
+          draw.credits,
+        ]),
+      }),
+});
+
+/** An effect that is an entry, as `entryIn` gives it. */
+export function entryEffect(effect: Effect): Data {
+  const { number, reason, credits, amount, before, after, available, priority, expires } = effect;
+  const isCredit = effect.type === 'CreditsLoaded';
+  const drawn = (effect.drawn ?? []) as readonly (readonly unknown[])[];
+  return {
+    number,
+    kind: isCredit ? 'credit' : 'debit',
+    reason,
+    credits,
+    amount,
+    before,
+    after,
+    ...(isCredit
+      ? { available, priority, expires }
+      : { drawn: drawn.map(([lot, taken]) => [lot, taken]) }),
+  };
+}
+
+function checkEntry(
+  body: Data,
+  effects: readonly Effect[],
+  type: string,
+  numbers: Numbers,
+): string | null {
+  const effect = effects.find((each) => each.type === type);
+  if (!effect) return `an answer with an entry where there is no ${type}`;
+  return differ('the entry', entryIn(body.wallet_transaction, numbers), entryEffect(effect));
+}
+
+function checkHold(body: Data, effects: readonly Effect[]): string | null {
+  const made = effects.find(({ type }) => type === 'CreditsHeld');
+  if (made) {
+    const seen = [body.hold_status, body.credits, body.captured_credits, body.expires_at ?? null];
+    return differ('the hold', seen, ['open', made.credits, '0', made.expires]);
+  }
+  const ended = effects.find(({ id, cause }) => id === body.id && cause === 'voided');
+  return differ('the hold', [body.hold_status, body.ended_at], ['voided', ended?.at]);
+}
+
+function checkResults(
+  results: readonly Data[],
+  rulings: readonly BulkRuling[],
+  numbers: Numbers,
+): string | null {
+  const seen = results.map(({ index, status, wallet_transaction, error }) => [
+    index,
+    status,
+    wallet_transaction ? numbers.get(wallet_transaction.id) : (error.details ?? null),
+  ]);
+  const right = rulings.map((ruling, index) =>
+    'number' in ruling ? [index, 'completed', ruling.number] : [index, 'failed', ruling.details],
+  );
+  return differ('the results', seen, right);
+}
+
+/** Whether a repetition got the first answer again, word for word. */
+export function checkReplay(repeated: Trace, first: Trace): boolean {
+  const { answer } = repeated;
+  if (answer === null || !isSameBody(repeated, first)) return false;
+  if (first.answer === null || first.answer.status >= 500) return true;
+  const isReplay = answer.isReplay || answer.status >= 400;
+  return isReplay && answer.status === first.answer.status && sayTheSame(answer, first.answer);
+}
+
+/** Failures name the request in `instance`; everything else must be equal. */
+const sayTheSame = (one: { readonly body: Data }, other: { readonly body: Data }): boolean =>
+  isDeepStrictEqual({ ...one.body, instance: null }, { ...other.body, instance: null });
+
+/** Whether a request with the key of another one was told in which fields it differs. */
+export function isConflictOf(repeated: Trace, first: Trace): boolean {
+  const { answer } = repeated;
+  const differing = differingFields(bodyOf(repeated.command), bodyOf(first.command));
+  return (
+    differing.length > 0 &&
+    answer?.status === 409 &&
+    answer.body.code === 'idempotency_conflict' &&
+    isDeepStrictEqual(answer.body.details?.fields, differing)
+  );
+}
+
+const bodyOf = (command: AnyCommand): Data => ('body' in command ? (command.body as Data) : {});
+
+const isSameBody = (one: Trace, other: Trace): boolean =>
+  differingFields(bodyOf(one.command), bodyOf(other.command)).length === 0;
+
+/** Names of the fields in which two bodies differ. Generated bodies never spell a default out. */
+export function differingFields(one: Data, other: Data): string[] {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].filter((name) => !isDeepStrictEqual(one[name], other[name])).sort();
+}

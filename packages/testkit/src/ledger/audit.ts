@@ -1,0 +1,78 @@
+import * as assert from 'uvu/assert';
+import { playedAgain } from './again.ts';
+import { checkTampering } from './checks/chain-checks.ts';
+import type { Fault } from './checks/fault.ts';
+import { checkLots, checkNoNegative } from './checks/lot-checks.ts';
+import { checkBalanceChain, checkConservation } from './checks/money-checks.ts';
+import { checkDurability, checkKeys, type Published } from './checks/request-checks.ts';
+import { checkStates } from './checks/state-checks.ts';
+import { checkReads, type Reads } from './checks/view-checks.ts';
+import { checkDeterminism, checkIsolation } from './checks/world-checks.ts';
+import type { LedgerClient } from './client.ts';
+import { explain } from './explain.ts';
+import type { History } from './history.ts';
+import type { LedgerAnswer, Trace } from './trace.ts';
+
+/** All that is known of a wallet, for the checkers. */
+export interface Evidence {
+  readonly history: History;
+  readonly traces: readonly Trace[];
+  readonly reads: Reads;
+  readonly tenantId: string;
+  readonly environmentId: string;
+  readonly strangers: readonly LedgerAnswer[];
+  readonly published?: readonly Published[];
+}
+
+/** The checkers that need nothing but the ledger itself. */
+export const ledgerChecks = [
+  checkConservation,
+  checkBalanceChain,
+  checkLots,
+  checkNoNegative,
+  checkTampering,
+  checkStates,
+] as const;
+
+/** Every invariant that a ledger breaks, judged by the ledger alone. */
+export const ledgerFaults = (history: History): Fault[] =>
+  ledgerChecks.flatMap((check) => check(history) ?? []);
+
+/** Asserts that a ledger is what the oracle says and that all of I1 to I11 hold of it. */
+export async function assertProven(evidence: Evidence): Promise<void> {
+  const { history, traces } = evidence;
+  explain(history, traces);
+  const again = await playedAgain(history, traces);
+  const faults = [
+    ...ledgerFaults(history),
+    ...[
+      checkKeys(evidence),
+      checkDurability(evidence),
+      checkReads(evidence),
+      checkIsolation(evidence),
+      checkDeterminism({ history, again }),
+    ].flatMap((fault) => fault ?? []),
+  ];
+  const sentences = faults.map(({ invariant, revision, message }) => {
+    return `${invariant}${revision === null ? '' : ` at revision ${revision}`}: ${message}`;
+  });
+  assert.is(sentences.join('\n'), '', sentences.join('\n'));
+}
+
+/** What is read of a wallet, and the ledger at that very moment. */
+export async function readAll(
+  client: LedgerClient,
+  walletId: string,
+): Promise<{ readonly history: History; readonly reads: Reads }> {
+  for (;;) {
+    const before = await client.history(walletId);
+    const wallet = await client.read(walletId, '');
+    const entries = await client.read(walletId, '/transactions');
+    const holds = await client.read(walletId, '/holds');
+    const balance = await client.read(walletId, '/balance');
+    const history = await client.history(walletId);
+    // Something may have fallen due meanwhile.
+    if (before.length !== history.length) continue;
+    return { history, reads: { wallet, entries: entries.items, holds: holds.items, balance } };
+  }
+}

@@ -1,0 +1,113 @@
+import { shownCredits } from './units.ts';
+
+/**
+ * What the oracle remembers of a wallet. Lots lie about in no order and are sorted whenever credits
+ * are taken: slow, and hard to get wrong.
+ */
+export interface Lot {
+  /** Number of the entry that loaded it. */
+  readonly number: number;
+  readonly isPurchased: boolean;
+  readonly priority: number | null;
+  /** Milliseconds since 1970; null: never. */
+  readonly expires: number | null;
+  left: bigint;
+}
+
+export interface Hold {
+  readonly id: string;
+  readonly credits: bigint;
+  readonly expires: number | null;
+  /** What was taken for it, as it was taken. */
+  readonly parts: Lot[];
+}
+
+/** An alert level and the balance at which it is reached. */
+export interface Level {
+  readonly state: string;
+  readonly threshold: string;
+  readonly isBelow: boolean;
+}
+
+export interface Books {
+  status: 'active' | 'frozen' | 'closed';
+  alert: string;
+  /** Alert levels that count, the most severe first. */
+  levels: readonly Level[];
+  /** Text of each setting that was given. */
+  settings: Readonly<Record<string, string>>;
+  balance: bigint;
+  entries: number;
+  lots: Lot[];
+  holds: Hold[];
+}
+
+/** A copy that shares nothing that changes. */
+export const copied = (books: Books): Books => ({
+  ...books,
+  lots: books.lots.map((lot) => ({ ...lot })),
+  holds: books.holds.map((hold) => ({ ...hold, parts: hold.parts.map((part) => ({ ...part })) })),
+});
+
+const later = Number.POSITIVE_INFINITY;
+
+/** Whether a lot is spent before another (decision 23). */
+function isBefore(a: Lot, b: Lot): boolean {
+  const ranks = ({ priority, expires, isPurchased, number }: Lot) =>
+    [priority ?? later, expires ?? later, isPurchased ? 1 : 0, number] as const;
+  const [left, right] = [ranks(a), ranks(b)];
+  const place = left.findIndex((rank, index) => rank !== right[index]);
+  return (left[place] ?? 0) < (right[place] ?? 0);
+}
+
+/** The lots in the order in which they are spent. */
+export const inOrder = <Item extends Lot>(lots: readonly Item[]): Item[] =>
+  lots.toSorted((a, b) => (a === b ? 0 : isBefore(a, b) ? -1 : 1));
+
+export const total = (lots: readonly Lot[]): bigint =>
+  lots.reduce((sum, { left }) => sum + left, 0n);
+
+/** Credits that can be taken or held: what lies in lots. */
+export const available = ({ lots }: Books): bigint => total(lots);
+
+export const held = ({ holds }: Books): bigint =>
+  holds.reduce((sum, { credits }) => sum + credits, 0n);
+
+/** What was taken beyond what was there. */
+export const debt = ({ lots, holds, balance }: Books): bigint =>
+  total([...lots, ...holds.flatMap(({ parts }) => parts)]) - balance;
+
+/** Takes credits out of lots that stand in their order, as far as they go. Gives the parts taken. */
+export function take(lots: readonly Lot[], credits: bigint): Lot[] {
+  const taken: Lot[] = [];
+  let missing = credits;
+  for (const lot of lots) {
+    const left = lot.left < missing ? lot.left : missing;
+    if (left <= 0n) continue;
+    lot.left -= left;
+    missing -= left;
+    taken.push({ ...lot, left });
+  }
+  return taken;
+}
+
+/** Puts a part back where it came from. */
+export function putBack(books: Books, part: Lot): void {
+  if (part.left === 0n) return;
+  const lot = books.lots.find(({ number }) => number === part.number);
+  if (lot) lot.left += part.left;
+  else books.lots.push({ ...part });
+}
+
+/** A draw as it stands in an event: lot, credits taken, credits that its lot has afterwards. */
+export type Draw = readonly [lot: number, credits: string, remaining: string];
+
+/** Parts that were taken or have come back, one line per lot, with what the lots have now. */
+export function draws({ lots }: Books, parts: readonly Lot[]): Draw[] {
+  const byLot = new Map<number, bigint>();
+  for (const { number, left } of parts) byLot.set(number, (byLot.get(number) ?? 0n) + left);
+  return [...byLot].map(([number, credits]) => {
+    const left = lots.find((lot) => lot.number === number)?.left ?? 0n;
+    return [number, shownCredits(credits), shownCredits(left)];
+  });
+}

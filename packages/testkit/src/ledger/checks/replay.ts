@@ -1,0 +1,178 @@
+import type { Hold, Lot } from '../books.ts';
+import type { Data, HistoryEvent } from '../history.ts';
+import { creditsOf } from '../units.ts';
+import { must } from './fault.ts';
+
+/** A lot with its whole life: what was granted is consumed, expired, held or left. */
+export interface ReplayedLot extends Lot {
+  readonly id: string;
+  readonly granted: bigint;
+  consumed: bigint;
+  expired: bigint;
+}
+
+const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
+const time = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+
+/** A wallet as its events say it is, added up anew: no balance that an event claims is believed. */
+export class Replay {
+  balance = 0n;
+  status: 'active' | 'frozen' | 'closed' = 'active';
+  created: Data = {};
+  alertSettings: Data | null = null;
+  alert = 'ok';
+  readonly lots = new Map<string, ReplayedLot>();
+  readonly holds = new Map<string, Hold>();
+  /** What became of each hold that was ever made. */
+  readonly ends = new Map<string, 'open' | 'captured' | 'voided' | 'expired'>();
+
+  /** Takes the next event. Types that change nothing here are passed over. */
+  take(event: HistoryEvent): void {
+    const { type, data } = event;
+    switch (type) {
+      case 'WalletCreated':
+        this.created = data;
+        this.alertSettings = data.alert_settings;
+        return;
+      case 'WalletSettingsChanged':
+        if ('alert_settings' in data) this.alertSettings = data.alert_settings;
+        return;
+      case 'CreditsLoaded':
+        this.#load(data);
+        return;
+      case 'CreditsDebited':
+      case 'CreditsExpired':
+        this.balance -= creditsOf(data.credits);
+        for (const draw of data.drawn) this.#draw(event, draw, type === 'CreditsExpired');
+        return;
+      case 'CreditsHeld':
+        this.#hold(event);
+        return;
+      case 'HoldCaptured':
+      case 'HoldReleased':
+        this.#end(event);
+        return;
+      case 'WalletFrozen':
+        this.status = 'frozen';
+        return;
+      case 'WalletUnfrozen':
+        this.status = 'active';
+        return;
+      case 'WalletClosed':
+        this.status = 'closed';
+        return;
+      case 'AlertStateChanged':
+        this.alert = data.after;
+        return;
+      default:
+    }
+  }
+
+  /** Lots that have credits. */
+  openLots(): ReplayedLot[] {
+    return [...this.lots.values()].filter(({ left }) => left > 0n);
+  }
+
+  held(): bigint {
+    return [...this.holds.values()].reduce((sum, { credits }) => sum + credits, 0n);
+  }
+
+  /** What holds have of a lot, or of all. */
+  heldOf(number: number | null): bigint {
+    return [...this.holds.values()]
+      .flatMap(({ parts }) => parts)
+      .filter((part) => number === null || part.number === number)
+      .reduce((sum, { left }) => sum + left, 0n);
+  }
+
+  lotOf(event: HistoryEvent, id: string): ReplayedLot {
+    const lot = this.lots.get(id);
+    must(lot !== undefined, event, `names a load ${id} that there never was`);
+    return lot as ReplayedLot;
+  }
+
+  #load(data: Data): void {
+    this.balance += creditsOf(data.credits);
+    const left = creditsOf(data.credits_available);
+    this.lots.set(data.transaction_id, {
+      id: data.transaction_id,
+      number: data.sequence,
+      isPurchased: purchases.includes(data.reason),
+      priority: data.priority,
+      expires: time(data.expires_at),
+      left,
+      granted: left,
+      consumed: 0n,
+      expired: 0n,
+    });
+  }
+
+  #draw(event: HistoryEvent, draw: Data, isExpiry: boolean): void {
+    const lot = this.lotOf(event, draw.transaction_id);
+    const credits = creditsOf(draw.credits);
+    must(credits > 0n && credits <= lot.left, event, `draws ${draw.credits} from ${lot.id}`);
+    lot.left -= credits;
+    if (isExpiry) lot.expired += credits;
+    else lot.consumed += credits;
+  }
+
+  #hold(event: HistoryEvent): void {
+    const { hold_id: id, credits, expires_at, drawn } = event.data;
+    must(!this.ends.has(id), event, `the hold ${id} is made twice`);
+    const parts = drawn.map((draw: Data): Lot => {
+      const lot = this.lotOf(event, draw.transaction_id);
+      const taken = creditsOf(draw.credits);
+      must(taken > 0n && taken <= lot.left, event, `holds ${draw.credits} of ${lot.id}`);
+      lot.left -= taken;
+      return { ...lot, left: taken };
+    });
+    this.holds.set(id, { id, credits: creditsOf(credits), expires: time(expires_at), parts });
+    this.ends.set(id, 'open');
+  }
+
+  #end(event: HistoryEvent): void {
+    const { type, data } = event;
+    const hold = this.holds.get(data.hold_id);
+    must(hold !== undefined, event, `the hold ${data.hold_id} ends, and was not open`);
+    if (!hold) return;
+    if (type === 'HoldCaptured') {
+      const credits = creditsOf(data.credits);
+      must(credits <= hold.credits, event, `captures ${data.credits}, more than was held`);
+      this.balance -= credits;
+      for (const draw of data.drawn) this.#capture(event, hold, draw);
+    }
+    for (const draw of data.returned) this.#giveBack(event, hold, draw);
+    // What is left of the parts has paid a debt.
+    for (const { number, left } of hold.parts) {
+      const lot = [...this.lots.values()].find((each) => each.number === number);
+      if (lot) lot.consumed += left;
+    }
+    this.holds.delete(data.hold_id);
+    this.ends.set(data.hold_id, type === 'HoldCaptured' ? 'captured' : data.cause);
+  }
+
+  /** What a hold has of a lot goes first, and then what the lot itself has. */
+  #capture(event: HistoryEvent, hold: Hold, draw: Data): void {
+    const lot = this.lotOf(event, draw.transaction_id);
+    const credits = creditsOf(draw.credits);
+    const part = hold.parts.find(({ number }) => number === lot.number);
+    const own = part && part.left < credits ? part.left : part ? credits : 0n;
+    if (part) part.left -= own;
+    must(credits - own <= lot.left, event, `captures ${draw.credits} of ${lot.id}`);
+    lot.left -= credits - own;
+    lot.consumed += credits;
+  }
+
+  #giveBack(event: HistoryEvent, hold: Hold, draw: Data): void {
+    const lot = this.lotOf(event, draw.transaction_id);
+    const credits = creditsOf(draw.credits);
+    const part = hold.parts.find(({ number }) => number === lot.number);
+    must(
+      part !== undefined && credits <= part.left,
+      event,
+      `gives ${draw.credits} back to ${lot.id}`,
+    );
+    if (part) part.left -= credits;
+    lot.left += credits;
+  }
+}

@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util';
+import { differingFields } from '../answers.ts';
+import { type Data, groupsOf, type History, isEntry } from '../history.ts';
+import type { Trace } from '../trace.ts';
+import { checker, must } from './fault.ts';
+
+/** A ledger, and the requests that made it. */
+export interface Requested {
+  readonly history: History;
+  readonly traces: readonly Trace[];
+}
+
+const operationOf = ({ command, key }: Trace): string =>
+  `${command.kind} ${'hold' in command ? command.hold : ''} ${key}`;
+
+const bodyOf = ({ command }: Trace): Data => ('body' in command ? (command.body as Data) : {});
+
+/**
+ * I5: a key has at most one effect; whoever repeats the request gets the first answer again, word for
+ * word; whoever sends another body with it is refused and told which fields differ.
+ */
+export const checkKeys = checker('I5', ({ history, traces }: Requested) => {
+  const seen = new Set<string>();
+  for (const { events } of groupsOf(history)) {
+    const [first, ...others] = events;
+    const request = first?.metadata.request;
+    for (const event of others) must(!event.metadata.request, event, 'is marked in the middle');
+    if (!request || !first) continue;
+    must(!seen.has(request.key), first, 'a key has its effect for the second time');
+    seen.add(request.key);
+    must(request.events === events.length, first, `counts ${request.events} events of its request`);
+  }
+  const operations = new Set(traces.filter(({ key }) => key !== null).map(operationOf));
+  for (const operation of operations) {
+    assertSameAnswers(
+      history,
+      traces.filter((trace) => operationOf(trace) === operation),
+    );
+  }
+});
+
+/** Answers to one key of one operation. */
+function assertSameAnswers(history: History, traces: readonly Trace[]): void {
+  const first = traces.find(({ requestId }) =>
+    history.some(({ metadata }) => metadata.$correlationId === requestId),
+  );
+  if (!first?.answer || first.key === null || first.answer.status >= 500) return;
+  for (const trace of traces) {
+    const { answer, requestId } = trace;
+    if (!answer || answer.status >= 500 || trace.sent < first.answered) continue;
+    if (trace.command.kind === 'bad') continue;
+    const fields = differingFields(bodyOf(trace), bodyOf(first));
+    if (fields.length > 0) {
+      must(answer.status === 409, null, `${requestId} used the key of another request`);
+      const named: unknown = answer.body.details?.fields;
+      must(isDeepStrictEqual(named, fields), null, `${requestId} was told ${named}`);
+    } else {
+      const isSame =
+        answer.status === first.answer.status &&
+        isDeepStrictEqual(
+          { ...answer.body, instance: null },
+          { ...first.answer.body, instance: null },
+        );
+      must(isSame, null, `${requestId} was answered otherwise than ${first.requestId}`);
+    }
+  }
+}
+
+/** A message of the public stream about the wallet. */
+export interface Published {
+  readonly type: string;
+  readonly revision: number;
+  readonly text: string;
+}
+
+/**
+ * I6: what was acknowledged is in the log, once; and, where the public stream is given, every entry
+ * is published once and in order, and nothing that the log does not have.
+ */
+export const checkDurability = checker(
+  'I6',
+  ({ history, traces, published }: Requested & { readonly published?: readonly Published[] }) => {
+    const entries = new Map(
+      history.filter(isEntry).map((event) => [event.data.transaction_id, event]),
+    );
+    must(entries.size === history.filter(isEntry).length, null, 'an entry is there twice');
+    for (const { answer, requestId } of traces) {
+      for (const id of acknowledged(answer?.body ?? {})) {
+        must(entries.has(id), null, `${requestId} was told of ${id}, which is not in the log`);
+      }
+    }
+    if (published) assertPublished(history, published);
+  },
+);
+
+const acknowledged = ({ wallet_transaction, results = [] }: Data): string[] =>
+  [wallet_transaction, ...results.map((result: Data) => result.wallet_transaction)].flatMap(
+    (entry) => entry?.id ?? [],
+  );
+
+function assertPublished(history: History, published: readonly Published[]): void {
+  let last = -1;
+  for (const { revision, type } of published) {
+    must(revision >= last, null, `revision ${revision} is published after ${last}`);
+    must(revision < history.length, null, `${type} of revision ${revision} is not in the log`);
+    last = revision;
+  }
+  const transactions = published.filter(({ type }) => type === 'wallet.transaction.created');
+  const told = transactions.map(({ revision, text }) => [
+    revision,
+    JSON.parse(text).transaction.id,
+  ]);
+  const right = history
+    .filter(isEntry)
+    .map(({ revision, data }) => [revision, data.transaction_id]);
+  must(isDeepStrictEqual(told, right), null, 'not every entry is published once');
+}

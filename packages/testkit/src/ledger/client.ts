@@ -1,0 +1,28 @@
+import type { WireCommand } from './commands.ts';
+import type { Data, History } from './history.ts';
+import type { LedgerAnswer } from './trace.ts';
+
+/** A request as a client sends it. */
+export interface LedgerRequest extends WireCommand {
+  readonly requestId: string;
+  readonly key: string | null;
+  /** In memory: when it arrived, if that was before it was decided. Milliseconds since 1970. */
+  readonly arrivedAt?: number;
+}
+
+/** What is read of a wallet, to be compared with its ledger. */
+export type ReadPath = '' | '/transactions' | '/holds' | '/balance';
+
+/** One service with wallets, however it is reached. */
+export interface LedgerClient {
+  send(request: LedgerRequest): Promise<LedgerAnswer>;
+  /** The clock that decisions are made by, in milliseconds since 1970. */
+  now(): number;
+  /** Lets time go by. */
+  pass(milliseconds: number): Promise<void>;
+  /** Does what falls due by itself. Does nothing where the service does it without being asked. */
+  settle(walletId: string): Promise<void>;
+  history(walletId: string): Promise<History>;
+  /** The answer to a GET below the wallet, which shows at least what the log holds now. */
+  read(walletId: string, path: ReadPath): Promise<Data>;
+}

@@ -1,0 +1,135 @@
+/** What clients ask of one wallet, as it goes over the wire. Figures and times are texts. */
+
+export interface CreateBody {
+  readonly customer_id: string;
+  readonly currency: string;
+  readonly wallet_type?: 'PRE_PAID' | 'POST_PAID';
+  readonly conversion_rate?: string;
+  readonly topup_conversion_rate?: string;
+  readonly initial_credits_to_load?: string;
+  readonly initial_credits_expiry_date_utc?: string;
+  readonly alert_settings?: AlertBody;
+}
+
+export interface AlertBody {
+  readonly alert_enabled?: boolean;
+  readonly critical?: ThresholdBody;
+  readonly warning?: ThresholdBody;
+  readonly info?: ThresholdBody;
+}
+
+export interface ThresholdBody {
+  readonly threshold: string;
+  readonly condition?: 'below' | 'above';
+}
+
+export interface TopUpBody {
+  readonly transaction_reason: string;
+  readonly credits_to_add?: string;
+  readonly amount?: string;
+  readonly expiry_date_utc?: string;
+  readonly priority?: number;
+  readonly bonus_credits_to_add?: string;
+  readonly bonus_credits_expiry_date_utc?: string;
+  readonly description?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface DebitBody {
+  readonly credits: string;
+  readonly transaction_reason?: string;
+  readonly description?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface HoldBody {
+  readonly credits: string;
+  readonly expires_at?: string;
+  readonly description?: string;
+}
+
+export interface SettingsBody {
+  readonly name?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly alert_settings?: AlertBody | null;
+}
+
+export type BulkEntryBody =
+  | {
+      readonly type: 'credit';
+      readonly credits: string;
+      readonly transaction_reason?: string;
+      readonly expiry_date_utc?: string;
+      readonly priority?: number;
+    }
+  | { readonly type: 'debit'; readonly credits: string };
+
+export interface BulkBody {
+  readonly atomic?: boolean;
+  readonly entries: readonly BulkEntryBody[];
+}
+
+/** A request that the rules of the wallet decide on. */
+export type Command =
+  | { readonly kind: 'create'; readonly body: CreateBody }
+  | { readonly kind: 'top-up'; readonly body: TopUpBody }
+  | { readonly kind: 'debit'; readonly body: DebitBody }
+  | { readonly kind: 'hold'; readonly body: HoldBody }
+  | {
+      readonly kind: 'capture';
+      readonly hold: string;
+      readonly body: { readonly credits?: string };
+    }
+  | { readonly kind: 'void'; readonly hold: string }
+  | { readonly kind: 'settings'; readonly body: SettingsBody }
+  | { readonly kind: 'bulk'; readonly body: BulkBody }
+  | { readonly kind: 'terminate' }
+  | { readonly kind: 'freeze' | 'unfreeze' };
+
+/** A request that is wrong by its form: it is refused before anybody looks at the wallet. */
+export interface BadCommand {
+  readonly kind: 'bad';
+  readonly of: 'top-up' | 'debit' | 'hold' | 'bulk' | 'settings';
+  readonly body: unknown;
+  /** Where the fault is. */
+  readonly pointer: string;
+}
+
+export type AnyCommand = Command | BadCommand;
+
+/** Where a command goes: the route, and what stands in its path. */
+export interface WireCommand {
+  readonly route: string;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+const routes = {
+  'top-up': 'POST /wallets/{id}/top-up',
+  debit: 'POST /wallets/{id}/debit',
+  hold: 'POST /wallets/{id}/holds',
+  settings: 'PUT /wallets/{id}',
+  bulk: 'POST /wallets/{id}/transactions/bulk',
+  freeze: 'POST /wallets/{id}/freeze',
+  unfreeze: 'POST /wallets/{id}/unfreeze',
+  terminate: 'POST /wallets/{id}/terminate',
+  capture: 'POST /wallets/{id}/holds/{hold_id}/capture',
+  void: 'POST /wallets/{id}/holds/{hold_id}/void',
+  create: 'POST /wallets',
+} as const;
+
+/** A command for a wallet as a request. */
+export function wired(command: AnyCommand, walletId: string): WireCommand {
+  const route = routes[command.kind === 'bad' ? command.of : command.kind];
+  const all = { id: walletId, hold_id: 'hold' in command ? command.hold : '' };
+  const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof all);
+  const params = Object.fromEntries(names.map((name) => [name, all[name]]));
+  const [, pattern = ''] = route.split(' ');
+  return {
+    route,
+    path: pattern.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof all) => all[name]),
+    params,
+    body: 'body' in command ? command.body : undefined,
+  };
+}

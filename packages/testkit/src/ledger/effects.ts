@@ -1,0 +1,81 @@
+import type { Data, History, HistoryEvent } from './history.ts';
+import { isEntry } from './history.ts';
+import type { Effect } from './keeper.ts';
+
+/** Number of each entry of a wallet, by its id. */
+export function entryNumbers(history: History): ReadonlyMap<string, number> {
+  return new Map(
+    history
+      .filter(isEntry)
+      .map(({ data }) => [String(data.transaction_id), Number(data.sequence)] as const),
+  );
+}
+
+type Numbers = ReadonlyMap<string, number>;
+
+const drawsOf = (parts: readonly Data[], numbers: Numbers) =>
+  parts.map(({ transaction_id, credits, remaining }) => [
+    numbers.get(transaction_id) ?? transaction_id,
+    credits,
+    remaining,
+  ]);
+
+const entryOf = ({ type, data }: HistoryEvent): Effect => ({
+  type,
+  number: data.sequence,
+  reason: data.reason,
+  credits: data.credits,
+  amount: data.amount,
+  before: data.credit_balance_before,
+  after: data.credit_balance_after,
+});
+
+/**
+ * What an event says, as the oracle puts it: figures and numbers of entries. Throws for a type that
+ * the oracle does not know, so that nothing can be added that nobody checks.
+ */
+export function effectOf(event: HistoryEvent, numbers: Numbers): Effect {
+  const { type, data } = event;
+  switch (type) {
+    case 'CreditsLoaded': {
+      const { credits_available: available, priority, expires_at: expires } = data;
+      return { ...entryOf(event), available, priority, expires };
+    }
+    case 'CreditsDebited':
+      return { ...entryOf(event), drawn: drawsOf(data.drawn, numbers) };
+    case 'CreditsExpired':
+      return { ...entryOf(event), drawn: drawsOf(data.drawn, numbers), at: data.expired_at };
+    case 'HoldCaptured':
+      return {
+        ...entryOf(event),
+        id: data.hold_id,
+        drawn: drawsOf(data.drawn, numbers),
+        returned: drawsOf(data.returned, numbers),
+      };
+    case 'CreditsHeld': {
+      const { hold_id: id, credits, expires_at: expires, drawn } = data;
+      return { type, id, credits, expires, drawn: drawsOf(drawn, numbers) };
+    }
+    case 'HoldReleased': {
+      const { hold_id: id, cause, released_at: at, returned } = data;
+      return { type, id, cause, at, returned: drawsOf(returned, numbers) };
+    }
+    case 'BulkRecorded':
+      return { type, results: data.results.map((result: Data) => resultOf(result, numbers)) };
+    case 'AlertStateChanged':
+      return { type, before: data.before, after: data.after };
+    case 'WalletCreated':
+    case 'WalletSettingsChanged':
+    case 'WalletFrozen':
+    case 'WalletUnfrozen':
+    case 'WalletClosed':
+      return { type };
+    default:
+      throw new Error(`the oracle does not know the event ${type}`);
+  }
+}
+
+const resultOf = (result: Data, numbers: Numbers) =>
+  'transaction_id' in result
+    ? { number: numbers.get(result.transaction_id) }
+    : { details: result.details };

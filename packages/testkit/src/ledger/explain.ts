@@ -1,0 +1,187 @@
+import * as assert from 'uvu/assert';
+import { checkAnswer, checkReplay, isConflictOf } from './answers.ts';
+import type { AnyCommand, Command } from './commands.ts';
+import { effectOf, entryNumbers } from './effects.ts';
+import { type Group, groupsOf, type History } from './history.ts';
+import { Oracle } from './oracle.ts';
+import type { Trace } from './trace.ts';
+
+/** A request without a trace in the log, and between which states it can have been answered. */
+interface Silent {
+  readonly trace: Trace;
+  /** Number of groups that were certainly written before it was sent. */
+  readonly from: number;
+  /** Number of groups that can have been written before it was answered. */
+  readonly upTo: number;
+  isExplained: boolean;
+}
+
+/**
+ * Explains a ledger: its events, in the order of their revisions, must be exactly what the oracle
+ * foresees for the requests that caused them; every answer must be what the state at that place
+ * gives; and what left no event (refusals, repetitions, requests that change nothing) must be
+ * explained by some state between the sending and the answer. Throws an assertion otherwise.
+ *
+ * @returns the oracle as the last event has left it
+ */
+export function explain(history: History, traces: readonly Trace[]): Oracle {
+  const numbers = entryNumbers(history);
+  const groups = groupsOf(history);
+  const byRequest = new Map(traces.map((trace) => [trace.requestId, trace]));
+  const first = byRequest.get(groups[0]?.correlation ?? '');
+  assert.ok(first?.command.kind === 'create', 'a history begins with the creation of its wallet');
+  const oracle = new Oracle(first.command.body);
+  const firsts = firstOfKeys(groups, byRequest);
+  const silent = silentOnes(groups, traces);
+  let lastAt = 0;
+  for (const [index, group] of groups.entries()) {
+    explainSilent({ oracle, silent, firsts, numbers, state: index, lastAt });
+    lastAt = group.at;
+    explainGroup(oracle, group, byRequest.get(group.correlation), numbers);
+  }
+  explainSilent({ oracle, silent, firsts, numbers, state: groups.length, lastAt });
+  for (const { trace, isExplained } of silent) {
+    const { command, answer } = trace;
+    assert.ok(isExplained, `no state explains ${JSON.stringify({ command, answer })}`);
+  }
+  return oracle;
+}
+
+/** Where each idempotency key had its effect. */
+interface First {
+  readonly trace: Trace;
+  readonly index: number;
+}
+
+const keyOf = ({ command, key }: Trace): string =>
+  `${command.kind} ${'hold' in command ? command.hold : ''} ${key}`;
+
+function firstOfKeys(
+  groups: readonly Group[],
+  byRequest: ReadonlyMap<string, Trace>,
+): ReadonlyMap<string, First> {
+  const firsts = new Map<string, First>();
+  for (const [index, { correlation }] of groups.entries()) {
+    const trace = byRequest.get(correlation);
+    if (trace?.key === null || trace === undefined) continue;
+    const key = keyOf(trace);
+    assert.not.ok(firsts.has(key), `the key of ${key} had its effect twice`);
+    firsts.set(key, { trace, index });
+  }
+  return firsts;
+}
+
+function silentOnes(groups: readonly Group[], traces: readonly Trace[]): Silent[] {
+  const places = new Map(groups.map(({ correlation }, index) => [correlation, index]));
+  const spoken = traces.flatMap((trace) => {
+    const index = places.get(trace.requestId);
+    return index === undefined ? [] : [{ ...trace, index }];
+  });
+  return traces.flatMap((trace): Silent[] => {
+    if (places.has(trace.requestId) || trace.answer === null || trace.answer.status >= 500)
+      return [];
+    const before = spoken.filter(({ answered, answer }) => answer && answered < trace.sent);
+    const after = spoken.filter(({ sent }) => sent > trace.answered);
+    const from = before.reduce((most, { index }) => Math.max(most, index + 1), 0);
+    const later = groups.findIndex(({ at }) => at > trace.answeredAt);
+    const upTo = after.reduce(
+      (least, { index }) => Math.min(least, index),
+      later < 0 ? groups.length : later,
+    );
+    return [{ trace, from, upTo: Math.max(from, upTo), isExplained: false }];
+  });
+}
+
+interface Standing {
+  readonly oracle: Oracle;
+  readonly silent: readonly Silent[];
+  readonly firsts: ReadonlyMap<string, First>;
+  readonly numbers: ReadonlyMap<string, number>;
+  /** How many groups have been written. */
+  readonly state: number;
+  readonly lastAt: number;
+}
+
+function explainSilent(standing: Standing): void {
+  for (const one of standing.silent) {
+    const isInReach = one.from <= standing.state && standing.state <= one.upTo;
+    if (one.isExplained || !isInReach) continue;
+    one.isExplained = isExplainedHere(one, standing);
+  }
+}
+
+function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
+  const { answer, command, key } = trace;
+  if (answer === null) return true;
+  if (command.kind === 'bad') return isRefusedAt(trace, command.pointer);
+  const first = key === null ? undefined : standing.firsts.get(keyOf(trace));
+  if (first && first.index < standing.state) {
+    const isRepeated = isConflictOf(trace, first.trace) || checkReplay(trace, first.trace);
+    if (isRepeated || first.index < from) return isRepeated;
+  }
+  if (isTooLate(trace)) return true;
+  const { oracle, numbers, lastAt } = standing;
+  const start = Math.max(trace.sentAt, lastAt);
+  const upTo = trace.answeredAt;
+  const own = instantsIn(command).filter((time) => time > start && time <= upTo);
+  return [start, ...own, ...oracle.endings(start, upTo)].some((at) => {
+    const ruling = oracle.foresee(command, at);
+    const leavesNothing =
+      ruling.kind === 'refused'
+        ? key === null || !ruling.isRemembered
+        : ruling.effects.length === 0;
+    if (!leavesNothing) return false;
+    return checkAnswer({ answer, command, ruling, faces: oracle.faces(), numbers }) === null;
+  });
+}
+
+/** The instants that a request names: what it asks for may have passed before it was decided. */
+const instantsIn = (command: AnyCommand): number[] =>
+  (JSON.stringify(command).match(/\d{4}-\d\d-\d\dT[\d:.]+Z/g) ?? []).map((text) =>
+    Date.parse(text),
+  );
+
+/** Whether it was refused for an expiry that had passed when it arrived. */
+function isTooLate({ answer, command, answeredAt }: Trace): boolean {
+  const pointer: string = answer?.body.errors?.[0]?.pointer ?? '';
+  const isAboutExpiry = /expir/.test(pointer) && answer?.body.code === 'validation_error';
+  return isAboutExpiry && instantsIn(command).some((time) => time <= answeredAt);
+}
+
+const isRefusedAt = ({ answer }: Trace, pointer: string): boolean =>
+  answer?.status === 400 &&
+  answer.body.code === 'validation_error' &&
+  JSON.stringify(answer.body.errors ?? []).includes(`"${pointer}`);
+
+function explainGroup(
+  oracle: Oracle,
+  group: Group,
+  trace: Trace | undefined,
+  numbers: ReadonlyMap<string, number>,
+): void {
+  const { events, at } = group;
+  const revision = events[0]?.revision;
+  const written = events.map((event) =>
+    event.type === 'RequestRefused' ? null : effectOf(event, numbers),
+  );
+  if (!trace) {
+    assert.equal(written, [...oracle.settle(at)], `revision ${revision}: what fell due`);
+    return;
+  }
+  const { command, answer } = trace;
+  assert.is.not(command.kind, 'bad', `revision ${revision}: a wrong request left an event`);
+  const held = events.find(({ type }) => type === 'CreditsHeld')?.data.hold_id;
+  const ruling = oracle.run(command as Command, at, held);
+  const what = `revision ${revision}: ${JSON.stringify(command)}`;
+  if (ruling.kind === 'refused') {
+    assert.equal(written, [null], `${what} should have been refused`);
+    assert.ok(ruling.isRemembered && trace.key !== null, `${what}: a refusal nobody has to keep`);
+    assert.equal(events[0]?.data.details, ruling.details, what);
+  } else {
+    assert.equal(written, [...ruling.effects], what);
+  }
+  if (answer === null || answer.status >= 500) return;
+  const faces = oracle.faces();
+  const fault = checkAnswer({ answer, command: command as Command, ruling, faces, numbers });
+  assert.is(fault, null, `${what} was answered ${JSON.stringify(answer.body)}: ${fault}`);
+}

@@ -1,0 +1,280 @@
+import {
+  available,
+  type Books,
+  copied,
+  type Draw,
+  debt,
+  draws,
+  type Hold,
+  inOrder,
+  type Lot,
+  putBack,
+  take,
+  total,
+} from './books.ts';
+import { amountPlaces, creditsOf, ratePlaces, shownCredits, shownUnits, unitsOf } from './units.ts';
+
+/** An event as the oracle foresees it: its type and every figure that the rules determine. */
+export interface Effect {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Thrown for what the rules refuse. */
+export class Refused extends Error {
+  readonly details: Readonly<Record<string, unknown>> | null;
+  readonly isRemembered: boolean;
+  constructor(details: Readonly<Record<string, unknown>> | null, isRemembered = true) {
+    super('refused');
+    this.details = details;
+    this.isRemembered = isRemembered;
+  }
+
+  /** The same refusal with other details. */
+  with(details: Readonly<Record<string, unknown>>): Refused {
+    return new Refused(details, this.isRemembered);
+  }
+}
+
+/** What a wallet is made with, once and for all. */
+export interface Terms {
+  readonly mayOwe: boolean;
+  readonly rate: string;
+  readonly topUpRate: string;
+}
+
+/** Credits to be loaded. `amount` is given when they were bought by an amount of money. */
+export interface Load {
+  readonly reason: string;
+  readonly credits: bigint;
+  readonly amount: bigint | null;
+  readonly priority: number | null;
+  readonly expires: number | null;
+}
+
+const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
+export const shownInstant = (time: number | null): string | null =>
+  time === null ? null : new Date(time).toISOString();
+/** The instant at which something ends is already too late for it. */
+const isOver = (time: number, moment: number): boolean => time <= moment;
+
+/** Keeps the books of one wallet: the movements, whatever asked for them. */
+export class Keeper {
+  books: Books = {
+    status: 'active',
+    alert: 'ok',
+    levels: [],
+    settings: {},
+    balance: 0n,
+    entries: 0,
+    lots: [],
+    holds: [],
+  };
+  /** What has happened since the list was last emptied. */
+  effects: Effect[] = [];
+  readonly rate: bigint;
+  readonly topUpRate: bigint;
+  readonly #mayOwe: boolean;
+
+  constructor({ mayOwe, rate, topUpRate }: Terms) {
+    this.rate = unitsOf(rate, ratePlaces);
+    this.topUpRate = unitsOf(topUpRate, ratePlaces);
+    this.#mayOwe = mayOwe;
+  }
+
+  /** Does work; when it is refused, nothing of it has happened. Gives the refusal. */
+  attempt(work: () => void): Refused | null {
+    const before = copied(this.books);
+    const told = this.effects.length;
+    try {
+      work();
+      return null;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.books = before;
+      this.effects.length = told;
+      return error;
+    }
+  }
+
+  /** Loads credits as a lot of their own, after the debt is paid. */
+  load({ reason, credits, amount, priority, expires }: Load, at: number): void {
+    if (credits === 0n) throw new Refused({ credits: '0' }, false);
+    if (expires !== null && isOver(expires, at)) {
+      throw new Refused({ expires_at: shownInstant(expires) }, false);
+    }
+    const owed = debt(this.books);
+    const left = credits > owed ? credits - owed : 0n;
+    const number = this.#entry('CreditsLoaded', reason, credits, credits, {
+      amount:
+        amount === null ? shownUnits(credits * this.topUpRate, amountPlaces) : shownCredits(amount),
+      available: shownCredits(left),
+      priority,
+      expires: shownInstant(expires),
+    });
+    const isPurchased = purchases.includes(reason);
+    if (left > 0n) this.books.lots.push({ number, isPurchased, priority, expires, left });
+  }
+
+  /** Books an entry and gives its number. `change` is signed, `credits` is not. */
+  #entry(
+    type: string,
+    reason: string,
+    credits: bigint,
+    change: bigint,
+    more: Readonly<Record<string, unknown>>,
+  ): number {
+    const books = this.books;
+    const before = shownCredits(books.balance);
+    books.balance += change;
+    books.entries += 1;
+    this.tell({
+      type,
+      number: books.entries,
+      reason,
+      credits: shownCredits(credits),
+      amount: shownUnits(credits * this.rate, amountPlaces),
+      before,
+      after: shownCredits(books.balance),
+      ...more,
+    });
+    return books.entries;
+  }
+
+  /** Takes credits out of the lots. What is missing becomes debt: others have checked that it may. */
+  #take(credits: bigint): Lot[] {
+    const taken = take(inOrder(this.books.lots), credits);
+    this.books.lots = this.books.lots.filter(({ left }) => left > 0n);
+    return taken;
+  }
+
+  /** Takes credits whole or not at all. */
+  debit(credits: bigint, reason: string): void {
+    this.#assertFunds(credits);
+    const drawn = draws(this.books, this.#take(credits));
+    this.#entry('CreditsDebited', reason, credits, -credits, { drawn });
+  }
+
+  /** Sets credits aside. */
+  hold(id: string, credits: bigint, expires: number | null): void {
+    this.#assertFunds(credits);
+    const parts = this.#take(credits);
+    this.books.holds.push({ id, credits, expires, parts });
+    const drawn = draws(this.books, parts);
+    this.tell({
+      type: 'CreditsHeld',
+      id,
+      credits: shownCredits(credits),
+      expires: shownInstant(expires),
+      drawn,
+    });
+  }
+
+  /** Turns a hold, or a part of it, into a debit. */
+  capture(hold: Hold, asked: string | undefined): void {
+    const credits = asked === undefined ? hold.credits : creditsOf(asked);
+    if (credits > hold.credits) {
+      throw new Refused({ held: shownCredits(hold.credits), requested: shownCredits(credits) });
+    }
+    const owed = debt(this.books);
+    const own = take(hold.parts, credits);
+    const beyond = this.#take(credits - total(own));
+    const back = this.#end(hold, owed);
+    const drawn = draws(this.books, [...own, ...beyond]);
+    const reason = 'MANUAL_BALANCE_DEBIT';
+    this.#entry('HoldCaptured', reason, credits, -credits, { id: hold.id, drawn, returned: back });
+  }
+
+  /** Ends a hold: what is left of it pays the debt, the rest goes back. Says what went back. */
+  #end(hold: Hold, owed: bigint): Draw[] {
+    this.books.holds = this.books.holds.filter((other) => other !== hold);
+    take(hold.parts, owed);
+    const back = hold.parts.filter(({ left }) => left > 0n);
+    for (const part of back) putBack(this.books, part);
+    return draws(this.books, back);
+  }
+
+  /** Gives a hold up. */
+  release(hold: Hold, cause: 'voided' | 'expired', at: number): void {
+    const returned = this.#end(hold, debt(this.books));
+    this.tell({ type: 'HoldReleased', id: hold.id, cause, at: shownInstant(at), returned });
+  }
+
+  /** Ends what has reached its time, moment by moment; nothing ends before `since`. */
+  due(at: number, since = 0): void {
+    const { lots, holds } = this.books;
+    const things = [...lots, ...holds, ...holds.flatMap(({ parts }) => parts)];
+    const times = things.flatMap(({ expires }) => expires ?? []);
+    const moments = times.filter((time) => isOver(time, at)).map((time) => Math.max(time, since));
+    for (const moment of moments.toSorted((a, b) => a - b)) {
+      for (const hold of ending(this.books.holds, moment)) {
+        this.release(hold, 'expired', hold.expires ?? moment);
+      }
+      for (const lot of ending(inOrder(this.books.lots), moment)) this.#expire(lot, moment);
+    }
+  }
+
+  #expire(lot: Lot, moment: number): void {
+    this.books.lots = this.books.lots.filter((other) => other !== lot);
+    const credits = shownCredits(lot.left);
+    this.#entry('CreditsExpired', 'CREDIT_EXPIRED', lot.left, -lot.left, {
+      drawn: [[lot.number, credits, '0']],
+      at: shownInstant(moment),
+    });
+  }
+
+  /** Takes all that is left, at the end. */
+  takeRest(): void {
+    const { balance, holds } = this.books;
+    if (balance < 0n) throw new Refused({ credit_balance: shownCredits(balance) });
+    if (holds.length > 0) throw new Refused({ holds: holds.map(({ id }) => id) });
+    if (balance > 0n) this.debit(balance, 'WALLET_TERMINATION');
+  }
+
+  /** A hold that has not ended. Refuses when there is none. */
+  openHold(id: string): Hold {
+    const hold = this.books.holds.find((other) => other.id === id);
+    if (!hold) throw new Refused(null);
+    return hold;
+  }
+
+  assertOpen(): void {
+    if (this.books.status === 'closed') throw new Refused({ wallet_status: 'closed' });
+  }
+
+  assertNotFrozen(): void {
+    if (this.books.status === 'frozen') throw new Refused({ wallet_status: 'frozen' });
+  }
+
+  #assertFunds(credits: bigint): void {
+    const there = available(this.books);
+    if (this.#mayOwe || credits <= there) return;
+    throw new Refused({ available: shownCredits(there), requested: shownCredits(credits) });
+  }
+
+  /** The alert state that levels and balance make: the first level that is reached counts. */
+  judge(): void {
+    const { alert: before, balance, levels } = this.books;
+    const reached = levels.find(({ threshold, isBelow }) => {
+      const over = balance - creditsOf(threshold);
+      return isBelow ? over <= 0n : over >= 0n;
+    });
+    const after = reached?.state ?? 'ok';
+    if (after === before) return;
+    this.books.alert = after;
+    this.tell({ type: 'AlertStateChanged', before, after });
+  }
+
+  tell(effect: Effect): void {
+    this.effects.push(effect);
+  }
+}
+
+/** What has ended by a moment, in the order of time; of one time in the order given. */
+const ending = <Item extends { readonly expires: number | null }>(
+  items: readonly Item[],
+  moment: number,
+): Item[] =>
+  items
+    .filter(({ expires }) => expires !== null && isOver(expires, moment))
+    .toSorted((a, b) => (a.expires ?? 0) - (b.expires ?? 0));

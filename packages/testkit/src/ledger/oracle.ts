@@ -1,0 +1,281 @@
+import { available, copied, held, type Level, total } from './books.ts';
+import type { AlertBody, BulkEntryBody, Command, CreateBody, TopUpBody } from './commands.ts';
+import { type Effect, Keeper, type Load, type Refused } from './keeper.ts';
+import {
+  amountPlaces,
+  creditPlaces,
+  creditsOf,
+  halfEven,
+  ratePlaces,
+  shownCredits,
+  shownUnits,
+  unitsOf,
+} from './units.ts';
+
+/** What a command leads to. A refusal leaves no trace but that it may be remembered. */
+export type Ruling =
+  | {
+      readonly kind: 'done';
+      readonly effects: readonly Effect[];
+      readonly results: readonly BulkRuling[];
+    }
+  | {
+      readonly kind: 'refused';
+      readonly details: Readonly<Record<string, unknown>> | null;
+      readonly isRemembered: boolean;
+    };
+
+/** What becomes of an entry of a bulk: the number of its entry, or why there is none. */
+export type BulkRuling =
+  | { readonly number: number }
+  | { readonly details: Readonly<Record<string, unknown>> | null };
+
+/** What can be seen of a wallet. */
+export interface Faces {
+  readonly wallet_status: string;
+  readonly credit_balance: string;
+  readonly balance: string;
+  readonly credits_available_breakdown: { readonly free: string; readonly purchased: string };
+  readonly credits_held: string;
+  readonly alert_state: string;
+}
+
+/** The commands that move credits. */
+type Movement = Extract<
+  Command,
+  { kind: 'top-up' | 'debit' | 'hold' | 'capture' | 'void' | 'bulk' | 'terminate' }
+>;
+
+const isTurn = (command: Command): command is Extract<Command, { kind: 'freeze' | 'unfreeze' }> =>
+  command.kind === 'freeze' || command.kind === 'unfreeze';
+
+const instant = (text: string | undefined): number | null =>
+  text === undefined ? null : Date.parse(text);
+
+/**
+ * The rules of a wallet in plain whole numbers (decisions 21 to 30). It shares no code with the
+ * service, and foresees every event of every command and every refusal with its details.
+ */
+export class Oracle {
+  readonly #keeper: Keeper;
+
+  /** A wallet before its creation: `run` the same command first. */
+  constructor(body: CreateBody) {
+    const rate = body.conversion_rate ?? '1';
+    const topUpRate = body.topup_conversion_rate ?? rate;
+    this.#keeper = new Keeper({ mayOwe: body.wallet_type === 'POST_PAID', rate, topUpRate });
+  }
+
+  /** Does a command at a time. `newHold` is the id that a hold got. A refusal changes nothing. */
+  run(command: Command, at: number, newHold = ''): Ruling {
+    const results: BulkRuling[] = [];
+    this.#keeper.effects = [];
+    const refused = this.#keeper.attempt(() => this.#do(command, at, newHold, results));
+    if (!refused) return { kind: 'done', effects: this.#keeper.effects, results };
+    const { details, isRemembered } = refused;
+    return { kind: 'refused', details, isRemembered };
+  }
+
+  /** Says what a command would lead to. */
+  foresee(command: Command, at: number): Ruling {
+    const { books } = this.#keeper;
+    this.#keeper.books = copied(books);
+    const ruling = this.run(command, at);
+    this.#keeper.books = books;
+    return ruling;
+  }
+
+  /** Ends what is due, as the service does by itself. */
+  settle(at: number): readonly Effect[] {
+    this.#keeper.effects = [];
+    this.#keeper.due(at);
+    this.#keeper.judge();
+    return this.#keeper.effects;
+  }
+
+  /** When something ends by itself between two times. */
+  endings(after: number, upTo: number): number[] {
+    const { lots, holds } = this.#keeper.books;
+    return [...lots, ...holds]
+      .flatMap(({ expires }) => expires ?? [])
+      .filter((time) => time > after && time <= upTo);
+  }
+
+  faces(): Faces {
+    const { books, rate } = this.#keeper;
+    const part = (isPurchased: boolean) =>
+      shownCredits(total(books.lots.filter((lot) => lot.isPurchased === isPurchased)));
+    return {
+      wallet_status: books.status,
+      credit_balance: shownCredits(books.balance),
+      balance: shownUnits(books.balance * rate, amountPlaces),
+      credits_available_breakdown: { free: part(false), purchased: part(true) },
+      credits_held: shownCredits(held(books)),
+      alert_state: books.alert,
+    };
+  }
+
+  /** Credits that can be taken, in billionths. */
+  available(): bigint {
+    return available(this.#keeper.books);
+  }
+
+  /** Unspent credits of each load, by its number. */
+  loads(): ReadonlyMap<number, string> {
+    return new Map(this.#keeper.books.lots.map(({ number, left }) => [number, shownCredits(left)]));
+  }
+
+  openHolds(): readonly string[] {
+    return this.#keeper.books.holds.map(({ id }) => id);
+  }
+
+  #do(command: Command, at: number, newHold: string, results: BulkRuling[]): void {
+    const keeper = this.#keeper;
+    if (command.kind === 'create') {
+      this.#create(command.body, at);
+      return;
+    }
+    keeper.assertOpen();
+    if (isTurn(command)) {
+      this.#turn(command.kind === 'freeze' ? 'frozen' : 'active');
+      return;
+    }
+    if (command.kind === 'settings') {
+      if (!this.#change(command.body)) return;
+    } else {
+      const isTaking = ['debit', 'hold', 'capture'].includes(command.kind);
+      if (isTaking) keeper.assertNotFrozen();
+      keeper.due(at);
+      this.#move(command, at, newHold, results);
+    }
+    keeper.judge();
+    if (command.kind !== 'terminate') return;
+    keeper.books.status = 'closed';
+    keeper.tell({ type: 'WalletClosed' });
+  }
+
+  #move(command: Movement, at: number, newHold: string, results: BulkRuling[]): void {
+    const keeper = this.#keeper;
+    switch (command.kind) {
+      case 'top-up':
+        for (const load of this.#loadsOf(command.body)) keeper.load(load, at);
+        return;
+      case 'debit': {
+        const { credits, transaction_reason = 'MANUAL_BALANCE_DEBIT' } = command.body;
+        keeper.debit(creditsOf(credits), transaction_reason);
+        return;
+      }
+      case 'hold':
+        keeper.hold(newHold, creditsOf(command.body.credits), instant(command.body.expires_at));
+        return;
+      case 'capture':
+        keeper.capture(keeper.openHold(command.hold), command.body.credits);
+        keeper.due(at, at);
+        return;
+      case 'void':
+        keeper.release(keeper.openHold(command.hold), 'voided', at);
+        keeper.due(at, at);
+        return;
+      case 'bulk':
+        for (const entry of command.body.entries) {
+          this.#oneOfMany(entry, command.body.atomic ?? true, at, results);
+        }
+        keeper.tell({ type: 'BulkRecorded', results: [...results] });
+        return;
+      case 'terminate':
+        keeper.takeRest();
+        return;
+      default:
+        command satisfies never;
+    }
+  }
+
+  #create(body: CreateBody, at: number): void {
+    const keeper = this.#keeper;
+    keeper.tell({ type: 'WalletCreated' });
+    keeper.books.settings = { alert_settings: JSON.stringify(body.alert_settings ?? null) };
+    keeper.books.levels = levelsOf(body.alert_settings ?? null);
+    const credits = creditsOf(body.initial_credits_to_load ?? '0');
+    const expires = instant(body.initial_credits_expiry_date_utc);
+    const load = { reason: 'FREE_CREDIT_GRANT', credits, amount: null, priority: null, expires };
+    if (credits > 0n) keeper.load(load, at);
+    keeper.judge();
+  }
+
+  #turn(status: 'frozen' | 'active'): void {
+    if (this.#keeper.books.status === status) return;
+    this.#keeper.books.status = status;
+    this.#keeper.tell({ type: status === 'frozen' ? 'WalletFrozen' : 'WalletUnfrozen' });
+  }
+
+  #change(body: object): boolean {
+    const { books } = this.#keeper;
+    const given = Object.entries(body).map(([name, value]) => [name, JSON.stringify(value)]);
+    const changed = given.filter(([name, text]) => books.settings[name ?? ''] !== text);
+    if (changed.length === 0) return false;
+    books.settings = { ...books.settings, ...Object.fromEntries(changed) };
+    books.levels = levelsOf(JSON.parse(books.settings.alert_settings ?? 'null'));
+    this.#keeper.tell({ type: 'WalletSettingsChanged' });
+    return true;
+  }
+
+  /** What a top-up loads: by credits, else by an amount at the top-up rate, and its bonus. */
+  #loadsOf(body: TopUpBody): Load[] {
+    const { credits_to_add, amount: paid = '0', priority = null, transaction_reason } = body;
+    const amount = credits_to_add === undefined ? unitsOf(paid, creditPlaces) : null;
+    const scaled = (amount ?? 0n) * 10n ** BigInt(ratePlaces);
+    const bought: Load = {
+      reason: transaction_reason,
+      credits:
+        credits_to_add === undefined
+          ? halfEven(scaled, this.#keeper.topUpRate)
+          : creditsOf(credits_to_add),
+      amount,
+      priority,
+      expires: instant(body.expiry_date_utc),
+    };
+    if (body.bonus_credits_to_add === undefined) return [bought];
+    const bonus = creditsOf(body.bonus_credits_to_add);
+    const expires = instant(body.bonus_credits_expiry_date_utc);
+    const reason = 'FREE_CREDIT_GRANT';
+    return [bought, { reason, credits: bonus, amount: null, priority, expires }];
+  }
+
+  #oneOfMany(entry: BulkEntryBody, isAtomic: boolean, at: number, results: BulkRuling[]): void {
+    const keeper = this.#keeper;
+    const refused = keeper.attempt(() => moveOne(keeper, entry, at));
+    if (!refused) results.push({ number: keeper.books.entries });
+    else if (isAtomic) throw atIndex(refused, results.length);
+    else results.push({ details: refused.details });
+  }
+}
+
+function moveOne(keeper: Keeper, entry: BulkEntryBody, at: number): void {
+  const credits = creditsOf(entry.credits);
+  if (entry.type === 'debit') {
+    keeper.assertNotFrozen();
+    keeper.debit(credits, 'MANUAL_BALANCE_DEBIT');
+    return;
+  }
+  const { transaction_reason: reason = 'FREE_CREDIT_GRANT', priority = null } = entry;
+  const expires = instant(entry.expiry_date_utc);
+  keeper.load({ reason, credits, amount: null, priority, expires }, at);
+}
+
+/** One entry of an atomic bulk refuses all of it, and is named. */
+const atIndex = (refused: Refused, index: number): Refused =>
+  refused.with({ index, ...refused.details });
+
+/** Alert levels that count, the most severe first. */
+function levelsOf(settings: AlertBody | null): Level[] {
+  if (settings === null || settings.alert_enabled === false) return [];
+  const { critical, warning, info } = settings;
+  const all = [
+    { state: 'in_alarm', level: critical },
+    { state: 'warning', level: warning },
+    { state: 'info', level: info },
+  ];
+  return all.flatMap(({ state, level }) =>
+    level ? [{ state, threshold: level.threshold, isBelow: level.condition !== 'above' }] : [],
+  );
+}

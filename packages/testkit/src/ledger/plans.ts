@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import type { AlertBody } from './commands.ts';
+
+/**
+ * What is to be asked of a wallet, before it is known when and under which ids: times count from the
+ * moment of sending, holds and repeated requests are named by how many there have been since.
+ */
+export type Plan =
+  | {
+      readonly kind: 'top-up';
+      readonly reason: string;
+      readonly by: 'credits_to_add' | 'amount';
+      readonly figure: string;
+      readonly ahead: number | null;
+      readonly priority: number | null;
+      readonly bonus: string | null;
+    }
+  | { readonly kind: 'debit'; readonly credits: string; readonly description: string | null }
+  | { readonly kind: 'hold'; readonly credits: string; readonly ahead: number | null }
+  | { readonly kind: 'capture'; readonly back: number; readonly credits: string | null }
+  | { readonly kind: 'void'; readonly back: number }
+  | { readonly kind: 'terminate' }
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'freeze' | 'unfreeze' }
+  | { readonly kind: 'alerts'; readonly levels: AlertBody | null }
+  | { readonly kind: 'rename'; readonly name: string }
+  | {
+      readonly kind: 'bulk';
+      readonly atomic: boolean;
+      readonly entries: readonly BulkPlan[];
+    }
+  /** The same request again, or another one with its key. */
+  | { readonly kind: 'repeat'; readonly back: number; readonly isChanged: boolean }
+  | { readonly kind: 'bad'; readonly which: number };
+
+export type BulkPlan =
+  | {
+      readonly type: 'credit';
+      readonly credits: string;
+      readonly ahead: number | null;
+      readonly priority: number | null;
+    }
+  | { readonly type: 'debit'; readonly credits: string };
+
+export interface Step {
+  /** Units of time that go by before it. */
+  readonly wait: number;
+  readonly isKeyed: boolean;
+  readonly plan: Plan;
+}
+
+/** A wallet and what is done to it. */
+export interface Script {
+  readonly type: 'PRE_PAID' | 'POST_PAID';
+  readonly rate: string;
+  readonly topUpRate: string;
+  readonly initial: string;
+  readonly initialAhead: number | null;
+  readonly steps: readonly Step[];
+}
+
+const figure = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 1, max: 60 }).map(String) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('0.5', '2.25', '33.333333333', '0.000000001', '7.000000007'),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('12345678901234567890123456789', '1000000000000.000000001'),
+  },
+);
+const ahead = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
+const priority = fc.option(fc.integer({ min: -1, max: 2 }), { freq: 2 });
+const maybe: fc.Arbitrary<string | null> = fc.option(figure, { freq: 2 });
+const description: fc.Arbitrary<string | null> = fc.constantFrom(null, 'für Müller', '✓');
+const back = fc.integer({ min: 0, max: 4 });
+const reasons = fc.constantFrom(
+  'FREE_CREDIT_GRANT',
+  'PURCHASED_CREDIT_DIRECT',
+  'SUBSCRIPTION_CREDIT_GRANT',
+  'CREDIT_NOTE',
+);
+
+/** Levels in their full form, so that equal settings are written in one way only. */
+const levels: fc.Arbitrary<AlertBody | null> = fc.oneof(
+  fc.constant(null),
+  fc
+    .tuple(fc.integer({ min: -20, max: 30 }), fc.nat(20), fc.nat(20), fc.nat(2), fc.boolean())
+    .map(([low, more, most, count, isBelow]): AlertBody => {
+      const level = (above: number) => ({
+        threshold: String(isBelow ? low + above : low - above),
+        condition: isBelow ? ('below' as const) : ('above' as const),
+      });
+      return {
+        alert_enabled: true,
+        critical: level(0),
+        ...(count > 0 ? { warning: level(more) } : {}),
+        ...(count > 1 ? { info: level(more + most) } : {}),
+      };
+    }),
+);
+
+const bulkEntry: fc.Arbitrary<BulkPlan> = fc.oneof(
+  fc.record({ type: fc.constant('credit' as const), credits: figure, ahead, priority }),
+  fc.record({ type: fc.constant('debit' as const), credits: figure }),
+);
+
+const weighted = (weight: number, arbitrary: fc.Arbitrary<Plan>) => ({ weight, arbitrary });
+
+/** Anything that can be asked of a wallet that is to go on living. */
+const plan: fc.Arbitrary<Plan> = fc.oneof(
+  weighted(
+    6,
+    fc.record({
+      kind: fc.constant('top-up' as const),
+      reason: reasons,
+      by: fc.constantFrom('credits_to_add' as const, 'credits_to_add' as const, 'amount' as const),
+      figure,
+      ahead,
+      priority,
+      bonus: maybe,
+    }),
+  ),
+  weighted(
+    7,
+    fc.record({
+      kind: fc.constant('debit' as const),
+      credits: figure,
+      description,
+    }),
+  ),
+  weighted(5, fc.record({ kind: fc.constant('hold' as const), credits: figure, ahead })),
+  weighted(
+    4,
+    fc.record({
+      kind: fc.constant('capture' as const),
+      back,
+      credits: maybe,
+    }),
+  ),
+  weighted(2, fc.record({ kind: fc.constant('void' as const), back })),
+  weighted(1, fc.record({ kind: fc.constant('freeze' as const) })),
+  weighted(3, fc.record({ kind: fc.constantFrom('unfreeze' as const, 'settle' as const) })),
+  weighted(2, fc.record({ kind: fc.constant('alerts' as const), levels })),
+  weighted(
+    1,
+    fc.record({ kind: fc.constant('rename' as const), name: fc.constantFrom('One', 'Two') }),
+  ),
+  weighted(
+    3,
+    fc.record({
+      kind: fc.constant('bulk' as const),
+      atomic: fc.boolean(),
+      entries: fc.array(bulkEntry, { minLength: 1, maxLength: 4 }),
+    }),
+  ),
+  weighted(4, fc.record({ kind: fc.constant('repeat' as const), back, isChanged: fc.boolean() })),
+  weighted(1, fc.record({ kind: fc.constant('bad' as const), which: fc.nat(99) })),
+);
+
+const step = (what: fc.Arbitrary<Plan>): fc.Arbitrary<Step> =>
+  fc.record({ wait: fc.integer({ min: 0, max: 10 }), isKeyed: fc.boolean(), plan: what });
+
+/** Scripts of so many steps; one in four closes its wallet and goes on. */
+export const scripts = (minLength: number, maxLength: number): fc.Arbitrary<Script> =>
+  fc.record({
+    type: fc.constantFrom('PRE_PAID' as const, 'PRE_PAID' as const, 'POST_PAID' as const),
+    rate: fc.constantFrom('1', '0.5', '0.0333333333'),
+    topUpRate: fc.constantFrom('1', '3', '0.7', '0.0000000007'),
+    initial: fc.constantFrom('0', '100', '0.000000001'),
+    initialAhead: ahead,
+    steps: fc
+      .tuple(
+        fc.array(step(plan), { minLength, maxLength, size: 'max' }),
+        fc.option(fc.array(step(plan), { minLength: 3, maxLength: 3 }), { freq: 3 }),
+      )
+      .map(([before, after]) =>
+        after === null
+          ? before
+          : [
+              ...before,
+              { wait: 31, isKeyed: true, plan: { kind: 'terminate' as const } },
+              ...after,
+            ],
+      ),
+  });

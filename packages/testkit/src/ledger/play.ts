@@ -1,0 +1,210 @@
+import { badCommands } from './bad-commands.ts';
+import type { LedgerClient } from './client.ts';
+import { type AnyCommand, type CreateBody, wired } from './commands.ts';
+import type { History } from './history.ts';
+import type { BulkPlan, Plan, Script } from './plans.ts';
+import type { Trace } from './trace.ts';
+
+/** What came of a script: the ledger that was written, and all requests with their answers. */
+export interface Played {
+  readonly walletId: string;
+  readonly traces: readonly Trace[];
+  readonly history: History;
+}
+
+export interface PlayOptions {
+  /** Makes customers, keys and requests of this run its own. */
+  readonly name: string;
+  /** Clients that work at the same time. */
+  readonly clients: number;
+  /** Milliseconds of one unit of time in the script. */
+  readonly unit: number;
+  /** What every expiry is ahead at least, so that it lies in the future when it arrives. */
+  readonly lead: number;
+}
+
+/** Plays a script on a wallet of its own. */
+export async function play(
+  client: LedgerClient,
+  script: Script,
+  options: PlayOptions,
+): Promise<Played> {
+  const stage = new Stage(client, script, options);
+  await stage.open();
+  const waiting = script.steps.values();
+  const lane = async () => {
+    for (const { wait, isKeyed, plan } of waiting) {
+      if (wait > 0) await client.pass(wait * options.unit);
+      await stage.act(plan, isKeyed);
+    }
+  };
+  await Promise.all(Array.from({ length: options.clients }, lane));
+  const history = await client.history(stage.walletId);
+  return { walletId: stage.walletId, traces: stage.traces, history };
+}
+
+/** One wallet, and everything that is asked of it. */
+class Stage {
+  walletId = '';
+  readonly traces: Trace[] = [];
+  readonly #client: LedgerClient;
+  readonly #script: Script;
+  readonly #options: PlayOptions;
+  readonly #keyed: { readonly command: AnyCommand; readonly key: string }[] = [];
+  readonly #holds: string[] = [];
+  #moment = 0;
+  #sent = 0;
+
+  constructor(client: LedgerClient, script: Script, options: PlayOptions) {
+    this.#client = client;
+    this.#script = script;
+    this.#options = options;
+  }
+
+  /** Makes the customer and the wallet. */
+  async open(): Promise<void> {
+    const { name } = this.#options;
+    const { type, rate, topUpRate, initial, initialAhead } = this.#script;
+    const customer = await this.#client.send({
+      route: 'POST /customers',
+      path: '/customers',
+      params: {},
+      body: { external_id: name, name },
+      requestId: `${name}-customer`,
+      key: null,
+    });
+    const expiry = initial === '0' ? undefined : this.#expiry(initialAhead);
+    const body: CreateBody = {
+      customer_id: customer.body.id,
+      currency: 'usd',
+      wallet_type: type,
+      conversion_rate: rate,
+      topup_conversion_rate: topUpRate,
+      initial_credits_to_load: initial,
+      ...(expiry === undefined ? {} : { initial_credits_expiry_date_utc: expiry }),
+    };
+    const answer = await this.send({ kind: 'create', body }, `${name}-create`);
+    this.walletId = answer?.body.id;
+  }
+
+  async act(plan: Plan, isKeyed: boolean): Promise<void> {
+    if (plan.kind === 'settle') {
+      await this.#client.settle(this.walletId);
+      return;
+    }
+    if (plan.kind === 'repeat') {
+      const earlier = this.#keyed.at(-1 - plan.back);
+      if (!earlier) return;
+      const command = plan.isChanged ? changed(earlier.command) : earlier.command;
+      await this.send(command, earlier.key);
+      return;
+    }
+    const command = this.#commandOf(plan);
+    const key =
+      isKeyed && command.kind !== 'settings' ? `${this.#options.name}-${this.#sent}` : null;
+    if (key !== null && command.kind !== 'bad') this.#keyed.push({ command, key });
+    await this.send(command, key);
+  }
+
+  /** Sends a request and keeps it with its answer. */
+  async send(command: AnyCommand, key: string | null): Promise<Trace['answer']> {
+    const client = this.#client;
+    this.#sent += 1;
+    const requestId = `${this.#options.name}-${this.#sent}`;
+    const [sent, sentAt] = [this.#next(), client.now()];
+    const answer = await client.send({ ...wired(command, this.walletId), requestId, key });
+    const [answered, answeredAt] = [this.#next(), client.now()];
+    this.traces.push({ requestId, command, key, sent, sentAt, answered, answeredAt, answer });
+    if (command.kind === 'hold' && answer.status === 201) {
+      if (!this.#holds.includes(answer.body.id)) this.#holds.push(answer.body.id);
+    }
+    return answer;
+  }
+
+  #next(): number {
+    this.#moment += 1;
+    return this.#moment;
+  }
+
+  #expiry(ahead: number | null): string | undefined {
+    if (ahead === null) return undefined;
+    const { unit, lead } = this.#options;
+    return new Date(this.#client.now() + lead + ahead * unit).toISOString();
+  }
+
+  #commandOf(plan: Exclude<Plan, { kind: 'settle' | 'repeat' }>): AnyCommand {
+    switch (plan.kind) {
+      case 'top-up': {
+        const expiry = this.#expiry(plan.ahead);
+        const body = {
+          transaction_reason: plan.reason,
+          [plan.by]: plan.figure,
+          ...(expiry === undefined ? {} : { expiry_date_utc: expiry }),
+          ...(plan.priority === null ? {} : { priority: plan.priority }),
+          ...(plan.bonus === null ? {} : { bonus_credits_to_add: plan.bonus }),
+        };
+        return { kind: 'top-up', body };
+      }
+      case 'debit': {
+        const { credits, description } = plan;
+        return {
+          kind: 'debit',
+          body: { credits, ...(description === null ? {} : { description }) },
+        };
+      }
+      case 'hold': {
+        const expires_at = this.#expiry(plan.ahead);
+        const { credits } = plan;
+        return { kind: 'hold', body: { credits, ...(expires_at ? { expires_at } : {}) } };
+      }
+      case 'capture': {
+        const body = plan.credits === null ? {} : { credits: plan.credits };
+        const hold = this.#holds.at(-1 - plan.back);
+        return hold ? { kind: 'capture', hold, body } : { kind: 'debit', body: { credits: '1' } };
+      }
+      case 'void': {
+        const hold = this.#holds.at(-1 - plan.back);
+        return hold ? { kind: 'void', hold } : { kind: 'hold', body: { credits: '1' } };
+      }
+      case 'alerts':
+        return { kind: 'settings', body: { alert_settings: plan.levels } };
+      case 'rename':
+        return { kind: 'settings', body: { name: plan.name } };
+      case 'bulk': {
+        const entries = plan.entries.map((entry) => this.#entryOf(entry));
+        return { kind: 'bulk', body: { atomic: plan.atomic, entries } };
+      }
+      case 'bad':
+        return badCommands[plan.which % badCommands.length] as AnyCommand;
+      default:
+        return { kind: plan.kind };
+    }
+  }
+
+  #entryOf(plan: BulkPlan) {
+    if (plan.type === 'debit') return plan;
+    const expiry = this.#expiry(plan.ahead);
+    return {
+      type: plan.type,
+      credits: plan.credits,
+      ...(expiry === undefined ? {} : { expiry_date_utc: expiry }),
+      ...(plan.priority === null ? {} : { priority: plan.priority }),
+    };
+  }
+}
+
+/** Another request that fits the same key only by mistake; what has no body stays as it is. */
+function changed(command: AnyCommand): AnyCommand {
+  switch (command.kind) {
+    case 'top-up':
+      return { ...command, body: { ...command.body, description: 'changed' } };
+    case 'debit':
+    case 'hold':
+    case 'capture':
+      return { ...command, body: { ...command.body, credits: '77' } };
+    case 'bulk':
+      return { ...command, body: { ...command.body, atomic: !command.body.atomic } };
+    default:
+      return command;
+  }
+}

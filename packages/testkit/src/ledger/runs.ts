@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { assertProven, readAll } from './audit.ts';
+import { memoryClient, memoryPrincipal } from './memory-client.ts';
+import { type Script, scripts } from './plans.ts';
+import { play } from './play.ts';
+
+/** Another seed every time, unless COUNTERFOIL_TEST_SEED asks for an old one again. */
+export function seedOfRun(): number {
+  const given = process.env.COUNTERFOIL_TEST_SEED;
+  return given === undefined ? Date.now() % 2 ** 31 : Number(given);
+}
+
+export interface MemoryRuns {
+  readonly seed: number;
+  readonly scripts: number;
+  /** Clients that work at the same time on each wallet. */
+  readonly clients: number;
+}
+
+/**
+ * Plays random scripts in memory, each on a wallet of its own, and proves every ledger: the oracle
+ * explains it, and I1 to I11 hold.
+ *
+ * @returns how many requests were sent
+ */
+export async function proveInMemory({ seed, scripts: numRuns, clients }: MemoryRuns) {
+  let requests = 0;
+  await fc.assert(
+    fc.asyncProperty(scripts(4, 40), async (script) => {
+      requests += await proveScript(script, clients);
+    }),
+    { seed, numRuns, includeErrorInReport: true },
+  );
+  return requests;
+}
+
+/** Plays one script in memory and proves its ledger. Gives the number of its requests. */
+export async function proveScript(script: Script, clients: number): Promise<number> {
+  const client = memoryClient();
+  const options = { name: 'run', clients, unit: 1_000, lead: 0 };
+  const { walletId, traces } = await play(client, script, options);
+  const { tenantId, environmentId } = memoryPrincipal;
+  const all = await readAll(client, walletId);
+  await assertProven({ ...all, traces, tenantId, environmentId, strangers: [] });
+  return traces.length;
+}

@@ -1,0 +1,84 @@
+import { type Evidence, readAll } from './audit.ts';
+import { memoryClient, memoryPrincipal } from './memory-client.ts';
+import type { Plan, Script, Step } from './plans.ts';
+import { play } from './play.ts';
+
+const step = (plan: Plan, wait = 0, isKeyed = false): Step => ({ wait, isKeyed, plan });
+
+const topUp = (figure: string, more: Partial<Extract<Plan, { kind: 'top-up' }>> = {}): Plan => ({
+  kind: 'top-up',
+  reason: 'FREE_CREDIT_GRANT',
+  by: 'credits_to_add',
+  figure,
+  ahead: null,
+  priority: null,
+  bonus: null,
+  ...more,
+});
+const debit = (credits: string): Plan => ({ kind: 'debit', credits, description: null });
+const alerts: Plan = {
+  kind: 'alerts',
+  levels: {
+    alert_enabled: true,
+    critical: { threshold: '10', condition: 'below' },
+    warning: { threshold: '40', condition: 'below' },
+  },
+};
+
+/** A story in which everything happens that a wallet can do. */
+export const fullStory = (type: Script['type'] = 'PRE_PAID'): Script => ({
+  type,
+  rate: '0.5',
+  topUpRate: '3',
+  initial: '100',
+  initialAhead: 20,
+  steps: [
+    step(alerts),
+    step(topUp('100', { by: 'amount', reason: 'PURCHASED_CREDIT_DIRECT', priority: 1 }), 1, true),
+    step(topUp('5', { ahead: 10, bonus: '7.000000007', priority: 0 })),
+    step(debit('50'), 1, true),
+    step({ kind: 'repeat', back: 0, isChanged: false }),
+    step({ kind: 'repeat', back: 0, isChanged: true }),
+    step({ kind: 'hold', credits: '20', ahead: 3 }),
+    step({ kind: 'hold', credits: '30.5', ahead: null }),
+    step({ kind: 'hold', credits: '1', ahead: 25 }),
+    step({ kind: 'capture', back: 1, credits: '10.25' }),
+    step({ kind: 'settle' }, 5),
+    step({ kind: 'void', back: 0 }, 1),
+    step(
+      {
+        kind: 'bulk',
+        atomic: false,
+        entries: [
+          { type: 'credit', credits: '3', ahead: 40, priority: null },
+          { type: 'debit', credits: type === 'PRE_PAID' ? '1000' : '1' },
+          { type: 'debit', credits: '2' },
+        ],
+      },
+      1,
+      true,
+    ),
+    step({ kind: 'freeze' }),
+    step(debit('1'), 0, true),
+    step(topUp('1')),
+    step({ kind: 'unfreeze' }),
+    step({ kind: 'settle' }, 20),
+    step(debit(type === 'PRE_PAID' ? '9' : '90')),
+    step(topUp('200', { reason: 'PURCHASED_CREDIT_DIRECT', by: 'amount' })),
+    step({ kind: 'bad', which: 0 }),
+    step(topUp('90')),
+    step({ kind: 'terminate' }, 0, true),
+    step({ kind: 'repeat', back: 0, isChanged: false }),
+    step(debit('1')),
+  ],
+});
+
+/** The full story, played in memory, with all that the checkers want to know. */
+export async function fullEvidence(type: Script['type'] = 'PRE_PAID'): Promise<Evidence> {
+  const client = memoryClient();
+  const options = { name: 'story', clients: 1, unit: 1_000, lead: 0 };
+  const { walletId, traces } = await play(client, fullStory(type), options);
+  const { tenantId, environmentId } = memoryPrincipal;
+  const all = await readAll(client, walletId);
+  return { ...all, traces, tenantId, environmentId, strangers: [] };
+}

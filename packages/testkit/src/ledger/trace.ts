@@ -1,0 +1,26 @@
+import type { AnyCommand } from './commands.ts';
+
+/** An answer, as far as it is compared. */
+export interface LedgerAnswer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly body: any;
+  /** Whether it said that it is the repetition of an earlier one. */
+  readonly isReplay: boolean;
+}
+
+/** A request that a client has sent, and what became of it. */
+export interface Trace {
+  readonly requestId: string;
+  readonly command: AnyCommand;
+  /** The idempotency key; null for none. */
+  readonly key: string | null;
+  /** Places among all sendings and answers of the clients: what happened before what. */
+  readonly sent: number;
+  readonly answered: number;
+  /** The clock, in milliseconds since 1970. */
+  readonly sentAt: number;
+  readonly answeredAt: number;
+  /** Null when there was none: the request may or may not have been carried out. */
+  readonly answer: LedgerAnswer | null;
+}
