@@ -3,6 +3,7 @@ import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
+import { type FeatureRoutes, features, featuresOfGroup, featuresOfMeter } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
@@ -21,6 +22,7 @@ import {
 export * from './checkpoints/index.ts';
 export * from './customers/index.ts';
 export * from './events/index.ts';
+export * from './features/index.ts';
 export * from './groups/index.ts';
 export * from './meters/index.ts';
 export * from './pricing-units/index.ts';
@@ -35,6 +37,7 @@ export type ApiRoutes = TenancyRoutes &
   MeterRoutes &
   GroupRoutes &
   PriceUnitRoutes &
+  FeatureRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -74,9 +77,10 @@ const noFeed: PublicFeed = {
 const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
   customers({ inUse: [openWalletsOf] }),
-  meters({ inUse: [] }),
-  groups({ members: [] }),
+  meters({ inUse: [featuresOfMeter] }),
+  groups({ members: [featuresOfGroup] }),
   pricingUnits({ inUse: [] }),
+  features({ inUse: [], meterInUse: [] }),
   wallets,
   checkpoints,
 ];

@@ -35,7 +35,8 @@ export interface Idempotency {
 
 /**
  * A world with nothing in it. Commands run on the engine's own stream writers; reads fold the log
- * anew each time, so they are never behind. They know the filters `eq`, `in` and `metadata`.
+ * anew each time, so they are never behind. They know the filters `eq`, `in`, `contains` (of texts) and
+ * `metadata`.
  */
 export function memoryWorld(aggregates: readonly AnyAggregate[]): MemoryWorld {
   const store = new MemoryStore();
@@ -133,6 +134,10 @@ function fits(
       return actual === value;
     case 'in':
       return [actual].flat().some((item) => (value as unknown[]).includes(item));
+    case 'contains':
+      return String(actual ?? '')
+        .toLowerCase()
+        .includes(String(value).toLowerCase());
     case 'metadata':
       return Object.entries(value as object).every(
         ([name, text]) => (actual as Record<string, unknown>)[name] === text,

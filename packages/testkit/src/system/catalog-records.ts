@@ -5,6 +5,8 @@ const makers = {
   meter: async (own: Records): Promise<string> => (await own.create('/meters', meterBody(own))).id,
   group: async (own: Records): Promise<string> => (await own.create('/groups', groupBody(own))).id,
   price_unit: async (own: Records): Promise<string> => (await priceUnit(own)).id,
+  feature: async (own: Records): Promise<string> =>
+    (await own.create('/features', featureBody(own))).id,
   price_unit_code: async (own: Records): Promise<string> => (await priceUnit(own)).code,
 } as const;
 
@@ -32,6 +34,14 @@ export const groupBody = (own: Records) => ({
   name: own.text('group'),
   lookup_key: own.text('group-key'),
   entity_type: 'feature',
+});
+
+/** The body of a request for a new metered feature, with its meter. */
+export const featureBody = (own: Records) => ({
+  name: own.text('feature'),
+  type: 'metered',
+  lookup_key: own.text('feature-key'),
+  meter: meterBody(own),
 });
 
 /** The body of a request for a new pricing unit. */

@@ -14,6 +14,7 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   meters: [],
   groups: [],
   'pricing-units': [],
+  features: ['meters', 'groups'],
   wallets: ['customers', 'pricing-units'],
   checkpoints: [],
   webhooks: [],

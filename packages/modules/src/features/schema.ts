@@ -1,0 +1,150 @@
+import { listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  decimalPlaces,
+  metadataSchema,
+  positiveDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+  requiredTextSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { alertSettingsOutput, alertSettingsSchema } from '../alert-settings.ts';
+import { groupSchema } from '../groups/index.ts';
+import { createMeterSchema, filtersSchema, meterSchema } from '../meters/index.ts';
+
+/** What a feature grants: a quantity that is counted, on or off, or a fixed text. */
+export const featureTypeSchema = z.enum(['metered', 'boolean', 'static']);
+export type FeatureType = z.output<typeof featureTypeSchema>;
+
+const nameSchema = requiredTextSchema(255);
+const optionalText = (maximum: number) => clearable(textSchema(maximum)).optional();
+const optionalReference = (example: string) =>
+  clearable(z.string().max(64)).optional().meta({ example });
+
+/** How a quantity is shown in another unit: it is multiplied by the rate. Never used to compute. */
+const reportingUnitSchema = z.object({
+  conversion_rate: positiveDecimalSchema(decimalPlaces.rate),
+  unit_singular: requiredTextSchema(255),
+  unit_plural: requiredTextSchema(255),
+});
+
+const describedShape = {
+  description: optionalText(1024),
+  group_id: optionalReference('group_01KA0000000000000000000000'),
+  unit_singular: optionalText(255),
+  unit_plural: optionalText(255),
+  reporting_unit: reportingUnitSchema.nullable().optional(),
+} as const;
+
+/** Body of POST /features. */
+export const createFeatureSchema = z
+  .object({
+    name: nameSchema,
+    type: featureTypeSchema,
+    lookup_key: optionalText(255),
+    ...describedShape,
+    alert_settings: alertSettingsSchema.nullish(),
+    metadata: metadataSchema.default({}),
+    meter: createMeterSchema.nullish().meta({ description: 'Created with the feature' }),
+    meter_id: optionalReference('meter_01KA0000000000000000000000'),
+  })
+  .superRefine(({ type, meter, meter_id }, context) => {
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (meter && meter_id) refuse('meter', 'must not stand beside meter_id');
+    if (type === 'metered' && !meter && !meter_id) {
+      refuse('meter_id', 'a metered feature needs meter_id or meter');
+    }
+    if (type !== 'metered' && meter) refuse('meter', 'only a metered feature has a meter');
+    if (type !== 'metered' && meter_id) refuse('meter_id', 'only a metered feature has a meter');
+  })
+  .meta({ id: 'CreateFeature' });
+export type CreateFeature = z.output<typeof createFeatureSchema>;
+
+const { critical, warning, info } = alertSettingsSchema.shape;
+
+/** Body of PUT /features/{id}: what is absent stays as it is. */
+export const updateFeatureSchema = z
+  .object({
+    name: nameSchema.optional(),
+    ...describedShape,
+    alert_settings: z
+      .object({ alert_enabled: z.boolean().optional(), critical, warning, info })
+      .nullable()
+      .optional()
+      .meta({ description: 'Levels that are given replace theirs; null removes one, or all' }),
+    metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
+    filters: filtersSchema
+      .optional()
+      .meta({ description: 'Replaces the filters of the meter, for all that use it' }),
+  })
+  .meta({ id: 'UpdateFeature' });
+export type UpdateFeature = z.output<typeof updateFeatureSchema>;
+
+/** Body of POST /features/{id}/clone. */
+export const cloneFeatureSchema = z
+  .object({
+    name: nameSchema.optional().meta({ description: 'Default: that of the source and " (copy)"' }),
+    lookup_key: optionalText(255),
+    description: optionalText(1024),
+    metadata: metadataSchema.optional().meta({ description: 'Added to that of the source' }),
+  })
+  .meta({ id: 'CloneFeature' });
+export type CloneFeature = z.output<typeof cloneFeatureSchema>;
+
+const filterShape = {
+  lookup_key: z.string().max(255).optional(),
+  name_contains: z.string().max(255).optional(),
+} as const;
+
+export const featureListSchema = z.object({
+  ...filterShape,
+  feature_ids: listParameter(z.string()).optional(),
+  lookup_keys: listParameter(z.string()).optional(),
+  meter_ids: listParameter(z.string()).optional(),
+});
+
+const textsSchema = z.array(z.string().max(255)).max(1000).optional();
+
+export const featureSearchSchema = z
+  .object({
+    ...searchShape,
+    ...filterShape,
+    feature_ids: textsSchema,
+    lookup_keys: textsSchema,
+    meter_ids: textsSchema,
+  })
+  .meta({ id: 'FeatureSearch' });
+
+/** The feature on the wire (specification, Feature; its hidden field `type`). */
+export const featureSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    type: featureTypeSchema,
+    lookup_key: z.string().optional(),
+    description: z.string().optional(),
+    meter_id: z.string().optional(),
+    meter: meterSchema.optional(),
+    group_id: z.string().optional(),
+    group: groupSchema.optional(),
+    unit_singular: z.string().optional(),
+    unit_plural: z.string().optional(),
+    reporting_unit: z
+      .object({
+        conversion_rate: z.number(),
+        unit_singular: z.string(),
+        unit_plural: z.string(),
+      })
+      .optional(),
+    alert_settings: alertSettingsOutput.optional(),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'Feature' });
+export type Feature = z.output<typeof featureSchema>;
+
+export const featureIdParameters = z.object({ id: referenceSchema('feat') });
