@@ -8,7 +8,7 @@ import {
   type HealthCheck,
   type Log,
   type Metrics,
-  natsFeed,
+  natsBroker,
   openEventStore,
   type ReadModel,
   RecentWrites,
@@ -45,13 +45,13 @@ async function assertLevel(readModel: ReadModel): Promise<void> {
 
 /** NATS, as far as the API needs it: for the feed of events. Everything else works without. */
 async function openBroker(url: string | undefined, log: Log, metrics: Metrics) {
-  if (url === undefined) return { feed: undefined, check: withoutNats, close: async () => {} };
+  if (url === undefined) return { events: undefined, check: withoutNats, close: async () => {} };
   const nats = await connectNats({ url, name: 'counterfoil api', log, metrics });
   const check = async (): Promise<void> => {
     const { connected, error } = nats.status();
     if (!connected) throw new Error(error ?? 'There is no connection to NATS.');
   };
-  return { feed: natsFeed(nats, log), check, close: () => nats.close() };
+  return { events: natsBroker(nats, log), check, close: () => nats.close() };
 }
 
 const withoutNats = (): Promise<never> =>
@@ -67,7 +67,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
   });
   const broker = await openBroker(config.NATS_URL, log, metrics);
   const slices = modules({
-    feed: broker.feed,
+    broker: broker.events,
     operationalReads: readModel.operational,
     secrets: secretsFrom(config.COUNTERFOIL_SECRET_KEY),
     targetPolicy: {

@@ -1,9 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { apiInfo } from '@counterfoil/api/info';
-import { createHttpServer, createLog, createMetrics } from '@counterfoil/engine';
+import {
+  createHttpServer,
+  createLog,
+  createMetrics,
+  livePrefix,
+  publicSubjects,
+} from '@counterfoil/engine';
 import { BrokenInvariant } from '@counterfoil/kernel';
-import { modules } from '@counterfoil/modules';
+import { asyncApiDocument, bodySchemas, eventTypesOf, modules } from '@counterfoil/modules';
 import { configurationDocument } from './docs/configuration.ts';
 import { problemsDocument } from './docs/problems.ts';
 
@@ -30,10 +36,25 @@ async function openApiDocument(): Promise<object> {
   return document;
 }
 
+const json = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
+
+const allEventTypes = () =>
+  eventTypesOf(modules({ secrets: null }).flatMap(({ publishers }) => publishers));
+
+/** What is published on NATS, from the publishers alone. */
+function publishedDocument(): object {
+  const stored = publicSubjects.replace('.>', '');
+  const subjects = { stored, live: `${livePrefix}.${stored}` };
+  const info = { title: 'Counterfoil events', version: apiInfo.version };
+  return asyncApiDocument(allEventTypes(), info, subjects);
+}
+
 /** The generated reference: text by name of file. */
 export async function referenceDocuments(): Promise<Readonly<Record<string, string>>> {
   return {
-    'openapi.json': `${JSON.stringify(await openApiDocument(), null, 2)}\n`,
+    'openapi.json': json(await openApiDocument()),
+    'asyncapi.json': json(publishedDocument()),
+    'event-schemas.json': json(bodySchemas(allEventTypes())),
     'problems.md': problemsDocument(),
     'configuration.md': configurationDocument(),
   };

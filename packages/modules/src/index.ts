@@ -1,9 +1,14 @@
-import type { Module, OperationalReads, PublicFeed } from '@counterfoil/engine/define';
+import type { EventBroker, Module, OperationalReads } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
-import { type FeatureRoutes, features, featuresOfGroup, featuresOfMeter } from './features/index.ts';
+import {
+  type FeatureRoutes,
+  features,
+  featuresOfGroup,
+  featuresOfMeter,
+} from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
@@ -51,7 +56,7 @@ export interface ModulesOptions {
   /** Left out in processes that serve no requests. */
   readonly operationalReads?: OperationalReads;
   /** Left out where there is no broker to ask. */
-  readonly feed?: PublicFeed | undefined;
+  readonly broker?: EventBroker | undefined;
 }
 
 const withoutSecrets = (): never => {
@@ -64,14 +69,18 @@ const noReads: OperationalReads = {
   query: () => Promise.reject(new BrokenInvariant('this process serves no requests')),
 };
 
-const noFeed: PublicFeed = {
-  read: () =>
-    Promise.reject(
-      new Problem('service_unavailable', 'The event feed is switched off: NATS_URL is not set.', {
-        retryAfterSeconds: 60,
-      }),
-    ),
+const noBroker: EventBroker = {
+  read: refusedByNobody,
+  lastPosition: refusedByNobody,
+  ensureReader: refusedByNobody,
+  readerStatus: refusedByNobody,
+  removeReader: refusedByNobody,
 };
+
+function refusedByNobody(): Promise<never> {
+  const message = 'Public events are not available here: NATS_URL is not set.';
+  return Promise.reject(new Problem('service_unavailable', message, { retryAfterSeconds: 60 }));
+}
 
 /** The business, lower slices first: a slice knows only those that stand before it. */
 const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
@@ -87,7 +96,7 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
 
 /** All slices. Those that are about events of others come last. */
 export function modules(options: ModulesOptions): readonly Module[] {
-  const { secrets, targetPolicy, operationalReads, feed } = options;
+  const { secrets, targetPolicy, operationalReads, broker } = options;
   const business = businessModules(options);
   const publishersOf = (slices: readonly Module[]) =>
     slices.flatMap(({ publishers }) => publishers);
@@ -98,5 +107,5 @@ export function modules(options: ModulesOptions): readonly Module[] {
     wholeBody: wholeBodyFrom(publishersOf(business)),
   });
   const published = publishersOf([...business, delivery]);
-  return [...business, delivery, events({ publishers: published, feed: feed ?? noFeed })];
+  return [...business, delivery, events({ publishers: published, broker: broker ?? noBroker })];
 }

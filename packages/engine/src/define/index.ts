@@ -1,5 +1,6 @@
 export * from './context.ts';
 export * from './due-work.ts';
+export * from './event-broker.ts';
 export * from './listing.ts';
 export * from './module.ts';
 export * from './operational-reads.ts';

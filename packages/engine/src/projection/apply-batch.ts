@@ -288,8 +288,7 @@ async function writeRows(
   const kept = [...changed.values()].filter((row) => row !== null);
   const fresh = kept.filter(({ key }) => !before.has(key));
   const known = kept.filter(({ key }) => before.has(key));
-  // Only rows that come again are worth remembering. Most rows, such as the entries of a ledger,
-  // are written once; kept in memory they would cost the garbage collector more than they save.
+  // New rows are not remembered: most are never touched again and would only burden the collector.
   await saveRows(connection, target, fresh, 'insert');
   const saved = await saveRows(connection, target, known, 'update');
   const removed = [...changed].flatMap(([key, row]) => {

@@ -1,5 +1,5 @@
+export { natsBroker } from './nats-broker.ts';
 export { connectNats, type Nats, type NatsOptions, type NatsStatus } from './nats-connection.ts';
-export { natsFeed } from './nats-feed.ts';
 export {
   type FollowOptions,
   followPublicStream,
@@ -9,6 +9,7 @@ export {
 export { ensureStreams, publicStream, type StreamOptions, StreamRefused } from './nats-streams.ts';
 export type { RelayStatus } from './progress.ts';
 export type { PublicMessage } from './public-message.ts';
+export { readerLogin } from './reader-access.ts';
 export { type Relay, type RelayOptions, startRelay } from './relay.ts';
 export type { CheckpointStore, Projected } from './relay-session.ts';
 export type { Checkpoint } from './resume.ts';

@@ -54,6 +54,17 @@ export function environmentSubjects(scope: {
   return `${root}.${tokens.join('.')}.>`;
 }
 
+/** The subjects of one environment that are about one kind of record; null for every kind. */
+export function readerSubjects(
+  scope: { readonly tenantId: string; readonly environmentId: string },
+  resource: string | null,
+): string {
+  const all = environmentSubjects(scope);
+  if (resource === null) return all;
+  if (!tokenShape.test(resource)) throw notTokens(resource);
+  return all.replace(/>$/, `${resource}.>`);
+}
+
 const notTokens = (token: unknown): BrokenInvariant =>
   new BrokenInvariant(`${JSON.stringify(token)} cannot be part of a subject`);
 

@@ -1,4 +1,4 @@
-import { module, type PublicFeed, type Publisher } from '@counterfoil/engine/define';
+import { type EventBroker, module, type Publisher } from '@counterfoil/engine/define';
 import { eventTypesOf } from './event-type.ts';
 import { eventRoutes } from './routes.ts';
 
@@ -8,16 +8,16 @@ export { bodySchemas, type EventTypes, eventTypesOf } from './event-type.ts';
 interface EventsOptions {
   /** Of all other slices: what they publish is what can be read here. */
   readonly publishers: readonly Publisher[];
-  readonly feed: PublicFeed;
+  readonly broker: EventBroker;
 }
 
 /** What happens, for those who ask for it: the feed, the types of events and their schemas. */
-export const events = ({ publishers, feed }: EventsOptions) =>
+export const events = ({ publishers, broker }: EventsOptions) =>
   module({
     name: 'events',
     aggregates: [],
     tables: [],
-    routes: eventRoutes(eventTypesOf(publishers), feed),
+    routes: eventRoutes(eventTypesOf(publishers), broker),
     publishers: [],
   });
 

@@ -1,31 +1,56 @@
 import { BrokenInvariant, invalidOperation, Problem } from '@counterfoil/kernel';
-import type { FeedEvent, FeedPage, FeedScope, PublicFeed } from '../define/public-feed.ts';
+import type { EventBroker } from '../define/event-broker.ts';
+import type { FeedEvent, FeedPage, FeedScope } from '../define/public-feed.ts';
 import type { Log } from '../operations/log.ts';
-import type { Nats } from './nats-connection.ts';
+import type { Nats, NatsSession } from './nats-connection.ts';
 import { openPull } from './nats-pull.ts';
-import { type JetStreamRequests, jetStreamRequests } from './nats-tail.ts';
+import { durableStatus, ensureDurable, removeDurable } from './nats-readers.ts';
+import { type JetStreamRequests, jetStreamRequests, readTail } from './nats-tail.ts';
+import { unlessAborted } from './pause.ts';
 import type { PublicMessage } from './public-message.ts';
 import { sequenceAfter } from './sequence-after.ts';
 import { environmentSubjects } from './subject.ts';
 
-/** How long one page may take before the caller is told to try again. */
-const pageMilliseconds = 5_000;
+/** How long one request to the broker may take before the caller is told to try again. */
+const requestMilliseconds = 5_000;
 
-/** The feed of public events that the stream on NATS keeps. */
-export const natsFeed = (nats: Nats, log: Log): PublicFeed => ({
-  read: async (scope, after, limit) => {
-    const signal = AbortSignal.timeout(pageMilliseconds);
+/** The broker of public events over a connection to NATS. */
+export function natsBroker(nats: Nats, log: Log): EventBroker {
+  const ask = async <Answer>(
+    request: (
+      requests: JetStreamRequests,
+      session: NatsSession,
+      ended: AbortSignal,
+    ) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const signal = AbortSignal.timeout(requestMilliseconds);
     try {
-      return await readPage(nats, scope, { after, limit, signal });
+      const session = await nats.session(signal);
+      const ended = AbortSignal.any([signal, session.lost]);
+      const requests = await jetStreamRequests(session);
+      return await unlessAborted(request(requests, session, ended), ended);
     } catch (error) {
       if (error instanceof Problem || error instanceof BrokenInvariant) throw error;
-      log.warn({ err: error }, 'the event feed cannot be read');
-      throw new Problem('service_unavailable', 'The event feed cannot be read. Retry shortly.', {
-        retryAfterSeconds: 1,
-      });
+      log.warn({ err: error }, 'NATS cannot be asked');
+      throw new Problem(
+        'service_unavailable',
+        'The broker of public events cannot be asked. Retry shortly.',
+        { retryAfterSeconds: 1 },
+      );
     }
-  },
-});
+  };
+  return {
+    read: (scope, after, limit) =>
+      ask((requests, session, signal) =>
+        readPage(requests, session, scope, { after, limit, signal }),
+      ),
+    lastPosition: () =>
+      ask(async (requests) => String((await readTail(requests)).last?.position ?? 0)),
+    ensureReader: (reader) => ask((requests) => ensureDurable(requests, reader)),
+    readerStatus: (name) => ask((requests) => durableStatus(requests, name)),
+    removeReader: (name) => ask((requests) => removeDurable(requests, name)),
+  };
+}
 
 interface PageRequest {
   readonly after: string | null;
@@ -34,27 +59,25 @@ interface PageRequest {
 }
 
 async function readPage(
-  nats: Nats,
+  requests: JetStreamRequests,
+  session: NatsSession,
   scope: FeedScope,
   { after, limit, signal }: PageRequest,
 ): Promise<FeedPage> {
-  const session = await nats.session(signal);
-  const requests = await jetStreamRequests(session);
   const from = await startOf(requests, after);
   const filter = environmentSubjects(scope);
-  const ended = AbortSignal.any([signal, session.lost]);
   const pull = await openPull(session, requests, {
     from,
     maximum: limit,
     filter,
-    signal: ended,
+    signal,
   });
   try {
     const messages: PublicMessage[] = [];
     // A page that ends within the messages of one event goes on to the last of them.
     while (messages.length < pull.pending && (messages.length < limit || isTorn(messages))) {
       const batch = await pull.take();
-      if (!batch) throw ended.reason;
+      if (!batch) throw signal.reason;
       messages.push(...batch);
     }
     return pageOf(messages, after, limit, pull.pending);

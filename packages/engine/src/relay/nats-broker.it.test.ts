@@ -2,7 +2,7 @@ import { Problem } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { FeedEvent, PublicFeed } from '../define/public-feed.ts';
-import { natsFeed } from './nats-feed.ts';
+import { natsBroker } from './nats-broker.ts';
 import { boxScope } from './test-box.ts';
 import { createTraffic, log, type Stack, startStack, untilStored } from './test-stack.ts';
 
@@ -13,7 +13,7 @@ let expected: readonly string[] = [];
 
 test.before(async () => {
   stack = await startStack();
-  feed = natsFeed(await stack.nats(), log);
+  feed = natsBroker(await stack.nats(), log);
   await stack.relay();
   const traffic = createTraffic(stack.store);
   await traffic.append(400);
@@ -64,7 +64,7 @@ test('events that are no longer kept are not passed over in silence', async () =
     const traffic = createTraffic(small.store);
     await traffic.append(300);
     await untilStored(await small.client(), traffic.expected.length);
-    const narrow = natsFeed(await small.nats(), log);
+    const narrow = natsBroker(await small.nats(), log);
     const oldest = await narrow.read(boxScope, null, 1);
     assert.not.equal(bodies(oldest.events), traffic.expected.slice(0, 1));
     const again = await narrow.read(boxScope, oldest.nextPosition, 1);

@@ -1,0 +1,49 @@
+import type { FeedScope, PublicFeed } from './public-feed.ts';
+
+/** Where a reader begins: after a position of the log, at a time, or with the oldest that is kept. */
+export type ReaderStart =
+  | { readonly kind: 'position'; readonly after: string }
+  | { readonly kind: 'time'; readonly at: string }
+  | { readonly kind: 'oldest' };
+
+/** A reader whose place the broker keeps, on behalf of a system outside. */
+export interface DurableReader {
+  /** Its name at the broker; also the name that its system logs in with. */
+  readonly name: string;
+  readonly scope: FeedScope;
+  /** First word of the event types wanted, such as `wallet`; null for all. */
+  readonly resource: string | null;
+  readonly start: ReaderStart;
+  /** Raised to begin anew: a reader of another generation is replaced. */
+  readonly generation: number;
+  /** Messages that may be on their way unconfirmed; 1 for strict order. */
+  readonly unconfirmedMaximum: number;
+}
+
+/** What the broker says of a reader. */
+export interface ReaderStatus {
+  /** Messages that it has not been given yet. */
+  readonly pending: number;
+  /** Messages that it was given and has not confirmed. */
+  readonly unconfirmed: number;
+}
+
+/** What a login may do at the broker: read through its own reader, and nothing else. */
+export interface BrokerLogin {
+  readonly user: string;
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  /** What its client has to begin the names of its inboxes with. */
+  readonly inboxPrefix: string;
+}
+
+/** The broker of public events. Every method throws `Problem` 503 when it cannot be asked. */
+export interface EventBroker extends PublicFeed {
+  /** Position of the last event that has been published; `0` when there is none. */
+  lastPosition(): Promise<string>;
+  /** Makes the reader, or replaces one of an older generation. Doing it again changes nothing. */
+  ensureReader(reader: DurableReader): Promise<ReaderStatus>;
+  /** Null when there is no such reader. */
+  readerStatus(name: string): Promise<ReaderStatus | null>;
+  removeReader(name: string): Promise<void>;
+}

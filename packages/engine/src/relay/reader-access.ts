@@ -1,0 +1,28 @@
+import type { BrokerLogin } from '../define/event-broker.ts';
+import type { FeedScope } from '../define/public-feed.ts';
+import { publicStream } from './nats-streams.ts';
+import { environmentSubjects, livePrefix } from './subject.ts';
+
+/**
+ * What a downstream system may do on NATS. It may ask for messages of its own consumer, look at
+ * that consumer and confirm what it got, and listen to the live subjects of its environment.
+ *
+ * It may not create consumers: one that pushes could be pointed at the subjects of another tenant,
+ * who would take what arrives there for his own. Names are listed in full, because wildcards of
+ * NATS stand for whole words only.
+ */
+export function readerLogin(name: string, scope: FeedScope): BrokerLogin {
+  const inboxPrefix = `_INBOX_${name}`;
+  return {
+    user: name,
+    publish: [
+      `$JS.API.CONSUMER.INFO.${publicStream}.${name}`,
+      `$JS.API.CONSUMER.MSG.NEXT.${publicStream}.${name}`,
+      `$JS.ACK.${publicStream}.${name}.>`,
+      // Servers from 2.15 on put domain and account in front.
+      `$JS.ACK.*.*.${publicStream}.${name}.>`,
+    ],
+    subscribe: [`${inboxPrefix}.>`, `${livePrefix}.${environmentSubjects(scope)}`],
+    inboxPrefix,
+  };
+}

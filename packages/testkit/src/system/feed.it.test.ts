@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { eventTypesOf, modules } from '@counterfoil/modules';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventually } from '../eventually.ts';
+import { type Stack, startStack, type TestTenant } from '../stack.ts';
+
+const test = suite('the feed of events');
+
+let stack: Stack;
+let folder: string;
+test.before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'counterfoil-feed-'));
+  stack = await startStack();
+});
+test.after(async () => {
+  await stack.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface FeedItem {
+  readonly id: string;
+  readonly event_type: string;
+  readonly position: string;
+  readonly data: { readonly wallet?: { readonly id: string } };
+}
+
+/** Reads the feed to its end, in pages. */
+async function readFeed(tenant: TestTenant, limit: number): Promise<readonly FeedItem[]> {
+  const items: FeedItem[] = [];
+  for (let after = ''; ; ) {
+    const page = await tenant.ok('GET', `/events?limit=${limit}${after}`);
+    items.push(...page.items);
+    if (!page.has_more) return items;
+    after = `&after_position=${page.next_position}`;
+  }
+}
+
+async function newWallet(tenant: TestTenant, name: string): Promise<string> {
+  const customer = await tenant.ok('POST', '/customers', { external_id: name, name });
+  const body = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '1000' };
+  return (await tenant.ok('POST', '/wallets', body)).id;
+}
+
+test('a tenant reads its own events, in order, and those of nobody else', async () => {
+  const [one, two] = [await stack.tenant('feed-one'), await stack.tenant('feed-two')];
+  const wallet = await newWallet(one, 'acme');
+  await newWallet(two, 'globex');
+  const debit = await one.call('POST', `/wallets/${wallet}/debit`, { credits: '1' });
+  const written = debit.headers.get('counterfoil-position');
+  const expected = [
+    'customer.created',
+    'wallet.created',
+    'wallet.transaction.created',
+    'wallet.transaction.created',
+  ];
+  const items = await eventually(async () => {
+    const read = await readFeed(one, 2);
+    return read.at(-1)?.position === written && read;
+  });
+  assert.equal(
+    items.map(({ event_type }) => event_type),
+    expected,
+  );
+  const others = await eventually(async () => {
+    const read = await readFeed(two, 2);
+    return read.length === 3 && read;
+  });
+  assert.ok(!JSON.stringify(others).includes(wallet));
+  assert.equal(await one.ok('GET', `/events?after_position=${written}`), {
+    items: [],
+    next_position: written,
+    has_more: false,
+  });
+});
+
+/** The examples as readers of the documentation would start them. */
+function startDownstream(tenant: TestTenant, file: string): ChildProcess {
+  const example = resolve(import.meta.dirname, '../../../../docs/examples/downstream.ts');
+  return spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), example, `${stack.baseUrl}/v1`, file],
+    { env: { ...process.env, API_KEY: tenant.apiKey }, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+}
+
+interface Copy {
+  readonly position: string;
+  readonly wallets: Record<string, { readonly id: string; readonly credit_balance: string }>;
+}
+
+test('a downstream system that lists, follows and is killed ends with what the API has', async () => {
+  const tenant = await stack.tenant('downstream');
+  const file = join(folder, 'wallets.json');
+  const copied = (): Copy | null =>
+    existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+  const wallets: string[] = [];
+  for (let index = 0; index < 5; index += 1) wallets.push(await newWallet(tenant, `w${index}`));
+
+  let writing = true;
+  let written = 0;
+  const writer = (async () => {
+    while (writing) {
+      const wallet = wallets[written % wallets.length];
+      written += 1;
+      if (written % 7 === 0) wallets.push(await newWallet(tenant, `later${written}`));
+      await tenant.ok('POST', `/wallets/${wallet}/debit`, { credits: '1' });
+    }
+  })();
+  try {
+    for (let life = 0; life < 3; life += 1) {
+      const before = copied()?.position;
+      const downstream = startDownstream(tenant, file);
+      await eventually(() => {
+        const copy = copied();
+        return copy !== null && copy.position !== before;
+      });
+      downstream.kill('SIGKILL');
+      await once(downstream, 'exit');
+    }
+  } finally {
+    writing = false;
+    await writer;
+  }
+  const last = startDownstream(tenant, file);
+  try {
+    const shown = await tenant.ok('POST', '/wallets/search', { limit: 1000 });
+    const truth = Object.fromEntries(
+      shown.items.map((wallet: { readonly id: string }) => [wallet.id, wallet]),
+    );
+    const wanted = JSON.stringify(sorted(truth));
+    const same = await eventually(() => {
+      const copy = copied();
+      return copy !== null && JSON.stringify(sorted(copy.wallets)) === wanted && copy;
+    });
+    assert.is(Object.keys(same.wallets).length, wallets.length);
+  } finally {
+    last.kill('SIGKILL');
+    await once(last, 'exit');
+  }
+});
+
+const sorted = (wallets: object = {}) =>
+  Object.entries(wallets)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, wallet]) => Object.entries(wallet).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+test('every type that slices publish has its schema, and bodies are of that form', async () => {
+  const tenant = await stack.tenant('feed-one');
+  const { items } = await tenant.ok('GET', '/event-types');
+  const types = eventTypesOf(modules({ secrets: null }).flatMap(({ publishers }) => publishers));
+  assert.is(items.length, types.size);
+  for (const { event_type, data } of (await tenant.ok('GET', '/events')).items) {
+    const type = types.get(event_type);
+    assert.ok(type, `${event_type} is declared`);
+    const { event_type: named, ...body } = data;
+    assert.is(named, event_type);
+    const { error } = type.body.strict().safeParse(body);
+    assert.is(error, undefined, `${event_type}: ${error}`);
+  }
+});
+
+test.run();
