@@ -1,55 +1,83 @@
 /**
- * Receives webhooks on http://127.0.0.1:9000, checks their signatures and prints them:
- * `node --import tsx docs/examples/webhook-receiver.ts whsec_…`
+ * Receives webhooks on http://127.0.0.1:9000, checks their signatures and prints each event once,
+ * in order: `node --import tsx docs/examples/webhook-receiver.ts whsec_…`
+ *
+ * Several secrets may be given, which is what you do while one is exchanged. A real receiver keeps
+ * what this one keeps in memory in its database, in the transaction in which it deals with the event.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifyWebhook, WebhookRefused } from '../../apps/cli/src/webhooks/verify-webhook.ts';
 
-const toleranceSeconds = 300;
 const bodyBytesMaximum = 512 * 1024;
 const rememberedMaximum = 10_000;
 
-const [secret = ''] = process.argv.slice(2);
-const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-/** Deliveries come at least once: what has been dealt with is recognised by its id. */
-const seen = new Set<string>();
+/** What the receiver does with an event: `resource` is the record that it is about. */
+export type Handle = (
+  id: string,
+  resource: string,
+  event: Readonly<Record<string, unknown>>,
+) => void;
 
-/** Whether the request was signed with our secret, and not long ago. */
-function isGenuine(headers: IncomingHttpHeaders, body: Buffer): boolean {
-  const id = String(headers['webhook-id']);
-  const timestamp = String(headers['webhook-timestamp']);
-  const isRecent = Math.abs(Date.now() / 1_000 - Number(timestamp)) <= toleranceSeconds;
-  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-  // While a secret is being exchanged there may be several signatures, separated by spaces.
-  return String(headers['webhook-signature'])
-    .split(' ')
-    .map((signature) => Buffer.from(signature.replace(/^v1,/, ''), 'base64'))
-    .some(
-      (given) => isRecent && given.length === expected.length && timingSafeEqual(given, expected),
-    );
+/**
+ * An event is dealt with when it is later than the last one of its resource. That drops what comes
+ * twice (the id is the same) and what was overtaken (the id is smaller), which is all that "at
+ * least once, in order per resource" asks of a receiver.
+ */
+function createInbox(handle: Handle) {
+  const latest = new Map<string, string>();
+  return (id: string, event: Readonly<Record<string, unknown>>): void => {
+    const resource = resourceOf(event);
+    if (id <= (latest.get(resource) ?? '')) return;
+    handle(id, resource, event);
+    latest.delete(resource);
+    latest.set(resource, id);
+    const [oldest] = latest.keys();
+    if (latest.size > rememberedMaximum && oldest !== undefined) latest.delete(oldest);
+  };
 }
 
-/** Prints an event the first time that it comes. */
-function receive(id: string, body: Buffer): void {
-  if (seen.has(id)) return;
-  seen.add(id);
-  const [oldest] = seen;
-  if (seen.size > rememberedMaximum && oldest !== undefined) seen.delete(oldest);
-  console.log(id, body.toString('utf8'));
+/** `customer.updated` is about the member `customer`; the first record of the body is the resource. */
+function resourceOf(event: Readonly<Record<string, unknown>>): string {
+  for (const member of Object.values(event)) {
+    if (typeof member === 'object' && member !== null && 'id' in member) return String(member.id);
+  }
+  return String(event.event_type);
 }
 
-createServer((request, response) => {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
-  request.on('data', (part: Buffer) => {
-    parts.push(part);
+  for await (const part of request as AsyncIterable<Buffer>) {
     length += part.length;
-    if (length > bodyBytesMaximum) request.destroy();
+    if (length > bodyBytesMaximum) throw new WebhookRefused('The body is too long.');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Starts to receive. Answers 204 when an event is dealt with, 401 when it is not genuine. */
+export async function startReceiver(port: number, keys: readonly string[], handle: Handle) {
+  const receive = createInbox(handle);
+  const server = createServer(async (request, response) => {
+    try {
+      const { id, event } = verifyWebhook(await readBody(request), request.headers, keys);
+      receive(id, event);
+      response.writeHead(204).end();
+    } catch (error) {
+      // Whatever else goes wrong is answered 500: then the event comes again.
+      response.writeHead(error instanceof WebhookRefused ? 401 : 500).end();
+    }
   });
-  request.on('end', () => {
-    const body = Buffer.concat(parts);
-    const genuine = isGenuine(request.headers, body);
-    if (genuine) receive(String(request.headers['webhook-id']), body);
-    response.writeHead(genuine ? 204 : 401).end();
-  });
-}).listen(9000, '127.0.0.1', () => console.log('waiting for webhooks'));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+if (import.meta.url === `file://${process.argv[1]}`) {
+  await startReceiver(9000, process.argv.slice(2), (id, _, event) =>
+    console.log(id, JSON.stringify(event)),
+  );
+  console.log('waiting for webhooks');
+}

@@ -13,6 +13,7 @@ import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } f
 import { up } from './up/command.ts';
 import { discard, rebuild, verify } from './verify.ts';
 import { main as verifyLedger } from './verify-ledger.ts';
+import { addWebhooksCommand } from './webhooks/command.ts';
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -164,6 +165,8 @@ keys
     });
     print('Revoked.');
   });
+
+addWebhooksCommand(program, print);
 
 /** Errors whose message says everything; of any other the stack is wanted. */
 const toldInOneSentence = [OperatorError, Problem, ForeignLog, RebuildFailed, ProjectorActive];
