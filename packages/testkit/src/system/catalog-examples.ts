@@ -1,6 +1,7 @@
 import {
   type CatalogKind,
   catalogRecords,
+  featureBody,
   groupBody,
   meterBody,
   priceUnitBody,
@@ -50,9 +51,33 @@ const pricingUnits: Readonly<Record<string, Example>> = {
   'DELETE /prices/units/{id}': onOne('price_unit'),
 };
 
+const features: Readonly<Record<string, Example>> = {
+  'POST /features': {
+    request: (own) => ({ body: featureBody(own) }),
+    names: { 'body.group_id': 'group' },
+    texts: ['body.meter_id'],
+  },
+  'GET /features': {
+    request: () => ({}),
+    filters: { 'query.feature_ids': 'feature', 'query.meter_ids': 'meter' },
+  },
+  'POST /features/search': {
+    request: () => ({}),
+    filters: { 'body.feature_ids': 'feature', 'body.meter_ids': 'meter' },
+  },
+  'GET /features/{id}': onOne('feature'),
+  'PUT /features/{id}': {
+    ...onOne('feature', { description: 'Changed', filters: [] }),
+    names: { 'path.id': 'feature', 'body.group_id': 'group' },
+  },
+  'POST /features/{id}/clone': onOne('feature', {}),
+  'DELETE /features/{id}': onOne('feature'),
+};
+
 /** An example for every operation of the catalogue. */
 export const catalogExamples: Readonly<Record<string, Example>> = {
   ...meters,
   ...groups,
   ...pricingUnits,
+  ...features,
 };
