@@ -6,7 +6,6 @@ const test = suite('pricing canaries');
 
 const folder = 'packages/modules/src/pricing';
 const tables = ['cost-per-unit', 'cost-tiers', 'cost'];
-const properties = ['cost.property'];
 const records = ['price-fields', 'tiers'];
 const views = ['quote', 'display-amount'];
 
@@ -18,76 +17,6 @@ const inFile =
     text,
     bug,
   });
-
-const charge = inFile('charge.ts');
-const inCharge: readonly Canary[] = [
-  charge(
-    'a bound belongs to the tier above (volume)',
-    'quantity.cmp(decimal(up_to)) <= 0)',
-    'quantity.cmp(decimal(up_to)) < 0)',
-  ),
-  charge(
-    'nothing is charged above a last tier with a bound',
-    'const part = isLast ? left : smaller(left, room);',
-    'const part = smaller(left, room);',
-  ),
-  charge(
-    'a tier holds as much as its bound says, not as lies above the bound before',
-    'decimal(up_to).minus(decimal(boundBelow(tiers, index)))',
-    'decimal(up_to)',
-  ),
-  charge(
-    'above a last tier with a bound a volume falls back to the first',
-    'found < 0 ? tiers.length - 1 : found',
-    'found < 0 ? 0 : found',
-  ),
-  charge(
-    'a volume price charges its flat amount for nothing',
-    'if (quantity.eq(zero)) return [];',
-    '',
-  ),
-  charge(
-    'a graduated price touches the next tier at its bound',
-    'if (left.cmp(zero) <= 0) break;',
-    'if (left.cmp(zero) < 0) break;',
-  ),
-  charge(
-    'flat amounts are charged for each unit',
-    'textOf(quantity.times(decimal(unit_amount)).plus(decimal(flat_amount)))',
-    'textOf(quantity.times(decimal(unit_amount).plus(decimal(flat_amount))))',
-  ),
-  charge('flat amounts are forgotten', '.plus(decimal(flat_amount))', ''),
-  charge(
-    'a started package does not count',
-    'return side < 0 ? nearest.plus(one) : nearest;',
-    'return nearest;',
-  ),
-  charge(
-    'a full package counts twice',
-    'return side < 0 ? nearest.plus(one) : nearest;',
-    'return side <= 0 ? nearest.plus(one) : nearest;',
-  ),
-  charge(
-    'a package that is not full counts although rounded down',
-    'return side > 0 ? nearest.minus(one) : nearest;',
-    'return nearest;',
-  ),
-  charge(
-    'packages are always rounded up',
-    "if (round === 'up') return",
-    'if (round.length > 0) return',
-  ),
-  charge(
-    'the division keeps a digit too many',
-    'divide(quantity, size, 0)',
-    'divide(quantity, size, 1)',
-  ),
-  charge(
-    'what packages hold more is shown with the wrong sign',
-    'textOf(packages.times(size).minus(quantity))',
-    'textOf(quantity.minus(packages.times(size)))',
-  ),
-];
 
 const cost = inFile('cost.ts');
 const inCost: readonly Canary[] = [
@@ -197,8 +126,6 @@ const find = (canaries: readonly Canary[], names: readonly string[]) => async ()
   assert.equal(await survivors(canaries, tests), []);
 };
 
-test('bugs in the charge of a quantity: the tables catch them', find(inCharge, tables));
-test('bugs in the charge of a quantity: the properties catch them too', find(inCharge, properties));
 test('bugs in the cost of a line are caught', find(inCost, tables));
 test('bugs on the way from records to terms are caught', find(inRecords, records));
 test('bugs in what is shown are caught', find(inViews, views));

@@ -1,4 +1,4 @@
-import { Problem } from '@counterfoil/kernel';
+import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -92,10 +92,30 @@ test('a price in a unit of its own: its amounts, and the rate it was set with', 
   );
 });
 
+test('a unit without its code or without a rate is a fault of the program', () => {
+  const custom = {
+    ...usage,
+    billing_model: 'FLAT_FEE',
+    price_unit_type: 'CUSTOM',
+    price_unit_amount: '1',
+  } as const;
+  for (const unit of [
+    { price_unit: 'credit' },
+    { conversion_rate: '1' },
+    { price_unit: 'credit', conversion_rate: '0' },
+  ]) {
+    assert.throws(
+      () => priceTermsOf({ ...custom, ...unit }),
+      (error: unknown) => error instanceof BrokenInvariant,
+    );
+  }
+});
+
 test('a minimum quantity belongs to FIXED prices', () => {
   const fixed = { type: 'FIXED', billing_model: 'FLAT_FEE', amount: '1' } as const;
   assert.is(priceTermsOf({ ...fixed, min_quantity: '2.50' }).minimum_quantity, '2.5');
   assert.is(priceTermsOf({ ...fixed, min_quantity: '0' }).minimum_quantity, '0');
+  assert.is(priceTermsOf({ ...fixed, type: 'USAGE', min_quantity: '0.0' }).minimum_quantity, '0');
   refuses({ ...fixed, min_quantity: '-1' }, '/min_quantity');
   refuses({ ...fixed, type: 'USAGE', min_quantity: '1' }, '/min_quantity');
 });

@@ -147,7 +147,7 @@ function divideByOf({ transform_quantity }: PriceFields, { price }: PricePointer
 }
 
 function minimumQuantityOf({ type, min_quantity }: PriceFields, { price }: PricePointers) {
-  if (!min_quantity) return zeroText;
+  if (!min_quantity || decimal(min_quantity).eq(zero)) return zeroText;
   const pointer = `${price}/min_quantity`;
   if (type !== 'FIXED') throw invalidField(pointer, 'only a FIXED price has a minimum quantity');
   refuse(amountProblems(min_quantity, pointer));
