@@ -1,0 +1,120 @@
+import { searchShape } from '@counterfoil/engine/define';
+import {
+  currencySchema,
+  decimal,
+  decimalPlaces,
+  instantSchema,
+  metadataSchema,
+  positiveDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  requiredTextSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+
+export const couponTypeSchema = z.enum(['fixed', 'percentage']);
+export const couponCadenceSchema = z.enum(['once', 'repeated', 'forever']);
+
+const nameSchema = requiredTextSchema(255);
+const codeSchema = requiredTextSchema(64);
+const wholePercentage = decimal('100');
+const redemptionsMaximum = 1_000_000;
+const periodsMaximum = 1_000;
+const rulesMaximum = 16_384;
+
+const percentageSchema = positiveDecimalSchema(decimalPlaces.rate).refine(
+  (text) => decimal(text).cmp(wholePercentage) <= 0,
+  'must be at most 100',
+);
+
+/** Whatever a tenant wants to keep with a coupon; nothing here looks into it. */
+const rulesSchema = z
+  .record(z.string().min(1).max(64), z.unknown())
+  .refine(
+    (rules) => JSON.stringify(rules).length <= rulesMaximum,
+    `must be at most ${rulesMaximum} characters of JSON`,
+  );
+
+const givenShape = {
+  name: nameSchema,
+  type: couponTypeSchema,
+  cadence: couponCadenceSchema,
+  coupon_code: codeSchema.nullish(),
+  amount_off: positiveDecimalSchema(decimalPlaces.credits).nullish(),
+  currency: currencySchema.nullish().meta({ description: 'That of amount_off' }),
+  percentage_off: percentageSchema.nullish(),
+  duration_in_periods: z.number().int().min(1).max(periodsMaximum).nullish(),
+  max_redemptions: z.number().int().min(1).max(redemptionsMaximum).nullish(),
+  redeem_after: instantSchema.nullish(),
+  redeem_before: instantSchema.nullish(),
+  rules: rulesSchema.nullish(),
+  metadata: metadataSchema.default({}),
+} as const;
+const givenSchema = z.object(givenShape);
+type Given = z.output<typeof givenSchema>;
+
+/** What each type and cadence needs; what belongs to another is refused, not ignored. */
+const belongings = [
+  ['amount_off', ({ type }: Given) => type === 'fixed', 'a fixed coupon'],
+  ['currency', ({ type }: Given) => type === 'fixed', 'a fixed coupon'],
+  ['percentage_off', ({ type }: Given) => type === 'percentage', 'a percentage coupon'],
+  ['duration_in_periods', ({ cadence }: Given) => cadence === 'repeated', 'a repeated coupon'],
+] as const;
+
+function* faultsOf(given: Given): Generator<[string, string]> {
+  for (const [member, belongs, owner] of belongings) {
+    const isGiven = given[member] !== undefined && given[member] !== null;
+    if (belongs(given) && !isGiven) yield [member, `${owner} needs it`];
+    if (!belongs(given) && isGiven) yield [member, `only ${owner} has it`];
+  }
+  const { redeem_after: after, redeem_before: before } = given;
+  if (after && before && before <= after) yield ['redeem_before', 'must be after redeem_after'];
+}
+
+/** Body of POST /coupons (reference, engine §20). */
+export const createCouponSchema = givenSchema
+  .superRefine((given, context) => {
+    for (const [member, message] of faultsOf(given)) {
+      context.addIssue({ code: 'custom', path: [member], message });
+    }
+  })
+  .meta({ id: 'CreateCoupon' });
+export type CreateCoupon = z.output<typeof createCouponSchema>;
+
+/** Body of PUT /coupons/{id}: what a discount is worth is for ever. */
+export const updateCouponSchema = z
+  .object({
+    name: nameSchema.optional(),
+    metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
+  })
+  .meta({ id: 'UpdateCoupon' });
+export type UpdateCoupon = z.output<typeof updateCouponSchema>;
+
+const textsSchema = z.array(z.string().max(255)).max(1000).optional();
+
+export const couponSearchSchema = z
+  .object({ ...searchShape, coupon_ids: textsSchema, coupon_codes: textsSchema })
+  .meta({ id: 'CouponSearch' });
+
+/** The coupon on the wire (specification, Coupon; its hidden fields, surface §2.3). */
+export const couponSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    type: couponTypeSchema,
+    cadence: couponCadenceSchema,
+    coupon_code: z.string().optional(),
+    amount_off: z.string().optional(),
+    currency: z.string().optional(),
+    percentage_off: z.string().optional(),
+    duration_in_periods: z.number().int().optional(),
+    max_redemptions: z.number().int().optional(),
+    total_redemptions: z.number().int(),
+    redeem_after: instantSchema.optional(),
+    redeem_before: instantSchema.optional(),
+    rules: z.record(z.string(), z.unknown()).optional(),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'Coupon' });
+export type Coupon = z.output<typeof couponSchema>;
