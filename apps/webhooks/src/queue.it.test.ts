@@ -185,6 +185,86 @@ test('without a limit of its guard nothing overtakes', async (context) => {
   assert.is((await claim(connection)).length, 1);
 });
 
+test('an endpoint gives no more in a second than its rate', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment, { rate_limit_per_second: 3 });
+  await queue(world, environment, id, 8);
+  const usedUntil = (seconds: number) =>
+    world.query(
+      `update counterfoil.webhook_rates set used_until = now() + $2 * interval '1 second'
+        where endpoint_id = $1 returning 1`,
+      [id, seconds],
+    );
+  assert.is((await claim(connection)).length, 3, 'a second at once');
+  assert.is((await usedUntil(60)).length, 1);
+  assert.is((await claim(connection)).length, 0);
+  await usedUntil(-60);
+  assert.is((await claim(connection)).length, 3, 'what was not used is lost');
+});
+
+test('in strict order one is under way, whatever it is about', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment, { order_mode: 'strict_fifo' });
+  for (const resourceId of ['cust_1', 'cust_2', 'cust_3']) {
+    await world.publish({ environment, resourceId });
+  }
+  await eventually('queued', async () => (await world.states(id)).length === 3);
+  const [first, ...others] = await claim(connection);
+  assert.equal(others, []);
+  await record(connection, first, retryNow);
+  const [again] = await claim(connection);
+  assert.is(again?.id, first?.id);
+  await record(connection, again, delivered);
+  assert.equal(await world.states(id), ['delivered', 'pending', 'waiting']);
+});
+
+/** Lets an endpoint fail until it is held back. Gives the deliveries that were tried. */
+async function failUntilOpen(connection: Connection): Promise<void> {
+  for (let failures = 0; failures < standardBreakerPolicy.failuresInRow; failures += 1) {
+    const [claimed] = await claim(connection, 1);
+    await record(connection, claimed, retryNow);
+  }
+}
+
+test('while an endpoint is held back one goes out as a probe, each time another', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment);
+  await queue(world, environment, id, 3);
+  await failUntilOpen(connection);
+  assert.equal(await claim(connection), [], 'not before its time');
+  const probed = new Set<string>();
+  for (let probe = 0; probe < 3; probe += 1) {
+    await world.query(`update counterfoil.webhook_health set next_probe_at = now()`);
+    const [claimed, ...others] = await claim(connection);
+    assert.equal([claimed?.isProbe, others.length], [true, 0]);
+    assert.equal(await claim(connection), [], 'one at a time');
+    await record(connection, claimed, { kind: 'exhausted', cause: 'attempts' });
+    probed.add(claimed?.id ?? '');
+  }
+  assert.is(probed.size, 3);
+  await world.query(`update counterfoil.webhook_health set next_probe_at = now()`);
+  await record(connection, (await claim(connection))[0], delivered);
+  assert.is((await claim(connection)).length, 1, 'at first one at a time');
+});
+
+test('what was asked for by hand goes out although the rest is held back', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment);
+  const [message] = await queue(world, environment, id, 2);
+  await failUntilOpen(connection);
+  await world.query(
+    `insert into counterfoil.webhook_deliveries
+       (event_id, endpoint_id, environment_id, resource_id, trigger, state, next_at)
+     values ($1, $2, $3, 'cust_1', 'resend', 'pending', 'epoch')`,
+    [message, id, environment],
+  );
+  const [claimed, ...others] = await claim(connection);
+  assert.equal([claimed?.trigger, others.length], ['resend', 0]);
+  await record(connection, claimed, retryNow);
+  const states = await world.states(id);
+  assert.equal(states, ['pending', 'pending', 'exhausted'], 'and it is tried once');
+});
+
 test('the figures of the queue', async (context) => {
   const { world, connection, environment } = context;
   const { id } = await addEndpoint(world, environment, { order_mode: 'resource_fifo' });

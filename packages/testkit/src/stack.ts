@@ -14,7 +14,7 @@ import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import { type LocalServer, startEventStore, startNats, startPostgres } from '@counterfoil/local';
 import { firstTenant, modules, secretsFrom } from '@counterfoil/modules';
 import { startProjectorApp } from '@counterfoil/projector';
-import { startWebhooks, webhooksDefaults } from '@counterfoil/webhooks';
+import { startWebhooks, type WebhooksConfig, webhooksDefaults } from '@counterfoil/webhooks';
 import { type Caller, caller } from './caller.ts';
 import { type Part, startPart } from './part.ts';
 import { type Openings, openings } from './system/openings.ts';
@@ -50,6 +50,8 @@ interface StackOptions {
   readonly api?: Partial<ApiConfig>;
   /** Waits after failed deliveries, in milliseconds. */
   readonly retryLadder?: readonly number[];
+  /** Further settings of the delivery worker. */
+  readonly webhooks?: Partial<WebhooksConfig>;
   /** How often the ledger is signed by itself; by default not within a test. */
   readonly checkpointIntervalSeconds?: number;
 }
@@ -173,6 +175,7 @@ async function startApplications(
         secretKey,
         policy: { allowHttp: true, allowedCidrs: loopback, deniedCidrs: [] },
         retry: { ...webhooksDefaults.retry, ...(retryLadder ? { ladder: retryLadder } : {}) },
+        ...options.webhooks,
       },
       createLog({ level: 'silent', name: 'webhooks' }),
     ),

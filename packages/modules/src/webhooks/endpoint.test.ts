@@ -16,10 +16,13 @@ import {
   disableEndpoint,
   enableEndpoint,
   type NewEndpoint,
+  reportExhausted,
+  rotateSecret,
 } from './endpoint-decisions.ts';
 import { endpointTable } from './projection.ts';
 import { endpointResource, endpointSchema } from './schema.ts';
 import { createSealer } from './sealing.ts';
+import { endpointPublisher } from './webhooks.ts';
 
 const test = suite('webhook endpoint');
 
@@ -223,6 +226,117 @@ test('the read table keeps the position of the creation', () => {
   );
   assert.is(rows?.created_position, '100');
   assert.is(rows && endpointTable.view(rows).status, 'deleted');
+});
+
+const sealed = (text: string) => sealer.seal(text, sealingContext(id, 'secret'));
+const rotate = (text: string, graceSeconds: number) =>
+  rotateSecret(id, { secret: sealed(text), signature: 'hmac', graceSeconds });
+
+test('after a rotation the former secret signs until its time is over', () => {
+  const { state } = after(createEndpoint(fresh), rotate('second', 3_600), rotate('third', 7_200));
+  const open = (secret: NewEndpoint['secret']) => sealer.open(secret, sealingContext(id, 'secret'));
+  assert.ok(state);
+  assert.is(open(state.secret), 'third');
+  assert.equal(
+    state.former_secrets.map(({ secret, until }) => [open(secret), until]),
+    [
+      ['second', '2026-11-22T02:00:00.000Z'],
+      ['whsec_x', '2026-11-22T01:00:00.000Z'],
+    ],
+  );
+});
+
+test('a rotation without grace ends the former secret at once', () => {
+  const { state } = after(createEndpoint(fresh), rotate('second', 0));
+  assert.equal(state?.former_secrets, []);
+});
+
+test('at most five former secrets sign', () => {
+  const rotations = Array.from({ length: 8 }, (_, index) => rotate(`secret ${index}`, 3_600));
+  assert.is(after(createEndpoint(fresh), ...rotations).state?.former_secrets.length, 5);
+});
+
+test('what the service has disabled cannot be enabled within the next minute', () => {
+  const { state } = after(createEndpoint(fresh), disableEndpoint(id, 'failing'));
+  assert.equal([state?.disabled_reason, state?.disabled_at], ['failing', later]);
+  const enableAfter = (milliseconds: number) =>
+    codeOf(() => enableEndpoint(id)(state, instantOf(Date.parse(later) + milliseconds)));
+  assert.is(enableAfter(59_999), 'invalid_operation');
+  assert.is(enableAfter(60_000), 'nothing');
+  const own = after(createEndpoint(fresh), disableEndpoint(id, 'by_request'));
+  assert.equal(enableEndpoint(id)(own.state, later), [
+    { type: 'WebhookEndpointEnabled', data: {} },
+  ]);
+});
+
+test('enabling begins a new era of its health', () => {
+  const enabling = [createEndpoint({ ...fresh, enabled: false }), enableEndpoint(id)];
+  const { state } = after(...enabling);
+  assert.is(state?.enabled_at, later);
+  assert.equal([state?.disabled_at, state?.disabled_reason], [null, null]);
+});
+
+test('a report of given up deliveries is written once and changes nothing else', () => {
+  const messages = [
+    {
+      message_id: 'evt_1',
+      event_type: 'customer.updated',
+      resource_id: 'cust_1',
+      attempts: 11,
+      status_code: 500,
+      error: null,
+    },
+  ];
+  const reported = after(
+    createEndpoint(fresh),
+    reportExhausted(id, '9', messages),
+    reportExhausted(id, '9', messages),
+    reportExhausted(id, '10', messages),
+  );
+  assert.equal(reported.types.slice(1), ['WebhookMessagesExhausted', 'WebhookMessagesExhausted']);
+  assert.is(reported.state?.updated_at, start);
+  assert.is(reported.state?.last_report, '10');
+});
+
+test('an endpoint of the first version gets the settings that came later', () => {
+  const { rate_limit_per_second: _, payload: __, signature: ___, ...first } = fresh;
+  const [upcast] = webhookEndpoint.upcasters?.WebhookEndpointCreated ?? [];
+  const data = upcast?.(first as never);
+  assert.equal(webhookEndpoint.events.WebhookEndpointCreated.parse(data), fresh);
+});
+
+test('disabling and giving up are published, the rest is nobody else to know', () => {
+  const { state } = after(createEndpoint(fresh), disableEndpoint(id, 'failing'));
+  const publish = (event: EndpointEvent) =>
+    endpointPublisher.publish({
+      event: { ...event, stamp: stamp(later) },
+      before: state,
+      after: state,
+    } as never);
+  const [disabled] = publish({ type: 'WebhookEndpointDisabled', data: { reason: 'failing' } });
+  assert.equal([disabled?.type, disabled?.resourceId], ['endpoint.disabled', id]);
+  assert.equal(disabled?.body, { endpoint: state && endpointResource(state) });
+  assert.not.ok(JSON.stringify(disabled).includes('ciphertext'));
+  const message = {
+    message_id: 'evt_1',
+    event_type: 'customer.updated',
+    resource_id: 'cust_1',
+    attempts: 11,
+    status_code: null,
+    error: 'time_out',
+  };
+  const reports = publish({
+    type: 'WebhookMessagesExhausted',
+    data: { report: '1', messages: [message, { ...message, message_id: 'evt_2' }] },
+  });
+  assert.equal(
+    reports.map(({ type, resourceId }) => [type, resourceId]),
+    [
+      ['message.exhausted', 'evt_1'],
+      ['message.exhausted', 'evt_2'],
+    ],
+  );
+  assert.equal(publish({ type: 'WebhookEndpointEnabled', data: {} }), []);
 });
 
 test.run();

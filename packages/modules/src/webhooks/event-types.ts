@@ -83,6 +83,21 @@ export const catalogueEventTypes = [
   'tax_association.created',
   'tax_association.updated',
   'tax_association.deleted',
+  'plan.created',
+  'plan.updated',
+  'plan.deleted',
+  'addon.created',
+  'addon.updated',
+  'addon.deleted',
+  'costsheet.created',
+  'costsheet.updated',
+  'costsheet.deleted',
+  'price.created',
+  'price.updated',
+  'price.ended',
+  'credit_grant.created',
+  'credit_grant.updated',
+  'credit_grant.ended',
 ] as const;
 
 /** What a test sends when it is not told a type. It never is published. */

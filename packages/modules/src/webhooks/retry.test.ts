@@ -1,16 +1,20 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type AttemptResult, readRetryAfter, standardRetryPolicy, verdictOf } from './retry.ts';
+import {
+  type AttemptResult,
+  disablingOf,
+  readInstruction,
+  readRetryAfter,
+  standardRetryPolicy,
+  verdictOf,
+} from './retry.ts';
 
 const test = suite('retries');
 
 const middle = 0.5;
 const hour = 3_600_000;
-const answer = (status: number, retryAfterSeconds: number | null = null): AttemptResult => ({
-  kind: 'answer',
-  status,
-  retryAfterSeconds,
-});
+const answer = (status: number, retryAfterSeconds: number | null = null) =>
+  ({ kind: 'answer', status, retryAfterSeconds }) as const;
 const failure = (reason: 'time_out' | 'name' | 'blocked_address' | 'tls' | 'connection') =>
   ({ kind: 'failure', reason }) as const;
 const verdict = (result: AttemptResult, failures = 1, jitter = middle) =>
@@ -78,6 +82,20 @@ test('Retry-After is read as seconds or as a date', () => {
   for (const odd of [undefined, '', 'soon', '-5', '1.5', '99999999999', '2026-11-21']) {
     assert.is(readRetryAfter(odd, now), null, String(odd));
   }
+});
+
+test('a receiver can give a message up, or the endpoint', () => {
+  assert.is(readInstruction(' Disable '), 'disable');
+  assert.is(readInstruction('abort-message'), 'abort_message');
+  assert.is(readInstruction('stop'), null);
+  assert.is(readInstruction(undefined), null);
+  const refused = { ...answer(500), instruction: 'abort_message' as const };
+  assert.equal(verdict(refused), { kind: 'exhausted', cause: 'refused' });
+  assert.is(disablingOf(refused), null);
+  const disabling = { ...answer(200), instruction: 'disable' as const };
+  assert.equal([verdict(disabling).kind, disablingOf(disabling)], ['delivered', 'by_receiver']);
+  assert.is(disablingOf(answer(410)), 'gone');
+  assert.is(disablingOf(failure('time_out')), null);
 });
 
 test.run();
