@@ -1,10 +1,12 @@
 import * as assert from 'uvu/assert';
-import { checkAnswer, checkReplay, isConflictOf } from './answers.ts';
+import { checkAnswer, checkReplay, isConflictOf, type Judged } from './answers.ts';
 import type { AnyCommand, Command } from './commands.ts';
 import { effectOf, entryNumbers } from './effects.ts';
 import { type Group, groupsOf, type History } from './history.ts';
 import { Oracle } from './oracle.ts';
 import type { Trace } from './trace.ts';
+
+type Numbers = ReadonlyMap<string, number>;
 
 /** A request without a trace in the log, and between which states it can have been answered. */
 interface Silent {
@@ -37,7 +39,10 @@ export function explain(history: History, traces: readonly Trace[]): Oracle {
   for (const [index, group] of groups.entries()) {
     explainSilent({ oracle, silent, firsts, numbers, state: index, lastAt });
     lastAt = group.at;
-    explainGroup(oracle, group, byRequest.get(group.correlation), numbers);
+    const trace = byRequest.get(group.correlation);
+    const ruling = explainGroup(oracle, group, trace, numbers);
+    const first = trace && firsts.get(keyOf(trace));
+    if (first?.index === index) first.ruling = ruling;
   }
   explainSilent({ oracle, silent, firsts, numbers, state: groups.length, lastAt });
   for (const { trace, isExplained } of silent) {
@@ -47,10 +52,11 @@ export function explain(history: History, traces: readonly Trace[]): Oracle {
   return oracle;
 }
 
-/** Where each idempotency key had its effect. */
+/** Where an idempotency key had its effect, and what the answer to it is, once that place is reached. */
 interface First {
   readonly trace: Trace;
   readonly index: number;
+  ruling: Pick<Judged, 'ruling' | 'faces'> | null;
 }
 
 const keyOf = ({ command, key }: Trace): string =>
@@ -66,7 +72,7 @@ function firstOfKeys(
     if (trace?.key === null || trace === undefined) continue;
     const key = keyOf(trace);
     assert.not.ok(firsts.has(key), `the key of ${key} had its effect twice`);
-    firsts.set(key, { trace, index });
+    firsts.set(key, { trace, index, ruling: null });
   }
   return firsts;
 }
@@ -96,7 +102,7 @@ interface Standing {
   readonly oracle: Oracle;
   readonly silent: readonly Silent[];
   readonly firsts: ReadonlyMap<string, First>;
-  readonly numbers: ReadonlyMap<string, number>;
+  readonly numbers: Numbers;
   /** How many groups have been written. */
   readonly state: number;
   readonly lastAt: number;
@@ -116,7 +122,9 @@ function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
   if (command.kind === 'bad') return isRefusedAt(trace, command.pointer);
   const first = key === null ? undefined : standing.firsts.get(keyOf(trace));
   if (first && first.index < standing.state) {
-    const isRepeated = isConflictOf(trace, first.trace) || checkReplay(trace, first.trace);
+    const isRepeated =
+      isConflictOf(trace, first.trace) ||
+      (checkReplay(trace, first.trace) && isSameOutcome(trace, first, standing.numbers));
     if (isRepeated || first.index < from) return isRepeated;
   }
   if (isTooLate(trace)) return true;
@@ -133,6 +141,12 @@ function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
     if (!leavesNothing) return false;
     return checkAnswer({ answer, command, ruling, faces: oracle.faces(), numbers }) === null;
   });
+}
+
+/** Whether a repetition was told what the first request came to: it may never have got an answer itself. */
+function isSameOutcome({ answer, command }: Trace, first: First, numbers: Numbers): boolean {
+  if (!first.ruling || !answer || command.kind === 'bad') return false;
+  return checkAnswer({ answer, command, numbers, ...first.ruling }) === null;
 }
 
 /** The instants that a request names: what it asks for may have passed before it was decided. */
@@ -157,8 +171,8 @@ function explainGroup(
   oracle: Oracle,
   group: Group,
   trace: Trace | undefined,
-  numbers: ReadonlyMap<string, number>,
-): void {
+  numbers: Numbers,
+): First['ruling'] {
   const { events, at } = group;
   const revision = events[0]?.revision;
   const written = events.map((event) =>
@@ -166,7 +180,7 @@ function explainGroup(
   );
   if (!trace) {
     assert.equal(written, [...oracle.settle(at)], `revision ${revision}: what fell due`);
-    return;
+    return null;
   }
   const { command, answer } = trace;
   assert.is.not(command.kind, 'bad', `revision ${revision}: a wrong request left an event`);
@@ -180,8 +194,9 @@ function explainGroup(
   } else {
     assert.equal(written, [...ruling.effects], what);
   }
-  if (answer === null || answer.status >= 500) return;
   const faces = oracle.faces();
+  if (answer === null || answer.status >= 500) return { ruling, faces };
   const fault = checkAnswer({ answer, command: command as Command, ruling, faces, numbers });
   assert.is(fault, null, `${what} was answered ${JSON.stringify(answer.body)}: ${fault}`);
+  return { ruling, faces };
 }

@@ -15,6 +15,8 @@ const topUp = (figure: string, more: Partial<Extract<Plan, { kind: 'top-up' }>> 
   bonus: null,
   ...more,
 });
+/** Credits for an amount of money. */
+export const bought = (figure: string): Plan => topUp(figure, { by: 'amount' });
 const debit = (credits: string): Plan => ({ kind: 'debit', credits, description: null });
 const alerts: Plan = {
   kind: 'alerts',

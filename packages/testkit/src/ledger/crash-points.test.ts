@@ -1,0 +1,193 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { assertProven, readAll } from './audit.ts';
+import { type Command, type CreateBody, wired } from './commands.ts';
+import { effectOf, entryNumbers } from './effects.ts';
+import { faultyStore, type Mishap, mishaps } from './faulty-store.ts';
+import type { History } from './history.ts';
+import { memoryClient, memoryPrincipal } from './memory-client.ts';
+import type { Trace } from './trace.ts';
+
+const test = suite('every point at which the write path can be cut');
+
+/** What a run does, whatever goes wrong: a wallet with everything on it, and then one command. */
+interface Case {
+  readonly name: string;
+  /** Given the hold that is open. */
+  readonly command: (hold: string) => Command;
+  readonly before?: Command;
+  /** Milliseconds that go by before the command. */
+  readonly wait?: number;
+}
+
+const later = '2026-01-01T00:00:10.000Z';
+const debit = (credits: string): Command => ({ kind: 'debit', body: { credits } });
+const thresholds = {
+  alert_enabled: true,
+  critical: { threshold: '95', condition: 'below' as const },
+};
+
+const cases: readonly Case[] = [
+  { name: 'top-up', command: () => ({ kind: 'top-up', body: topUp }) },
+  { name: 'debit', command: () => debit('7') },
+  { name: 'refused debit', command: () => debit('1000') },
+  { name: 'debit after an expiry', command: () => debit('7'), wait: 20_000 },
+  { name: 'hold', command: () => ({ kind: 'hold', body: { credits: '3' } }) },
+  { name: 'capture', command: (hold) => ({ kind: 'capture', hold, body: { credits: '2' } }) },
+  { name: 'void', command: (hold) => ({ kind: 'void', hold }) },
+  { name: 'freeze', command: () => ({ kind: 'freeze' }) },
+  { name: 'unfreeze', command: () => ({ kind: 'unfreeze' }), before: { kind: 'freeze' } },
+  { name: 'settings', command: () => ({ kind: 'settings', body: { name: 'Other' } }) },
+  {
+    name: 'bulk',
+    command: () => ({
+      kind: 'bulk',
+      body: {
+        atomic: false,
+        entries: [
+          { type: 'credit', credits: '4' },
+          { type: 'debit', credits: '1000' },
+          { type: 'debit', credits: '2' },
+        ],
+      },
+    }),
+  },
+  { name: 'refused terminate', command: () => ({ kind: 'terminate' }) },
+];
+const topUp = {
+  transaction_reason: 'PURCHASED_CREDIT_DIRECT',
+  credits_to_add: '5',
+  bonus_credits_to_add: '1',
+};
+
+/** When a call goes wrong, and whether the process dies by it. */
+interface Cut {
+  readonly call: number;
+  readonly mishap: Mishap;
+  readonly isCrash: boolean;
+}
+
+interface Run {
+  readonly history: History;
+  /** Calls of the store that the command made while things could go wrong. */
+  readonly calls: number;
+  /** Whether the mishap came to pass. */
+  readonly isCut: boolean;
+}
+
+const attemptsMaximum = 3;
+
+/** Plays a case, with one call going wrong, and repeats the request until there is an answer. */
+async function run(
+  { command, before, wait = 0 }: Case | CreateCase,
+  cut: Cut | null,
+): Promise<Run> {
+  const state = { isWatched: false, calls: 0, isCut: false };
+  const client = memoryClient((store) =>
+    faultyStore(store, () => {
+      if (!state.isWatched) return null;
+      state.calls += 1;
+      if (!cut || state.calls < cut.call) return null;
+      if (state.calls > cut.call) return cut.isCrash ? 'lost' : null;
+      state.isCut = true;
+      return cut.mishap;
+    }),
+  );
+  const traces: Trace[] = [];
+  let walletId = '';
+  const send = async (given: Command, key: string, attempt: number) => {
+    const requestId = `${key}-${attempt}`;
+    const wire = { ...wired(given, walletId), requestId, key };
+    const [sent, sentAt] = [traces.length * 2, client.now()];
+    const answer = await client.send(wire);
+    traces.push({
+      requestId,
+      command: given,
+      key: given.kind === 'settings' ? null : key,
+      sent,
+      sentAt,
+      answered: sent + 1,
+      answeredAt: client.now(),
+      answer,
+    });
+    return answer;
+  };
+  const insist = async (given: Command, key: string) => {
+    for (let attempt = 1; attempt <= attemptsMaximum; attempt += 1) {
+      const answer = await send(given, key, attempt);
+      if (answer.status < 500) return answer;
+      // What went wrong once does not go wrong again; after a crash another process takes over.
+      state.isWatched = false;
+      if (cut?.isCrash) client.restart();
+    }
+    throw new Error(`${given.kind} was never answered`);
+  };
+  const { body: customer } = await client.send({
+    route: 'POST /customers',
+    path: '/customers',
+    params: {},
+    body: { external_id: 'cut', name: 'Cut' },
+    requestId: 'customer',
+    key: null,
+  });
+  const creation: Command = { kind: 'create', body: { ...wallet, customer_id: customer.id } };
+  if (command === null) {
+    state.isWatched = true;
+    walletId = (await insist(creation, 'create')).body.id;
+  } else {
+    walletId = (await insist(creation, 'create')).body.id;
+    await insist({ kind: 'top-up', body: { ...topUp, expiry_date_utc: later } }, 'load');
+    const hold = await insist({ kind: 'hold', body: { credits: '5' } }, 'hold');
+    if (before) await insist(before, 'before');
+    await client.pass(wait);
+    state.isWatched = true;
+    await insist(command(hold.body.id), 'command');
+  }
+  state.isWatched = false;
+  client.restart();
+  const all = await readAll(client, walletId);
+  const { tenantId, environmentId } = memoryPrincipal;
+  await assertProven({ ...all, traces, tenantId, environmentId, strangers: [] });
+  return { history: all.history, calls: state.calls, isCut: state.isCut };
+}
+
+interface CreateCase extends Omit<Case, 'command'> {
+  readonly command: null;
+}
+
+const wallet: Omit<CreateBody, 'customer_id'> = {
+  currency: 'usd',
+  initial_credits_to_load: '100',
+  alert_settings: thresholds,
+};
+
+/** What the events of a ledger say, in the order of the log. */
+const told = (history: History) => {
+  const numbers = entryNumbers(history);
+  return history.map((event) =>
+    event.type === 'RequestRefused' ? event.data.details : effectOf(event, numbers),
+  );
+};
+
+for (const one of [...cases, { name: 'create', command: null } satisfies CreateCase]) {
+  test(`${one.name}: whatever fails, it has happened once, and the answer says so`, async () => {
+    const clean = await run(one, null);
+    const right = told(clean.history);
+    assert.ok(clean.calls > 0, 'the command does not use the store');
+    let cuts = 0;
+    for (const isCrash of [false, true]) {
+      for (const mishap of mishaps) {
+        for (let call = 1; ; call += 1) {
+          const { history, isCut } = await run(one, { call, mishap, isCrash });
+          if (!isCut) break;
+          cuts += 1;
+          const place = `${mishap} at call ${call}${isCrash ? ', and a crash' : ''}`;
+          assert.equal(told(history), right, place);
+        }
+      }
+    }
+    assert.ok(cuts >= mishaps.length * 2, `${cuts} cuts`);
+  });
+}
+
+test.run();
