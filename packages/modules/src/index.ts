@@ -1,6 +1,7 @@
 import type { EventBroker, Module, OperationalReads } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
+import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
 import {
@@ -25,6 +26,7 @@ import {
 } from './webhooks/index.ts';
 
 export * from './checkpoints/index.ts';
+export * from './coupons/index.ts';
 export * from './customers/index.ts';
 export * from './events/index.ts';
 export * from './features/index.ts';
@@ -43,6 +45,7 @@ export type ApiRoutes = TenancyRoutes &
   GroupRoutes &
   PriceUnitRoutes &
   FeatureRoutes &
+  CouponRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -90,6 +93,7 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   groups({ members: [featuresOfGroup] }),
   pricingUnits({ inUse: [] }),
   features({ inUse: [], meterInUse: [] }),
+  coupons,
   wallets,
   checkpoints,
 ];

@@ -1,6 +1,7 @@
 import {
   type CatalogKind,
   catalogRecords,
+  couponBody,
   featureBody,
   groupBody,
   meterBody,
@@ -74,10 +75,30 @@ const features: Readonly<Record<string, Example>> = {
   'DELETE /features/{id}': onOne('feature'),
 };
 
+const coupons: Readonly<Record<string, Example>> = {
+  'POST /coupons': { request: (own) => ({ body: couponBody(own) }) },
+  'GET /coupons': {
+    request: () => ({}),
+    filters: { 'query.coupon_ids': 'coupon', 'query.coupon_codes': 'coupon_code' },
+  },
+  'POST /coupons/search': {
+    request: () => ({}),
+    filters: { 'body.coupon_ids': 'coupon', 'body.coupon_codes': 'coupon_code' },
+  },
+  'GET /coupons/code/{code}': {
+    request: async (own) => ({ path: { code: await catalogRecords.coupon_code(own) } }),
+    names: { 'path.code': 'coupon_code' },
+  },
+  'GET /coupons/{id}': onOne('coupon'),
+  'PUT /coupons/{id}': onOne('coupon', { name: 'Renamed' }),
+  'DELETE /coupons/{id}': onOne('coupon'),
+};
+
 /** An example for every operation of the catalogue. */
 export const catalogExamples: Readonly<Record<string, Example>> = {
   ...meters,
   ...groups,
   ...pricingUnits,
   ...features,
+  ...coupons,
 };

@@ -8,7 +8,12 @@ const makers = {
   feature: async (own: Records): Promise<string> =>
     (await own.create('/features', featureBody(own))).id,
   price_unit_code: async (own: Records): Promise<string> => (await priceUnit(own)).code,
+  coupon: async (own: Records): Promise<string> => (await coupon(own)).id,
+  coupon_code: async (own: Records): Promise<string> => (await coupon(own)).coupon_code,
 } as const;
+
+const coupon = (own: Records): Promise<{ id: string; coupon_code: string }> =>
+  own.create('/coupons', couponBody(own));
 
 const priceUnit = (own: Records): Promise<{ id: string; code: string }> =>
   own.create('/prices/units', priceUnitBody(own));
@@ -42,6 +47,15 @@ export const featureBody = (own: Records) => ({
   type: 'metered',
   lookup_key: own.text('feature-key'),
   meter: meterBody(own),
+});
+
+/** The body of a request for a new coupon. */
+export const couponBody = (own: Records) => ({
+  name: own.text('coupon'),
+  coupon_code: own.text('coupon-code'),
+  type: 'percentage',
+  percentage_off: '10',
+  cadence: 'once',
 });
 
 /** The body of a request for a new pricing unit. */

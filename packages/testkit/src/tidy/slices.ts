@@ -15,6 +15,7 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   groups: [],
   'pricing-units': [],
   features: ['meters', 'groups'],
+  coupons: [],
   wallets: ['customers', 'pricing-units'],
   checkpoints: [],
   webhooks: [],
