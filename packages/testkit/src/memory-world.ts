@@ -35,8 +35,8 @@ export interface Idempotency {
 
 /**
  * A world with nothing in it. Commands run on the engine's own stream writers; reads fold the log
- * anew each time, so they are never behind. They know the filters `eq`, `in`, `contains` (of texts) and
- * `metadata`.
+ * anew each time, so they are never behind. They know the filters `eq`, `in`, `contains` (of texts),
+ * `metadata` and the comparisons (of instants).
  */
 export function memoryWorld(aggregates: readonly AnyAggregate[]): MemoryWorld {
   const store = new MemoryStore();
@@ -138,11 +138,32 @@ function fits(
       return String(actual ?? '')
         .toLowerCase()
         .includes(String(value).toLowerCase());
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return isOrdered(String(actual), operator, String(value));
     case 'metadata':
       return Object.entries(value as object).every(
         ([name, text]) => (actual as Record<string, unknown>)[name] === text,
       );
     default:
       throw new RangeError(`reads in memory do not know the filter ${operator}`);
+  }
+}
+
+/** Compares texts, which is right for instants and wrong for numbers. */
+function isOrdered(actual: string, operator: 'gt' | 'gte' | 'lt' | 'lte', value: string): boolean {
+  switch (operator) {
+    case 'gt':
+      return actual > value;
+    case 'gte':
+      return actual >= value;
+    case 'lt':
+      return actual < value;
+    case 'lte':
+      return actual <= value;
+    default:
+      return operator satisfies never;
   }
 }

@@ -1,0 +1,207 @@
+import {
+  aggregate,
+  type EventOf,
+  existing,
+  invariant,
+  type Stamped,
+  type UniqueValue,
+} from '@counterfoil/kernel';
+import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon.ts';
+import {
+  type CostsheetEvent,
+  type CostsheetRecord,
+  costsheetAfter,
+  costsheetEvents,
+} from './costsheet.ts';
+import {
+  type CreditGrantEvent,
+  type CreditGrantRecord,
+  creditGrantAfter,
+  creditGrantEvents,
+} from './credit-grant.ts';
+import {
+  type EntitlementEvent,
+  type EntitlementRecord,
+  entitlementAfter,
+  entitlementEvents,
+} from './entitlement.ts';
+import { type OwnerType, ownerNames } from './owner.ts';
+import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan.ts';
+import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price.ts';
+import { closedRecord, type Kept, recordWith, withRecord } from './records.ts';
+
+const events = {
+  ...planEvents,
+  ...addonEvents,
+  ...costsheetEvents,
+  ...priceEvents,
+  ...entitlementEvents,
+  ...creditGrantEvents,
+} as const;
+export type OfferEvent = EventOf<typeof events>;
+
+/** What the offer itself is. */
+export type Root =
+  | { readonly kind: 'PLAN'; readonly record: PlanRecord }
+  | { readonly kind: 'ADDON'; readonly record: AddonRecord }
+  | { readonly kind: 'COSTSHEET'; readonly record: CostsheetRecord };
+
+export interface Offer {
+  readonly root: Root;
+  /** All prices that ever were, in the order in which they were made. */
+  readonly prices: readonly PriceRecord[];
+  /** Those that are not deleted. */
+  readonly entitlements: readonly EntitlementRecord[];
+  readonly credit_grants: readonly CreditGrantRecord[];
+  /** How many records the offer has ever had; the next one's id follows from it. */
+  readonly made: number;
+}
+
+/** Null until the plan, add-on or costsheet is created. */
+export type OfferState = Offer | null;
+
+/**
+ * What is sold or priced as a whole: a plan, an add-on or a costsheet, together with the prices,
+ * entitlements and credit grants that it owns (decision record 13).
+ */
+export const offer = aggregate({
+  name: 'offer',
+  scope: 'environment',
+  events,
+  initial: null as OfferState,
+  evolve: (state, event): OfferState => {
+    switch (event.type) {
+      case 'PlanCreated':
+      case 'PlanUpdated':
+      case 'PlanArchived':
+        return withRoot(state, { kind: 'PLAN', record: planAfter(planOf(state), event) }, event);
+      case 'AddonCreated':
+      case 'AddonUpdated':
+      case 'AddonArchived':
+        return withRoot(state, { kind: 'ADDON', record: addonAfter(addonOf(state), event) }, event);
+      case 'CostsheetCreated':
+      case 'CostsheetUpdated':
+      case 'CostsheetDeleted': {
+        const record = costsheetAfter(costsheetOf(state), event);
+        return withRoot(state, { kind: 'COSTSHEET', record }, event);
+      }
+      case 'PriceCreated':
+      case 'PriceUpdated':
+      case 'PriceEnded':
+        return withPrice(existing(state, 'offer'), event);
+      case 'EntitlementCreated':
+      case 'EntitlementUpdated':
+      case 'EntitlementDeleted':
+        return withEntitlement(existing(state, 'offer'), event);
+      case 'CreditGrantCreated':
+      case 'CreditGrantUpdated':
+      case 'CreditGrantEnded':
+        return withCreditGrant(existing(state, 'offer'), event);
+      default:
+        return event satisfies never;
+    }
+  },
+  /** What is out of use gives all its keys back; a price does so when it has ended for good. */
+  unique: (state) =>
+    state?.root.record.status === 'published' ? [...rootKeys(state.root), ...priceKeys(state)] : [],
+});
+
+/** The plan of an offer; null when it is none. */
+export const planOf = (state: OfferState): PlanRecord | null =>
+  state?.root.kind === 'PLAN' ? state.root.record : null;
+
+/** The add-on of an offer; null when it is none. */
+export const addonOf = (state: OfferState): AddonRecord | null =>
+  state?.root.kind === 'ADDON' ? state.root.record : null;
+
+/** The costsheet of an offer; null when it is none. */
+export const costsheetOf = (state: OfferState): CostsheetRecord | null =>
+  state?.root.kind === 'COSTSHEET' ? state.root.record : null;
+
+type RootEvent = Stamped<PlanEvent> | Stamped<AddonEvent> | Stamped<CostsheetEvent>;
+
+function withRoot(state: OfferState, root: Root, event: RootEvent): Offer {
+  if (!state) return { root, prices: [], entitlements: [], credit_grants: [], made: 0 };
+  switch (event.type) {
+    case 'PlanArchived':
+    case 'AddonArchived':
+    case 'CostsheetDeleted':
+      return outOfUse({ ...state, root }, event);
+    default:
+      return { ...state, root };
+  }
+}
+
+/** What goes out of use has the status of its offer. */
+function outOfUse(state: Offer, { data, stamp }: RootEvent): Offer {
+  invariant('prices' in data, 'an offer goes out of use together with what it owns');
+  const { status } = state.root.record;
+  const closed = <Item extends Kept & { readonly id: string }>(
+    items: readonly Item[],
+    ids: readonly string[],
+  ): readonly Item[] => {
+    const taken = new Set(ids);
+    return items.map((item) => (taken.has(item.id) ? closedRecord(item, status, stamp) : item));
+  };
+  return {
+    ...state,
+    prices: closed(state.prices, data.prices),
+    entitlements: closed(state.entitlements, data.entitlements),
+    credit_grants: closed(state.credit_grants, data.credit_grants),
+  };
+}
+
+function withPrice(state: Offer, event: Stamped<PriceEvent>): Offer {
+  const price = priceAfter(recordWith(state.prices, event.data.id), event);
+  if (event.type !== 'PriceCreated') {
+    return { ...state, prices: withRecord(state.prices, price) };
+  }
+  return { ...state, prices: [...state.prices, price], made: state.made + 1 };
+}
+
+function withEntitlement(state: Offer, event: Stamped<EntitlementEvent>): Offer {
+  const { entitlements } = state;
+  const entitlement = entitlementAfter(recordWith(entitlements, event.data.id), event);
+  switch (event.type) {
+    case 'EntitlementCreated':
+      return { ...state, entitlements: [...entitlements, entitlement], made: state.made + 1 };
+    case 'EntitlementUpdated':
+      return { ...state, entitlements: withRecord(entitlements, entitlement) };
+    case 'EntitlementDeleted':
+      return { ...state, entitlements: entitlements.filter(({ id }) => id !== event.data.id) };
+    default:
+      return event satisfies never;
+  }
+}
+
+function withCreditGrant(state: Offer, event: Stamped<CreditGrantEvent>): Offer {
+  const { credit_grants } = state;
+  const grant = creditGrantAfter(recordWith(credit_grants, event.data.id), event);
+  if (event.type !== 'CreditGrantCreated') {
+    return { ...state, credit_grants: withRecord(credit_grants, grant) };
+  }
+  return { ...state, credit_grants: [...credit_grants, grant], made: state.made + 1 };
+}
+
+const uniqueNames = {
+  PLAN: 'plan_lookup_key',
+  ADDON: 'addon_lookup_key',
+  COSTSHEET: 'costsheet_lookup_key',
+} as const satisfies Record<OwnerType, string>;
+
+function rootKeys({ kind, record: { lookup_key } }: Root): readonly UniqueValue[] {
+  if (lookup_key === null) return [];
+  const problem = `Another ${ownerNames[kind]} has the lookup_key ${JSON.stringify(lookup_key)}.`;
+  return [{ name: uniqueNames[kind], value: lookup_key, problem }];
+}
+
+const priceKeys = ({ prices }: Offer): readonly UniqueValue[] =>
+  prices.flatMap(({ lookup_key, is_final }) => {
+    if (lookup_key === null || is_final) return [];
+    const problem = priceKeyTaken(lookup_key);
+    return [{ name: 'price_lookup_key', value: lookup_key, problem }];
+  });
+
+/** What somebody is told who wants the lookup_key of another price. */
+export const priceKeyTaken = (lookupKey: string): string =>
+  `Another price has the lookup_key ${JSON.stringify(lookupKey)}. End that one first.`;

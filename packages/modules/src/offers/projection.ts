@@ -1,0 +1,187 @@
+import { type Placed, rows } from '@counterfoil/engine/define';
+import type { Stamped } from '@counterfoil/kernel';
+import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon.ts';
+import {
+  type CostsheetEvent,
+  type CostsheetRecord,
+  costsheetAfter,
+  costsheetEvents,
+} from './costsheet.ts';
+import {
+  type CreditGrantEvent,
+  type CreditGrantRecord,
+  creditGrantAfter,
+  creditGrantEvents,
+} from './credit-grant.ts';
+import {
+  type EntitlementEvent,
+  type EntitlementRecord,
+  entitlementAfter,
+  entitlementEvents,
+} from './entitlement.ts';
+import { type OfferEvent, offer } from './offer.ts';
+import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan.ts';
+import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price.ts';
+import { closedRecord, type Kept, type TakenAlong } from './records.ts';
+import {
+  addonView,
+  costsheetView,
+  creditGrantView,
+  entitlementView,
+  planView,
+  priceView,
+} from './views.ts';
+
+const isPlanEvent = (event: Placed<OfferEvent>): event is Placed<PlanEvent> =>
+  Object.hasOwn(planEvents, event.type);
+
+const isAddonEvent = (event: Placed<OfferEvent>): event is Placed<AddonEvent> =>
+  Object.hasOwn(addonEvents, event.type);
+
+const isCostsheetEvent = (event: Placed<OfferEvent>): event is Placed<CostsheetEvent> =>
+  Object.hasOwn(costsheetEvents, event.type);
+
+const isPriceEvent = (event: Placed<OfferEvent>): event is Placed<PriceEvent> =>
+  Object.hasOwn(priceEvents, event.type);
+
+const isEntitlementEvent = (event: Placed<OfferEvent>): event is Placed<EntitlementEvent> =>
+  Object.hasOwn(entitlementEvents, event.type);
+
+const isCreditGrantEvent = (event: Placed<OfferEvent>): event is Placed<CreditGrantEvent> =>
+  Object.hasOwn(creditGrantEvents, event.type);
+
+/** The offer's own row moves on with every event of its stream, and so does its revision. */
+const ownKeys =
+  (prefix: string) =>
+  ({ aggregate_id }: Placed<OfferEvent>): readonly string[] =>
+    aggregate_id.startsWith(prefix) ? [aggregate_id] : [];
+
+/** One row per plan, without what it owns. */
+export const planTable = rows(offer, {
+  name: 'plans',
+  version: 1,
+  columns: {
+    name: { type: 'text', of: (shown) => shown.name },
+    lookup_key: { type: 'text', of: (shown) => shown.lookup_key, index: true },
+    display_order: { type: 'integer', of: (shown) => shown.display_order },
+  },
+  keys: ownKeys('plan_'),
+  fold: (row: PlanRecord | null, event) => (isPlanEvent(event) ? planAfter(row, event) : row),
+  view: planView,
+});
+
+/** One row per add-on, without what it owns. */
+export const addonTable = rows(offer, {
+  name: 'addons',
+  version: 1,
+  columns: {
+    name: { type: 'text', of: (shown) => shown.name },
+    lookup_key: { type: 'text', of: (shown) => shown.lookup_key, index: true },
+  },
+  keys: ownKeys('addon_'),
+  fold: (row: AddonRecord | null, event) => (isAddonEvent(event) ? addonAfter(row, event) : row),
+  view: addonView,
+});
+
+/** One row per costsheet, without its prices. */
+export const costsheetTable = rows(offer, {
+  name: 'costsheets',
+  version: 1,
+  columns: {
+    name: { type: 'text', of: (shown) => shown.name },
+    lookup_key: { type: 'text', of: (shown) => shown.lookup_key, index: true },
+  },
+  keys: ownKeys('cost_'),
+  fold: (row: CostsheetRecord | null, event) =>
+    isCostsheetEvent(event) ? costsheetAfter(row, event) : row,
+  view: costsheetView,
+});
+
+/** What an event takes out of use with its offer; null for every other event. */
+function takenAlongBy(event: Placed<OfferEvent>): TakenAlong | null {
+  switch (event.type) {
+    case 'PlanArchived':
+    case 'AddonArchived':
+    case 'CostsheetDeleted':
+      return event.data;
+    default:
+      return null;
+  }
+}
+
+/** The row of a record whose offer goes out of use. */
+function closedRow<Row extends Kept>(row: Row | null, { type, stamp }: Stamped<OfferEvent>) {
+  return row && closedRecord(row, type === 'CostsheetDeleted' ? 'deleted' : 'archived', stamp);
+}
+
+/** What stands in the column of a price without end, so that one comparison finds all in force. */
+export const forEver = '9999-12-31T23:59:59.999Z';
+
+/** One row per price. */
+export const priceTable = rows(offer, {
+  name: 'prices',
+  version: 1,
+  columns: {
+    entity_id: { type: 'text', of: (shown) => shown.entity_id, index: true },
+    entity_type: { type: 'text', of: (shown) => shown.entity_type },
+    meter_id: { type: 'text', of: (shown) => shown.meter_id, index: true },
+    group_id: { type: 'text', of: (shown) => shown.group_id, index: true },
+    price_unit_id: { type: 'text', of: (shown) => shown.price_unit_id, index: true },
+    lookup_key: { type: 'text', of: (shown) => shown.lookup_key, index: true },
+    parent_price_id: { type: 'text', of: (shown) => shown.parent_price_id },
+    type: { type: 'text', of: (shown) => shown.type },
+    billing_model: { type: 'text', of: (shown) => shown.billing_model },
+    billing_period: { type: 'text', of: (shown) => shown.billing_period },
+    currency: { type: 'text', of: (shown) => shown.currency },
+    amount: { type: 'numeric', of: (shown) => shown.amount },
+    start_date: { type: 'timestamptz', of: (shown) => shown.start_date },
+    end_date: { type: 'timestamptz', of: (shown) => shown.end_date ?? forEver },
+  },
+  keys: (event) => {
+    if (isPriceEvent(event)) return [event.data.id];
+    return takenAlongBy(event)?.prices ?? [];
+  },
+  fold: (row: PriceRecord | null, event) =>
+    isPriceEvent(event) ? priceAfter(row, event) : closedRow(row, event),
+  view: priceView,
+});
+
+/** One row per entitlement. */
+export const entitlementTable = rows(offer, {
+  name: 'entitlements',
+  version: 1,
+  columns: {
+    entity_id: { type: 'text', of: (shown) => shown.entity_id, index: true },
+    entity_type: { type: 'text', of: (shown) => shown.entity_type },
+    feature_id: { type: 'text', of: (shown) => shown.feature_id, index: true },
+    feature_type: { type: 'text', of: (shown) => shown.feature_type },
+    is_enabled: { type: 'boolean', of: (shown) => shown.is_enabled },
+    usage_limit: { type: 'integer', of: (shown) => shown.usage_limit },
+  },
+  keys: (event) => {
+    if (isEntitlementEvent(event)) return [event.data.id];
+    return takenAlongBy(event)?.entitlements ?? [];
+  },
+  fold: (row: EntitlementRecord | null, event) =>
+    isEntitlementEvent(event) ? entitlementAfter(row, event) : closedRow(row, event),
+  view: entitlementView,
+});
+
+/** One row per credit grant. */
+export const creditGrantTable = rows(offer, {
+  name: 'credit_grants',
+  version: 1,
+  columns: {
+    name: { type: 'text', of: (shown) => shown.name },
+    scope: { type: 'text', of: (shown) => shown.scope },
+    entity_id: { type: 'text', of: (_shown, row) => row?.entity_id, index: true },
+    priority: { type: 'integer', of: (shown) => shown.priority },
+  },
+  keys: (event) => {
+    if (isCreditGrantEvent(event)) return [event.data.id];
+    return takenAlongBy(event)?.credit_grants ?? [];
+  },
+  fold: (row: CreditGrantRecord | null, event) =>
+    isCreditGrantEvent(event) ? creditGrantAfter(row, event) : closedRow(row, event),
+  view: creditGrantView,
+});

@@ -1,0 +1,203 @@
+import { listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  metadataSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  requiredTextSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { creditGrantSchema } from './credit-grant-schema.ts';
+import { entitlementSchema } from './entitlement-schema.ts';
+import { priceSchema } from './price-schema.ts';
+
+const nameSchema = requiredTextSchema(255);
+const lookupKeySchema = requiredTextSchema(255);
+const optionalLookupKeySchema = clearable(textSchema(255)).optional();
+const descriptionSchema = clearable(textSchema(1000)).optional();
+const displayOrderSchema = z.number().int().min(-1_000_000_000).max(1_000_000_000).nullish();
+
+/** Null means the same as absent: nothing is said about it. */
+const pairsSchema = metadataSchema.nullish().transform((pairs) => pairs ?? undefined);
+
+const planShape = {
+  lookup_key: optionalLookupKeySchema,
+  description: descriptionSchema,
+  display_order: displayOrderSchema,
+  metadata: pairsSchema,
+} as const;
+
+export const createPlanSchema = z
+  .object({ name: nameSchema, ...planShape })
+  .meta({ id: 'CreatePlan' });
+export type CreatePlan = z.output<typeof createPlanSchema>;
+
+export const updatePlanSchema = z
+  .object({ name: nameSchema.optional(), ...planShape })
+  .meta({ id: 'UpdatePlan' });
+export type UpdatePlan = z.output<typeof updatePlanSchema>;
+
+/** Body of POST /plans/{id}/clone (specification, Clone a plan; decision 16). */
+export const clonePlanSchema = z
+  .object({
+    name: nameSchema,
+    lookup_key: lookupKeySchema,
+    description: textSchema(1000)
+      .nullish()
+      .meta({ description: 'Default: of the source; `""` for none' }),
+    display_order: displayOrderSchema,
+    metadata: pairsSchema.meta({ description: "Laid over the source's pairs" }),
+  })
+  .meta({ id: 'ClonePlan' });
+export type ClonePlan = z.output<typeof clonePlanSchema>;
+
+export const createAddonSchema = z
+  .object({
+    name: nameSchema,
+    lookup_key: lookupKeySchema,
+    description: descriptionSchema,
+    metadata: pairsSchema,
+  })
+  .meta({ id: 'CreateAddon' });
+export type CreateAddon = z.output<typeof createAddonSchema>;
+
+export const updateAddonSchema = z
+  .object({
+    name: nameSchema.optional(),
+    description: descriptionSchema,
+    metadata: pairsSchema,
+  })
+  .meta({ id: 'UpdateAddon' });
+export type UpdateAddon = z.output<typeof updateAddonSchema>;
+
+const costsheetShape = {
+  lookup_key: optionalLookupKeySchema,
+  description: descriptionSchema,
+  metadata: pairsSchema,
+} as const;
+
+export const createCostsheetSchema = z
+  .object({ name: nameSchema, ...costsheetShape })
+  .meta({ id: 'CreateCostsheet' });
+export type CreateCostsheet = z.output<typeof createCostsheetSchema>;
+
+export const updateCostsheetSchema = z
+  .object({ name: nameSchema.optional(), ...costsheetShape })
+  .meta({ id: 'UpdateCostsheet' });
+export type UpdateCostsheet = z.output<typeof updateCostsheetSchema>;
+
+const idsSchema = z.array(z.string().max(64)).max(1000).optional();
+const keySchema = z.string().max(255).optional();
+
+/** What `expand` of plans may name; everything inside a price or entitlement comes with it. */
+export const planExpansions = [
+  'prices',
+  'meters',
+  'entitlements',
+  'credit_grant',
+  'credit_grants',
+  'priceunit',
+  'features',
+  'groups',
+] as const;
+
+const planExpandSchema = listParameter(z.string().max(64))
+  .transform((names) => names.flatMap((name) => name.split('.')))
+  .pipe(z.array(z.enum(planExpansions)))
+  .optional()
+  .meta({ description: 'What to show inside: prices, entitlements, credit_grants' });
+export type PlanExpansion = (typeof planExpansions)[number];
+
+export const planListSchema = z.object({
+  lookup_key: keySchema,
+  plan_ids: listParameter(z.string()).optional(),
+  expand: planExpandSchema,
+});
+
+export const planSearchSchema = z
+  .object({
+    ...searchShape,
+    lookup_key: keySchema,
+    plan_ids: idsSchema,
+    metadata: metadataSchema.optional(),
+    expand: planExpandSchema,
+  })
+  .meta({ id: 'PlanSearch' });
+
+const noExpandSchema = z
+  .string()
+  .max(256)
+  .optional()
+  .meta({ description: 'Accepted for compatibility: GET by id shows what belongs to it' });
+
+export const addonListSchema = z.object({
+  addon_ids: listParameter(z.string()).optional(),
+  lookup_keys: listParameter(z.string()).optional(),
+  expand: noExpandSchema,
+});
+
+export const addonSearchSchema = z
+  .object({
+    ...searchShape,
+    addon_ids: idsSchema,
+    lookup_keys: z.array(z.string().max(255)).max(1000).optional(),
+    expand: noExpandSchema,
+  })
+  .meta({ id: 'AddonSearch' });
+
+/** Body of POST /costs/search; the odd names are those of the client contract (surface §1.2). */
+export const costsheetSearchSchema = z
+  .object({
+    ...searchShape,
+    name: z.string().max(255).optional(),
+    lookupKey: keySchema,
+    costsheetIDs: idsSchema,
+    expand: noExpandSchema,
+  })
+  .meta({ id: 'CostsheetSearch' });
+
+export const costsheetQuerySchema = z.object({ expand: noExpandSchema });
+
+const commonShape = {
+  ...recordStampsShape,
+  status: recordStatusSchema,
+  name: z.string(),
+  description: z.string().optional(),
+  metadata: metadataSchema,
+} as const;
+
+/** The plan on the wire (specification, Plan). The lists are there where one plan is asked for. */
+export const planSchema = z
+  .object({
+    ...commonShape,
+    lookup_key: z.string().optional(),
+    display_order: z.number().int().optional(),
+    prices: z.array(priceSchema).optional(),
+    entitlements: z.array(entitlementSchema).optional(),
+    credit_grants: z.array(creditGrantSchema).optional(),
+  })
+  .meta({ id: 'Plan' });
+export type Plan = z.output<typeof planSchema>;
+
+/** The add-on on the wire (specification, Addon). */
+export const addonSchema = z
+  .object({
+    ...commonShape,
+    lookup_key: z.string(),
+    prices: z.array(priceSchema).optional(),
+    entitlements: z.array(entitlementSchema).optional(),
+    credit_grants: z.array(creditGrantSchema).optional(),
+  })
+  .meta({ id: 'Addon' });
+export type Addon = z.output<typeof addonSchema>;
+
+/** The costsheet on the wire (specification, Costsheet). */
+export const costsheetSchema = z
+  .object({
+    ...commonShape,
+    lookup_key: z.string().optional(),
+    prices: z.array(priceSchema).optional(),
+  })
+  .meta({ id: 'Costsheet' });
+export type Costsheet = z.output<typeof costsheetSchema>;

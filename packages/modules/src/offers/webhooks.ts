@@ -1,0 +1,97 @@
+import { type Publication, publisher } from '@counterfoil/engine/define';
+import { type Offer, type OfferState, offer } from './offer.ts';
+import { recordWith } from './records.ts';
+import {
+  addonView,
+  costsheetView,
+  creditGrantView,
+  entitlementView,
+  planView,
+  priceView,
+} from './views.ts';
+
+const messageTypes = {
+  PlanCreated: 'plan.created',
+  PlanUpdated: 'plan.updated',
+  PlanArchived: 'plan.deleted',
+  AddonCreated: 'addon.created',
+  AddonUpdated: 'addon.updated',
+  AddonArchived: 'addon.deleted',
+  CostsheetCreated: 'costsheet.created',
+  CostsheetUpdated: 'costsheet.updated',
+  CostsheetDeleted: 'costsheet.deleted',
+  PriceCreated: 'price.created',
+  PriceUpdated: 'price.updated',
+  PriceEnded: 'price.ended',
+  EntitlementCreated: 'entitlement.created',
+  EntitlementUpdated: 'entitlement.updated',
+  EntitlementDeleted: 'entitlement.deleted',
+  CreditGrantCreated: 'credit_grant.created',
+  CreditGrantUpdated: 'credit_grant.updated',
+  CreditGrantEnded: 'credit_grant.ended',
+} as const;
+
+/**
+ * Every change of an offer is published as a change of the record that it is about, with that
+ * record as it is afterwards; a deleted one as it was. What goes out of use together with its
+ * offer is not told of one by one.
+ */
+export const offerPublisher = publisher(offer, ({ event, before, after }) => {
+  if (!after) return [];
+  const publication = (body: Publication['body'], resourceId: string) => [
+    { type: messageTypes[event.type], resourceId, body },
+  ];
+  switch (event.type) {
+    case 'PlanCreated':
+    case 'PlanUpdated':
+    case 'PlanArchived':
+    case 'AddonCreated':
+    case 'AddonUpdated':
+    case 'AddonArchived':
+    case 'CostsheetCreated':
+    case 'CostsheetUpdated':
+    case 'CostsheetDeleted':
+      return publication(rootBody(after), after.root.record.id);
+    case 'PriceCreated':
+    case 'PriceUpdated':
+    case 'PriceEnded': {
+      const { id } = event.data;
+      return publication({ price: priceView(recordWith(after.prices, id)) }, id);
+    }
+    case 'EntitlementCreated':
+    case 'EntitlementUpdated':
+    case 'EntitlementDeleted': {
+      const { id } = event.data;
+      return publication({ entitlement: entitlementBody(before, after, id) }, id);
+    }
+    case 'CreditGrantCreated':
+    case 'CreditGrantUpdated':
+    case 'CreditGrantEnded': {
+      const { id } = event.data;
+      const credit_grant = creditGrantView(recordWith(after.credit_grants, id));
+      return publication({ credit_grant }, id);
+    }
+    default:
+      return event satisfies never;
+  }
+});
+
+function rootBody({ root }: Offer): Publication['body'] {
+  switch (root.kind) {
+    case 'PLAN':
+      return { plan: planView(root.record) };
+    case 'ADDON':
+      return { addon: addonView(root.record) };
+    case 'COSTSHEET':
+      return { costsheet: costsheetView(root.record) };
+    default:
+      return root satisfies never;
+  }
+}
+
+function entitlementBody(before: OfferState, after: Offer, id: string) {
+  const now = recordWith(after.entitlements, id);
+  if (now) return entitlementView(now);
+  const deleted = entitlementView(recordWith(before?.entitlements ?? [], id));
+  return { ...deleted, status: 'deleted' };
+}
