@@ -67,12 +67,17 @@ interface Cut {
   readonly isCrash: boolean;
 }
 
+/** Whether the client can repeat the request: without a key it has to live with what it is told. */
+type Client = 'repeats' | 'asks once';
+
 interface Run {
   readonly history: History;
   /** Calls of the store that the command made while things could go wrong. */
   readonly calls: number;
   /** Whether the mishap came to pass. */
   readonly isCut: boolean;
+  /** Whether the command got a final answer. */
+  readonly isAnswered: boolean;
 }
 
 const attemptsMaximum = 3;
@@ -81,6 +86,7 @@ const attemptsMaximum = 3;
 async function run(
   { command, before, wait = 0 }: Case | CreateCase,
   cut: Cut | null,
+  last: Client = 'repeats',
 ): Promise<Run> {
   const state = { isWatched: false, calls: 0, isCut: false };
   const client = memoryClient((store) =>
@@ -95,15 +101,17 @@ async function run(
   );
   const traces: Trace[] = [];
   let walletId = '';
-  const send = async (given: Command, key: string, attempt: number) => {
-    const requestId = `${key}-${attempt}`;
+  const send = async (given: Command, name: string, attempt: number) => {
+    const requestId = `${name}-${attempt}`;
+    const isKeyed = given.kind !== 'settings' && (last === 'repeats' || name !== 'command');
+    const key = isKeyed ? name : null;
     const wire = { ...wired(given, walletId), requestId, key };
     const [sent, sentAt] = [traces.length * 2, client.now()];
     const answer = await client.send(wire);
     traces.push({
       requestId,
       command: given,
-      key: given.kind === 'settings' ? null : key,
+      key,
       sent,
       sentAt,
       answered: sent + 1,
@@ -141,14 +149,17 @@ async function run(
     if (before) await insist(before, 'before');
     await client.pass(wait);
     state.isWatched = true;
-    await insist(command(hold.body.id), 'command');
+    const given = command(hold.body.id);
+    if (last === 'repeats') await insist(given, 'command');
+    else await send(given, 'command', 1);
   }
   state.isWatched = false;
   client.restart();
   const all = await readAll(client, walletId);
   const { tenantId, environmentId } = memoryPrincipal;
   await assertProven({ ...all, traces, tenantId, environmentId, strangers: [] });
-  return { history: all.history, calls: state.calls, isCut: state.isCut };
+  const isAnswered = (traces.at(-1)?.answer?.status ?? 500) < 500;
+  return { history: all.history, calls: state.calls, isCut: state.isCut, isAnswered };
 }
 
 interface CreateCase extends Omit<Case, 'command'> {
@@ -160,6 +171,9 @@ const wallet: Omit<CreateBody, 'customer_id'> = {
   initial_credits_to_load: '100',
   alert_settings: thresholds,
 };
+
+/** Changes nothing: the thresholds are what they were. */
+const nothing = (): Command => ({ kind: 'settings', body: { alert_settings: thresholds } });
 
 /** What the events of a ledger say, in the order of the log. */
 const told = (history: History) => {
@@ -187,6 +201,24 @@ for (const one of [...cases, { name: 'create', command: null } satisfies CreateC
       }
     }
     assert.ok(cuts >= mishaps.length * 2, `${cuts} cuts`);
+  });
+}
+
+for (const one of cases) {
+  test(`${one.name} without a key: whatever fails, it has not happened twice`, async () => {
+    const right = told((await run(one, null, 'asks once')).history);
+    const none = told((await run({ ...one, command: nothing }, null, 'asks once')).history);
+    for (const mishap of mishaps) {
+      for (let call = 1; ; call += 1) {
+        const cut = { call, mishap, isCrash: false };
+        const { history, isCut, isAnswered } = await run(one, cut, 'asks once');
+        if (!isCut) break;
+        const seen = told(history);
+        // Nobody who is told that the outcome is unknown can expect more than that it is one of two.
+        const wasLost = !isAnswered && seen.length === none.length;
+        assert.equal(seen, wasLost ? none : right, `${mishap} at call ${call}`);
+      }
+    }
   });
 }
 
