@@ -17,6 +17,8 @@ type Order = (number | string | null)[];
 /** Credits of one load, or the part of them that is drawn or held; since when they are there again. */
 type Lot = { id: string; left: bigint; expires: string | null; since: string; order: Order };
 type Load = { transaction_id: string; priority: number | null; expires_at: string | null };
+/** A top-up that waits for its payment: what was asked for, and when. */
+type TopUp = { order: Data; at: string };
 type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
 type Checkpoint = { id: string; environment_id: string; tree_size: number; root_hash: string };
 type Proof = { revision: number; index: number; from: number; path: string[] };
@@ -93,13 +95,12 @@ function inOneEach(parts: readonly Lot[]): Lot[] {
   return [...byLot.values()];
 }
 
-const records = ['RequestRefused', 'ClaimRevoked', 'BulkRecorded'];
-const states = ['WalletCreated', 'WalletSettingsChanged', 'WalletFrozen', 'WalletUnfrozen'].concat(
-  'WalletClosed',
-  'AlertStateChanged',
-);
-const entries = ['CreditsLoaded', 'CreditsDebited', 'CreditsExpired', 'HoldCaptured'];
-const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
+const names = (text: string): string[] => text.split(' ');
+const records = names('RequestRefused ClaimRevoked BulkRecorded');
+const alerts = names('AlertStateChanged AutomaticTopUpStopped WalletFrozen WalletUnfrozen');
+const states = names('WalletCreated WalletSettingsChanged WalletClosed').concat(alerts);
+const entries = names('CreditsLoaded CreditsDebited CreditsExpired HoldCaptured');
+const purchases = names('PURCHASED_CREDIT_DIRECT PURCHASED_CREDIT_INVOICED');
 
 /** One wallet, computed from its events alone. */
 class Book {
@@ -109,6 +110,7 @@ class Book {
   owed = 0n;
   lots: Lot[] = [];
   holds = new Map<unknown, Hold>();
+  topups = new Map<unknown, TopUp>();
   entries = 0;
   at = '';
   /** When the last movement took effect: what ends by itself may do so before it is booked. */
@@ -123,12 +125,14 @@ class Book {
     must(!this.isClosed, 'changes a closed wallet');
     if (type === 'WalletCreated') this.wallet = data;
     if (type === 'WalletClosed') this.isClosed = true;
-    if (!states.includes(type)) this.#move(type, data);
+    if (type.startsWith('TopUp')) this.#order(type, data);
+    else if (!states.includes(type)) this.#move(type, data);
     const held = [...this.holds.values()].reduce((total, { parts }) => total + sum(parts), 0n);
     const total = sum(this.lots) + held - this.owed;
     must(total === this.balance, `lots and holds make ${shown(total)}, not the balance`);
     must(this.owed === 0n || this.wallet?.wallet_type === 'POST_PAID', 'takes more than is there');
-    must(!this.isClosed || total === 0n, 'closes a wallet that is not empty');
+    const isEmpty = total === 0n && this.topups.size === 0;
+    must(!this.isClosed || isEmpty, 'closes a wallet that is not empty');
   }
 
   #move(type: string, data: Data): void {
@@ -136,9 +140,7 @@ class Book {
     must(isHold || isRelease || entries.includes(type), 'is of an unknown type');
     const credits = isRelease ? 0n : figure(data.credits, 'credits');
     must(credits > 0n || isRelease, 'moves no credits');
-    const instant = `${data.expired_at ?? data.released_at ?? this.at}`;
-    must(instant >= this.reached && instant <= this.at, 'took effect before what it follows');
-    this.reached = instant;
+    const instant = this.#reach(data.expired_at ?? data.released_at ?? this.at);
     if (entries.includes(type)) this.#entry(type, data, credits);
     if (type === 'CreditsLoaded') {
       this.#load(data, credits);
@@ -163,6 +165,45 @@ class Book {
     else this.#hold(data, { credits, expires: data.expires_at as string | null, parts });
   }
 
+  /** When something took effect; never before what it follows. */
+  #reach(value: unknown): string {
+    const instant = `${value}`;
+    must(instant >= this.reached && instant <= this.at, 'took effect before what it follows');
+    this.reached = instant;
+    return instant;
+  }
+
+  /** A top-up is asked for, or given up. Neither changes a balance. */
+  #order(type: string, { credit_balance, cause, failed_at, ...data }: Data): void {
+    const isNew = type === 'TopUpRequested';
+    must(isNew || type === 'TopUpFailed', 'is of an unknown type');
+    must(figure(credit_balance, 'balance') === this.balance, 'wrong balance');
+    if (isNew) {
+      const isAutomatic = [...this.topups.values()].some(({ order }) => order.automatic);
+      const isTwice = this.topups.has(data.transaction_id) || (data.automatic && isAutomatic);
+      must(!isTwice, 'asks for a top-up twice');
+      this.#facts(data, figure(data.credits, 'credits'), true);
+      this.topups.set(data.transaction_id, { order: data, at: this.at });
+      return;
+    }
+    const { expires_at: expires } = this.#endTopUp(data);
+    const isOver = expires !== null && `${expires}` <= this.at;
+    const isRight = isOver === (cause === 'expired') && failed_at === (isOver ? expires : this.at);
+    must(isRight && this.#reach(failed_at), 'does not end its top-up at the right instant');
+  }
+
+  /** The top-up that ends, exactly as it was asked for. */
+  #endTopUp({ requested, ...data }: Data): Data {
+    const topup = this.topups.get(data.transaction_id);
+    must(
+      topup && topup.at === (requested as TopUp | undefined)?.at,
+      'ends a top-up that does not wait',
+    );
+    must(canonical(data) === canonical(topup.order), 'is not the top-up that was asked for');
+    this.topups.delete(data.transaction_id);
+    return topup.order;
+  }
+
   #hold(data: Data, hold: Hold): void {
     const isWhole = sum(hold.parts) === hold.credits || this.wallet?.wallet_type === 'POST_PAID';
     must(isWhole && !this.holds.has(data.hold_id), 'holds what is not there, or holds it twice');
@@ -173,23 +214,34 @@ class Book {
   #entry(type: string, data: Data, credits: bigint): void {
     this.entries += 1;
     must(data.sequence === this.entries, `is entry ${data.sequence}, not ${this.entries}`);
-    for (const name of ['customer_id', 'currency', 'conversion_rate', 'topup_conversion_rate']) {
-      must(data[name] === this.wallet?.[name], `${name} is not that of the wallet`);
-    }
     const isLoad = type === 'CreditsLoaded';
     const after = this.balance + (isLoad ? credits : -credits);
     must(figure(data.credit_balance_before, 'balance') === this.balance, 'wrong balance before');
     must(figure(data.credit_balance_after, 'balance') === after, 'wrong balance after');
+    this.#facts(data, credits, isLoad);
+    this.balance = after;
+  }
+
+  /** Whose credits they are, and what they are worth. */
+  #facts(data: Data, credits: bigint, isLoad: boolean): void {
+    must(credits > 0n, 'moves no credits');
+    for (const name of ['customer_id', 'currency', 'conversion_rate', 'topup_conversion_rate']) {
+      must(data[name] === this.wallet?.[name], `${name} is not that of the wallet`);
+    }
     const amount = figure(data.amount, 'amount');
     const rate = figure(isLoad ? data.topup_conversion_rate : data.conversion_rate, 'rate');
     const isExact = amount * one === credits * rate;
     must(isExact || (isLoad && isQuotient(credits, amount, rate)), 'amount is not credits × rate');
-    this.balance = after;
+    must(!(data.expires_at && `${data.expires_at}` <= this.at), 'loads what has expired');
   }
 
   #load(data: Data, credits: bigint): void {
+    const { sequence, credit_balance_before, credit_balance_after, ...rest } = data;
+    const { credits_available, ...ordered } = rest;
+    if (data.requested) this.#endTopUp(ordered);
+    must(!this.topups.has(data.transaction_id), 'loads what waits for its payment');
     const left = this.owed < credits ? credits - this.owed : 0n;
-    must(figure(data.credits_available, 'credits_available') === left, 'wrong credits_available');
+    must(figure(credits_available, 'credits_available') === left, 'wrong credits_available');
     this.owed -= credits - left;
     const { transaction_id: id, priority, expires_at: expires } = data as Load;
     const order = [priority, expires, Number(purchases.includes(`${data.reason}`)), this.entries];
@@ -236,8 +288,9 @@ class Book {
     must(hold, 'ends a hold that is not open');
     const isOver = hold.expires !== null && hold.expires <= this.at;
     const instant = isOver ? hold.expires : this.at;
-    must(isOver === (data.cause === 'expired'), 'does not end its hold at the right instant');
-    must(type === 'HoldCaptured' || data.released_at === instant, 'names another instant');
+    const isNamed = isOver === (data.cause === 'expired');
+    const isRight = isNamed && (type === 'HoldCaptured' || data.released_at === instant);
+    must(isRight, 'does not end its hold at the right instant');
     this.#assertNoneGone((gone) => gone < `${instant}`);
     this.holds.delete(data.hold_id);
     return hold;

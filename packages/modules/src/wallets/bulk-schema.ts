@@ -4,8 +4,8 @@ import {
   creditsSchema,
   debitReasons,
   idempotencyKeySchema,
+  loadReasons,
   prioritySchema,
-  topupReasons,
   transactionSchema,
   walletSchema,
 } from './schema.ts';
@@ -30,7 +30,7 @@ export const bulkSchema = z
           z.object({
             type: z.literal('credit'),
             ...bulkEntryShape,
-            transaction_reason: z.enum(topupReasons).default('FREE_CREDIT_GRANT'),
+            transaction_reason: z.enum(loadReasons).default('FREE_CREDIT_GRANT'),
             expiry_date_utc: instantSchema.optional(),
             priority: prioritySchema.optional(),
           }),

@@ -1,5 +1,5 @@
 import { invariant, Problem, type Stamped } from '@counterfoil/kernel';
-import { alertEvents } from './alerts.ts';
+import { concluded } from './automatic.ts';
 import type { BulkResult } from './bulk-schema.ts';
 import { chain } from './chain.ts';
 import { assertFunds, open, spendable, type WalletDecision } from './decisions.ts';
@@ -48,7 +48,7 @@ export const moveInBulk =
       (current) => dueEvents(current, at),
       ...entries.map(move),
       () => [{ type: 'BulkRecorded', data: { results } }],
-      alertEvents,
+      ...concluded(at),
     ]);
   };
 

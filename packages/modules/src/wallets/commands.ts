@@ -14,11 +14,12 @@ import { customerReference } from '../customers/index.ts';
 import { priceUnitReference } from '../pricing-units/index.ts';
 import type { BulkEntry } from './bulk.ts';
 import type { Bulk } from './bulk-schema.ts';
-import { createWallet, type WalletDecision } from './decisions.ts';
+import { createWallet, loadCredits, type WalletDecision } from './decisions.ts';
 import type { EntryDetails, Load, Quantity } from './entries.ts';
 import type { TransactionReason, WalletType } from './events.ts';
-import type { CreateWallet, TopUp } from './schema.ts';
+import { type CreateWallet, invoicedReason, type TopUp } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
+import { requestTopUp } from './topup-decisions.ts';
 
 /** Where a request's word on a movement ends up in the entry: it refers to the request itself. */
 export const entryDetails = (
@@ -124,7 +125,7 @@ export function futureExpiry(
 }
 
 /** The loads of a top-up: what was bought or granted, and its bonus as free credits beside it. */
-export function topUpLoads(context: RequestContext, body: TopUp): readonly Load[] {
+function topUpLoads(context: RequestContext, body: TopUp): readonly [Load, ...Load[]] {
   const { now } = context;
   const load: Load = {
     ...entryDetails(context, body.transaction_reason, body),
@@ -133,6 +134,12 @@ export function topUpLoads(context: RequestContext, body: TopUp): readonly Load[
     expiresAt: futureExpiry(now, body.expiry_date_utc ?? null, '/expiry_date_utc'),
   };
   if (body.bonus_credits_to_add === undefined) return [load];
+  if (body.transaction_reason === invoicedReason) {
+    throw invalidField(
+      '/bonus_credits_to_add',
+      'cannot be given with credits that are paid for later; grant it when they are completed',
+    );
+  }
   const bonus: Load = {
     ...entryDetails(context, 'FREE_CREDIT_GRANT', body),
     quantity: { credits: body.bonus_credits_to_add },
@@ -144,6 +151,25 @@ export function topUpLoads(context: RequestContext, body: TopUp): readonly Load[
     ),
   };
   return [load, bonus];
+}
+
+/**
+ * The decision of a top-up: a load, or an order of credits that are paid for later, which gets its
+ * id here. Throws 400 for what the request lacks.
+ */
+export function topUpDecision(
+  context: RequestContext,
+  id: string,
+  body: TopUp,
+): () => WalletDecision {
+  if (body.transaction_reason !== invoicedReason) {
+    return () => loadCredits(id, topUpLoads(context, body));
+  }
+  const transactionId = context.newId('wtxn');
+  return () => {
+    const [load] = topUpLoads(context, body);
+    return requestTopUp(id, load, transactionId);
+  };
 }
 
 /** Credits win when both are given, as in the specified client contract (§3.4). */

@@ -12,9 +12,17 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { alertEvents } from './alerts.ts';
+import { concluded } from './automatic.ts';
 import { blankWallet, chain } from './chain.ts';
 import { dueEvents } from './due.ts';
-import { type Debit, debitEvent, type EntryDetails, type Load, loadEvents } from './entries.ts';
+import {
+  type Debit,
+  debitEvent,
+  type EntryDetails,
+  failureEvent,
+  type Load,
+  loadEvents,
+} from './entries.ts';
 import type { CreatedData, WalletEvent, WalletSettings } from './events.ts';
 import { sumOf } from './lots.ts';
 import type { Wallet, WalletState } from './wallet.ts';
@@ -31,7 +39,7 @@ export const createWallet =
     if (state) throw invalidOperation(`Wallet ${state.id} exists already.`);
     const created: WalletEvent = { type: 'WalletCreated', data };
     const load = (wallet: Wallet) => (initialLoad ? loadEvents(wallet, initialLoad, at) : []);
-    return chain(blankWallet(data), [load, alertEvents], [created]);
+    return chain(blankWallet(data), [load, ...concluded(at)], [created]);
   };
 
 /** Loads credits as lots of their own, in the order given (decisions 22 to 25). */
@@ -40,7 +48,7 @@ export const loadCredits =
   (state, at) => {
     const wallet = open(state, id, 'take credits');
     const steps = loads.map((load) => (current: Wallet) => loadEvents(current, load, at));
-    return chain(wallet, [(current) => dueEvents(current, at), ...steps, alertEvents]);
+    return chain(wallet, [(current) => dueEvents(current, at), ...steps, ...concluded(at)]);
   };
 
 /**
@@ -57,7 +65,7 @@ export const debitCredits =
         assertFunds(current, debit.credits);
         return [debitEvent(current, debit, at)];
       },
-      alertEvents,
+      ...concluded(at),
     ]);
   };
 
@@ -93,10 +101,10 @@ export const settleDue =
   (state, at) => {
     if (!state || state.wallet_status === 'closed') return [];
     invariant(state.id === id, `wallet ${state.id} was asked as ${id}`);
-    return chain(state, [(current) => dueEvents(current, at), alertEvents]);
+    return chain(state, [(current) => dueEvents(current, at), ...concluded(at)]);
   };
 
-/** Takes what is left and closes the wallet for ever (decision 25). */
+/** Ends what waits for its payment, takes what is left and closes the wallet for ever (decision 25). */
 export const terminateWallet =
   (id: string, details: Omit<EntryDetails, 'reason'>): WalletDecision =>
   (state, at) => {
@@ -113,7 +121,9 @@ export const terminateWallet =
           ];
     const closed: WalletEvent = { type: 'WalletClosed', data: {} };
     const due = (current: Wallet) => dueEvents(current, at);
-    return chain(wallet, [due, assertEndable, rest, alertEvents, () => [closed]]);
+    const orders = (current: Wallet) =>
+      current.topups.map((topup) => failureEvent(current, topup, 'wallet_closed', at));
+    return chain(wallet, [due, assertEndable, orders, rest, alertEvents, () => [closed]]);
   };
 
 /** Refuses to end a wallet that owes credits or has open holds. Leads to no events. */

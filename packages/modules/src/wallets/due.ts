@@ -1,6 +1,6 @@
 import { type Instant, laterOf } from '@counterfoil/kernel';
 import { foldInto } from './chain.ts';
-import { expiryEvent, releaseEvent } from './entries.ts';
+import { expiryEvent, failureEvent, releaseEvent } from './entries.ts';
 import type { WalletEvent } from './events.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -11,8 +11,8 @@ interface Ending {
 }
 
 /**
- * Everything that has ended by itself by now, in the order of time: holds, and lots with what holds
- * have given back to them. At one instant holds end first, so that a lot expires whole.
+ * Everything that has ended by itself by now, in the order of time: holds, orders, and lots with what
+ * holds have given back to them. At one instant holds end first, so that a lot expires whole.
  *
  * What comes back to a lot whose instant has passed expires when it comes back. `since` is that
  * moment for what the events before have given back; null when there is nothing of the kind.
@@ -40,15 +40,22 @@ export const settledWallet = (wallet: Wallet, at: Instant): Wallet =>
 
 function firstEnding(wallet: Wallet, at: Instant, since: Instant | null): Ending | null {
   const hold = earliest(wallet.holds, at);
+  const topup = earliest(wallet.topups, at);
   const lot = earliest(wallet.lots, at);
   const expiry = lot && laterOf(lot.expires_at, since ?? lot.expires_at);
-  if (hold && (expiry === null || hold.expires_at <= expiry)) {
-    const instant = hold.expires_at;
+  const instant = [hold?.expires_at, topup?.expires_at, expiry ?? undefined].reduce(earlierOf);
+  if (!instant) return null;
+  if (hold?.expires_at === instant) {
     return { instant, event: releaseEvent(wallet, hold, 'expired', instant) };
   }
-  if (!lot || !expiry) return null;
-  return { instant: expiry, event: expiryEvent(wallet, lot, expiry, at) };
+  if (topup?.expires_at === instant) {
+    return { instant, event: failureEvent(wallet, topup, 'expired', instant) };
+  }
+  return lot && { instant, event: expiryEvent(wallet, lot, instant, at) };
 }
+
+const earlierOf = (a: Instant | undefined, b: Instant | undefined): Instant | undefined =>
+  a === undefined || (b !== undefined && b < a) ? b : a;
 
 type Expiring<Item> = Item & { readonly expires_at: Instant };
 

@@ -6,13 +6,15 @@ import {
   invalidOperation,
   type Metadata,
   sequencedId,
+  type TransactionId,
   textOf,
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import type { Entry, TransactionReason, WalletEvent } from './events.ts';
+import type { AutomaticTopUp, Entry, Order, TransactionReason, WalletEvent } from './events.ts';
 import { divideHold, type Hold } from './holds.ts';
 import { drawFrom, type Lot } from './lots.ts';
+import type { PendingTopUp } from './topups.ts';
 import { debtOf, type Wallet } from './wallet.ts';
 
 /** How much: by credits, or by an amount of the currency at the top-up rate (decision 22). */
@@ -33,6 +35,8 @@ export interface Load extends EntryDetails {
   readonly quantity: Quantity;
   readonly priority: number | null;
   readonly expiresAt: Instant | null;
+  /** Set when the wallet loads or orders them by itself. */
+  readonly automatic?: AutomaticTopUp;
 }
 
 /** Credits to be taken. */
@@ -103,7 +107,71 @@ export function expiryEvent(
   };
 }
 
+/** The load of credits as a lot of its own. Throws 400 for what is worth nothing or has expired. */
 export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly WalletEvent[] {
+  const credits = loadableCredits(wallet, load, at);
+  const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
+  const { quantity, priority, expiresAt: expires_at, automatic } = load;
+  return [
+    {
+      type: 'CreditsLoaded',
+      data: {
+        ...booked,
+        amount: 'amount' in quantity ? quantity.amount : booked.amount,
+        priority,
+        expires_at,
+        credits_available: beyondDebt(wallet, credits),
+        ...(automatic ? { automatic } : {}),
+      },
+    },
+  ];
+}
+
+/** The order of credits that are loaded once they are paid for. Throws 400 as a load does. */
+export function requestEvent(
+  wallet: Wallet,
+  load: Load,
+  transactionId: TransactionId,
+  at: Instant,
+): WalletEvent {
+  const credits = loadableCredits(wallet, load, at);
+  const ordered = order(wallet, load, transactionId, credits, wallet.topup_conversion_rate);
+  const { quantity, priority, expiresAt: expires_at, automatic } = load;
+  return {
+    type: 'TopUpRequested',
+    data: {
+      ...ordered,
+      amount: 'amount' in quantity ? quantity.amount : ordered.amount,
+      priority,
+      expires_at,
+      credit_balance: wallet.credit_balance,
+      ...(automatic ? { automatic } : {}),
+    },
+  };
+}
+
+/** The load of credits that were ordered before, exactly as they were ordered. */
+export function completionEvent(wallet: Wallet, topup: PendingTopUp): WalletEvent {
+  const { credit_balance: _then, ...ordered } = topup;
+  const credits_available = beyondDebt(wallet, topup.credits);
+  return {
+    type: 'CreditsLoaded',
+    data: { ...ordered, ...place(wallet, topup.credits), credits_available },
+  };
+}
+
+/** The end of an order without a load. */
+export const failureEvent = (
+  wallet: Wallet,
+  topup: PendingTopUp,
+  cause: Extract<WalletEvent, { type: 'TopUpFailed' }>['data']['cause'],
+  failedAt: Instant,
+): WalletEvent => ({
+  type: 'TopUpFailed',
+  data: { ...topup, credit_balance: wallet.credit_balance, cause, failed_at: failedAt },
+});
+
+function loadableCredits(wallet: Wallet, load: Load, at: Instant): DecimalText {
   const credits = creditsOf(load.quantity, wallet);
   if (decimal(credits).cmp(zero) <= 0) {
     throw invalidOperation('The amount is worth less than the smallest part of a credit.', {
@@ -116,21 +184,13 @@ export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly Wa
       expires_at: load.expiresAt,
     });
   }
-  const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
-  // A load on a wallet that owes pays the debt first; only the rest can be spent (§3.4).
-  const available = decimal(credits).minus(debtOf(wallet));
-  return [
-    {
-      type: 'CreditsLoaded',
-      data: {
-        ...booked,
-        amount: 'amount' in load.quantity ? load.quantity.amount : booked.amount,
-        priority: load.priority,
-        expires_at: load.expiresAt,
-        credits_available: textOf(available.cmp(zero) > 0 ? available : zero),
-      },
-    },
-  ];
+  return credits;
+}
+
+/** A load on a wallet that owes pays the debt first; only the rest can be spent (§3.4). */
+function beyondDebt(wallet: Wallet, credits: DecimalText): DecimalText {
+  const available = decimal(credits).minus(decimal(debtOf(wallet)));
+  return textOf(available.cmp(zero) > 0 ? available : zero);
 }
 
 /** Credits of a quantity: an amount is divided by the top-up rate, half to even at 9 digits. */
@@ -150,31 +210,50 @@ export const debitEvent = (wallet: Wallet, debit: Debit, at: Instant): WalletEve
 const out = (credits: DecimalText): DecimalText => textOf(decimal(credits).neg());
 
 /** The part that all movements share. `change` is signed, `credits` is not. */
-function entry(
+const entry = (
   wallet: Wallet,
   details: EntryDetails,
   at: Instant,
   credits: DecimalText,
   change: DecimalText,
   rate: DecimalText,
-): Entry {
-  const sequence = wallet.transactions + 1;
-  return {
-    transaction_id: sequencedId('wtxn', at, wallet.id, sequence),
-    sequence,
-    customer_id: wallet.customer_id,
-    currency: wallet.currency,
-    conversion_rate: wallet.conversion_rate,
-    topup_conversion_rate: wallet.topup_conversion_rate,
+): Entry => ({
+  ...order(
+    wallet,
+    details,
+    sequencedId('wtxn', at, wallet.id, wallet.transactions + 1),
     credits,
-    amount: textOf(decimal(credits).times(decimal(rate))),
-    credit_balance_before: wallet.credit_balance,
-    credit_balance_after: textOf(decimal(wallet.credit_balance).plus(decimal(change))),
-    reason: details.reason,
-    reference_type: details.referenceType,
-    reference_id: details.referenceId,
-    description: details.description,
-    idempotency_key: details.idempotencyKey,
-    metadata: details.metadata,
-  };
-}
+    rate,
+  ),
+  ...place(wallet, change),
+});
+
+/** What an entry says beside its place in the ledger. */
+const order = (
+  wallet: Wallet,
+  details: EntryDetails,
+  transactionId: TransactionId,
+  credits: DecimalText,
+  rate: DecimalText,
+): Order => ({
+  transaction_id: transactionId,
+  customer_id: wallet.customer_id,
+  currency: wallet.currency,
+  conversion_rate: wallet.conversion_rate,
+  topup_conversion_rate: wallet.topup_conversion_rate,
+  credits,
+  amount: textOf(decimal(credits).times(decimal(rate))),
+  reason: details.reason,
+  reference_type: details.referenceType,
+  reference_id: details.referenceId,
+  description: details.description,
+  idempotency_key: details.idempotencyKey,
+  metadata: details.metadata,
+});
+
+/** The place of the next entry in the ledger, when it changes the balance by so much. */
+const place = (wallet: Wallet, change: DecimalText) => ({
+  sequence: wallet.transactions + 1,
+  credit_balance_before: wallet.credit_balance,
+  credit_balance_after: textOf(decimal(wallet.credit_balance).plus(decimal(change))),
+});

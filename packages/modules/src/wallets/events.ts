@@ -40,14 +40,9 @@ const text = <Kind extends string>() => z.string().transform((value) => value as
 /** Events hold figures that were decided: any number of digits, never checked against limits again. */
 const figure = text<DecimalText>();
 
-/**
- * What every movement of credits carries. An event can be read without its wallet: it holds the
- * rates that applied and the balances before and after (architecture §2).
- */
-const entryShape = {
+/** What says which credits are meant, and why: all of an entry but its place in the ledger. */
+const orderShape = {
   transaction_id: text<TransactionId>(),
-  /** Number of the transaction in its wallet, from 1 on. */
-  sequence: z.number().int(),
   customer_id: text<CustomerId>(),
   currency: text<Currency>(),
   conversion_rate: figure,
@@ -56,14 +51,52 @@ const entryShape = {
   credits: figure,
   /** The same in the currency, exactly: credits × the rate that applied. */
   amount: figure,
-  credit_balance_before: figure,
-  credit_balance_after: figure,
   reason: transactionReasonSchema,
   reference_type: referenceTypeSchema.nullable(),
   reference_id: z.string().nullable(),
   description: z.string().nullable(),
   idempotency_key: z.string().nullable(),
   metadata: metadataSchema,
+} as const;
+
+/**
+ * What every movement of credits carries. An event can be read without its wallet: it holds the
+ * rates that applied and the balances before and after (architecture §2).
+ */
+const entryShape = {
+  ...orderShape,
+  /** Number of the transaction in its wallet, from 1 on. */
+  sequence: z.number().int(),
+  credit_balance_before: figure,
+  credit_balance_after: figure,
+} as const;
+
+/** What a load says about the lot that it becomes. */
+const lotShape = {
+  priority: z.number().int().nullable(),
+  expires_at: instantSchema.nullable(),
+} as const;
+
+/** Set on a top-up that the wallet has ordered by itself (decision 29). */
+const automaticSchema = z.object({
+  /** The entry by which the balance fell to the threshold. */
+  crossing: text<TransactionId>(),
+  /** UTC day of the fall, and which automatic top-up of that day this is, from 1 on. */
+  day: z.string(),
+  number: z.number().int(),
+});
+export type AutomaticTopUp = z.output<typeof automaticSchema>;
+
+/** When and by whom a top-up was asked for. */
+const requestedSchema = z.object({ at: instantSchema, by: z.string() });
+
+/** A top-up that waits for its payment. */
+const pendingShape = {
+  ...orderShape,
+  ...lotShape,
+  /** The balance at the moment of the event, which does not change it. */
+  credit_balance: figure,
+  automatic: automaticSchema.optional(),
 } as const;
 
 const drawSchema = z.object({
@@ -101,10 +134,29 @@ export const walletEvents = {
   WalletSettingsChanged: settingsSchema.partial(),
   CreditsLoaded: z.object({
     ...entryShape,
-    priority: z.number().int().nullable(),
-    expires_at: instantSchema.nullable(),
+    ...lotShape,
     /** What of it can be spent: less than `credits` when it paid a debt first. */
     credits_available: figure,
+    /** Set when this is a top-up that was pending until now. */
+    requested: requestedSchema.optional(),
+    automatic: automaticSchema.optional(),
+  }),
+  /** Credits that somebody has to pay for first: they change no balance before they are loaded. */
+  TopUpRequested: z.object(pendingShape),
+  /** A top-up whose payment is not waited for any more. */
+  TopUpFailed: z.object({
+    ...pendingShape,
+    requested: requestedSchema,
+    cause: z.enum(['cancelled', 'expired', 'wallet_closed']),
+    /** For an expired one the nominal instant, not that of the booking. */
+    failed_at: instantSchema,
+  }),
+  /** The wallet would have topped itself up once more, but has done so often enough this day. */
+  AutomaticTopUpStopped: z.object({
+    crossing: text<TransactionId>(),
+    day: z.string(),
+    limit: z.number().int(),
+    credit_balance: figure,
   }),
   CreditsDebited: z.object({
     ...entryShape,
@@ -171,4 +223,5 @@ export const walletEvents = {
 
 export type WalletEvent = EventOf<typeof walletEvents>;
 export type CreatedData = Extract<WalletEvent, { type: 'WalletCreated' }>['data'];
+export type Order = z.output<z.ZodObject<typeof orderShape>>;
 export type Entry = z.output<z.ZodObject<typeof entryShape>>;

@@ -6,7 +6,7 @@ import {
   type Metadata,
   refusal,
 } from '@counterfoil/kernel';
-import { alertEvents } from './alerts.ts';
+import { concluded } from './automatic.ts';
 import { chain } from './chain.ts';
 import { assertFunds, open, spendable, type WalletDecision } from './decisions.ts';
 import { dueEvents } from './due.ts';
@@ -54,7 +54,7 @@ export const holdCredits =
         ];
       },
       // A hold leaves the balance as it is; what was due before it does not.
-      alertEvents,
+      ...concluded(at),
     ]);
   };
 
@@ -83,7 +83,7 @@ export const captureHold =
       },
       // What comes back may have expired while it was held.
       (current) => dueEvents(current, at, at),
-      alertEvents,
+      ...concluded(at),
     ]);
   };
 
@@ -97,7 +97,7 @@ export const voidHold =
       (current) => [releaseEvent(current, openHold(current, holdId), 'voided', at)],
       // What comes back may have expired while it was held.
       (current) => dueEvents(current, at, at),
-      alertEvents,
+      ...concluded(at),
     ]);
   };
 

@@ -6,6 +6,7 @@ import { holdRoutes } from './hold-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletsOf } from './queries.ts';
 import { walletRoutes } from './routes.ts';
+import { topUpRoutes } from './topup-routes.ts';
 import { wallet } from './wallet.ts';
 import { walletPublisher } from './webhooks.ts';
 
@@ -25,7 +26,7 @@ export async function openWalletsOf(
     : `${open.length} wallets that are not closed`;
 }
 
-/** Books lots and holds that have reached their instant (decision 23). */
+/** Books what has reached its instant: lots, holds and orders (decision 23). */
 const expiry: DueWork = {
   name: 'wallet expiry',
   table: walletTable,
@@ -38,10 +39,13 @@ export const wallets = module({
   name: 'wallets',
   aggregates: [wallet],
   tables: [walletTable, transactionTable, holdTable],
-  routes: { ...walletRoutes, ...holdRoutes, ...auditRoutes },
+  routes: { ...walletRoutes, ...topUpRoutes, ...holdRoutes, ...auditRoutes },
   publishers: [walletPublisher],
   dueWork: [expiry],
 });
 
 /** The routes with their exact types, for the typed client. */
-export type WalletRoutes = typeof walletRoutes & typeof holdRoutes & typeof auditRoutes;
+export type WalletRoutes = typeof walletRoutes &
+  typeof topUpRoutes &
+  typeof holdRoutes &
+  typeof auditRoutes;

@@ -1,14 +1,14 @@
 import { documents, rows } from '@counterfoil/engine/define';
 import { type HoldResource, holdAfter, holdIdOf } from './hold-resource.ts';
 import type { TransactionResource } from './schema.ts';
-import { afterDraw, isMovement, touchedEntries, transactionOf } from './transaction.ts';
+import { entryAfter, touchedEntries } from './transaction.ts';
 import { walletView } from './view.ts';
 import { nextDue, wallet } from './wallet.ts';
 
 /** One row per wallet. */
 export const walletTable = documents(wallet, {
   name: 'wallets',
-  version: 2,
+  version: 3,
   view: walletView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },
@@ -28,7 +28,7 @@ export const walletTable = documents(wallet, {
 /** One row per entry of the ledger; `credits_available` of a load falls as it is drawn from. */
 export const transactionTable = rows(wallet, {
   name: 'wallet_transactions',
-  version: 2,
+  version: 3,
   columns: {
     wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
     customer_id: { type: 'text', of: (shown) => shown.customer_id },
@@ -43,12 +43,7 @@ export const transactionTable = rows(wallet, {
     created_by: { type: 'text', of: (shown) => shown.created_by },
   },
   keys: touchedEntries,
-  fold: (row: TransactionResource | null, event, key) => {
-    if (isMovement(event) && event.data.transaction_id === key) {
-      return transactionOf(event, event.aggregate_id);
-    }
-    return row && afterDraw(row, event);
-  },
+  fold: (row: TransactionResource | null, event, key) => entryAfter(row, event, key),
   view: (row: TransactionResource) => row,
 });
 

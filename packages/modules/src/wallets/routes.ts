@@ -10,12 +10,11 @@ import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
 import { bulkResults, moveInBulk } from './bulk.ts';
 import { bulkAnswerSchema, bulkSchema } from './bulk-schema.ts';
-import { bulkEntries, entryDetails, prepareCreation, topUpLoads } from './commands.ts';
+import { bulkEntries, entryDetails, prepareCreation, topUpDecision } from './commands.ts';
 import {
   changeSettings,
   debitCredits,
   freezeWallet,
-  loadCredits,
   terminateWallet,
   unfreezeWallet,
 } from './decisions.ts';
@@ -42,7 +41,7 @@ import {
   walletSchema,
 } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
-import { isMovement, type MovementEvent, transactionOf } from './transaction.ts';
+import { type EntryEvent, isEntry, transactionOf } from './transaction.ts';
 import { walletView } from './view.ts';
 import { type WalletState, wallet } from './wallet.ts';
 
@@ -56,11 +55,11 @@ function movementOf(
     events,
     revision,
   }: { state: WalletState; events: readonly Stamped<WalletEvent>[]; revision: number },
-  isAskedFor: (event: MovementEvent) => boolean,
+  isAskedFor: (event: EntryEvent) => boolean,
 ) {
   const shown = walletView(state);
   const movement = events.find(
-    (event): event is Stamped<MovementEvent> => isMovement(event) && isAskedFor(event),
+    (event): event is Stamped<EntryEvent> => isEntry(event) && isAskedFor(event),
   );
   invariant(movement, `${shown.id}: a movement was answered without its entry`);
   return entity({ wallet: shown, wallet_transaction: transactionOf(movement, shown.id) }, revision);
@@ -141,7 +140,9 @@ export const walletRoutes = {
   'POST /wallets/{id}/top-up': route({
     summary: 'Load credits',
     description:
-      'By `credits_to_add`, or by `amount` of the currency divided by topup_conversion_rate.',
+      'By `credits_to_add`, or by `amount` of the currency divided by topup_conversion_rate. With ' +
+      'PURCHASED_CREDIT_INVOICED the transaction is `pending` and changes no balance before ' +
+      'POST /wallets/transactions/{id}/complete.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -149,10 +150,11 @@ export const walletRoutes = {
     body: topUpSchema,
     response: movementSchema,
     handle: async (context, { params: { id }, body }) => {
-      const outcome = await context.execute(wallet, id, () =>
-        loadCredits(id, topUpLoads(context, body)),
+      const outcome = await context.execute(wallet, id, topUpDecision(context, id, body));
+      return movementOf(
+        outcome,
+        ({ type }) => type === 'CreditsLoaded' || type === 'TopUpRequested',
       );
-      return movementOf(outcome, ({ type }) => type === 'CreditsLoaded');
     },
   }),
 

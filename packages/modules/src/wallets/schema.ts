@@ -58,8 +58,8 @@ export const updateWalletSchema = z
   })
   .meta({ id: 'UpdateWallet' });
 
-/** Reasons that a top-up may give. Credits that an invoice has to pay for come with invoices. */
-export const topupReasons = [
+/** Reasons of credits that are there at once. */
+export const loadReasons = [
   'FREE_CREDIT_GRANT',
   'PURCHASED_CREDIT_DIRECT',
   'SUBSCRIPTION_CREDIT_GRANT',
@@ -68,10 +68,13 @@ export const topupReasons = [
   'INVOICE_VOID_REFUND',
 ] as const;
 
+/** The reason of credits that are there when they are paid for. */
+export const invoicedReason = 'PURCHASED_CREDIT_INVOICED';
+
 /** Body of POST /wallets/{id}/top-up. */
 export const topUpSchema = z
   .object({
-    transaction_reason: z.enum(topupReasons),
+    transaction_reason: z.enum([...loadReasons, invoicedReason]),
     credits_to_add: creditsSchema.optional(),
     amount: positiveDecimalSchema(decimalPlaces.credits).optional(),
     expiry_date_utc: instantSchema.optional(),
@@ -84,6 +87,11 @@ export const topUpSchema = z
   })
   .meta({ id: 'TopUpWallet' });
 export type TopUp = z.output<typeof topUpSchema>;
+
+/** Body of the operations that end a top-up which waits for its payment. */
+export const endTopUpSchema = z
+  .object({ idempotency_key: idempotencyKeySchema.optional() })
+  .meta({ id: 'EndTopUp' });
 
 /** Reasons that a debit by hand may give. */
 export const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as const;
@@ -121,6 +129,18 @@ export const walletSchema = z
         amount: z.number(),
         threshold: z.number(),
         invoicing: z.boolean(),
+        daily_limit: z.number().int(),
+      })
+      .optional(),
+    auto_topup_status: z
+      .object({
+        day: z.string().meta({ description: 'UTC day of the last automatic top-up' }),
+        topups: z.number().int().meta({ description: 'Automatic top-ups on that day' }),
+        stopped_on: z
+          .string()
+          .optional()
+          .meta({ description: 'UTC day on which daily_limit stopped them' }),
+        pending_transaction_id: z.string().optional(),
       })
       .optional(),
     alert_settings: alertSettingsOutput.optional(),

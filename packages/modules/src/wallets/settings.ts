@@ -13,14 +13,22 @@ export {
   assertConsistentAlerts,
 } from '../alert-settings.ts';
 
+/** Automatic top-ups of one UTC day, at most, where a wallet does not say how many (decision 29). */
+const dailyTopUps = 10;
+const dailyTopUpsMaximum = 1_000;
+
 /** Automatic top-up; `amount` and `threshold` are credits (decision 29). */
 export const autoTopupSchema = z.object({
   enabled: z.boolean().default(false),
   amount: positiveDecimalSchema(decimalPlaces.credits),
   threshold: nonNegativeDecimalSchema(decimalPlaces.credits),
   invoicing: z.boolean().default(false),
+  daily_limit: z.number().int().min(1).max(dailyTopUpsMaximum).optional(),
 });
 export type AutoTopup = z.output<typeof autoTopupSchema>;
+
+/** Automatic top-ups of one UTC day after which the breaker stops them. */
+export const dailyLimitOf = ({ daily_limit }: AutoTopup): number => daily_limit ?? dailyTopUps;
 
 export const priceTypeSchema = z.enum(['ALL', 'USAGE', 'FIXED']);
 
@@ -37,4 +45,5 @@ export const autoTopupView = (settings: AutoTopup | null) =>
     amount: wireNumber(settings.amount),
     threshold: wireNumber(settings.threshold),
     invoicing: settings.invoicing,
+    daily_limit: dailyLimitOf(settings),
   };

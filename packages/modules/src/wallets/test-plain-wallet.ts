@@ -21,13 +21,29 @@ export type Act =
     }
   | { readonly kind: 'capture'; readonly hold: string; readonly credits: bigint | null }
   | { readonly kind: 'void'; readonly hold: string }
+  | {
+      readonly kind: 'order';
+      readonly order: string;
+      readonly credits: bigint;
+      readonly expires: number | null;
+    }
+  | { readonly kind: 'complete' | 'cancel'; readonly order: string }
   | { readonly kind: 'alerts'; readonly alarm: bigint | null }
+  | { readonly kind: 'automatic'; readonly rule: Rule | null }
   | {
       readonly kind: 'bulk';
       readonly atomic: boolean;
       readonly entries: readonly Extract<Act, { kind: 'load' | 'debit' }>[];
     }
   | { readonly kind: 'settle' | 'freeze' | 'unfreeze' | 'terminate' };
+
+/** When a wallet tops itself up, by how much, how, and how often in a day. */
+export interface Rule {
+  readonly threshold: bigint;
+  readonly amount: bigint;
+  readonly invoicing: boolean;
+  readonly limit: number;
+}
 
 /** What can be seen of a wallet, in comparable form. */
 export interface Plain {
@@ -39,6 +55,13 @@ export interface Plain {
   readonly holds: readonly string[];
   /** What has expired so far: of which load how much, and when. */
   readonly gone: readonly string[];
+  /** Top-ups that wait, and those that were given up: why and when. */
+  readonly orders: readonly string[];
+  readonly lost: readonly string[];
+  /** Day of the last automatic top-up, how many on it, when they were stopped, and how often. */
+  readonly automatic: string;
+  /** How often the alert has changed. */
+  readonly alerts: number;
 }
 
 interface Pile {
@@ -54,6 +77,15 @@ interface Aside {
   readonly expires: number;
   readonly parts: Pile[];
 }
+
+interface Order {
+  readonly name: string;
+  readonly credits: bigint;
+  readonly expires: number;
+}
+
+/** The name of the one that the wallet ordered by itself. */
+export const byItself = 'by itself';
 
 /** Thrown for what the rules refuse. */
 class Refused extends Error {}
@@ -80,6 +112,18 @@ interface Books {
   piles: Pile[];
   asides: Aside[];
   gone: string[];
+  orders: Order[];
+  lost: string[];
+  rule: Rule | null;
+  day: string | null;
+  count: number;
+  stopped: string | null;
+  stops: number;
+  /** Whether the last fall has had its top-up. */
+  isAnswered: boolean;
+  /** Whether the act has taken credits out. */
+  hasTaken: boolean;
+  alerts: number;
   past: Moment[];
   endings: number[];
 }
@@ -102,15 +146,31 @@ export class PlainWallet {
     piles: [],
     asides: [],
     gone: [],
+    orders: [],
+    lost: [],
+    rule: null,
+    day: null,
+    count: 0,
+    stopped: null,
+    stops: 0,
+    isAnswered: false,
+    hasTaken: false,
+    alerts: 0,
     past: [],
     endings: [],
   };
   readonly #mayOwe: boolean;
   readonly #shown: (units: bigint) => string;
+  readonly #dayOf: (second: number) => string;
 
-  constructor(mayOwe: boolean, shown: (units: bigint) => string) {
+  constructor(
+    mayOwe: boolean,
+    shown: (units: bigint) => string,
+    dayOf: (second: number) => string,
+  ) {
     this.#mayOwe = mayOwe;
     this.#shown = shown;
+    this.#dayOf = dayOf;
   }
 
   /** Does something. False: it was refused and nothing has changed. */
@@ -132,8 +192,14 @@ export class PlainWallet {
     return this.#books.asides.map(({ id }) => id);
   }
 
+  /** Names of the top-ups that wait. */
+  openOrders(): string[] {
+    return this.#books.orders.map(({ name }) => name);
+  }
+
   faces(): Plain {
-    const { status, alert, piles, asides, gone } = this.#books;
+    const { status, alert, piles, asides, gone, orders, lost, alerts } = this.#books;
+    const { day, count, stopped, stops } = this.#books;
     const list = (each: readonly Pile[]) =>
       each.map(({ number, left }) => `${number}: ${this.#shown(left)}`);
     return {
@@ -144,6 +210,10 @@ export class PlainWallet {
       lots: list(piles),
       holds: asides.map(({ id, parts }) => `${id}: ${list(parts)}`),
       gone: [...gone],
+      orders: orders.map(({ name, credits }) => `${name}: ${this.#shown(credits)}`),
+      lost: [...lost],
+      automatic: `${day} ${count} ${stopped} ${stops}`,
+      alerts,
     };
   }
 
@@ -173,18 +243,64 @@ export class PlainWallet {
 
   #do(act: Act, now: number): void {
     const books = this.#books;
+    books.hasTaken = false;
     if (act.kind === 'settle' && books.status === 'closed') return;
+    if (act.kind === 'complete' || act.kind === 'cancel') {
+      const order = books.orders.find(({ name }) => name === act.order);
+      if (!order) return;
+      refuseIf(act.kind === 'complete' && order.expires <= now);
+    }
     refuseIf(books.status === 'closed');
     if (act.kind === 'freeze' || act.kind === 'unfreeze') {
       books.status = act.kind === 'freeze' ? 'frozen' : 'active';
       return;
     }
     if (act.kind === 'alerts') books.alarm = act.alarm;
+    else if (act.kind === 'automatic') this.#follow(act.rule);
     else this.#endWhatIsDue(now);
     this.#move(act, now);
+    this.#judge();
+    this.#topUp(now);
+    this.#judge();
+  }
+
+  #judge(): void {
     // A bulk may have put the books back, so they are asked for anew.
-    const { alarm } = this.#books;
-    this.#books.alert = alarm !== null && this.#balance() <= alarm ? 'in_alarm' : 'ok';
+    const books = this.#books;
+    const isLow = books.alarm !== null && this.#balance() <= books.alarm;
+    const alert = isLow ? 'in_alarm' : 'ok';
+    if (alert !== books.alert) books.alerts += 1;
+    books.alert = alert;
+  }
+
+  #follow(rule: Rule | null): void {
+    const books = this.#books;
+    const said = (each: Rule | null) => each && Object.values(each).join();
+    if (said(rule) !== said(books.rule)) books.isAnswered = false;
+    books.rule = rule;
+  }
+
+  /** Tops up by itself when credits were taken and little is left, once for each fall. */
+  #topUp(now: number): void {
+    const books = this.#books;
+    const { rule, hasTaken, isAnswered, status } = books;
+    if (!rule || !hasTaken || isAnswered || status !== 'active') return;
+    if (this.#balance() > rule.threshold || this.openOrders().includes(byItself)) return;
+    const day = this.#dayOf(now);
+    const number = books.day === day ? books.count + 1 : 1;
+    if (number > rule.limit) {
+      if (books.stopped !== day) books.stops += 1;
+      books.stopped = day;
+      return;
+    }
+    Object.assign(books, { day, count: number, stopped: null });
+    const { amount: credits } = rule;
+    if (!rule.invoicing) {
+      this.#load({ kind: 'load', credits, priority: null, expires: null, purchased: true });
+      return;
+    }
+    books.orders.push({ name: byItself, credits, expires: never });
+    books.isAnswered = true;
   }
 
   #move(act: Act, now: number): void {
@@ -208,6 +324,7 @@ export class PlainWallet {
         const credits = act.credits ?? aside.credits;
         refuseIf(credits > aside.credits);
         books.entries += 1;
+        books.hasTaken = true;
         const own = total(takeFrom(aside.parts, credits));
         books.debt += credits - own - total(this.#take(credits - own));
         this.#release(aside);
@@ -220,9 +337,20 @@ export class PlainWallet {
         return;
       case 'terminate':
         refuseIf(this.#balance() < 0n || books.asides.length > 0);
+        for (const { name } of books.orders) books.lost.push(`${name}: wallet_closed at ${now}`);
         if (books.piles.length > 0) books.entries += 1;
-        books.piles = [];
-        books.status = 'closed';
+        Object.assign(books, { orders: [], piles: [], status: 'closed' });
+        return;
+      case 'order': {
+        const { order: name, credits, expires } = act;
+        books.orders.push({ name, credits, expires: expires ?? never });
+        return;
+      }
+      case 'complete':
+        this.#complete(act.order);
+        return;
+      case 'cancel':
+        this.#lose(({ name }) => name === act.order, `cancelled at ${now}`);
         return;
       case 'bulk':
         for (const entry of act.entries) this.#one(entry, act.atomic, now);
@@ -242,6 +370,23 @@ export class PlainWallet {
     }
   }
 
+  #complete(name: string): void {
+    const books = this.#books;
+    const order = books.orders.find((each) => each.name === name);
+    if (!order) return;
+    books.orders = books.orders.filter((each) => each !== order);
+    const { credits, expires } = order;
+    const plain = { kind: 'load', credits, priority: null, purchased: true } as const;
+    this.#load({ ...plain, expires: expires === never ? null : expires });
+    if (name === byItself) books.isAnswered = false;
+  }
+
+  #lose(isLost: (order: Order) => boolean, why: string): void {
+    const books = this.#books;
+    for (const { name } of books.orders.filter(isLost)) books.lost.push(`${name}: ${why}`);
+    books.orders = books.orders.filter((order) => !isLost(order));
+  }
+
   #load({ credits, priority, expires, purchased }: Extract<Act, { kind: 'load' }>): void {
     const books = this.#books;
     books.entries += 1;
@@ -253,11 +398,13 @@ export class PlainWallet {
       expires: expires ?? never,
       left: credits - paid,
     });
+    if (!books.rule || this.#balance() > books.rule.threshold) books.isAnswered = false;
   }
 
   #debit(credits: bigint): void {
     this.#assertSpendable(credits);
     this.#books.entries += 1;
+    this.#books.hasTaken = true;
     this.#books.debt += credits - total(this.#take(credits));
   }
 
@@ -299,13 +446,16 @@ export class PlainWallet {
   #endWhatIsDue(now: number, since = 0): void {
     const books = this.#books;
     for (;;) {
-      const next = [...books.piles, ...books.asides].sort(byExpiry)[0]?.expires ?? never;
+      const { piles, asides, orders } = books;
+      const next = [...piles, ...asides, ...orders].sort(byExpiry)[0]?.expires ?? never;
       if (next > now) return;
       const second = Math.max(next, since);
       const isOver = ({ expires }: { expires: number }) => expires <= second;
+      this.#lose(isOver, `expired at ${second}`);
       for (const aside of books.asides.filter(isOver).sort(byExpiry)) this.#release(aside);
       for (const { number, left } of books.piles.filter(isOver).sort(byExpiry)) {
         books.entries += 1;
+        books.hasTaken = true;
         books.gone.push(`${number}: ${this.#shown(left)} at ${second}`);
       }
       books.piles = books.piles.filter((pile) => !isOver(pile));

@@ -30,6 +30,8 @@ export function effectiveAt(event: Stamped<WalletEvent>): Instant {
       return event.data.expired_at;
     case 'HoldReleased':
       return event.data.released_at;
+    case 'TopUpFailed':
+      return event.data.failed_at;
     default:
       return event.stamp.occurred_at;
   }

@@ -3,7 +3,8 @@ import { invariant, withoutNulls } from '@counterfoil/kernel';
 import { heldCredits } from './holds.ts';
 import type { WalletResource } from './schema.ts';
 import { alertSettingsView, autoTopupView } from './settings.ts';
-import { balanceOf, breakdownOf, type WalletState } from './wallet.ts';
+import type { AutomaticState } from './topups.ts';
+import { balanceOf, breakdownOf, type Wallet, type WalletState } from './wallet.ts';
 
 /** A wallet is never deleted: a closed one stays readable. */
 const status: RecordStatus = 'published';
@@ -11,7 +12,7 @@ const status: RecordStatus = 'published';
 /** The wallet as the API, the read model and the webhooks show it. Throws when there is none. */
 export function walletView(wallet: WalletState): WalletResource {
   invariant(wallet, 'there is no wallet to show');
-  const { lots: _lots, holds, transactions: _transactions, ...shown } = wallet;
+  const { lots: _lots, holds, transactions: _transactions, topups, automatic, ...shown } = wallet;
   return withoutNulls({
     ...shown,
     status,
@@ -20,5 +21,13 @@ export function walletView(wallet: WalletState): WalletResource {
     credits_held: heldCredits(holds),
     alert_settings: alertSettingsView(wallet.alert_settings),
     auto_topup: autoTopupView(wallet.auto_topup),
+    auto_topup_status: automaticView(automatic, topups),
   });
+}
+
+/** What automatic top-up has done; null while it has done nothing. */
+function automaticView({ day, count, stopped_on }: AutomaticState, topups: Wallet['topups']) {
+  if (day === null) return null;
+  const waiting = topups.find((topup) => topup.automatic)?.transaction_id ?? null;
+  return withoutNulls({ day, topups: count, stopped_on, pending_transaction_id: waiting });
 }

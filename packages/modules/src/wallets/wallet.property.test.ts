@@ -1,4 +1,10 @@
-import { type DecimalText, type Instant, instantOf, Problem } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  type Instant,
+  instantOf,
+  Problem,
+  type TransactionId,
+} from '@counterfoil/kernel';
 import { stampAt } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import { suite } from 'uvu';
@@ -6,7 +12,6 @@ import * as assert from 'uvu/assert';
 import { type BulkEntry, moveInBulk } from './bulk.ts';
 import {
   changeSettings,
-  createWallet,
   debitCredits,
   freezeWallet,
   loadCredits,
@@ -15,20 +20,24 @@ import {
   unfreezeWallet,
   type WalletDecision,
 } from './decisions.ts';
-import type { EntryDetails, Load } from './entries.ts';
-import type { CreatedData, WalletEvent } from './events.ts';
+import type { Load } from './entries.ts';
+import type { WalletEvent } from './events.ts';
 import { captureHold, holdCredits, voidHold } from './hold-decisions.ts';
-import type { AlertSettings } from './settings.ts';
-import { type Act, type Plain, PlainWallet } from './test-plain-wallet.ts';
+import type { AlertSettings, AutoTopup } from './settings.ts';
+import { type Act, byItself, type Plain, PlainWallet, type Rule } from './test-plain-wallet.ts';
+import { create, details, id } from './test-wallet.ts';
 import { balanceAdder } from './time-travel.ts';
+import { cancelTopUp, completeTopUp, requestTopUp } from './topup-decisions.ts';
 import { isMovement } from './transaction.ts';
 import { walletView } from './view.ts';
 import { type Wallet, type WalletState, wallet } from './wallet.ts';
 
 const test = suite('wallet against a plain one');
 
-const id = 'wallet_01';
-const second = (units: number): Instant => instantOf(Date.parse('2026-01-01') + units * 1000);
+/** The stories begin four minutes before a new day. */
+const start = '2026-01-01T23:56:00.000Z';
+const second = (units: number): Instant => instantOf(Date.parse(start) + units * 1000);
+const dayOf = (units: number): string => (units < 240 ? '2026-01-01' : '2026-01-02');
 /** Billionths of a credit as a canonical decimal, written without the code under test. */
 const shown = (units: bigint): DecimalText => {
   const digits = (units < 0n ? -units : units).toString().padStart(10, '0');
@@ -37,14 +46,6 @@ const shown = (units: bigint): DecimalText => {
   return (units < 0n ? `-${text}` : text) as DecimalText;
 };
 
-const details = (reason: EntryDetails['reason']): EntryDetails => ({
-  reason,
-  referenceType: null,
-  referenceId: null,
-  description: null,
-  idempotencyKey: null,
-  metadata: {},
-});
 const loadOf = ({
   credits,
   priority,
@@ -57,11 +58,11 @@ const loadOf = ({
   expiresAt: expires === null ? null : second(expires),
 });
 const debitOf = (credits: bigint) => ({
-  ...details('MANUAL_BALANCE_DEBIT'),
+  ...details(),
   credits: shown(credits),
 });
 
-function decisionOf(act: Act): WalletDecision {
+function decisionOf(act: Act, state: WalletState): WalletDecision {
   switch (act.kind) {
     case 'load':
       return loadCredits(id, [loadOf(act)]);
@@ -76,12 +77,7 @@ function decisionOf(act: Act): WalletDecision {
         metadata: {},
       });
     case 'capture':
-      return captureHold(
-        id,
-        act.hold,
-        act.credits === null ? null : shown(act.credits),
-        details('MANUAL_BALANCE_DEBIT'),
-      );
+      return captureHold(id, act.hold, act.credits === null ? null : shown(act.credits), details());
     case 'void':
       return voidHold(id, act.hold);
     case 'settle':
@@ -92,14 +88,41 @@ function decisionOf(act: Act): WalletDecision {
       return unfreezeWallet(id);
     case 'terminate':
       return terminateWallet(id, details('WALLET_TERMINATION'));
+    case 'order':
+      return requestTopUp(id, orderOf(act), act.order as TransactionId);
+    case 'complete':
+      return completeTopUp(id, idOf(act.order, state));
+    case 'cancel':
+      return cancelTopUp(id, idOf(act.order, state));
     case 'alerts':
       return changeSettings(id, { alert_settings: alertsOf(act.alarm) });
+    case 'automatic':
+      return changeSettings(id, { auto_topup: act.rule && autoTopUpOf(act.rule) });
     case 'bulk':
       return moveInBulk(id, act.entries.map(bulkEntryOf), act.atomic);
     default:
       return act satisfies never;
   }
 }
+
+const orderOf = ({ credits, expires }: Extract<Act, { kind: 'order' }>): Load => ({
+  ...loadOf({ kind: 'load', credits, priority: null, expires, purchased: true }),
+  reason: 'PURCHASED_CREDIT_INVOICED',
+});
+
+/** The id of an open order; the plain book-keeping knows the automatic one by a name of its own. */
+const idOf = (name: string, state: WalletState): string =>
+  name === byItself
+    ? (state?.topups.find(({ automatic }) => automatic)?.transaction_id ?? '')
+    : name;
+
+const autoTopUpOf = ({ amount, threshold, invoicing, limit }: Rule): AutoTopup => ({
+  enabled: true,
+  amount: shown(amount),
+  threshold: shown(threshold),
+  invoicing,
+  daily_limit: limit,
+});
 
 const bulkEntryOf = (act: Extract<Act, { kind: 'load' | 'debit' }>): BulkEntry =>
   act.kind === 'load'
@@ -125,7 +148,7 @@ const load = fc.record({
   purchased: fc.boolean(),
 });
 const debit = fc.record({ kind: fc.constant('debit' as const), credits: amount });
-/** Which of the open holds; the last one that is possible names none. */
+/** Which of the open holds or orders; the last one that is possible names none. */
 const holdName = fc.constantFrom('0', '1', '2', '3');
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: load },
@@ -148,6 +171,36 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('void' as const), hold: holdName }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('order' as const),
+      order: fc.constant(''),
+      credits: amount,
+      expires: ahead,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('complete' as const, 'complete' as const, 'cancel' as const),
+      order: holdName,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('automatic' as const),
+      rule: fc.option(
+        fc.record({
+          threshold: amount,
+          amount,
+          invoicing: fc.boolean(),
+          limit: fc.integer({ min: 1, max: 3 }),
+        }),
+      ),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('settle' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('freeze', 'unfreeze') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('unfreeze' as const) }) },
@@ -172,38 +225,22 @@ const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), acts), {
   maxLength: 60,
 });
 
-/** The same act with its times counted from the start and its hold by name. */
-function placed(act: Act, now: number, open: readonly string[], index: number): Act {
+/** The same act with its times counted from the start, and its hold or order by name. */
+function placed(act: Act, now: number, plain: PlainWallet, index: number): Act {
   if (act.kind === 'bulk') {
-    return {
-      ...act,
-      entries: act.entries.map((entry) => placed(entry, now, [], index) as typeof entry),
-    };
+    const entries = act.entries.map((entry) => placed(entry, now, plain, index) as typeof entry);
+    return { ...act, entries };
   }
   const expires = 'expires' in act && act.expires !== null ? { expires: act.expires + now } : {};
   if (act.kind === 'hold') return { ...act, ...expires, hold: `hold_${index}` };
-  if (!('hold' in act)) return { ...act, ...expires } as Act;
-  return { ...act, hold: open[Number(act.hold) % (open.length + 1)] ?? 'hold_none' };
+  if (act.kind === 'order') return { ...act, ...expires, order: `wtxn_order_${index}` };
+  if ('hold' in act) return { ...act, hold: picked(plain.openHolds(), act.hold) };
+  if ('order' in act) return { ...act, order: picked(plain.openOrders(), act.order) };
+  return { ...act, ...expires } as Act;
 }
 
-const create = (type: string): WalletDecision =>
-  createWallet(
-    {
-      id,
-      customer_id: 'cust_01',
-      currency: 'usd',
-      conversion_rate: '1',
-      topup_conversion_rate: '1',
-      wallet_type: type,
-      name: 'W',
-      description: null,
-      metadata: {},
-      config: { allowed_price_types: ['USAGE'] },
-      alert_settings: null,
-      auto_topup: null,
-    } as unknown as CreatedData,
-    null,
-  );
+const picked = (names: readonly string[], which: string): string =>
+  names[Number(which) % (names.length + 1)] ?? 'none';
 
 function attempt(decide: WalletDecision, state: WalletState, now: number) {
   try {
@@ -237,7 +274,30 @@ const facesOf = (state: Wallet, log: Log): Plain => ({
       `${hold.id}: ${hold.parts.map(({ sequence, remaining }) => `${sequence}: ${remaining}`)}`,
   ),
   gone: goneIn(log),
+  orders: state.topups.map(
+    ({ automatic, transaction_id, credits }) =>
+      `${automatic ? byItself : transaction_id}: ${credits}`,
+  ),
+  lost: lostIn(log),
+  automatic: automaticIn(state, log),
+  alerts: countIn(log, 'AlertStateChanged'),
 });
+
+const countIn = (log: Log, wanted: WalletEvent['type']): number =>
+  log.filter(({ type }) => type === wanted).length;
+
+const automaticIn = ({ automatic: { day, count, stopped_on } }: Wallet, log: Log): string =>
+  `${day} ${count} ${stopped_on} ${countIn(log, 'AutomaticTopUpStopped')}`;
+
+const secondOf = (instant: Instant): number => (Date.parse(instant) - Date.parse(start)) / 1000;
+
+/** The top-ups that were given up, why and when. */
+const lostIn = (log: Log): string[] =>
+  log.flatMap(({ type, data }) => {
+    if (type !== 'TopUpFailed') return [];
+    const name = data.automatic ? byItself : data.transaction_id;
+    return [`${name}: ${data.cause} at ${secondOf(data.failed_at)}`];
+  });
 
 /** What has expired, with the number of the load and the second from which on it was gone. */
 function goneIn(log: Log): string[] {
@@ -245,8 +305,8 @@ function goneIn(log: Log): string[] {
   return log.flatMap(({ type, data }) => {
     if (type === 'CreditsLoaded') numbers.set(data.transaction_id, data.sequence);
     if (type !== 'CreditsExpired') return [];
-    const at = (Date.parse(data.expired_at) - Date.parse(second(0))) / 1000;
-    return [`${numbers.get(data.reference_id ?? '')}: ${data.credits} at ${at}`];
+    const number = numbers.get(data.reference_id ?? '');
+    return [`${number}: ${data.credits} at ${secondOf(data.expired_at)}`];
   });
 }
 
@@ -257,14 +317,14 @@ for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
     fc.assert(
       fc.property(steps, fc.option(fc.constant(true), { freq: 3 }), (list, ends) => {
         let now = 0;
-        let state = fold(null, create(type)(null, second(0)), 0);
-        const plain = new PlainWallet(type === 'POST_PAID', shown);
+        let state = fold(null, create({ wallet_type: type })(null, second(0)), 0);
+        const plain = new PlainWallet(type === 'POST_PAID', shown, dayOf);
         const log: Log[number][] = [];
         const all = ends ? [...list, [1, { kind: 'terminate' }] as const] : list;
         for (const [index, [wait, relative]] of all.entries()) {
           now += wait;
-          const act = placed(relative as Act, now, plain.openHolds(), index);
-          const events = attempt(decisionOf(act), state, now);
+          const act = placed(relative as Act, now, plain, index);
+          const events = attempt(decisionOf(act, state), state, now);
           const isDone = plain.act(act, now);
           assert.is(events !== null, isDone, `${act.kind} at ${now}`);
           state = fold(state, events ?? [], now);

@@ -26,6 +26,17 @@ import {
 } from './events.ts';
 import { type Hold, holdFrom, withReturned } from './holds.ts';
 import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './lots.ts';
+import {
+  type AutomaticState,
+  afterAutomaticLoad,
+  afterMovement,
+  afterOrder,
+  afterSettings,
+  noneAutomatic,
+  type PendingTopUp,
+  pendingTopUp,
+  withoutTopUp,
+} from './topups.ts';
 
 export type WalletStatus = 'active' | 'frozen' | 'closed';
 
@@ -45,6 +56,9 @@ export interface Wallet extends RecordStamps, WalletSettings {
   readonly lots: readonly Lot[];
   /** Open holds, oldest first. Their credits are in the balance, but in no lot. */
   readonly holds: readonly Hold[];
+  /** Top-ups that wait for their payment, oldest first. They are in no balance. */
+  readonly topups: readonly PendingTopUp[];
+  readonly automatic: AutomaticState;
   /** Number of transactions so far. */
   readonly transactions: number;
 }
@@ -61,10 +75,11 @@ const purchasedReasons: readonly TransactionReason[] = [
 export const lotClassOf = (reason: TransactionReason): LotClass =>
   purchasedReasons.includes(reason) ? 'purchased' : 'free';
 
-/** When something ends by itself next: a lot or a hold. Null while nothing will. */
+/** When something ends by itself next: a lot, a hold or a top-up. Null while nothing will. */
 export function nextDue(wallet: WalletState): Instant | null {
   if (!wallet || wallet.wallet_status === 'closed') return null;
-  const instants = [...wallet.lots, ...wallet.holds].flatMap(({ expires_at }) => expires_at ?? []);
+  const { lots, holds, topups } = wallet;
+  const instants = [...lots, ...holds, ...topups].flatMap(({ expires_at }) => expires_at ?? []);
   return instants.reduce<Instant | null>(
     (first, instant) => (first === null || instant < first ? instant : first),
     null,
@@ -102,6 +117,8 @@ function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
       credit_balance: zeroText,
       lots: [],
       holds: [],
+      topups: [],
+      automatic: noneAutomatic,
       transactions: 0,
     };
   }
@@ -113,12 +130,20 @@ function evolveWallet(
   event: Exclude<Stamped<WalletEvent>, { type: 'WalletCreated' }>,
 ): Wallet {
   switch (event.type) {
-    case 'WalletSettingsChanged':
-      return withChanges<Wallet>(wallet, event.data);
-    case 'CreditsLoaded': {
-      const { data } = event;
-      return { ...moved(wallet, data), lots: withLoad(wallet.lots, data) };
+    case 'WalletSettingsChanged': {
+      const changed = withChanges<Wallet>(wallet, event.data);
+      return { ...changed, automatic: afterSettings(wallet.automatic, event.data) };
     }
+    case 'CreditsLoaded':
+      return evolveLoad(wallet, event.data);
+    case 'TopUpRequested': {
+      const topups = [...wallet.topups, pendingTopUp(event)];
+      return { ...wallet, topups, automatic: afterOrder(wallet.automatic, event.data.automatic) };
+    }
+    case 'TopUpFailed':
+      return { ...wallet, topups: withoutTopUp(wallet.topups, event.data.transaction_id) };
+    case 'AutomaticTopUpStopped':
+      return { ...wallet, automatic: { ...wallet.automatic, stopped_on: event.data.day } };
     case 'CreditsDebited':
     case 'CreditsExpired': {
       const { data } = event;
@@ -168,7 +193,20 @@ const moved = (
   ...wallet,
   credit_balance: entry.credit_balance_after,
   transactions: entry.sequence,
+  automatic: afterMovement(wallet.automatic, wallet.auto_topup, entry.credit_balance_after),
 });
+
+function evolveLoad(
+  wallet: Wallet,
+  load: Extract<WalletEvent, { type: 'CreditsLoaded' }>['data'],
+): Wallet {
+  const after = { ...moved(wallet, load), lots: withLoad(wallet.lots, load) };
+  const automatic = load.automatic
+    ? afterAutomaticLoad(wallet.automatic, load.automatic)
+    : after.automatic;
+  if (!load.requested) return { ...after, automatic };
+  return { ...after, automatic, topups: withoutTopUp(wallet.topups, load.transaction_id) };
+}
 
 function withLoad(
   lots: readonly Lot[],
@@ -185,6 +223,15 @@ function withLoad(
   });
 }
 
+/** By which unique value a waiting top-up leads to its wallet. */
+export const topUpClaim = 'transaction_id';
+
+const claimOf = ({ transaction_id: value }: PendingTopUp) => ({
+  name: topUpClaim,
+  value,
+  problem: `Transaction ${value} exists already.`,
+});
+
 export const wallet = aggregate({
   name: 'wallet',
   scope: 'environment',
@@ -193,15 +240,18 @@ export const wallet = aggregate({
   evolve,
   /** The second version may name the pricing unit that the wallet was created in. */
   upcasters: { WalletCreated: [(withoutUnit: unknown) => withoutUnit] },
-  /** One wallet that is not closed per customer, currency and type (decision 21). */
-  unique: (state) =>
-    state && state.wallet_status !== 'closed'
-      ? [
-          {
-            name: 'customer_id, currency, wallet_type',
-            value: `${state.customer_id}/${state.currency}/${state.wallet_type}`,
-            problem: `The customer already has a ${state.wallet_type} wallet in ${state.currency}.`,
-          },
-        ]
-      : [],
+  /**
+   * One wallet that is not closed per customer, currency and type (decision 21). And one wallet for
+   * each top-up that waits: so whoever completes it finds the wallet by the log.
+   */
+  unique: (state) => {
+    if (!state || state.wallet_status === 'closed') return [];
+    const { customer_id, currency, wallet_type } = state;
+    const slot = {
+      name: 'customer_id, currency, wallet_type',
+      value: `${customer_id}/${currency}/${wallet_type}`,
+      problem: `The customer already has a ${wallet_type} wallet in ${currency}.`,
+    };
+    return [slot, ...state.topups.map(claimOf)];
+  },
 });

@@ -1,0 +1,108 @@
+import { entity, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import { invalidOperation, invariant, notFound, referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import type { WalletDecision } from './decisions.ts';
+import { transactionTable } from './projection.ts';
+import {
+  endTopUpSchema,
+  invoicedReason,
+  movementSchema,
+  type TransactionResource,
+} from './schema.ts';
+import { cancelTopUp, completeTopUp } from './topup-decisions.ts';
+import { entryAfter, isEntry, transactionOf } from './transaction.ts';
+import { walletView } from './view.ts';
+import { topUpClaim, wallet } from './wallet.ts';
+
+const tag = 'Wallets';
+const topUpParameters = z.object({ id: referenceSchema('wtxn') });
+
+/**
+ * The wallet of an entry. One that waits for its payment is found by the log, however far reads
+ * are; others by the read model. Throws 404.
+ */
+async function walletOf(context: RequestContext, id: string): Promise<string> {
+  const holder = await context.holderOf(wallet, topUpClaim, id);
+  if (holder !== null) return holder;
+  const found = await context.read.find(transactionTable, id);
+  if (!found) throw notFound('transaction', id);
+  return found.resource.wallet_id;
+}
+
+/** An entry that has come to its end: from the read model when that knows, else from the log. */
+async function endedEntry(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+): Promise<TransactionResource> {
+  const found = await context.read.find(transactionTable, id);
+  if (found && found.resource.transaction_status !== 'pending') return found.resource;
+  let entry: TransactionResource | null = null;
+  for await (const event of context.history(wallet, walletId)) entry = entryAfter(entry, event, id);
+  if (!entry) throw notFound('transaction', id);
+  invariant(entry.transaction_status !== 'pending', `${id} is open, and its wallet does not know`);
+  return entry;
+}
+
+/**
+ * Brings a top-up to an end. One that has come to this end before is answered the same; one that has
+ * come to another is refused, as is an entry that never waited for a payment.
+ */
+async function endTopUp(
+  context: RequestContext,
+  id: string,
+  wanted: 'completed' | 'failed',
+  decision: (walletId: string) => WalletDecision,
+) {
+  const walletId = await walletOf(context, id);
+  const { state, events, revision } = await context.execute(wallet, walletId, () =>
+    decision(walletId),
+  );
+  const event = events.findLast((each) => isEntry(each) && each.data.transaction_id === id);
+  const entry =
+    event && isEntry(event)
+      ? transactionOf(event, walletId)
+      : await endedEntry(context, walletId, id);
+  const { transaction_reason, transaction_status } = entry;
+  if (transaction_reason !== invoicedReason || transaction_status !== wanted) {
+    throw invalidOperation(
+      `Transaction ${id} has ${transaction_status} and does not wait for a payment.`,
+      { transaction_status, transaction_reason },
+    );
+  }
+  return entity({ wallet: walletView(state), wallet_transaction: entry }, revision);
+}
+
+export const topUpRoutes = {
+  'POST /wallets/transactions/{id}/complete': route({
+    summary: 'Load credits that were ordered and are paid for',
+    description:
+      'Ends a `pending` transaction: its credits are a lot from now on. Completing it again ' +
+      'changes nothing and is answered the same.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: topUpParameters,
+    body: endTopUpSchema,
+    bodyOptional: true,
+    response: movementSchema,
+    handle: (context, { params: { id } }) =>
+      endTopUp(context, id, 'completed', (walletId) => completeTopUp(walletId, id)),
+  }),
+
+  'POST /wallets/transactions/{id}/cancel': route({
+    summary: 'Give up credits that were ordered and are not paid for',
+    description:
+      'Ends a `pending` transaction as `failed`; no balance changes. Cancelling one that has ' +
+      'failed changes nothing and is answered the same.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: topUpParameters,
+    body: endTopUpSchema,
+    bodyOptional: true,
+    response: movementSchema,
+    handle: (context, { params: { id } }) =>
+      endTopUp(context, id, 'failed', (walletId) => cancelTopUp(walletId, id)),
+  }),
+} satisfies Routes;
