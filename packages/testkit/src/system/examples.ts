@@ -115,6 +115,11 @@ const wallet: Example = {
   names: { 'path.id': 'wallet' },
 };
 
+const order: Example = {
+  request: withId((own) => own.order()),
+  names: { 'path.id': 'transaction' },
+};
+
 const hold: Example = {
   request: async (own) => {
     const { id, wallet_id } = await own.hold();
@@ -172,6 +177,8 @@ const wallets: Readonly<Record<string, Example>> = {
     },
     names: { 'path.id': 'wallet', 'path.transaction_id': 'transaction' },
   },
+  'POST /wallets/transactions/{id}/complete': order,
+  'POST /wallets/transactions/{id}/cancel': order,
   'POST /wallets/{id}/holds': {
     request: async (own) => ({ path: { id: await own.wallet() }, body: { credits: '1' } }),
     names: { 'path.id': 'wallet' },

@@ -102,6 +102,13 @@ export class Records {
     return (await this.create(path, body)).wallet_transaction;
   }
 
+  /** A top-up of a new wallet that waits for its payment. */
+  async order(): Promise<string> {
+    const body = { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '3' };
+    const path = `/wallets/${await this.wallet()}/top-up`;
+    return (await this.create(path, body)).wallet_transaction.id;
+  }
+
   /** Credits that are set aside in a new wallet. */
   async hold(): Promise<{ id: string; wallet_id: string }> {
     const body = { credits: '2', description: this.text('hold') };
