@@ -7,6 +7,7 @@ import {
   type HealthCheck,
   migrate,
   migrationsOf,
+  natsBroker,
   openEventStore,
   type Projector,
   startDueWork,
@@ -16,6 +17,7 @@ import {
 import { modules } from '@counterfoil/modules';
 import { type CheckpointSchedule, startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
+import { keepReaders } from './event-subscriptions.ts';
 import { relayCheckpoint } from './relay-checkpoint.ts';
 
 export { type ProjectorConfig, projectorConfigSchema } from './config.ts';
@@ -66,6 +68,7 @@ export async function startProjectorApp(
     log,
     metrics,
   });
+  const readers = keepReaders({ store, broker: natsBroker(nats, log), log });
   const streams = createStreams({
     store,
     aggregates: slices.flatMap(({ aggregates }) => aggregates),
@@ -103,6 +106,7 @@ export async function startProjectorApp(
       await server.close(1_000);
       await checkpoints?.stop();
       await dueWork.stop();
+      await readers.stop();
       await relay.stop();
       await nats.close();
       await projector.stop();

@@ -4,6 +4,7 @@ export * from './define/index.ts';
 export * from './due-work/index.ts';
 export * from './http/index.ts';
 export * from './live/live-fold.ts';
+export * from './live/live-records.ts';
 export * from './log/decode.ts';
 export * from './log/event-store.ts';
 export * from './log/hash-chain.ts';

@@ -30,6 +30,7 @@ export type IdPrefix =
   | 'ta'
   | 'webhook'
   | 'wtask'
+  | 'esub'
   | 'req';
 
 export type Id<Prefix extends IdPrefix> = Brand<string, Prefix>;

@@ -12,6 +12,14 @@ import {
 } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
+import {
+  entitlementsOfFeature,
+  type OfferRoutes,
+  offers,
+  pricesOfGroup,
+  pricesOfMeter,
+  pricesOfPriceUnit,
+} from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
@@ -32,6 +40,7 @@ export * from './events/index.ts';
 export * from './features/index.ts';
 export * from './groups/index.ts';
 export * from './meters/index.ts';
+export * from './offers/index.ts';
 export * from './pricing-units/index.ts';
 export * from './secrets.ts';
 export * from './tenancy/index.ts';
@@ -46,6 +55,7 @@ export type ApiRoutes = TenancyRoutes &
   PriceUnitRoutes &
   FeatureRoutes &
   CouponRoutes &
+  OfferRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -89,10 +99,11 @@ function refusedByNobody(): Promise<never> {
 const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
   customers({ inUse: [openWalletsOf] }),
-  meters({ inUse: [featuresOfMeter] }),
-  groups({ members: [featuresOfGroup] }),
-  pricingUnits({ inUse: [] }),
-  features({ inUse: [], meterInUse: [] }),
+  meters({ inUse: [featuresOfMeter, pricesOfMeter] }),
+  groups({ members: [featuresOfGroup, pricesOfGroup] }),
+  pricingUnits({ inUse: [pricesOfPriceUnit] }),
+  features({ inUse: [entitlementsOfFeature], meterInUse: [pricesOfMeter] }),
+  offers({ plansInUse: [], addonsInUse: [] }),
   coupons,
   wallets,
   checkpoints,
@@ -111,5 +122,10 @@ export function modules(options: ModulesOptions): readonly Module[] {
     wholeBody: wholeBodyFrom(publishersOf(business)),
   });
   const published = publishersOf([...business, delivery]);
-  return [...business, delivery, events({ publishers: published, broker: broker ?? noBroker })];
+  const following = events({
+    publishers: published,
+    broker: broker ?? noBroker,
+    passwordOf: secrets?.subscriberPasswordOf ?? withoutSecrets,
+  });
+  return [...business, delivery, following];
 }

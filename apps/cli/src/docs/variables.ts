@@ -46,6 +46,10 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   CHECKPOINT_INTERVAL_SECONDS:
     'Seconds between two signed checkpoints of the ledger. There is none when nothing happened, or ' +
     'when the projector has no `COUNTERFOIL_SECRET_KEY`.',
+  SNAPSHOT_FOLDER:
+    'Folder on this machine for snapshots of long streams, so that a wallet with a long history is ' +
+    'answered at once after a start. It is a cache: it may be deleted, and without it such a stream is ' +
+    'folded from its first event. `counterfoil up` uses one in the data folder.',
   RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
   WEBHOOK_ALLOW_HTTP:
     'Whether webhook endpoints may be `http://`. `counterfoil up` sets it to `true`, unless it is ' +
@@ -94,6 +98,12 @@ export const otherVariables: readonly {
     readBy: '`npm start`, `npm test`',
     standard: null,
     meaning: 'Program to run instead of the nats-server that is found or fetched.',
+  },
+  {
+    name: 'NATS_SERVICE_PASSWORD',
+    readBy: '`counterfoil nats-logins` (required)',
+    standard: null,
+    meaning: 'Password with which the programs of the service log in to NATS, as the user `service`.',
   },
   {
     name: 'POSTGRES_PASSWORD',

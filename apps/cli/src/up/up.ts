@@ -16,6 +16,7 @@ import {
 } from '../settings.ts';
 import { startApplication } from './applications.ts';
 import { startServers } from './servers.ts';
+import { keepLocalLogins } from './subscribers.ts';
 
 /** A running installation. */
 export interface Installation {
@@ -49,7 +50,10 @@ export async function startInstallation(settings: Settings): Promise<Installatio
     const secretKey = keepSecretKey(settings);
     const servers = await startServers(settings, folder.path, log);
     stops.push(() => servers.stop());
-    const env = applicationEnvironment(settings, servers.urls, secretKey);
+    const env = {
+      SNAPSHOT_FOLDER: join(folder.path, 'snapshots'),
+      ...applicationEnvironment(settings, servers.urls, secretKey),
+    };
     const start = (name: Parameters<typeof startApplication>[0]) => {
       const application = startApplication(name, env, folder, log);
       stops.push(() => application.stop());
@@ -61,6 +65,9 @@ export async function startInstallation(settings: Settings): Promise<Installatio
       start('webhooks'),
       start('api'),
     ]);
+    if (!settings.NATS_URL) {
+      stops.push(keepLocalLogins(folder.path, servers.urls.eventStoreUrl, secretKey));
+    }
     const demo = describe(settings, servers.urls, seeded, Number(api.readyLine.port));
     await untilAnswered(demo);
     writeFileSync(demoFile(folder.path), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });

@@ -31,10 +31,14 @@ export interface ReaderStatus {
 /** What a login may do at the broker: read through its own reader, and nothing else. */
 export interface BrokerLogin {
   readonly user: string;
+  /** Where the reader of the same name is. */
+  readonly stream: string;
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
   /** What its client has to begin the names of its inboxes with. */
   readonly inboxPrefix: string;
+  /** What it may listen to without a reader. */
+  readonly liveSubjects: string;
 }
 
 /** The broker of public events. Every method throws `Problem` 503 when it cannot be asked. */

@@ -9,7 +9,6 @@ export {
 export { ensureStreams, publicStream, type StreamOptions, StreamRefused } from './nats-streams.ts';
 export type { RelayStatus } from './progress.ts';
 export type { PublicMessage } from './public-message.ts';
-export { readerLogin } from './reader-access.ts';
 export { type Relay, type RelayOptions, startRelay } from './relay.ts';
 export type { CheckpointStore, Projected } from './relay-session.ts';
 export type { Checkpoint } from './resume.ts';

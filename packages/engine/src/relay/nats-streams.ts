@@ -8,10 +8,9 @@ import {
   type StreamInfo,
 } from 'nats';
 import { type Nats, nanoseconds } from './nats-connection.ts';
-import { livePrefix, publicSubjects } from './subject.ts';
+import { livePrefix, publicStream, publicSubjects } from './subject.ts';
 
-/** The stream that holds all public messages. */
-export const publicStream = 'BILLING';
+export { publicStream } from './subject.ts';
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 /**

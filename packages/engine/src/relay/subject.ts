@@ -3,6 +3,9 @@ import { BrokenInvariant } from '@counterfoil/kernel';
 /** The major version of the public contract is part of every subject. */
 const root = 'billing.v1';
 
+/** The stream on NATS that holds all public messages. */
+export const publicStream = 'BILLING';
+
 /** Everything that the relay publishes. Nobody but the relay may touch these subjects. */
 export const publicSubjects = `${root}.>`;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Events of one page at most; a page is kept whole in memory. */
 const feedLimits = { default: 100, maximum: 1000 } as const;
 
-const positionSchema = z
+export const positionSchema = z
   .string()
   .regex(/^\d{1,19}$/, 'must be a position such as "1042"')
   .meta({ example: '1042' });

@@ -1,5 +1,6 @@
 import type { Answer, Caller } from '../caller.ts';
 import { catalogExamples } from './catalog-examples.ts';
+import { deliveryExamples } from './delivery-examples.ts';
 import type { Example, ExampleRequest, Place } from './example.ts';
 import type { Operation } from './operations.ts';
 import type { Records } from './records.ts';
@@ -216,88 +217,6 @@ const ledger: Readonly<Record<string, Example>> = {
   },
 };
 
-const endpoint: Example = {
-  request: withId((own) => own.endpoint()),
-  names: { 'path.id': 'webhook_endpoint' },
-};
-
-const message: Example = {
-  request: withId((own) => own.message()),
-  names: { 'path.id': 'webhook_message' },
-};
-
-const task: Example = {
-  request: withId((own) => own.webhookTask()),
-  names: { 'path.id': 'webhook_task' },
-};
-
-const webhooks: Readonly<Record<string, Example>> = {
-  'POST /webhooks/endpoints': {
-    request: (own) => ({ body: { url: `https://example.com/${own.text('hook')}` } }),
-  },
-  'GET /webhooks/endpoints': { request: nothing },
-  'GET /webhooks/endpoints/{id}': endpoint,
-  'PUT /webhooks/endpoints/{id}': {
-    ...endpoint,
-    request: async (own) => ({
-      path: { id: await own.endpoint() },
-      body: { description: own.text('hook') },
-    }),
-  },
-  'PATCH /webhooks/endpoints/{id}': {
-    ...endpoint,
-    request: async (own) => ({
-      path: { id: await own.endpoint() },
-      body: { description: own.text('hook') },
-    }),
-  },
-  'DELETE /webhooks/endpoints/{id}': endpoint,
-  'POST /webhooks/endpoints/{id}/secret/rotate': endpoint,
-  'GET /webhooks/endpoints/{id}/attempts': endpoint,
-  'GET /webhooks/endpoints/{id}/stats': endpoint,
-  'POST /webhooks/endpoints/{id}/test': {
-    ...endpoint,
-    request: withId((own) => own.enabledEndpoint()),
-  },
-  'POST /webhooks/endpoints/{id}/recover': {
-    ...endpoint,
-    request: async (own) => ({
-      path: { id: await own.enabledEndpoint() },
-      body: { since: '2026-01-01T00:00:00Z' },
-    }),
-  },
-  'GET /webhooks/messages': {
-    request: nothing,
-    filters: { 'query.resource_id': 'customer', 'query.endpoint_id': 'webhook_endpoint' },
-  },
-  'GET /webhooks/messages/{id}': message,
-  'GET /webhooks/messages/{id}/attempts': message,
-  'POST /webhooks/messages/{id}/endpoints/{endpoint_id}/resend': {
-    request: async (own) => ({
-      path: { id: await own.message(), endpoint_id: await own.enabledEndpoint() },
-    }),
-    names: { 'path.id': 'webhook_message', 'path.endpoint_id': 'webhook_endpoint' },
-  },
-  'GET /webhooks/tasks': {
-    request: nothing,
-    filters: { 'query.endpoint_id': 'webhook_endpoint' },
-  },
-  'GET /webhooks/tasks/{id}': task,
-  'POST /webhooks/tasks/{id}/cancel': task,
-  'POST /webhooks/endpoints/{id}/enable': endpoint,
-  'POST /webhooks/endpoints/{id}/disable': endpoint,
-  'GET /webhooks/endpoints/{id}/secret': endpoint,
-};
-
-const events: Readonly<Record<string, Example>> = {
-  'GET /events': { request: nothing },
-  'GET /event-types': { request: nothing },
-  'GET /event-types/{event_type}/schema': {
-    request: () => ({ path: { event_type: 'customer.created' } }),
-    texts: ['path.event_type'],
-  },
-};
-
 /** An example for every operation of the API. Who adds an operation adds its line here. */
 export const examples: Readonly<Record<string, Example>> = {
   ...tenancy,
@@ -305,8 +224,7 @@ export const examples: Readonly<Record<string, Example>> = {
   ...catalogExamples,
   ...wallets,
   ...ledger,
-  ...webhooks,
-  ...events,
+  ...deliveryExamples,
 };
 
 /** The path and query of a request to an operation. */

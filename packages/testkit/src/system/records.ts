@@ -19,7 +19,8 @@ type OtherKind =
   | 'checkpoint'
   | 'webhook_endpoint'
   | 'webhook_message'
-  | 'webhook_task';
+  | 'webhook_task'
+  | 'event_subscription';
 
 /** What a place of a request can name. */
 export type Kind = OtherKind | CatalogKind;
@@ -165,6 +166,10 @@ export class Records {
     return (await this.create(path, { since: '2026-01-01T00:00:00Z' })).id;
   }
 
+  async subscription(): Promise<string> {
+    return (await this.create('/events/subscriptions', { name: this.text('reader') })).id;
+  }
+
   async apiKey(): Promise<string> {
     const body = { name: this.text('key'), type: 'private_key' };
     return (await this.create('/secrets/api/keys', body)).secret.id;
@@ -218,6 +223,8 @@ export class Records {
         return this.message();
       case 'webhook_task':
         return this.webhookTask();
+      case 'event_subscription':
+        return this.subscription();
       default:
         return kind satisfies never;
     }

@@ -30,6 +30,7 @@ const kinds: readonly Kind[] = [
   'hold',
   'checkpoint',
   'webhook_endpoint',
+  'event_subscription',
 ];
 
 type Loot = Readonly<Record<Kind, string>>;

@@ -1,7 +1,6 @@
-import type { BrokerLogin } from '../define/event-broker.ts';
-import type { FeedScope } from '../define/public-feed.ts';
-import { publicStream } from './nats-streams.ts';
-import { environmentSubjects, livePrefix } from './subject.ts';
+import { environmentSubjects, livePrefix, publicStream } from '../relay/subject.ts';
+import type { BrokerLogin } from './event-broker.ts';
+import type { FeedScope } from './public-feed.ts';
 
 /**
  * What a downstream system may do on NATS. It may ask for messages of its own consumer, look at
@@ -13,8 +12,10 @@ import { environmentSubjects, livePrefix } from './subject.ts';
  */
 export function readerLogin(name: string, scope: FeedScope): BrokerLogin {
   const inboxPrefix = `_INBOX_${name}`;
+  const liveSubjects = `${livePrefix}.${environmentSubjects(scope)}`;
   return {
     user: name,
+    stream: publicStream,
     publish: [
       `$JS.API.CONSUMER.INFO.${publicStream}.${name}`,
       `$JS.API.CONSUMER.MSG.NEXT.${publicStream}.${name}`,
@@ -22,7 +23,8 @@ export function readerLogin(name: string, scope: FeedScope): BrokerLogin {
       // Servers from 2.15 on put domain and account in front.
       `$JS.ACK.*.*.${publicStream}.${name}.>`,
     ],
-    subscribe: [`${inboxPrefix}.>`, `${livePrefix}.${environmentSubjects(scope)}`],
+    subscribe: [`${inboxPrefix}.>`, liveSubjects],
     inboxPrefix,
+    liveSubjects,
   };
 }

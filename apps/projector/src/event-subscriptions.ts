@@ -1,0 +1,68 @@
+import {
+  type EventBroker,
+  type EventStore,
+  followRecords,
+  type Keeper,
+  type Log,
+} from '@counterfoil/engine';
+import { eventSubscription, readerOf, type Subscription } from '@counterfoil/modules';
+
+/** A reader that somebody removed by hand, or that a lost broker took along, is back after this. */
+const lookMilliseconds = 15_000;
+
+interface KeepOptions {
+  readonly store: EventStore;
+  readonly broker: EventBroker;
+  readonly log: Log;
+}
+
+/**
+ * Keeps the readers at the broker as the log says: makes those that are missing, replaces those that
+ * are out of date and removes those of deleted subscriptions. Doing it twice changes nothing, so
+ * any number of processes may.
+ */
+export function keepReaders({ store, broker, log }: KeepOptions): Keeper {
+  let wanted: readonly Subscription[] = [];
+  const removed = new Set<string>();
+  let running: Promise<void> = Promise.resolve();
+  let isStopped = false;
+
+  const keepOne = async (subscription: Subscription): Promise<void> => {
+    const { id, status } = subscription;
+    if (status === 'published') {
+      await broker.ensureReader(readerOf(subscription));
+    } else if (!removed.has(id)) {
+      await broker.removeReader(id);
+      removed.add(id);
+    }
+  };
+  const keepAll = async (): Promise<void> => {
+    for (const subscription of wanted) {
+      if (isStopped) return;
+      await keepOne(subscription);
+    }
+  };
+  const look = (): void => {
+    running = running.then(keepAll).catch((error: unknown) => {
+      log.warn({ err: error }, 'readers of downstream systems cannot be kept, tries again');
+    });
+  };
+  const following = followRecords({
+    store,
+    aggregate: eventSubscription,
+    log,
+    onChange: (subscriptions) => {
+      wanted = subscriptions.filter((subscription) => subscription !== null);
+      look();
+    },
+  });
+  const timer = setInterval(look, lookMilliseconds);
+  return {
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await following.stop();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,213 @@
+import {
+  type EventBroker,
+  entity,
+  listShape,
+  pageRequest,
+  pageSchema,
+  type ReaderStart,
+  type RequestContext,
+  type Routes,
+  route,
+  searchFilters,
+} from '@counterfoil/engine/define';
+import {
+  existing,
+  invalidOperation,
+  notFound,
+  Problem,
+  referenceSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import type { PasswordOf } from './subscriber-password.ts';
+import {
+  createSubscription,
+  deleteSubscription,
+  eventSubscription,
+  readerOf,
+  replaySubscription,
+  type Subscription,
+} from './subscription.ts';
+import { subscriptionTable } from './subscription-projection.ts';
+import {
+  type CreateSubscription,
+  createdSubscriptionSchema,
+  createSubscriptionSchema,
+  credentialsSchema,
+  replaySubscriptionSchema,
+  type StartRequest,
+  subscriptionSchema,
+  subscriptionStatusSchema,
+  subscriptionView,
+} from './subscription-schema.ts';
+
+const tag = 'Event subscriptions';
+const idParameters = z.object({ id: referenceSchema('esub') });
+
+/** Each costs the broker a consumer. Two creations at the same time may pass it by one. */
+const subscriptionsMaximum = 200;
+
+async function refuseTooMany(context: RequestContext): Promise<void> {
+  const { pagination } = await context.read.list(subscriptionTable, { limit: 1, offset: 0 });
+  if (pagination.total < subscriptionsMaximum) return;
+  throw invalidOperation(
+    `An environment can have ${subscriptionsMaximum} event subscriptions. Delete one first.`,
+  );
+}
+
+/** Where to begin. `now` becomes the position that was the last one when it was asked for. */
+async function startOf(broker: EventBroker, request: StartRequest): Promise<ReaderStart> {
+  if (request.after_position !== undefined) {
+    return { kind: 'position', after: request.after_position };
+  }
+  if (request.start_time !== undefined) return { kind: 'time', at: request.start_time };
+  if (request.from === 'oldest') return { kind: 'oldest' };
+  return { kind: 'position', after: await broker.lastPosition() };
+}
+
+/**
+ * Makes the reader at the broker at once, so that the caller can use it. When the broker is away
+ * just now, whoever keeps readers in order makes it later.
+ */
+async function provide(broker: EventBroker, subscription: Subscription): Promise<void> {
+  try {
+    await broker.ensureReader(readerOf(subscription));
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'service_unavailable')) throw error;
+  }
+}
+
+/** What the broker says of the reader, where it can be asked. */
+async function deliveryOf(broker: EventBroker, id: string) {
+  try {
+    const status = await broker.readerStatus(id);
+    return status ? { delivery: status } : {};
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'service_unavailable') return {};
+    throw error;
+  }
+}
+
+async function subscribed(context: RequestContext, id: string): Promise<Subscription> {
+  const subscription = await context.load(eventSubscription, id);
+  if (!subscription || subscription.status === 'deleted') {
+    throw notFound('event subscription', id);
+  }
+  return subscription;
+}
+
+async function subscribe(
+  context: RequestContext,
+  broker: EventBroker,
+  body: CreateSubscription,
+): Promise<{ readonly subscription: Subscription; readonly revision: number }> {
+  const id = context.newId('esub');
+  const { state, revision } = await context.execute(eventSubscription, id, async () => {
+    await refuseTooMany(context);
+    return createSubscription({
+      id,
+      name: body.name,
+      resource: body.resource ?? null,
+      start: await startOf(broker, body),
+      unconfirmed_maximum: body.max_unconfirmed,
+    });
+  });
+  const subscription = existing(state, 'event subscription');
+  await provide(broker, subscription);
+  return { subscription, revision };
+}
+
+/** The routes of subscriptions. */
+export const subscriptionRoutes = (broker: EventBroker, passwordOf: PasswordOf) =>
+  ({
+    'POST /events/subscriptions': route({
+      summary: 'Subscribe a downstream system to public events on NATS',
+      description:
+        'Makes a durable consumer whose place NATS keeps, and a login that may use it and nothing ' +
+        'else. Without a start it begins with the next event. NATS knows the login within seconds.',
+      tag,
+      status: 201,
+      permission: 'event_subscription:write',
+      body: createSubscriptionSchema,
+      response: createdSubscriptionSchema,
+      handle: async (context, { body }) => {
+        const { subscription, revision } = await subscribe(context, broker, body);
+        const { id } = subscription;
+        const credentials = { user: id, password: passwordOf(id) };
+        return entity({ ...subscriptionView(subscription), credentials }, revision);
+      },
+    }),
+
+    'GET /events/subscriptions': route({
+      summary: 'List event subscriptions',
+      tag,
+      status: 200,
+      permission: 'event_subscription:read',
+      query: z.object(listShape),
+      response: pageSchema(subscriptionSchema),
+      handle: (context, { query }) =>
+        context.read.list(
+          subscriptionTable,
+          pageRequest(subscriptionTable, query),
+          searchFilters(subscriptionTable, query),
+        ),
+    }),
+
+    'GET /events/subscriptions/{id}': route({
+      summary: 'Get an event subscription with what waits for it',
+      tag,
+      status: 200,
+      permission: 'event_subscription:read',
+      params: idParameters,
+      response: subscriptionStatusSchema,
+      handle: async (context, { params: { id } }) => {
+        const subscription = await subscribed(context, id);
+        return { ...subscriptionView(subscription), ...(await deliveryOf(broker, id)) };
+      },
+    }),
+
+    'GET /events/subscriptions/{id}/credentials': route({
+      summary: 'Get the login of an event subscription',
+      tag,
+      status: 200,
+      permission: 'event_subscription:write',
+      params: idParameters,
+      response: credentialsSchema,
+      handle: async (context, { params }) => {
+        const { id } = await subscribed(context, params.id);
+        return { user: id, password: passwordOf(id) };
+      },
+    }),
+
+    'POST /events/subscriptions/{id}/replay': route({
+      summary: 'Begin an event subscription anew',
+      description: 'What it was given and has not acknowledged is forgotten.',
+      tag,
+      status: 200,
+      permission: 'event_subscription:write',
+      params: idParameters,
+      body: replaySubscriptionSchema,
+      bodyOptional: true,
+      response: subscriptionSchema,
+      handle: async (context, { params: { id }, body }) => {
+        const { state, revision } = await context.execute(eventSubscription, id, async () =>
+          replaySubscription(id, await startOf(broker, body)),
+        );
+        const subscription = existing(state, 'event subscription');
+        await provide(broker, subscription);
+        return entity(subscriptionView(subscription), revision);
+      },
+    }),
+
+    'DELETE /events/subscriptions/{id}': route({
+      summary: 'Delete an event subscription, its consumer and its login',
+      tag,
+      status: 204,
+      permission: 'event_subscription:write',
+      params: idParameters,
+      handle: async (context, { params: { id } }) => {
+        await context.execute(eventSubscription, id, () => deleteSubscription(id));
+        await broker.removeReader(id).catch(() => undefined);
+        return undefined;
+      },
+    }),
+  }) satisfies Routes;

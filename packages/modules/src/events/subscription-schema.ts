@@ -1,0 +1,114 @@
+import {
+  instantSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  requiredTextSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { positionSchema } from './schema.ts';
+import { loginOf, type Subscription } from './subscription.ts';
+
+const startShape = {
+  after_position: positionSchema.optional().meta({ description: 'Events after this position' }),
+  start_time: instantSchema.optional().meta({ description: 'Events published from then on' }),
+  from: z
+    .enum(['now', 'oldest'])
+    .optional()
+    .meta({ description: 'The next event, or the oldest that is kept' }),
+} as const;
+
+const atMostOneStart = (body: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(startShape).filter((name) => body[name] !== undefined).length <= 1;
+
+const oneStart = {
+  error: 'give at most one of after_position, start_time and from',
+  path: ['after_position'],
+};
+
+export const createSubscriptionSchema = z
+  .object({
+    name: requiredTextSchema(128).meta({ example: 'warehouse' }),
+    resource: z
+      .string()
+      .regex(/^[a-z][a-z_]{0,31}$/, 'must be the first word of an event type, such as "wallet"')
+      .nullable()
+      .optional()
+      .meta({ description: 'First word of the event types wanted; all when absent or null' }),
+    max_unconfirmed: z
+      .number()
+      .int()
+      .min(1)
+      .max(1000)
+      .default(1000)
+      .meta({ description: 'Messages on their way unconfirmed; 1 keeps strict order' }),
+    ...startShape,
+  })
+  .refine(atMostOneStart, oneStart)
+  .meta({ id: 'CreateEventSubscription' });
+export type CreateSubscription = z.output<typeof createSubscriptionSchema>;
+
+export const replaySubscriptionSchema = z
+  .object(startShape)
+  .refine(atMostOneStart, oneStart)
+  .meta({ id: 'ReplayEventSubscription' });
+export type StartRequest = z.output<typeof replaySubscriptionSchema>;
+
+/** How to reach a subscription on NATS. */
+const connectionSchema = z.object({
+  stream: z.string(),
+  consumer: z.string().meta({ description: 'Durable pull consumer; acknowledge each message' }),
+  user: z.string(),
+  inbox_prefix: z.string().meta({ description: 'Clients have to be told to use it' }),
+  live_subjects: z.string().meta({ description: 'For plain subscribers; nothing is replayed' }),
+});
+
+export const subscriptionSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    resource: z.string().optional(),
+    max_unconfirmed: z.number().int(),
+    generation: z.number().int(),
+    nats: connectionSchema,
+  })
+  .meta({ id: 'EventSubscription' });
+export type SubscriptionResource = z.output<typeof subscriptionSchema>;
+
+export const credentialsSchema = z
+  .object({ user: z.string(), password: z.string() })
+  .meta({ id: 'EventSubscriptionCredentials' });
+
+export const createdSubscriptionSchema = subscriptionSchema
+  .extend({ credentials: credentialsSchema })
+  .meta({ id: 'CreatedEventSubscription' });
+
+export const subscriptionStatusSchema = subscriptionSchema
+  .extend({
+    delivery: z
+      .object({
+        pending: z.number().int().meta({ description: 'Events that it has not been given yet' }),
+        unconfirmed: z.number().int().meta({ description: 'Given and not acknowledged' }),
+      })
+      .optional()
+      .meta({ description: 'What NATS says; absent while it cannot be asked' }),
+  })
+  .meta({ id: 'EventSubscriptionStatus' });
+
+/** The subscription as the API shows it. */
+export function subscriptionView(subscription: Subscription): SubscriptionResource {
+  const { start: _start, unconfirmed_maximum, resource, ...shown } = subscription;
+  const login = loginOf(subscription);
+  return {
+    ...shown,
+    ...(resource === null ? {} : { resource }),
+    max_unconfirmed: unconfirmed_maximum,
+    nats: {
+      stream: login.stream,
+      consumer: subscription.id,
+      user: login.user,
+      inbox_prefix: login.inboxPrefix,
+      live_subjects: login.liveSubjects,
+    },
+  };
+}
