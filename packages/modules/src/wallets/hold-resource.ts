@@ -13,6 +13,8 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import type { WalletEvent } from './events.ts';
+import type { Hold } from './holds.ts';
+import type { Wallet } from './wallet.ts';
 
 const creditsSchema = positiveDecimalSchema(decimalPlaces.credits);
 
@@ -54,6 +56,27 @@ export const holdSchema = z
   })
   .meta({ id: 'WalletHold' });
 export type HoldResource = z.output<typeof holdSchema>;
+
+/** An open hold as its wallet has it. */
+export const openHoldView = (wallet: Wallet, { id, credits, ...hold }: Hold): HoldResource =>
+  withoutNulls({
+    id,
+    tenant_id: wallet.tenant_id,
+    environment_id: wallet.environment_id,
+    created_at: hold.created_at,
+    created_by: hold.created_by,
+    updated_at: hold.created_at,
+    updated_by: hold.created_by,
+    status: 'published' as const,
+    wallet_id: wallet.id,
+    customer_id: wallet.customer_id,
+    hold_status: 'open' as const,
+    credits,
+    captured_credits: '0',
+    expires_at: hold.expires_at,
+    description: hold.description,
+    metadata: hold.metadata,
+  });
 
 /** The hold that an event is about; null when it is about none. */
 export const holdIdOf = (event: WalletEvent): string | null =>

@@ -1,83 +1,33 @@
-import type { Principal } from '@counterfoil/engine/define';
-import {
-  type EnvironmentId,
-  instantOf,
-  invariant,
-  type KeyId,
-  millisecondsOf,
-  type TenantId,
-  type UserId,
-} from '@counterfoil/kernel';
-import { callRoute, memoryWorld, rejection } from '@counterfoil/testkit';
+import type { RequestContext } from '@counterfoil/engine/define';
+import { callRoute, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { customer, customers } from '../customers/index.ts';
 import { holdRoutes } from './hold-routes.ts';
-import { walletRoutes } from './routes.ts';
-import { wallet } from './wallet.ts';
+import { walletWorld } from './test-wallet-world.ts';
 
 const test = suite('hold routes');
 
-const principal: Principal = {
-  tenantId: 'tenant_01' as TenantId,
-  environmentId: 'env_01' as EnvironmentId,
-  userId: 'user_01' as UserId,
-  keyId: 'secret_01' as KeyId,
-  roles: ['super_admin'],
-  allows: () => true,
-};
-
 /** A wallet with 100 credits and ways to hold some of them. */
 async function walletWith100() {
-  const world = memoryWorld([customer, wallet]);
-  const later = (seconds: number) => instantOf(millisecondsOf(world.now) + seconds * 1000);
-  const create = customers({ inUse: [] }).routes['POST /customers'];
-  invariant(create, 'customers cannot be created');
-  const owner = await callRoute(create, world.request(principal), {
-    body: { name: 'Ada', external_id: 'ada' },
-  });
-  const { id } = await callRoute(walletRoutes['POST /wallets'], world.request(principal), {
-    body: {
-      currency: 'usd',
-      customer_id: (owner as { id: string }).id,
-      initial_credits_to_load: '100',
-    },
-  });
+  const world = await walletWorld();
+  const { id, request } = world;
+  const params = (hold_id: string) => ({ params: { id, hold_id } });
   return {
-    world,
-    later,
-    pass: (seconds: number) => {
-      world.now = later(seconds);
-    },
+    ...world,
     hold: (body: object, key?: string) =>
-      callRoute(
-        holdRoutes['POST /wallets/{id}/holds'],
-        world.request(
-          principal,
-          key === undefined
-            ? undefined
-            : { key, operation: `POST /wallets/${id}/holds`, fields: {} },
-        ),
-        { params: { id }, body },
-      ),
-    end: (hold_id: string) =>
-      callRoute(holdRoutes['POST /wallets/{id}/holds/{hold_id}/void'], world.request(principal), {
-        params: { id, hold_id },
-      }),
-    capture: (hold_id: string) =>
-      callRoute(
-        holdRoutes['POST /wallets/{id}/holds/{hold_id}/capture'],
-        world.request(principal),
-        { params: { id, hold_id } },
-      ),
-    balance: () =>
-      callRoute(walletRoutes['GET /wallets/{id}/balance/real-time'], world.request(principal), {
+      callRoute(holdRoutes['POST /wallets/{id}/holds'], request(`POST /wallets/${id}/holds`, key), {
         params: { id },
+        body,
       }),
-    terminate: () =>
-      callRoute(walletRoutes['POST /wallets/{id}/terminate'], world.request(principal), {
-        params: { id },
-      }),
+    read: (hold: string) =>
+      callRoute(holdRoutes['GET /wallets/{id}/holds/{hold_id}'], request(), params(hold)),
+    end: (hold: string, context = request()) =>
+      callRoute(holdRoutes['POST /wallets/{id}/holds/{hold_id}/void'], context, params(hold)),
+    capture: (hold: string, context = request()) =>
+      callRoute(holdRoutes['POST /wallets/{id}/holds/{hold_id}/capture'], context, params(hold)),
+    /** A request for which the read model has nothing yet. */
+    unread: (operation?: string, key?: string): RequestContext =>
+      Object.assign(request(operation, key), { read: { find: () => Promise.resolve(null) } }),
   };
 }
 
@@ -122,6 +72,25 @@ test('a hold of no wallet is not found', async () => {
   const { end, capture } = await walletWith100();
   assert.is((await rejection(end('hold_none'))).code, 'not_found');
   assert.is((await rejection(capture('hold_none'))).code, 'not_found');
+});
+
+test('a void is answered from the log, and so is its repetition', async () => {
+  const { hold, end, read, unread } = await walletWith100();
+  const details = { description: 'for later', metadata: { order: '7' } };
+  const { id } = await hold({ credits: '10', ...details });
+  const voided = await end(id, unread('void', 'key'));
+  assert.equal(await read(id), voided);
+  assert.is(voided.description, 'for later');
+  assert.equal(await end(id, unread('void', 'key')), voided);
+});
+
+test('a hold that has ended is known by the log: 400, although no read shows it', async () => {
+  const { hold, end, capture, unread } = await walletWith100();
+  const { id } = await hold({ credits: '10' });
+  await capture(id);
+  assert.is((await rejection(end(id, unread()))).code, 'invalid_operation');
+  assert.is((await rejection(capture(id, unread()))).code, 'invalid_operation');
+  assert.is((await rejection(capture('hold_none', unread()))).code, 'not_found');
 });
 
 test.run();

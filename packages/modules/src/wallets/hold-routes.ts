@@ -21,6 +21,7 @@ import {
   holdAfter,
   holdIdOf,
   holdSchema,
+  openHoldView,
 } from './hold-resource.ts';
 import { holdTable } from './projection.ts';
 import { getWallet } from './queries.ts';
@@ -44,14 +45,34 @@ async function getHold(
   return found.resource;
 }
 
-/** Throws 404 for a hold that is not known. An open one is in the log, however far reads are. */
-async function assertHold(context: RequestContext, walletId: string, id: string): Promise<void> {
+/**
+ * The hold, when it is open; null for one that has ended. Throws 404 for one that is not known. How a
+ * hold is, the log says; the read model only saves looking through it for holds of long ago.
+ */
+async function openHoldOf(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+): Promise<HoldResource | null> {
   const state = await context.load(wallet, walletId);
-  if (state?.holds.some((hold) => hold.id === id)) return;
-  await getHold(context, walletId, id);
+  const hold = state?.holds.find((each) => each.id === id);
+  if (state && hold) return openHoldView(state, hold);
+  await knownHold(context, walletId, id);
+  return null;
 }
 
-/** A hold from the events of its wallet, for when the read model does not have it yet. */
+/** A hold of this wallet, from the log when the read model does not have it. Throws 404. */
+async function knownHold(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+): Promise<HoldResource> {
+  const found = await context.read.find(holdTable, id);
+  const hold = found?.resource ?? (await holdFromLog(context, walletId, id));
+  if (hold?.wallet_id !== walletId) throw notFound('hold', id, 'hold_id');
+  return hold;
+}
+
 async function holdFromLog(
   context: RequestContext,
   walletId: string,
@@ -65,17 +86,17 @@ async function holdFromLog(
 }
 
 /** The hold after the event that gave it up. Others may have expired in the same request. */
-async function voidedBy(
-  context: RequestContext,
+function voidedBy(
   events: readonly Stamped<WalletEvent>[],
   walletId: string,
-  id: string,
-): Promise<HoldResource> {
-  const event = events.find((each) => each.type === 'HoldReleased' && each.data.hold_id === id);
-  const found = await context.read.find(holdTable, id);
-  const hold = found?.resource ?? (await holdFromLog(context, walletId, id));
-  invariant(event && hold, `${walletId}: hold ${id} was voided without its events`);
-  return holdAfter(hold, { ...event, ...noPlace(walletId) }) ?? hold;
+  before: HoldResource,
+): HoldResource {
+  const event = events.find(
+    (each) => each.type === 'HoldReleased' && each.data.hold_id === before.id,
+  );
+  const hold = event && holdAfter(before, { ...event, ...noPlace(walletId) });
+  invariant(hold, `${walletId}: hold ${before.id} was voided without its event`);
+  return hold;
 }
 
 /** The place of an event of a wallet where nobody asks for more of it than the wallet. */
@@ -170,7 +191,7 @@ export const holdRoutes = {
         referenceId: hold_id,
       };
       const { state, events, revision } = await context.execute(wallet, id, async () => {
-        await assertHold(context, id, hold_id);
+        await openHoldOf(context, id, hold_id);
         return captureHold(id, hold_id, body.credits ?? null, details);
       });
       const movement = events.find((event) => event.type === 'HoldCaptured');
@@ -188,11 +209,13 @@ export const holdRoutes = {
     params: holdParameters,
     response: holdSchema,
     handle: async (context, { params: { id, hold_id } }) => {
+      let open: HoldResource | null = null;
       const { events } = await context.execute(wallet, id, async () => {
-        await assertHold(context, id, hold_id);
+        open = await openHoldOf(context, id, hold_id);
         return voidHold(id, hold_id);
       });
-      return voidedBy(context, events, id, hold_id);
+      // A repetition is answered without being prepared; its hold ended long ago.
+      return voidedBy(events, id, open ?? (await knownHold(context, id, hold_id)));
     },
   }),
 } satisfies Routes;

@@ -3,6 +3,7 @@ import {
   decimal,
   type HoldId,
   type Instant,
+  type Metadata,
   smaller,
   textOf,
   zero,
@@ -17,6 +18,10 @@ export interface Hold {
   readonly id: HoldId;
   readonly credits: DecimalText;
   readonly expires_at: Instant | null;
+  readonly description: string | null;
+  readonly metadata: Metadata;
+  readonly created_at: Instant;
+  readonly created_by: string;
   /** The lots it was drawn from; `remaining` is what the hold has of each. */
   readonly parts: readonly Lot[];
 }

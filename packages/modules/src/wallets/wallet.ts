@@ -168,13 +168,22 @@ function evolveWallet(
   }
 }
 
+function heldBy({
+  data,
+  stamp,
+}: Stamped<Extract<WalletEvent, { type: 'CreditsHeld' }>>): Omit<Hold, 'parts'> {
+  const { hold_id: id, credits, expires_at, description, metadata } = data;
+  const { created_at, created_by } = createdStamps(stamp);
+  return { id, credits, expires_at, description, metadata, created_at, created_by };
+}
+
 function evolveHolds(
   wallet: Wallet,
-  event: Extract<WalletEvent, { type: 'CreditsHeld' | 'HoldCaptured' | 'HoldReleased' }>,
+  event: Stamped<Extract<WalletEvent, { type: 'CreditsHeld' | 'HoldCaptured' | 'HoldReleased' }>>,
 ): Wallet {
   if (event.type === 'CreditsHeld') {
-    const { hold_id: id, credits, expires_at, drawn } = event.data;
-    const hold = holdFrom(wallet.lots, { id, credits, expires_at }, drawn);
+    const { drawn } = event.data;
+    const hold = holdFrom(wallet.lots, heldBy(event), drawn);
     return { ...wallet, lots: afterDraws(wallet.lots, drawn), holds: [...wallet.holds, hold] };
   }
   const { hold_id, returned } = event.data;
