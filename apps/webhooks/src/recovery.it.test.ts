@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { connect } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { startProcess } from './test-process.ts';
 import { type Receiver, startReceiver } from './test-receiver.ts';
 import { eventually, World } from './test-world.ts';
 import { removeOld } from './upkeep-store.ts';
@@ -25,30 +24,6 @@ test.after.each(async ({ world, receiver }) => {
   receiver.close();
   await world.stopWorkers();
 });
-
-/** Starts the worker as a process of its own and waits for its ready line. */
-async function startProcess(world: World): Promise<{ child: ChildProcess; port: number }> {
-  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: world.databaseUrl,
-      // Away: nothing that is delivered needs it.
-      EVENTSTORE_URL: 'esdb://127.0.0.1:9?tls=false',
-      NATS_URL: world.natsUrl,
-      COUNTERFOIL_SECRET_KEY: world.secretKey,
-      WEBHOOK_ALLOW_HTTP: 'true',
-      WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-      LOG_LEVEL: 'silent',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = await once(child.stdout, 'data');
-  const ready = JSON.parse(String(line));
-  assert.is(ready.event, 'ready');
-  assert.is(ready.pid, child.pid);
-  return { child, port: ready.port };
-}
 
 const delivered = (world: World, endpointId: string, count: number) =>
   eventually(`${count} delivered`, async () => {

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   connectNats,
@@ -14,8 +11,6 @@ import {
   startProjector,
 } from '@counterfoil/engine';
 import { instantOf, randomId } from '@counterfoil/kernel';
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
-import { type LocalServer, startNats, startPostgres } from '@counterfoil/local';
 import {
   type Endpoint,
   endpointTable,
@@ -31,6 +26,7 @@ import { headers } from 'nats';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { Pool } from 'pg';
 import { startWebhooks, type Webhooks, type WebhooksConfig, webhooksDefaults } from './index.ts';
+import { TestServers } from './test-servers.ts';
 
 export const silent = createLog({ level: 'silent', name: 'test' });
 const waitMs = 15_000;
@@ -75,8 +71,7 @@ export interface TestMessage {
 
 /** Real servers of its own, with an empty stream and the tables of the worker and the projector. */
 export class World {
-  readonly #directory: string;
-  readonly #servers: readonly LocalServer[];
+  readonly servers: TestServers;
   readonly #nats: Nats;
   readonly pool: Pool;
   readonly secretKey = randomBytes(32).toString('hex');
@@ -87,31 +82,23 @@ export class World {
   #position = 1_000n;
   #workers: Webhooks[] = [];
 
-  private constructor(
-    directory: string,
-    postgres: LocalServer,
-    natsServer: LocalServer,
-    nats: Nats,
-  ) {
-    this.#directory = directory;
-    this.#servers = [postgres, natsServer];
+  private constructor(servers: TestServers, nats: Nats) {
+    this.servers = servers;
     this.#nats = nats;
-    this.databaseUrl = postgres.url;
-    this.natsUrl = natsServer.url;
-    this.pool = new Pool({ connectionString: postgres.url, max: 4 });
+    this.databaseUrl = servers.databaseUrl;
+    this.natsUrl = servers.natsUrl;
+    this.pool = new Pool({ connectionString: servers.databaseUrl, max: 4 });
+    // A session that ends while it is at rest, and one that ends while it is at work.
     this.pool.on('error', () => undefined);
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  static async start(): Promise<World> {
-    const directory = await mkdtemp(join(tmpdir(), 'webhooks-'));
-    const [postgres, natsServer] = await Promise.all([
-      startPostgres({ directory: join(directory, 'postgres'), durable: false }),
-      startNats({ directory: join(directory, 'nats') }),
-    ]);
-    const nats = await connectNats({ url: natsServer.url, name: 'test', log: silent });
+  static async start(durable = false): Promise<World> {
+    const servers = await TestServers.start(durable);
+    const nats = await connectNats({ url: servers.natsUrl, name: 'test', log: silent });
     await ensureStreams(nats, {}, inTime());
-    const world = new World(directory, postgres, natsServer, nats);
-    await migrate({ database: postgres.url, migrations: webhookMigrations });
+    const world = new World(servers, nats);
+    await migrate({ database: servers.databaseUrl, migrations: webhookMigrations });
     await world.#makeReadTable();
     return world;
   }
@@ -307,7 +294,6 @@ export class World {
     await this.stopWorkers();
     await this.#nats.close();
     await this.pool.end();
-    await Promise.all(this.#servers.map((server) => server.stop()));
-    await rm(this.#directory, { recursive: true, force: true });
+    await this.servers.stop();
   }
 }
