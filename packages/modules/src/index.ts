@@ -22,6 +22,7 @@ import {
 } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
+import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { openWalletsOf, type WalletRoutes, wallets } from './wallets/index.ts';
 import {
@@ -43,6 +44,7 @@ export * from './meters/index.ts';
 export * from './offers/index.ts';
 export * from './pricing-units/index.ts';
 export * from './secrets.ts';
+export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
 export * from './wallets/index.ts';
 export * from './webhooks/index.ts';
@@ -55,6 +57,7 @@ export type ApiRoutes = TenancyRoutes &
   PriceUnitRoutes &
   FeatureRoutes &
   CouponRoutes &
+  TaxRoutes &
   OfferRoutes &
   WalletRoutes &
   WebhookRoutes &
@@ -105,6 +108,7 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   features({ inUse: [entitlementsOfFeature], meterInUse: [pricesOfMeter] }),
   offers({ plansInUse: [], addonsInUse: [] }),
   coupons,
+  taxes,
   wallets,
   checkpoints,
 ];

@@ -6,6 +6,8 @@ import {
   groupBody,
   meterBody,
   priceUnitBody,
+  taxAssociationBody,
+  taxRateBody,
 } from './catalog-records.ts';
 import type { Example } from './example.ts';
 
@@ -94,6 +96,36 @@ const coupons: Readonly<Record<string, Example>> = {
   'DELETE /coupons/{id}': onOne('coupon'),
 };
 
+const taxes: Readonly<Record<string, Example>> = {
+  'POST /taxes/rates': { request: (own) => ({ body: taxRateBody(own) }) },
+  'GET /taxes/rates': {
+    request: () => ({}),
+    filters: { 'query.taxrate_ids': 'tax_rate', 'query.taxrate_codes': 'tax_rate_code' },
+  },
+  'GET /taxes/rates/{id}': onOne('tax_rate'),
+  'PUT /taxes/rates/{id}': onOne('tax_rate', { tax_rate_status: 'INACTIVE' }),
+  'DELETE /taxes/rates/{id}': onOne('tax_rate'),
+  'POST /taxes/associations': {
+    request: async (own) => ({ body: await taxAssociationBody(own) }),
+    names: {
+      'body.tax_rate_code': 'tax_rate_code',
+      'body.entity_id': 'customer',
+      'body.external_customer_id': 'external_id',
+    },
+  },
+  'GET /taxes/associations': {
+    request: () => ({}),
+    filters: {
+      'query.entity_id': 'customer',
+      'query.external_customer_id': 'external_id',
+      'query.tax_rate_id': 'tax_rate',
+    },
+  },
+  'GET /taxes/associations/{id}': onOne('tax_association'),
+  'PUT /taxes/associations/{id}': onOne('tax_association', { priority: 7 }),
+  'DELETE /taxes/associations/{id}': onOne('tax_association'),
+};
+
 /** An example for every operation of the catalogue. */
 export const catalogExamples: Readonly<Record<string, Example>> = {
   ...meters,
@@ -101,4 +133,5 @@ export const catalogExamples: Readonly<Record<string, Example>> = {
   ...pricingUnits,
   ...features,
   ...coupons,
+  ...taxes,
 };

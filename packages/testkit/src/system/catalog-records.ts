@@ -10,7 +10,14 @@ const makers = {
   price_unit_code: async (own: Records): Promise<string> => (await priceUnit(own)).code,
   coupon: async (own: Records): Promise<string> => (await coupon(own)).id,
   coupon_code: async (own: Records): Promise<string> => (await coupon(own)).coupon_code,
+  tax_rate: async (own: Records): Promise<string> => (await taxRate(own)).id,
+  tax_rate_code: async (own: Records): Promise<string> => (await taxRate(own)).code,
+  tax_association: async (own: Records): Promise<string> =>
+    (await own.create('/taxes/associations', await taxAssociationBody(own))).id,
 } as const;
+
+const taxRate = (own: Records): Promise<{ id: string; code: string }> =>
+  own.create('/taxes/rates', taxRateBody(own));
 
 const coupon = (own: Records): Promise<{ id: string; coupon_code: string }> =>
   own.create('/coupons', couponBody(own));
@@ -56,6 +63,20 @@ export const couponBody = (own: Records) => ({
   type: 'percentage',
   percentage_off: '10',
   cadence: 'once',
+});
+
+/** The body of a request for a new tax rate. */
+export const taxRateBody = (own: Records) => ({
+  name: own.text('tax'),
+  code: own.text('tax-code'),
+  percentage_value: '19',
+});
+
+/** The body of a request that attaches a new tax rate to a new customer. */
+export const taxAssociationBody = async (own: Records) => ({
+  tax_rate_code: (await taxRate(own)).code,
+  entity_type: 'customer',
+  entity_id: (await own.customer()).id,
 });
 
 /** The body of a request for a new pricing unit. */

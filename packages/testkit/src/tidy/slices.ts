@@ -16,6 +16,7 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   'pricing-units': [],
   features: ['meters', 'groups'],
   coupons: [],
+  taxes: ['customers'],
   offers: ['pricing', 'meters', 'groups', 'pricing-units', 'features'],
   wallets: ['customers', 'pricing-units'],
   checkpoints: [],

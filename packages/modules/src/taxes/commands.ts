@@ -1,0 +1,77 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { invalidField, notFound, type TaxAssociationId } from '@counterfoil/kernel';
+import { customer, customerIdOf } from '../customers/index.ts';
+import { referredRecord } from '../references.ts';
+import type { Association, CreateAssociation, TaxEntity } from './association-schema.ts';
+import { taxRateReference } from './reference.ts';
+import { associationView, createAssociation, type TaxAssociationState } from './tax-association.ts';
+import { taxRate, taxRateView } from './tax-rate.ts';
+
+interface Owner {
+  readonly entity_type: TaxEntity;
+  readonly entity_id: string;
+}
+
+/**
+ * Whom a request attaches a rate to. Only tenants and customers exist yet, so every subscription and
+ * every invoice is unknown: 404 naming entity_id.
+ */
+async function ownerOf(context: RequestContext, body: CreateAssociation): Promise<Owner> {
+  const { entity_id, external_customer_id } = body;
+  const entity_type = body.entity_type ?? (external_customer_id === undefined ? null : 'customer');
+  if (entity_type === null) throw invalidField('/entity_type', 'is required');
+  if (entity_type !== 'customer' && external_customer_id !== undefined) {
+    throw invalidField('/external_customer_id', `does not name a ${entity_type}`);
+  }
+  switch (entity_type) {
+    case 'tenant': {
+      const { tenantId } = context.principal;
+      const given = entity_id ?? tenantId;
+      if (given !== tenantId) throw notFound('tenant', given, 'entity_id');
+      return { entity_type, entity_id: tenantId };
+    }
+    case 'customer': {
+      const named = { customer_id: entity_id, external_customer_id };
+      const id = await customerIdOf(context, named, 'entity_id');
+      await referredRecord(context, customer, { id, what: 'customer', field: 'entity_id' });
+      return { entity_type, entity_id: id };
+    }
+    case 'subscription':
+    case 'invoice':
+      if (entity_id === undefined) throw invalidField('/entity_id', 'is required');
+      throw notFound(entity_type, entity_id, 'entity_id');
+    default:
+      return entity_type satisfies never;
+  }
+}
+
+/** The decision to attach a rate, after rate and owner were found. */
+export async function prepareAssociation(
+  context: RequestContext,
+  id: TaxAssociationId,
+  body: CreateAssociation,
+) {
+  const { id: tax_rate_id } = await taxRateReference(context, body.tax_rate_code);
+  const { priority, auto_apply, metadata } = body;
+  return createAssociation({
+    id,
+    tax_rate_id,
+    ...(await ownerOf(context, body)),
+    currency: body.currency ?? null,
+    start_date: body.start_date ?? null,
+    end_date: body.end_date ?? null,
+    priority,
+    auto_apply,
+    metadata,
+  });
+}
+
+/** An association with its rate from the log, for the answer to a write. */
+export async function associationNow(
+  context: RequestContext,
+  state: TaxAssociationState,
+): Promise<Association> {
+  const shown = associationView(state);
+  const rate = await context.load(taxRate, shown.tax_rate_id);
+  return { ...shown, ...(rate && { tax_rate: taxRateView(rate) }) };
+}

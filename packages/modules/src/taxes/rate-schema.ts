@@ -1,0 +1,99 @@
+import { listParameter, listShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  decimal,
+  decimalPlaces,
+  metadataSchema,
+  nonNegativeDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  requiredTextSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+
+export const taxRateTypeSchema = z.enum(['percentage', 'fixed']);
+export const taxRateStatusSchema = z.enum(['ACTIVE', 'INACTIVE']);
+export const taxRateScopeSchema = z.enum(['INTERNAL', 'EXTERNAL', 'ONETIME']);
+
+const wholePercentage = decimal('100');
+
+const percentageSchema = nonNegativeDecimalSchema(decimalPlaces.rate).refine(
+  (text) => decimal(text).cmp(wholePercentage) <= 0,
+  'must be at most 100',
+);
+
+const nameSchema = requiredTextSchema(255);
+export const taxRateCodeSchema = requiredTextSchema(64);
+const descriptionSchema = clearable(textSchema(1024)).optional();
+
+const givenSchema = z.object({
+  name: nameSchema,
+  code: taxRateCodeSchema,
+  description: descriptionSchema,
+  tax_rate_type: taxRateTypeSchema
+    .optional()
+    .meta({ description: 'Default: what the value that is given says' }),
+  percentage_value: percentageSchema.nullish(),
+  fixed_value: nonNegativeDecimalSchema(decimalPlaces.credits).nullish(),
+  scope: taxRateScopeSchema.default('INTERNAL'),
+  metadata: metadataSchema.default({}),
+});
+type Given = z.output<typeof givenSchema>;
+
+/** What is meant where only a value is given: a fixed tax if that is fixed. */
+export const typeOf = ({ tax_rate_type, percentage_value, fixed_value }: Given) =>
+  tax_rate_type ?? (fixed_value && !percentage_value ? 'fixed' : 'percentage');
+
+/** Body of POST /taxes/rates (reference, engine §21). */
+export const createTaxRateSchema = givenSchema
+  .superRefine((given, context) => {
+    const type = typeOf(given);
+    const [needed, other] =
+      type === 'fixed'
+        ? (['fixed_value', 'percentage_value'] as const)
+        : (['percentage_value', 'fixed_value'] as const);
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (!given[needed]) refuse(needed, `a ${type} tax needs it`);
+    if (given[other]) refuse(other, `a ${type} tax has none`);
+  })
+  .meta({ id: 'CreateTaxRate' });
+export type CreateTaxRate = z.output<typeof createTaxRateSchema>;
+
+/** Body of PUT /taxes/rates/{id}: how much it is never changes. */
+export const updateTaxRateSchema = z
+  .object({
+    name: nameSchema.optional(),
+    code: taxRateCodeSchema.optional(),
+    description: descriptionSchema,
+    tax_rate_status: taxRateStatusSchema.optional(),
+    metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
+  })
+  .meta({ id: 'UpdateTaxRate' });
+export type UpdateTaxRate = z.output<typeof updateTaxRateSchema>;
+
+export const taxRateListSchema = z.object({
+  ...listShape,
+  scope: taxRateScopeSchema.optional(),
+  taxrate_ids: listParameter(z.string()).optional(),
+  taxrate_codes: listParameter(z.string()).optional(),
+});
+
+/** The tax rate on the wire (specification; its enum fields, surface §2.3). */
+export const taxRateSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    code: z.string(),
+    description: z.string().optional(),
+    tax_rate_type: taxRateTypeSchema,
+    percentage_value: z.string().optional(),
+    fixed_value: z.string().optional(),
+    tax_rate_status: taxRateStatusSchema,
+    scope: taxRateScopeSchema,
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'TaxRate' });
+export type TaxRate = z.output<typeof taxRateSchema>;
