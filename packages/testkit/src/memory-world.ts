@@ -33,17 +33,24 @@ export interface Idempotency {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** Shared by all worlds, because it is large: reads in memory are never behind, so it is not asked. */
+const recentWrites = new RecentWrites();
+/** Streams of one world that are kept folded. */
+const idleStreams = 1_000;
+
 /**
- * A world with nothing in it. Commands run on the engine's own stream writers; reads fold the log
+ * A world with nothing in it, or another process over a log that is there already. Commands run on the engine's own stream writers; reads fold the log
  * anew each time, so they are never behind. They know the filters `eq`, `in`, `contains` (of texts),
  * `metadata` and the comparisons (of instants).
  */
-export function memoryWorld(aggregates: readonly AnyAggregate[]): MemoryWorld {
-  const store = new MemoryStore();
+export function memoryWorld(
+  aggregates: readonly AnyAggregate[],
+  store = new MemoryStore(),
+): MemoryWorld {
   const world = { store, now: instantOf(Date.parse('2026-01-01T00:00:00.000Z')) };
   const now = () => Date.parse(world.now);
   const options = {
-    streams: createStreams({ store, aggregates, now }),
+    streams: createStreams({ store, aggregates, now, idleStreams }),
     readSide: {
       reader: (principal: Principal) => memoryReader(store, principal),
       projected: {
@@ -51,7 +58,7 @@ export function memoryWorld(aggregates: readonly AnyAggregate[]): MemoryWorld {
         waitFor: () => Promise.resolve(true),
       },
     },
-    recentWrites: new RecentWrites(),
+    recentWrites,
     now,
   };
   return Object.assign(world, {
