@@ -51,6 +51,32 @@ test('of 64 creations of the same wallet one succeeds and 63 are told that it ex
   assert.is(wallets.length, 1);
 });
 
+test('of 64 creations or clones of features with one lookup_key one succeeds and 63 are told that it exists', async () => {
+  const body = {
+    name: 'Tokens',
+    type: 'metered',
+    lookup_key: 'same-feature',
+    meter: { name: 'Tokens', event_name: 'completion', aggregation: { type: 'COUNT' } },
+  };
+  const assertOneOf = async (answers: readonly Answer[], lookupKey: string) => {
+    assert.is(countOf(answers, 201), 1);
+    assert.is(countOf(answers, 409), 63);
+    assert.is(answers.find(({ status }) => status === 409)?.body.code, 'already_exists');
+    const made = answers.find(({ status }) => status === 201)?.body;
+    const { items } = await tenant.ok('GET', `/features?lookup_key=${lookupKey}`);
+    assert.equal(
+      items.map(({ id, meter }: { id: string; meter: { status: string } }) => [id, meter.status]),
+      [[made.id, 'published']],
+    );
+    return made.id as string;
+  };
+  const created = await times(64, () => tenant.call('POST', '/features', body));
+  const id = await assertOneOf(created, 'same-feature');
+  const copy = { lookup_key: 'same-clone' };
+  const cloned = await times(64, () => tenant.call('POST', `/features/${id}/clone`, copy));
+  await assertOneOf(cloned, 'same-clone');
+});
+
 test('64 requests with one Idempotency-Key have one effect and 64 equal answers', async () => {
   const id = await walletWith('same-key', '100');
   const answers = await times(64, () =>
@@ -69,6 +95,17 @@ test('64 creations with one Idempotency-Key make one customer', async () => {
   );
   assert.equal([...new Set(answers.map(({ status, text }) => `${status} ${text}`))].length, 1);
   assert.is(answers[0]?.status, 201);
+});
+
+test('64 creations with one Idempotency-Key make one feature and one meter', async () => {
+  const meter = { name: 'Once', event_name: 'once', aggregation: { type: 'COUNT' } };
+  const body = { name: 'Once', type: 'metered', meter };
+  const header = { 'idempotency-key': 'feature-once' };
+  const answers = await times(64, () => tenant.call('POST', '/features', body, header));
+  assert.equal([...new Set(answers.map(({ status, text }) => `${status} ${text}`))].length, 1);
+  assert.is(answers[0]?.status, 201);
+  const { pagination } = await tenant.ok('GET', '/meters?event_name=once');
+  assert.is(pagination.total, 1);
 });
 
 test('of 256 debits of 1 on a wallet with 100 exactly 100 succeed, in few appends', async () => {
