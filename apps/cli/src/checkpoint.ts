@@ -1,24 +1,10 @@
-import {
-  createStreams,
-  grownTree,
-  openEventStore,
-  recordsOf,
-  signingKeyFrom,
-  systemContext,
-} from '@counterfoil/engine';
-import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
-import {
-  type CheckpointTools,
-  environment,
-  ledgerCheckpoint,
-  secretsFrom,
-  takeCheckpoint,
-} from '@counterfoil/modules';
-
-const keyOf = (secretKey: string) => signingKeyFrom(secretsFrom(secretKey).checkpointSeed);
+import { createStreams, openEventStore } from '@counterfoil/engine';
+import { ledgerCheckpoint } from '@counterfoil/modules';
+import { checkpointKeyOf, takeCheckpoints as taken } from '@counterfoil/projector/checkpoints';
 
 /** `counterfoil keys public`: the key that checkpoints are checked with, as PEM. */
-export const publicKeyOf = (secretKey: string): string => keyOf(secretKey).publicKey.trim();
+export const publicKeyOf = (secretKey: string): string =>
+  checkpointKeyOf(secretKey).publicKey.trim();
 
 /**
  * `counterfoil checkpoint`: signs what is new in the wallets of every environment. Prints each new
@@ -31,14 +17,9 @@ export async function takeCheckpoints(
 ): Promise<void> {
   const store = openEventStore({ url: eventStoreUrl });
   const streams = createStreams({ store, aggregates: [ledgerCheckpoint] });
-  const key = keyOf(secretKey);
-  const grown: CheckpointTools['grown'] = (prefix, before) => grownTree(store, prefix, before);
   try {
-    for await (const { scope, id } of recordsOf(store, environment.name)) {
-      const place = { tenantId: scope as TenantId, environmentId: id as EnvironmentId };
-      const context = systemContext(streams, { ...place, correlationId: 'checkpoint' });
-      const made = await takeCheckpoint({ context, key, grown }, place);
-      if (made) print(JSON.stringify({ environment_id: id, ...made }));
+    for await (const { environmentId, checkpoint } of taken({ store, streams, secretKey })) {
+      print(JSON.stringify({ environment_id: environmentId, ...checkpoint }));
     }
   } finally {
     await store.close();

@@ -10,8 +10,8 @@ import {
 } from '@counterfoil/engine';
 import { canonicalJson, type EnvironmentId, type WalletId } from '@counterfoil/kernel';
 import { type Checkpoint, ledgerPrefix, wallet } from '@counterfoil/modules';
+import { checkpointsOf } from '@counterfoil/projector/checkpoints';
 import { OperatorError } from './settings.ts';
-import { checkpointsOf } from './verify-checkpoints.ts';
 
 /** Which wallet to export, and what is to be proved of it. */
 export interface ExportOptions {

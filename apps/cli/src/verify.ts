@@ -16,12 +16,12 @@ import {
   verifyReadModel,
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
-import type { ServerUrls } from './settings.ts';
 import {
   type CheckpointCheck,
   type CheckpointReport,
   createCheckpointCheck,
-} from './verify-checkpoints.ts';
+} from '@counterfoil/projector/checkpoints';
+import type { ServerUrls } from './settings.ts';
 
 const slices = () => modules({ secrets: null });
 

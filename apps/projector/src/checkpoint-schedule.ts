@@ -1,20 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type EventStore,
-  grownTree,
-  type Log,
-  recordsOf,
-  type Streams,
-  signingKeyFrom,
-  systemContext,
-} from '@counterfoil/engine';
-import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
-import {
-  type CheckpointTools,
-  environment,
-  secretsFrom,
-  takeCheckpoint,
-} from '@counterfoil/modules';
+import type { EventStore, Log, Streams } from '@counterfoil/engine';
+import { takeCheckpoints } from './take-checkpoints.ts';
 
 export interface CheckpointScheduleOptions {
   readonly store: EventStore;
@@ -39,7 +25,12 @@ export function startCheckpointSchedule(options: CheckpointScheduleOptions): Che
   const { intervalSeconds, log } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const take = checkpointTaker(options, signal);
+  const take = async (): Promise<void> => {
+    for await (const { checkpoint } of takeCheckpoints({ ...options, signal })) {
+      const { id, tree_size } = checkpoint;
+      log.info({ checkpoint: id, tree_size }, 'checkpoint taken');
+    }
+  };
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       await pause(intervalSeconds * 1000, undefined, { signal }).catch(() => undefined);
@@ -55,22 +46,5 @@ export function startCheckpointSchedule(options: CheckpointScheduleOptions): Che
       stopping.abort();
       await running;
     },
-  };
-}
-
-function checkpointTaker(
-  { store, streams, secretKey, log }: CheckpointScheduleOptions,
-  signal: AbortSignal,
-): () => Promise<void> {
-  const key = signingKeyFrom(secretsFrom(secretKey).checkpointSeed);
-  const grown: CheckpointTools['grown'] = (prefix, before) => grownTree(store, prefix, before);
-  return async () => {
-    for await (const { scope, id } of recordsOf(store, environment.name)) {
-      if (signal.aborted) return;
-      const place = { tenantId: scope as TenantId, environmentId: id as EnvironmentId };
-      const context = systemContext(streams, { ...place, correlationId: 'checkpoint' });
-      const made = await takeCheckpoint({ context, key, grown }, place);
-      if (made) log.info({ checkpoint: made.id, tree_size: made.tree_size }, 'checkpoint taken');
-    }
   };
 }

@@ -16,5 +16,7 @@ export const projectorConfigSchema = z.object({
   /** Without it no checkpoints are taken: they could not be signed. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule).optional(),
   CHECKPOINT_INTERVAL_SECONDS: z.coerce.number().int().min(1).max(604_800).default(3_600),
+  VERIFICATION_INTERVAL_SECONDS: z.coerce.number().int().min(1).max(604_800).default(3_600),
+  VERIFICATION_EVENTS_PER_SECOND: z.coerce.number().int().min(1).max(1_000_000).default(2_000),
 });
 export type ProjectorConfig = z.output<typeof projectorConfigSchema>;

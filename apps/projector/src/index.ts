@@ -1,21 +1,34 @@
 import {
+  categoryPrefix,
   connectNats,
   createLog,
   createMetrics,
   createServiceServer,
   createStreams,
+  type EventStore,
   type HealthCheck,
+  type Log,
+  type Metrics,
+  type Module,
   migrate,
   migrationsOf,
   natsBroker,
   openEventStore,
   type Projector,
+  type Relay,
+  type RoundCheck,
+  reservation,
+  type Started,
   startDueWork,
+  startParts,
   startProjector,
   startRelay,
+  startVerification,
+  type Verification,
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
-import { type CheckpointSchedule, startCheckpointSchedule } from './checkpoint-schedule.ts';
+import { checkpointFindings, createCheckpointCheck } from './checkpoint-check.ts';
+import { startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
 import { keepReaders } from './event-subscriptions.ts';
 import { relayCheckpoint } from './relay-checkpoint.ts';
@@ -40,80 +53,120 @@ const behind = (projector: Projector) => ({
   },
 });
 
-/** Starts to project and to publish. Resolves as soon as both are under way. */
-export async function startProjectorApp(
+const serverDrainMilliseconds = 1_000;
+
+/** A verification is at work this share of the time at most, however many events it may check. */
+const verificationShare = 0.1;
+
+/**
+ * Starts to project and to publish. Resolves as soon as both are under way; when that fails, what
+ * had been started is stopped.
+ */
+export const startProjectorApp = (
   config: ProjectorConfig,
   health: readonly HealthCheck[] = [],
-): Promise<ProjectorApp> {
-  const log = createLog({ level: config.LOG_LEVEL, name: 'projector' });
-  const metrics = createMetrics();
-  const slices = modules({ secrets: null });
-  await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
-  const store = openEventStore({ url: config.EVENTSTORE_URL });
-  const projector = startProjector({
-    store,
-    database: config.DATABASE_URL,
-    tables: slices.flatMap(({ tables }) => tables),
-    log,
-    metrics,
+): Promise<ProjectorApp> =>
+  startParts(async (started) => {
+    const log = createLog({ level: config.LOG_LEVEL, name: 'projector' });
+    const metrics = createMetrics();
+    const slices = modules({ secrets: null });
+    await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
+    const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
+    const tools: Tools = { config, started, store, slices, log, metrics };
+    const projector = project(tools);
+    const relay = await publish(tools, projector);
+    const verification = keepOrder(tools, projector);
+    const server = createServiceServer({
+      health: [
+        ...health,
+        { name: 'event_store', required: true, check: () => store.ping() },
+        { name: 'projections', required: true, check: () => projector.check() },
+        { name: 'verification', required: true, check: () => verification.check() },
+        { name: 'relay', required: false, check: async () => assertNoError(relay.status().error) },
+      ],
+      metrics,
+      log,
+      info: { title: 'Counterfoil projector', version: '1', description: 'Read models and relay' },
+    });
+    started.add(server, () => server.close(serverDrainMilliseconds));
+    const { port } = await server.listen(config.HEALTH_PORT, config.HOST);
+    return { healthPort: port };
   });
-  const nats = await connectNats({ url: config.NATS_URL, name: 'counterfoil relay', log, metrics });
-  const checkpoint = relayCheckpoint(config.DATABASE_URL);
-  const relay = startRelay({
-    store,
-    nats,
-    publishers: slices.flatMap(({ publishers }) => publishers),
-    projected: behind(projector),
-    checkpoint,
-    log,
-    metrics,
-  });
-  const readers = keepReaders({ store, broker: natsBroker(nats, log), log });
-  const streams = createStreams({
-    store,
-    aggregates: slices.flatMap(({ aggregates }) => aggregates),
-  });
-  const dueWork = startDueWork({
-    database: config.DATABASE_URL,
-    streams,
-    work: slices.flatMap((slice) => slice.dueWork ?? []),
-    projected: projector.projected,
-    isActive: () => projector.status().state === 'running',
-    log,
-    metrics,
-  });
+
+/** What the parts are made with. */
+interface Tools {
+  readonly config: ProjectorConfig;
+  readonly started: Started;
+  readonly store: EventStore;
+  readonly slices: readonly Module[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const close = (thing: { close(): Promise<void> }): Promise<void> => thing.close();
+const stop = (part: { stop(): Promise<void> }): Promise<void> => part.stop();
+
+function project({ config, started, store, slices, log, metrics }: Tools): Projector {
+  const tables = slices.flatMap((slice) => slice.tables);
+  const database = config.DATABASE_URL;
+  return started.add(startProjector({ store, database, tables, log, metrics }), stop);
+}
+
+async function publish(
+  { config, started, store, slices, log, metrics }: Tools,
+  projector: Projector,
+): Promise<Relay> {
+  const address = { url: config.NATS_URL, name: 'counterfoil relay' };
+  const nats = started.add(await connectNats({ ...address, log, metrics }), close);
+  const checkpoint = started.add(relayCheckpoint(config.DATABASE_URL), close);
+  started.add(keepReaders({ store, broker: natsBroker(nats, log), log }), stop);
+  const publishers = slices.flatMap((slice) => slice.publishers);
+  const projected = behind(projector);
+  return started.add(
+    startRelay({ store, nats, publishers, projected, checkpoint, log, metrics }),
+    stop,
+  );
+}
+
+/** What has to happen from time to time: due work, checkpoints and verification. */
+function keepOrder(
+  { config, started, store, slices, log, metrics }: Tools,
+  projector: Projector,
+): Verification {
+  const database = config.DATABASE_URL;
+  const aggregates = slices.flatMap((slice) => slice.aggregates);
+  const streams = createStreams({ store, aggregates });
+  const isActive = () => projector.status().state === 'running';
+  const work = slices.flatMap((slice) => slice.dueWork ?? []);
+  const { projected } = projector;
+  started.add(startDueWork({ database, streams, work, projected, isActive, log, metrics }), stop);
   const { COUNTERFOIL_SECRET_KEY: secretKey, CHECKPOINT_INTERVAL_SECONDS: intervalSeconds } =
     config;
-  const checkpoints: CheckpointSchedule | null =
-    secretKey === undefined
-      ? null
-      : startCheckpointSchedule({ store, streams, secretKey, intervalSeconds, log });
-  const server = createServiceServer({
-    health: [
-      ...health,
-      { name: 'event_store', required: true, check: () => store.ping() },
-      { name: 'projections', required: true, check: () => projector.check() },
-      { name: 'relay', required: false, check: async () => assertNoError(relay.status().error) },
-    ],
-    metrics,
-    log,
-    info: { title: 'Counterfoil projector', version: '1', description: 'Read models and relay' },
-  });
-  const { port } = await server.listen(config.HEALTH_PORT, config.HOST);
-  return {
-    healthPort: port,
-    async stop() {
-      await server.close(1_000);
-      await checkpoints?.stop();
-      await dueWork.stop();
-      await readers.stop();
-      await relay.stop();
-      await nats.close();
-      await projector.stop();
-      await checkpoint.close();
-      await store.close();
-    },
-  };
+  if (secretKey !== undefined) {
+    const schedule = { store, streams, secretKey, intervalSeconds, log };
+    started.add(startCheckpointSchedule(schedule), stop);
+  }
+  return started.add(
+    startVerification({
+      store,
+      database,
+      prefixes: [reservation, ...aggregates].map(({ name }) => categoryPrefix(name)),
+      tables: slices.flatMap((slice) => slice.tables),
+      roundCheck: () => checkpointRoundCheck(store),
+      isActive,
+      pace: { eventsPerSecond: config.VERIFICATION_EVENTS_PER_SECOND, share: verificationShare },
+      restMilliseconds: config.VERIFICATION_INTERVAL_SECONDS * 1_000,
+      log,
+      metrics,
+    }),
+    stop,
+  );
+}
+
+/** Holds the log against the signed checkpoints on the way. */
+async function checkpointRoundCheck(store: EventStore): Promise<RoundCheck> {
+  const check = await createCheckpointCheck(store);
+  return { take: check.take, findings: () => checkpointFindings(check.report()) };
 }
 
 function assertNoError(error: string | null): void {

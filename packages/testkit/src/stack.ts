@@ -62,6 +62,8 @@ interface StackOptions {
   readonly webhooks?: Partial<WebhooksConfig>;
   /** How often the ledger is signed by itself; by default not within a test. */
   readonly checkpointIntervalSeconds?: number;
+  /** How often the whole log is verified by itself; by default once within a test. */
+  readonly verificationIntervalSeconds?: number;
 }
 
 const loopback = ['127.0.0.0/8'];
@@ -181,6 +183,8 @@ async function startApplications(
       HEALTH_PORT: 0,
       COUNTERFOIL_SECRET_KEY: secretKey,
       CHECKPOINT_INTERVAL_SECONDS: options.checkpointIntervalSeconds ?? 3_600,
+      VERIFICATION_INTERVAL_SECONDS: options.verificationIntervalSeconds ?? 3_600,
+      VERIFICATION_EVENTS_PER_SECOND: 100_000,
     }),
   );
   const webhooks = await open(opened, () =>

@@ -50,6 +50,11 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Folder on this machine for snapshots of long streams, so that a wallet with a long history is ' +
     'answered at once after a start. It is a cache: it may be deleted, and without it such a stream is ' +
     'folded from its first event. `counterfoil up` uses one in the data folder.',
+  VERIFICATION_INTERVAL_SECONDS:
+    'Seconds from the end of a verification of the whole log in the background to the beginning of the next.',
+  VERIFICATION_EVENTS_PER_SECOND:
+    'Events that the verification in the background checks in a second, at most. It is at work a ' +
+    'tenth of the time, whatever this says.',
   RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
   WEBHOOK_ALLOW_HTTP:
     'Whether webhook endpoints may be `http://`. `counterfoil up` sets it to `true`, unless it is ' +
@@ -103,7 +108,8 @@ export const otherVariables: readonly {
     name: 'NATS_SERVICE_PASSWORD',
     readBy: '`counterfoil nats-logins` (required)',
     standard: null,
-    meaning: 'Password with which the programs of the service log in to NATS, as the user `service`.',
+    meaning:
+      'Password with which the programs of the service log in to NATS, as the user `service`.',
   },
   {
     name: 'POSTGRES_PASSWORD',

@@ -3,3 +3,4 @@ export * from './health.ts';
 export * from './log.ts';
 export * from './metrics.ts';
 export * from './shutdown.ts';
+export * from './started.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { forgetVerification } from '../audit/verification-record.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -136,6 +137,7 @@ export async function discardReadModel(database: Database): Promise<void> {
             set position = 0, event_position = null, event_stream = null, event_revision = null,
                 event_hash = null, updated_at = now()`,
       );
+      await forgetVerification(connection);
       await connection.query(`select pg_notify('${projectedChannel}', '${allDiscarded}')`);
     });
   } finally {

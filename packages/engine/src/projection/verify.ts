@@ -29,6 +29,8 @@ export interface VerifyOptions {
   readonly batchMaximum?: number;
   /** Rows of a table that may be held in memory before they are looked up. */
   readonly heldMaximum?: number;
+  /** Asked after each batch of so many events, to hold up what must not take all of the machine. */
+  readonly pace?: (events: number) => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -123,7 +125,7 @@ const defaultBatchMaximum = 8_000;
 async function readThrough(
   comparison: MemoryComparison,
   compared: readonly Compared[],
-  { store, witness, batchMaximum = defaultBatchMaximum, signal }: VerifyOptions,
+  { store, witness, batchMaximum = defaultBatchMaximum, pace, signal }: VerifyOptions,
 ): Promise<number> {
   const last = compared.reduce<Position>((top, { upTo }) => (upTo > top ? upTo : top), 0n);
   const categories = new Set(compared.map(({ table }) => table.aggregate.name));
@@ -143,6 +145,7 @@ async function readThrough(
     if (batch.length < batchMaximum) continue;
     count += batch.length;
     await comparison.take(batch);
+    await pace?.(batch.length);
     batch = [];
   }
   signal?.throwIfAborted();

@@ -10,6 +10,7 @@ import { notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { checkpointTable } from './projection.ts';
 import { checkpointSchema } from './schema.ts';
+import { currentVerification, verificationSchema, verificationView } from './verification.ts';
 
 const tag = 'Ledger checkpoints';
 
@@ -26,6 +27,22 @@ export const checkpointRoutes = {
       context.read.list(checkpointTable, pageRequest(checkpointTable, query), [
         ...searchFilters(checkpointTable, query),
       ]),
+  }),
+
+  'GET /ledger/verification': route({
+    summary: 'Get how far the ledger has been verified, and what was found',
+    description:
+      'The service walks through its log again and again: it computes every hash anew, holds the ' +
+      'log against the signed checkpoints, and the read models against the log.',
+    tag,
+    status: 200,
+    permission: 'ledger:read',
+    response: verificationSchema,
+    handle: async ({ read }) => {
+      const found = await read.find(verificationView, currentVerification);
+      if (!found) throw notFound('verification', currentVerification);
+      return found.resource;
+    },
   }),
 
   'GET /ledger/checkpoints/{id}': route({

@@ -1,7 +1,7 @@
-import { createCheckpointCheck } from '@counterfoil/cli/verify-checkpoints';
 import { verifyLedger } from '@counterfoil/cli/verify-ledger';
 import { type NewEvent, signingKeyFrom } from '@counterfoil/engine';
 import type { Checkpoint } from '@counterfoil/modules';
+import { createCheckpointCheck } from '@counterfoil/projector/checkpoints';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { debitCredits, loadCredits } from '../../../modules/src/wallets/decisions.ts';

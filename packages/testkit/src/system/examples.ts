@@ -211,6 +211,7 @@ const wallets: Readonly<Record<string, Example>> = {
 
 const ledger: Readonly<Record<string, Example>> = {
   'GET /ledger/checkpoints': { request: nothing },
+  'GET /ledger/verification': { request: nothing },
   'GET /ledger/checkpoints/{id}': {
     request: withId((own) => own.checkpoint()),
     names: { 'path.id': 'checkpoint' },

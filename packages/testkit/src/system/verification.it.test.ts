@@ -4,6 +4,7 @@ import { rebuild, verify } from '@counterfoil/cli/verify';
 import pg from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
 
 const test = suite('verification');
@@ -12,7 +13,7 @@ let stack: Stack;
 let tenant: TestTenant;
 let walletId: string;
 test.before(async () => {
-  stack = await startStack();
+  stack = await startStack({ verificationIntervalSeconds: 1 });
   tenant = await stack.tenant('verification');
   const customer = await tenant.ok('POST', '/customers', { external_id: 'v', name: 'V' });
   const body = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '100' };
@@ -95,6 +96,20 @@ test('one byte changed in an event is found, with stream and revision', async ()
   const { isClean, lines } = await verified();
   assert.not(isClean);
   assert.match(lines[0] ?? '', new RegExp(`wallet-.*${walletId}@2`));
+});
+
+test('the projector finds it too, by itself, and tells the tenant whose it is', async () => {
+  const found = await eventually(async () => {
+    const { findings } = await tenant.ok('GET', '/ledger/verification');
+    return findings.some(({ kind }: { kind: string }) => kind === 'event') && findings;
+  });
+  const event = found.find(({ kind }: { kind: string }) => kind === 'event');
+  assert.match(event.place, new RegExp(`^wallet-.*${walletId}@2$`));
+  assert.match(event.problem, /its content does not match its hash/);
+  const other = await stack.tenant('verification of another');
+  const seen = await other.ok('GET', '/ledger/verification');
+  assert.equal([seen.findings, seen.findings_total], [[], 0]);
+  assert.ok(BigInt(seen.completed_position) > 0n);
 });
 
 test.run();

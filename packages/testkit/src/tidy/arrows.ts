@@ -47,13 +47,15 @@ const PACKAGES: readonly Package[] = [
     name: '@counterfoil/cli',
     folder: 'apps/cli',
     // It starts the applications as processes, for which it asks where their entry points are, and
-    // documents what they can be told and what they say of themselves.
+    // documents what they can be told and what they say of themselves. Checkpoints it takes and checks
+    // as the projector does.
     mayImport: [
       ...APPLICATION,
       '@counterfoil/local',
       '@counterfoil/*/main',
       '@counterfoil/*/config',
       '@counterfoil/*/info',
+      '@counterfoil/projector/checkpoints',
     ],
   },
 ];

@@ -1,6 +1,7 @@
 import {
   createTreeCheck,
   type EventStore,
+  type Finding,
   recordsOf,
   type StoredEvent,
   streamName,
@@ -72,4 +73,26 @@ export async function checkpointsOf(
     checkpoints.push(ledgerCheckpoint.events.LedgerCheckpointCreated.parse(data));
   }
   return checkpoints;
+}
+
+/** What the check found, for the verification in the background. */
+export const checkpointFindings = ({ lost, unreadable }: CheckpointReport): readonly Finding[] => [
+  ...lost.map(({ id, statement }) => ({
+    kind: 'checkpoint' as const,
+    place: id,
+    scope: environmentOf(statement),
+    problem: 'the log up to its position is not what was signed',
+  })),
+  ...unreadable.map(() => ({
+    kind: 'checkpoint' as const,
+    place: 'all',
+    scope: null,
+    problem: 'the checkpoints cannot be read',
+  })),
+];
+
+/** The statement says whose it is; nobody's when it says nothing. */
+function environmentOf(statement: string): string {
+  const { environment_id } = JSON.parse(statement) as { readonly environment_id?: unknown };
+  return typeof environment_id === 'string' ? environment_id : '';
 }

@@ -1,0 +1,8 @@
+/** What the projector does by itself with signed checkpoints, for those who do it by hand. */
+export {
+  type CheckpointCheck,
+  type CheckpointReport,
+  checkpointsOf,
+  createCheckpointCheck,
+} from './checkpoint-check.ts';
+export { checkpointKeyOf, takeCheckpoints } from './take-checkpoints.ts';

@@ -1,0 +1,50 @@
+import { rows } from '@counterfoil/engine/define';
+import { instantSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { ledgerCheckpoint } from './checkpoint.ts';
+
+const findingSchema = z
+  .object({
+    kind: z
+      .enum(['log', 'event', 'checkpoint', 'read_model'])
+      .meta({ description: 'What is not as it was' }),
+    place: z.string().meta({ description: 'Stream and revision, checkpoint, or table and row' }),
+    problem: z.string(),
+    found_at: instantSchema,
+  })
+  .meta({ id: 'LedgerVerificationFinding' });
+
+export const verificationSchema = z
+  .object({
+    round: z.number().int().meta({ description: 'Number of the present walk through the log' }),
+    verified_position: z.string().meta({
+      description: 'Position of the log up to which the present walk has come',
+    }),
+    verified_at: instantSchema.nullable(),
+    completed_position: z
+      .string()
+      .nullable()
+      .meta({ description: 'Position up to which the last complete walk went' }),
+    completed_at: instantSchema.nullable(),
+    findings: z.array(findingSchema).meta({
+      description: 'What was found in this environment or its tenant, oldest first, at most 100',
+    }),
+    findings_total: z.number().int(),
+  })
+  .meta({ id: 'LedgerVerification' });
+export type VerificationResource = z.output<typeof verificationSchema>;
+
+/**
+ * How far the log has been verified, as if it were a read table with one row in each environment.
+ * It is no table of the projector's: the engine keeps it by itself, as a view.
+ */
+export const verificationView = rows(ledgerCheckpoint, {
+  name: 'ledger_verification',
+  version: 1,
+  keys: () => [],
+  fold: (row: VerificationResource | null) => row,
+  view: (row: VerificationResource) => row,
+});
+
+/** Key of the one row. */
+export const currentVerification = 'current';
