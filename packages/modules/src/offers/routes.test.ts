@@ -1,0 +1,407 @@
+import type { Principal, RequestContext, RouteKey } from '@counterfoil/engine/define';
+import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
+import { callRoute, memoryWorld, type RawInput, rejection } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createFeature, type FeatureData, feature } from '../features/index.ts';
+import { createGroup, createGroupSchema, group } from '../groups/index.ts';
+import { createMeter, createMeterSchema, meter } from '../meters/index.ts';
+import { createPriceUnit, createPriceUnitSchema, priceUnit } from '../pricing-units/index.ts';
+import {
+  entitlementsOfFeature,
+  offer,
+  pricesOfGroup,
+  pricesOfMeter,
+  pricesOfPriceUnit,
+} from './index.ts';
+import { offerRoutes } from './routes.ts';
+
+const test = suite('offer routes');
+
+const principal: Principal = {
+  tenantId: 'tenant_01' as TenantId,
+  environmentId: 'env_01' as EnvironmentId,
+  userId: 'user_01' as UserId,
+  keyId: 'secret_01' as KeyId,
+  roles: ['super_admin'],
+  allows: () => true,
+};
+
+/** A world with the slices below, whose records are made without their routes. */
+function shop(use: string | null = null) {
+  const world = memoryWorld([offer, meter, group, priceUnit, feature]);
+  const inUse = [async () => use];
+  const routes = offerRoutes({ plansInUse: inUse, addonsInUse: inUse });
+  const context = (): RequestContext => world.request(principal);
+  const call = <Key extends keyof typeof routes & RouteKey>(key: Key, input: RawInput = {}) =>
+    callRoute(routes[key], context(), input);
+  return { world, context, call, ...below(context) };
+}
+
+/** Makes records of the slices below. */
+function below(context: () => RequestContext) {
+  return {
+    async meter(aggregation: object = { type: 'COUNT' }) {
+      const id = context().newId('meter');
+      const request = createMeterSchema.parse({ name: 'Calls', event_name: 'call', aggregation });
+      await context().execute(meter, id, () => createMeter(id, request));
+      return id;
+    },
+    async group(entity_type = 'price') {
+      const id = context().newId('group');
+      const request = createGroupSchema.parse({ name: 'Models', lookup_key: id, entity_type });
+      await context().execute(group, id, () => createGroup(id, request));
+      return id;
+    },
+    async unit(code: string) {
+      const id = context().newId('price_unit');
+      const worth = { base_currency: 'usd', conversion_rate: '0.05' };
+      const request = createPriceUnitSchema.parse({ code, name: code, symbol: 'cr', ...worth });
+      await context().execute(priceUnit, id, () => createPriceUnit(id, request));
+      return id;
+    },
+    async feature(of: Pick<FeatureData, 'type' | 'meter_id'> = plain) {
+      const id = context().newId('feat');
+      await context().execute(feature, id, () => createFeature({ ...emptyFeature, ...of, id }));
+      return id;
+    },
+  };
+}
+
+const plain = { type: 'boolean', meter_id: null } as const;
+const emptyFeature = {
+  name: 'F',
+  lookup_key: null,
+  description: null,
+  group_id: null,
+  unit_singular: null,
+  unit_plural: null,
+  reporting_unit: null,
+  alert_settings: null,
+  metadata: {},
+} as const;
+
+const flat = {
+  entity_type: 'PLAN',
+  type: 'FIXED',
+  billing_model: 'FLAT_FEE',
+  billing_period: 'MONTHLY',
+  invoice_cadence: 'ADVANCE',
+  currency: 'usd',
+  amount: '10',
+};
+const usage = { ...flat, type: 'USAGE', invoice_cadence: 'ARREAR' };
+
+async function withPlan(use: string | null = null) {
+  const made = shop(use);
+  const { id } = await made.call('POST /plans', { body: { name: 'Pro', lookup_key: 'pro' } });
+  return { ...made, planId: id };
+}
+
+test('a plan is shown with what it owns and all that is inside', async () => {
+  const { call, planId, ...make } = await withPlan();
+  const [meter_id, group_id, feature_id] = [
+    await make.meter(),
+    await make.group(),
+    await make.feature(),
+  ];
+  await make.unit('credits');
+  const price = await call('POST /prices', {
+    body: { ...usage, entity_id: planId, meter_id, group_id },
+  });
+  const config = { price_unit: 'credits', amount: '3' };
+  const custom = { amount: undefined, price_unit_type: 'CUSTOM', price_unit_config: config };
+  await call('POST /prices', { body: { ...flat, entity_id: planId, ...custom } });
+  await call('POST /entitlements', {
+    body: { feature_id, feature_type: 'boolean', plan_id: planId },
+  });
+  const grant = { name: 'Credits', scope: 'PLAN', credits: '5', cadence: 'ONETIME' };
+  await call('POST /creditgrants', { body: { ...grant, plan_id: planId } });
+  const plan = await call('GET /plans/{id}', { params: { id: planId } });
+  assert.equal(
+    [plan.prices?.length, plan.entitlements?.length, plan.credit_grants?.length],
+    [2, 1, 1],
+  );
+  const shown = plan.prices?.find(({ id }) => id === price.id);
+  assert.equal([shown?.meter?.id, shown?.group?.id], [meter_id, group_id]);
+  assert.is(plan.prices?.find(({ id }) => id !== price.id)?.pricing_unit?.code, 'credits');
+  assert.equal(
+    [plan.entitlements?.[0]?.feature?.id, plan.entitlements?.[0]?.plan?.name],
+    [feature_id, 'Pro'],
+  );
+  const listed = await call('POST /plans/search', { body: { expand: 'prices,credit_grant' } });
+  assert.equal(
+    [
+      listed.items[0]?.prices?.length,
+      listed.items[0]?.entitlements,
+      listed.items[0]?.credit_grants?.length,
+    ],
+    [2, undefined, 1],
+  );
+});
+
+test('references of a price are checked, and named when there is no such record', async () => {
+  const { call, planId, ...make } = await withPlan();
+  const refusal = async (body: object) =>
+    rejection(call('POST /prices', { body: { ...flat, entity_id: planId, ...body } }));
+  const fieldOf = async (body: object) => {
+    const { code, details } = await refusal(body);
+    assert.is(code, 'not_found');
+    return details?.field;
+  };
+  assert.is(await fieldOf({ entity_id: 'plan_x' }), 'entity_id');
+  assert.is(await fieldOf({ entity_type: 'ADDON' }), 'entity_id');
+  assert.is(await fieldOf({ entity_type: 'SUBSCRIPTION' }), 'entity_id');
+  assert.is(await fieldOf({ ...usage, meter_id: 'meter_x' }), 'meter_id');
+  assert.is(await fieldOf({ group_id: 'group_x' }), 'group_id');
+  const inUnit = (price_unit: string) => ({
+    amount: null,
+    price_unit_type: 'CUSTOM',
+    price_unit_config: { price_unit, amount: '1' },
+  });
+  assert.is(await fieldOf(inUnit('none')), 'price_unit');
+  await make.unit('credits');
+  const euros = await refusal({ ...inUnit('credits'), currency: 'eur' });
+  assert.is(euros.errors?.[0]?.pointer, '/currency');
+  const ofFeatures = await refusal({ group_id: await make.group('feature') });
+  assert.is(ofFeatures.errors?.[0]?.pointer, '/group_id');
+});
+
+test('many prices are made in the order asked for, all or none, of one owner', async () => {
+  const { call, planId, world } = await withPlan();
+  const item = { ...flat, entity_id: planId };
+  const made = await call('POST /prices/bulk', {
+    body: { items: [item, { ...item, amount: '11' }, { ...item, amount: '12' }] },
+  });
+  assert.equal(
+    made.items.map(({ amount }) => amount),
+    ['10', '11', '12'],
+  );
+  const events = world.store.log.length;
+  const other = await call('POST /plans', { body: { name: 'Other' } });
+  const mixed = await rejection(
+    call('POST /prices/bulk', { body: { items: [item, { ...item, entity_id: other.id }] } }),
+  );
+  assert.equal([mixed.code, mixed.details?.index], ['validation_error', 1]);
+  const unknown = await rejection(
+    call('POST /prices/bulk', { body: { items: [item, { ...item, group_id: 'group_x' }] } }),
+  );
+  assert.equal(
+    [unknown.code, unknown.details?.index, unknown.details?.field],
+    ['not_found', 1, 'group_id'],
+  );
+  const wrong = await rejection(
+    call('POST /prices/bulk', { body: { items: [item, { ...item, amount: null }] } }),
+  );
+  assert.equal([wrong.errors?.[0]?.pointer, wrong.details?.index], ['/items/1/amount', 1]);
+  assert.is(world.store.log.length, events + 1, 'nothing but the other plan');
+});
+
+test('a re-pricing answers the new price; lists show what is in force, a plan all', async () => {
+  const { call, planId, world } = await withPlan();
+  const body = { ...flat, entity_id: planId, lookup_key: 'monthly' };
+  const first = await call('POST /prices', { body });
+  world.now = '2026-02-01T00:00:00.000Z' as typeof world.now;
+  const second = await call('PUT /prices/{id}', {
+    params: { id: first.id },
+    body: { amount: '12' },
+  });
+  assert.equal([second.amount, second.parent_price_id], ['12', first.id]);
+  const old = await call('GET /prices/{id}', { params: { id: first.id } });
+  assert.is(old.end_date, second.start_date);
+  const idsOf = async (search: object) =>
+    (await call('POST /prices/search', { body: { plan_ids: [planId], ...search } })).items.map(
+      ({ id }) => id,
+    );
+  assert.equal(await idsOf({}), [second.id]);
+  assert.is((await idsOf({ allow_expired_prices: true })).length, 2);
+  const plan = await call('GET /plans/{id}', { params: { id: planId } });
+  assert.is(plan.prices?.length, 2);
+});
+
+test('a lookup_key leads to the price in force, before and after a change takes effect', async () => {
+  const { call, planId, world } = await withPlan();
+  const body = { ...flat, entity_id: planId, lookup_key: 'monthly' };
+  const first = await call('POST /prices', { body });
+  const effective_from = '2026-03-01T00:00:00Z';
+  const next = { params: { id: first.id }, body: { amount: '12', effective_from } };
+  const second = await call('PUT /prices/{id}', next);
+  const found = async () =>
+    (await call('GET /prices/lookup/{lookup_key}', { params: { lookup_key: 'monthly' } })).id;
+  assert.is(await found(), first.id);
+  world.now = '2026-03-01T00:00:00.000Z' as typeof world.now;
+  assert.is(await found(), second.id);
+  const taken = { ...flat, entity_id: planId, lookup_key: 'monthly' };
+  assert.is((await rejection(call('POST /prices', { body: taken }))).code, 'already_exists');
+  const params = { lookup_key: 'none' };
+  const none = await rejection(call('GET /prices/lookup/{lookup_key}', { params }));
+  assert.is(none.details?.field, 'lookup_key');
+});
+
+test('a price is quoted with every step', async () => {
+  const { call, planId, ...make } = await withPlan();
+  const tiers = [{ up_to: 10, unit_amount: '5' }, { unit_amount: '4' }];
+  const { id } = await call('POST /prices', {
+    body: {
+      ...usage,
+      entity_id: planId,
+      meter_id: await make.meter(),
+      amount: null,
+      billing_model: 'TIERED',
+      tier_mode: 'SLAB',
+      tiers,
+    },
+  });
+  const quote = await call('POST /prices/{id}/quote', { params: { id }, body: { quantity: '15' } });
+  assert.equal([quote.amount, quote.charges.length], ['70', 1]);
+  const buckets = { params: { id }, body: { quantities: ['10', '5'] } };
+  assert.is((await call('POST /prices/{id}/quote', buckets)).amount, '75');
+});
+
+test('what an entitlement names is checked, and the item of many is named', async () => {
+  const { call, planId, ...make } = await withPlan();
+  const feature_id = await make.feature();
+  const item = { feature_id, plan_id: planId };
+  const bulk = (...items: object[]) => call('POST /entitlements/bulk', { body: { items } });
+  const unknown = await rejection(bulk(item, { ...item, feature_id: 'feat_x' }));
+  assert.equal(
+    [unknown.code, unknown.details?.field, unknown.details?.index],
+    ['not_found', 'feature_id', 1],
+  );
+  const parent = await rejection(bulk({ ...item, parent_entitlement_id: 'ent_x' }));
+  assert.is(parent.details?.field, 'parent_entitlement_id');
+  const twice = await rejection(bulk(item, item));
+  assert.equal([twice.code, twice.details?.index], ['already_exists', 1]);
+  const wrong = await rejection(bulk({ ...item, feature_type: 'metered' }));
+  assert.equal([wrong.errors?.[0]?.pointer, wrong.details?.index], ['/items/0/feature_type', 0]);
+  const { items } = await bulk(item);
+  assert.equal([items[0]?.feature_type, items[0]?.feature?.id], ['boolean', feature_id]);
+  const again = { ...item, feature_type: 'boolean' };
+  assert.is((await rejection(call('POST /entitlements', { body: again }))).code, 'already_exists');
+});
+
+test('a feature that counts maxima of buckets is not granted', async () => {
+  const { call, planId, ...make } = await withPlan();
+  const aggregation = { type: 'MAX', field: 'seats', bucket_size: 'HOUR' };
+  const meter_id = await make.meter(aggregation);
+  const body = {
+    feature_id: await make.feature({ type: 'metered', meter_id }),
+    feature_type: 'metered',
+    plan_id: planId,
+  };
+  assert.is((await rejection(call('POST /entitlements', { body }))).code, 'invalid_operation');
+});
+
+test('an entitlement is updated and deleted by its own id', async () => {
+  const { call, planId, ...make } = await withPlan();
+  const body = { feature_id: await make.feature(), feature_type: 'boolean', plan_id: planId };
+  const { id } = await call('POST /entitlements', { body });
+  const params = { id };
+  const changed = await call('PUT /entitlements/{id}', { params, body: { is_enabled: false } });
+  assert.equal([changed.is_enabled, changed.feature?.name], [false, 'F']);
+  await call('DELETE /entitlements/{id}', { params });
+  assert.is((await rejection(call('GET /entitlements/{id}', { params }))).code, 'not_found');
+  const listed = await call('GET /plans/{id}/entitlements', { params: { id: planId } });
+  assert.is(listed.pagination.total, 0);
+});
+
+test('a deleted plan takes what it owns along, unless something uses it', async () => {
+  const { call, planId } = await withPlan();
+  const body = { ...flat, entity_id: planId, lookup_key: 'monthly' };
+  const price = await call('POST /prices', { body });
+  await call('DELETE /plans/{id}', { params: { id: planId } });
+  const plan = await call('GET /plans/{id}', { params: { id: planId } });
+  assert.equal([plan.status, plan.prices?.[0]?.status], ['archived', 'archived']);
+  assert.is((await call('GET /prices')).pagination.total, 0);
+  const edit = { params: { id: price.id }, body: { display_name: 'x' } };
+  assert.is((await rejection(call('PUT /prices/{id}', edit))).code, 'invalid_operation');
+  const reused = await call('POST /plans', { body: { name: 'New', lookup_key: 'pro' } });
+  await call('POST /prices', { body: { ...body, entity_id: reused.id } });
+  const used = await withPlan('2 active subscriptions');
+  const refused = await rejection(used.call('DELETE /plans/{id}', { params: { id: used.planId } }));
+  assert.match(refused.message, '2 active subscriptions');
+});
+
+test('an add-on is found by its lookup_key', async () => {
+  const { call } = shop();
+  const { id } = await call('POST /addons', { body: { name: 'Seats', lookup_key: 'seats' } });
+  const byKey = { params: { lookup_key: 'seats' } };
+  assert.is((await call('GET /addons/lookup/{lookup_key}', byKey)).id, id);
+  await call('PUT /addons/{id}', { params: { id }, body: { name: 'More' } });
+  await call('DELETE /addons/{id}', { params: { id } });
+  assert.is((await rejection(call('GET /addons/lookup/{lookup_key}', byKey))).code, 'not_found');
+  assert.is((await call('GET /addons/{id}', { params: { id } })).status, 'archived');
+});
+
+test('the active costsheet is the newest published one, with prices that have not ended', async () => {
+  const { call, world } = shop();
+  assert.is((await rejection(call('GET /costs/active'))).code, 'not_found');
+  const first = await call('POST /costs', { body: { name: 'Old' } });
+  world.now = '2026-01-02T00:00:00.000Z' as typeof world.now;
+  const second = await call('POST /costs', { body: { name: 'New' } });
+  const owned = { ...flat, entity_type: 'COSTSHEET', entity_id: second.id };
+  const price = await call('POST /prices', { body: owned });
+  await call('POST /prices', { body: owned });
+  await call('DELETE /prices/{id}', { params: { id: price.id } });
+  const active = await call('GET /costs/active');
+  assert.equal([active.id, active.prices?.length], [second.id, 1]);
+  await call('DELETE /costs/{id}', { params: { id: second.id } });
+  assert.is((await call('GET /costs/active')).id, first.id);
+  const gone = { params: { id: second.id } };
+  assert.is((await rejection(call('GET /costs/{id}', gone))).code, 'not_found');
+  const ofIt = { params: { id: price.id } };
+  assert.is((await rejection(call('GET /prices/{id}', ofIt))).code, 'not_found');
+});
+
+test('a credit grant stops, now or later', async () => {
+  const { call, planId } = await withPlan();
+  const grant = { name: 'Credits', scope: 'PLAN', plan_id: planId, credits: '5' };
+  const { id } = await call('POST /creditgrants', { body: { ...grant, cadence: 'ONETIME' } });
+  const params = { id };
+  const later = { effective_date: '2030-01-01T00:00:00Z' };
+  await call('DELETE /creditgrants/{id}', { params, body: later });
+  const stopping = await call('GET /creditgrants/{id}', { params });
+  assert.equal([stopping.status, stopping.end_date], ['published', '2030-01-01T00:00:00.000Z']);
+  await call('DELETE /creditgrants/{id}', { params });
+  assert.is((await call('GET /creditgrants/{id}', { params })).status, 'archived');
+  assert.is((await call('GET /creditgrants')).pagination.total, 0);
+  const nobody = await rejection(
+    call('POST /creditgrants', { body: { ...grant, cadence: 'ONETIME', plan_id: 'plan_x' } }),
+  );
+  assert.is(nobody.details?.field, 'plan_id');
+});
+
+test('slices below are told what uses their records', async () => {
+  const { call, planId, context, ...make } = await withPlan();
+  const [meter_id, group_id, feature_id] = [
+    await make.meter(),
+    await make.group(),
+    await make.feature(),
+  ];
+  const unitId = await make.unit('credits');
+  const price = await call('POST /prices', {
+    body: {
+      ...usage,
+      entity_id: planId,
+      meter_id,
+      group_id,
+      amount: null,
+      price_unit_type: 'CUSTOM',
+      price_unit_config: { price_unit: 'credits', amount: '1' },
+    },
+  });
+  const body = { feature_id, feature_type: 'boolean', plan_id: planId };
+  await call('POST /entitlements', { body });
+  const usesNow = () =>
+    Promise.all([
+      pricesOfMeter(context(), meter_id),
+      pricesOfPriceUnit(context(), unitId),
+      entitlementsOfFeature(context(), feature_id),
+    ]);
+  assert.equal(await usesNow(), ['1 price', '1 price', '1 entitlement']);
+  assert.equal((await pricesOfGroup.membersOf(context(), group_id)).ids, [price.id]);
+  await call('DELETE /prices/{id}', { params: { id: price.id } });
+  assert.equal(await usesNow(), [null, null, '1 entitlement']);
+});
+
+test.run();
