@@ -3,7 +3,6 @@ import {
   type Instant,
   instantOf,
   invalidField,
-  isId,
   millisecondsOf,
   notFound,
 } from '@counterfoil/kernel';
@@ -24,19 +23,12 @@ import {
   statsSchema,
   wholeMessageSchema,
 } from './delivery-schema.ts';
-import { type Endpoint, webhookEndpoint } from './endpoint.ts';
-import { requireEndpoint } from './endpoint-decisions.ts';
+import { loadEndpoint } from './endpoint-queries.ts';
 import type { WebhookOptions } from './options.ts';
 import { endpointPathSchema } from './schema.ts';
 
 const tag = 'Webhook deliveries';
 const dayMs = 86_400_000;
-
-/** The endpoint as the log has it; 404 for an id that no endpoint can have, too. */
-export async function loadEndpoint(context: RequestContext, id: string): Promise<Endpoint> {
-  if (!isId('webhook', id)) throw notFound('webhook endpoint', id);
-  return requireEndpoint(await context.load(webhookEndpoint, id), id);
-}
 
 /** The message; 404 when there is none, or none any more. */
 export async function requireMessage(

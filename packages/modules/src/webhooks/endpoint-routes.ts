@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   entity,
   pageRequest,
@@ -7,12 +6,10 @@ import {
   route,
   searchFilters,
 } from '@counterfoil/engine/define';
-import { canonicalJson, invalidField, invalidOperation, isId, notFound } from '@counterfoil/kernel';
+import { canonicalJson, invalidField, invalidOperation, notFound } from '@counterfoil/kernel';
 import {
-  type Endpoint,
   type EndpointDecision,
   type SealedHeaders,
-  type SignatureKind,
   sealingContext,
   webhookEndpoint,
 } from './endpoint.ts';
@@ -23,8 +20,8 @@ import {
   disableEndpoint,
   enableEndpoint,
   requireEndpoint,
-  rotateSecret,
 } from './endpoint-decisions.ts';
+import { possibleId } from './endpoint-queries.ts';
 import type { EndpointHeaders } from './headers.ts';
 import type { WebhookOptions } from './options.ts';
 import { endpointTable } from './projection.ts';
@@ -39,13 +36,9 @@ import {
   endpointPathSchema,
   endpointResource,
   endpointSchema,
-  type RotateSecret,
-  rotateSecretSchema,
-  type SecretAnswer,
-  secretAnswerSchema,
 } from './schema.ts';
 import type { Sealer } from './sealing.ts';
-import { privateKeyText, publicKeyText, secretEntropyBytes, secretOf } from './secret.ts';
+import { drawSecret, openSecret, secretRoutes } from './secret-routes.ts';
 import { checkTargetUrl, type TargetPolicy } from './target-policy.ts';
 
 /** Bounds the fan-out of one event. Two creations at the same time may pass it by one. */
@@ -70,26 +63,6 @@ const sealHeaders = (
         names: Object.keys(headers).sort(),
         sealed: sealer.seal(canonicalJson(headers), sealingContext(id, 'headers')),
       };
-
-/** What the receiver needs to check signatures. */
-function openSecret(sealer: Sealer, endpoint: Endpoint): SecretAnswer {
-  const secret = sealer.open(endpoint.secret, sealingContext(endpoint.id, 'secret'));
-  const public_key = publicKeyText(secret);
-  return public_key === null ? { secret } : { public_key };
-}
-
-/** The secret that the caller brings, or a new one. Private keys are made here alone. */
-function drawSecret(kind: SignatureKind, given: string | undefined): string {
-  switch (kind) {
-    case 'hmac':
-      return given ?? secretOf(randomBytes(secretEntropyBytes));
-    case 'ed25519':
-      if (given === undefined) return privateKeyText(randomBytes(secretEntropyBytes));
-      throw invalidField('/secret', 'must be left out with signature ed25519');
-    default:
-      return kind satisfies never;
-  }
-}
 
 async function refuseTooMany(context: RequestContext): Promise<void> {
   const { pagination } = await context.read.list(endpointTable, { limit: 1, offset: 0 });
@@ -147,66 +120,11 @@ function change(
   return changeEndpoint(id, { ...body, url, headers }, isSameHeaders);
 }
 
-/** An id that no endpoint can have is answered like one that none has. */
-function possibleId(id: string): string {
-  if (!isId('webhook', id)) throw notFound('webhook endpoint', id);
-  return id;
-}
-
 /** Runs a decision on an endpoint and gives the endpoint as it is afterwards. */
 async function decide(context: RequestContext, id: string, decision: () => EndpointDecision) {
   const outcome = await context.execute(webhookEndpoint, possibleId(id), decision);
   return entity(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);
 }
-
-function rotation(
-  { sealer }: WebhookOptions,
-  endpoint: Endpoint,
-  { grace_seconds, signature = endpoint.signature, secret }: RotateSecret,
-): EndpointDecision {
-  const { id } = endpoint;
-  const sealed = sealer.seal(drawSecret(signature, secret), sealingContext(id, 'secret'));
-  return rotateSecret(id, { secret: sealed, signature, graceSeconds: grace_seconds });
-}
-
-/** Reading secrets lets one forge deliveries, so it needs the right to write. */
-const secretRoutes = (options: WebhookOptions) => ({
-  'GET /webhooks/endpoints/{id}/secret': route({
-    summary: 'Get the signing secret of a webhook endpoint',
-    description: 'With signature ed25519: the public key.',
-    tag,
-    status: 200,
-    permission: 'webhook:write',
-    params: endpointPathSchema,
-    response: secretAnswerSchema,
-    handle: async (context, { params: { id } }) => {
-      const endpoint = requireEndpoint(await context.load(webhookEndpoint, possibleId(id)), id);
-      return openSecret(options.sealer, endpoint);
-    },
-  }),
-  'POST /webhooks/endpoints/{id}/secret/rotate': route({
-    summary: 'Put another signing secret in the place of the current one',
-    description: 'During the grace period deliveries carry a signature by each of them.',
-    tag,
-    status: 200,
-    permission: 'webhook:write',
-    params: endpointPathSchema,
-    body: rotateSecretSchema,
-    bodyOptional: true,
-    response: secretAnswerSchema,
-    handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(
-        webhookEndpoint,
-        possibleId(id),
-        async () => {
-          const current = await context.load(webhookEndpoint, id);
-          return rotation(options, requireEndpoint(current, id), body);
-        },
-      );
-      return entity(openSecret(options.sealer, requireEndpoint(state, id)), revision);
-    },
-  }),
-});
 
 const switchRoutes = {
   'POST /webhooks/endpoints/{id}/enable': route({

@@ -50,7 +50,7 @@ const sealedHeadersSchema = z.object({ names: z.array(z.string()), sealed: seale
 export type SealedHeaders = z.output<typeof sealedHeadersSchema>;
 
 /** A message that an endpoint did not take in all its attempts. */
-const exhaustedSchema = z.object({
+export const exhaustedSchema = z.object({
   message_id: z.string(),
   event_type: z.string(),
   resource_id: z.string(),

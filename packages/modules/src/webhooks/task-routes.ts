@@ -10,8 +10,9 @@ import {
 } from '@counterfoil/engine/define';
 import { invalidField, invalidOperation, isId, notFound } from '@counterfoil/kernel';
 import { taskProgress } from './delivery-queries.ts';
-import { loadEndpoint, requireMessage } from './delivery-routes.ts';
+import { requireMessage } from './delivery-routes.ts';
 import { resendPathSchema } from './delivery-schema.ts';
+import { loadEndpoint } from './endpoint-queries.ts';
 import type { WebhookOptions } from './options.ts';
 import { taskTable } from './projection.ts';
 import { endpointPathSchema } from './schema.ts';
