@@ -45,5 +45,5 @@ export interface Publisher {
 export const publisher = <Name extends string, Catalogue extends EventCatalogue, State>(
   aggregate: Aggregate<Name, Catalogue, State>,
   publish: (change: Change<State, EventOf<Catalogue>>) => readonly Publication[],
-  types: PublicationTypes = {},
+  types: PublicationTypes,
 ): Publisher => ({ aggregate, publish, types }) as unknown as Publisher;

@@ -85,6 +85,7 @@ test('what is published can be read', () => {
         position: place,
         index: 1,
         count: 2,
+        count: 2,
         id: messageId(place, 1),
         type: 'box.content.emptied',
         tenantId: 'tenant_01',

@@ -146,9 +146,13 @@ test('data of an older version is lifted before it is published', async () => {
     evolve: (_state, event: { readonly data: { readonly kilograms: number } }) => event.data,
     upcasters: { Packed: [({ grams }: { grams: number }) => ({ kilograms: grams / 1000 })] },
   });
-  const crates = publisher(crate, ({ event, after }) => [
-    { type: 'crate.packed', resourceId: 'c', body: { data: event.data, crate: after } },
-  ]);
+  const crates = publisher(
+    crate,
+    ({ event, after }) => [
+      { type: 'crate.packed', resourceId: 'c', body: { data: event.data, crate: after } },
+    ],
+    { 'crate.packed': { summary: 'A crate is packed', body: z.looseObject({}) } },
+  );
   const store = new MemoryStore();
   const packed = { ...boxEvent(['Watched']), type: 'Packed', data: { grams: 2500 } };
   await store.append('crate-env_01.c', [packed], -1);

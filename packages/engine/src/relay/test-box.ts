@@ -43,22 +43,37 @@ export const box = aggregate({
   },
 });
 
-/** One message for most events, two for `Emptied`, none for `Watched`. */
-export const boxPublisher = publisher(box, ({ event, before, after }) => {
-  const updated = { type: 'box.updated', resourceId: after.id, body: { box: after } };
-  switch (event.type) {
-    case 'Made':
-      return [{ type: 'box.created', resourceId: after.id, body: { box: after } }];
-    case 'Watched':
-      return [];
-    case 'Emptied': {
-      const body = { box: after, content: { id: `content_${after.id}`, lost: before.content } };
-      return [updated, { type: 'box.content.emptied', resourceId: after.id, body }];
-    }
-    default:
-      return [updated];
-  }
+const boxBody = z.object({
+  box: z.object({ id: z.string(), label: z.string(), content: z.number() }),
 });
+
+/** One message for most events, two for `Emptied`, none for `Watched`. */
+export const boxPublisher = publisher(
+  box,
+  ({ event, before, after }) => {
+    const updated = { type: 'box.updated', resourceId: after.id, body: { box: after } };
+    switch (event.type) {
+      case 'Made':
+        return [{ type: 'box.created', resourceId: after.id, body: { box: after } }];
+      case 'Watched':
+        return [];
+      case 'Emptied': {
+        const body = { box: after, content: { id: `content_${after.id}`, lost: before.content } };
+        return [updated, { type: 'box.content.emptied', resourceId: after.id, body }];
+      }
+      default:
+        return [updated];
+    }
+  },
+  {
+    'box.created': { summary: 'A box is made', body: boxBody },
+    'box.updated': { summary: 'A box changes', body: boxBody },
+    'box.content.emptied': {
+      summary: 'A box is emptied',
+      body: boxBody.extend({ content: z.object({ id: z.string(), lost: z.number() }) }),
+    },
+  },
+);
 
 const tenant = 'tenant_01';
 const environment = 'env_01';

@@ -1,5 +1,7 @@
 import { publisher } from '@counterfoil/engine/define';
+import { z } from 'zod';
 import { feature, featureView } from './feature.ts';
+import { featureSchema } from './schema.ts';
 
 const messageTypes = {
   FeatureCreated: 'feature.created',
@@ -7,8 +9,20 @@ const messageTypes = {
   FeatureArchived: 'feature.deleted',
 } as const;
 
+const body = z.object({ feature: featureSchema });
+
 /** Every change of a feature is published, with the whole feature as it is after the change. */
-export const featurePublisher = publisher(feature, ({ event, after }) => {
-  const resource = featureView(after);
-  return [{ type: messageTypes[event.type], resourceId: resource.id, body: { feature: resource } }];
-});
+export const featurePublisher = publisher(
+  feature,
+  ({ event, after }) => {
+    const resource = featureView(after);
+    return [
+      { type: messageTypes[event.type], resourceId: resource.id, body: { feature: resource } },
+    ];
+  },
+  {
+    'feature.created': { summary: 'A feature is created', body },
+    'feature.updated': { summary: 'Data of a feature change', body },
+    'feature.deleted': { summary: 'A feature is archived', body },
+  },
+);

@@ -1,6 +1,11 @@
-import { type Publication, publisher } from '@counterfoil/engine/define';
+import { type Publication, type PublicationTypes, publisher } from '@counterfoil/engine/define';
+import { z } from 'zod';
+import { creditGrantSchema } from './credit-grant-schema.ts';
+import { entitlementSchema } from './entitlement-schema.ts';
 import { type Offer, type OfferState, offer } from './offer.ts';
+import { priceSchema } from './price-schema.ts';
 import { recordWith } from './records.ts';
+import { addonSchema, costsheetSchema, planSchema } from './root-schema.ts';
 import {
   addonView,
   costsheetView,
@@ -31,50 +36,78 @@ const messageTypes = {
   CreditGrantEnded: 'credit_grant.ended',
 } as const;
 
+/** The three things that happen to a record of one kind, told with the record as it is then. */
+const told = (
+  kind: string,
+  what: string,
+  schema: z.ZodType,
+  last: readonly [tail: string, summary: string],
+): PublicationTypes => {
+  const body = z.object({ [kind]: schema });
+  return {
+    [`${kind}.created`]: { summary: `${what} is created`, body },
+    [`${kind}.updated`]: { summary: `${what} changes`, body },
+    [`${kind}.${last[0]}`]: { summary: `${what} ${last[1]}`, body },
+  };
+};
+
+const publicationTypes: PublicationTypes = {
+  ...told('plan', 'A plan', planSchema, ['deleted', 'is archived']),
+  ...told('addon', 'An add-on', addonSchema, ['deleted', 'is archived']),
+  ...told('costsheet', 'A costsheet', costsheetSchema, ['deleted', 'is deleted']),
+  ...told('price', 'A price', priceSchema, ['ended', 'ends, now or at a later date']),
+  ...told('entitlement', 'An entitlement', entitlementSchema, ['deleted', 'is deleted']),
+  ...told('credit_grant', 'A credit grant', creditGrantSchema, ['ended', 'ends']),
+};
+
 /**
  * Every change of an offer is published as a change of the record that it is about, with that
  * record as it is afterwards; a deleted one as it was. What goes out of use together with its
  * offer is not told of one by one.
  */
-export const offerPublisher = publisher(offer, ({ event, before, after }) => {
-  if (!after) return [];
-  const publication = (body: Publication['body'], resourceId: string) => [
-    { type: messageTypes[event.type], resourceId, body },
-  ];
-  switch (event.type) {
-    case 'PlanCreated':
-    case 'PlanUpdated':
-    case 'PlanArchived':
-    case 'AddonCreated':
-    case 'AddonUpdated':
-    case 'AddonArchived':
-    case 'CostsheetCreated':
-    case 'CostsheetUpdated':
-    case 'CostsheetDeleted':
-      return publication(rootBody(after), after.root.record.id);
-    case 'PriceCreated':
-    case 'PriceUpdated':
-    case 'PriceEnded': {
-      const { id } = event.data;
-      return publication({ price: priceView(recordWith(after.prices, id)) }, id);
+export const offerPublisher = publisher(
+  offer,
+  ({ event, before, after }) => {
+    if (!after) return [];
+    const publication = (body: Publication['body'], resourceId: string) => [
+      { type: messageTypes[event.type], resourceId, body },
+    ];
+    switch (event.type) {
+      case 'PlanCreated':
+      case 'PlanUpdated':
+      case 'PlanArchived':
+      case 'AddonCreated':
+      case 'AddonUpdated':
+      case 'AddonArchived':
+      case 'CostsheetCreated':
+      case 'CostsheetUpdated':
+      case 'CostsheetDeleted':
+        return publication(rootBody(after), after.root.record.id);
+      case 'PriceCreated':
+      case 'PriceUpdated':
+      case 'PriceEnded': {
+        const { id } = event.data;
+        return publication({ price: priceView(recordWith(after.prices, id)) }, id);
+      }
+      case 'EntitlementCreated':
+      case 'EntitlementUpdated':
+      case 'EntitlementDeleted': {
+        const { id } = event.data;
+        return publication({ entitlement: entitlementBody(before, after, id) }, id);
+      }
+      case 'CreditGrantCreated':
+      case 'CreditGrantUpdated':
+      case 'CreditGrantEnded': {
+        const { id } = event.data;
+        const credit_grant = creditGrantView(recordWith(after.credit_grants, id));
+        return publication({ credit_grant }, id);
+      }
+      default:
+        return event satisfies never;
     }
-    case 'EntitlementCreated':
-    case 'EntitlementUpdated':
-    case 'EntitlementDeleted': {
-      const { id } = event.data;
-      return publication({ entitlement: entitlementBody(before, after, id) }, id);
-    }
-    case 'CreditGrantCreated':
-    case 'CreditGrantUpdated':
-    case 'CreditGrantEnded': {
-      const { id } = event.data;
-      const credit_grant = creditGrantView(recordWith(after.credit_grants, id));
-      return publication({ credit_grant }, id);
-    }
-    default:
-      return event satisfies never;
-  }
-});
+  },
+  publicationTypes,
+);
 
 function rootBody({ root }: Offer): Publication['body'] {
   switch (root.kind) {

@@ -1,4 +1,7 @@
 import { publisher } from '@counterfoil/engine/define';
+import { z } from 'zod';
+import { associationSchema } from './association-schema.ts';
+import { taxRateSchema } from './rate-schema.ts';
 import { associationView, taxAssociation } from './tax-association.ts';
 import { taxRate, taxRateView } from './tax-rate.ts';
 
@@ -8,13 +11,24 @@ const rateMessages = {
   TaxRateArchived: 'tax_rate.deleted',
 } as const;
 
+const rateBody = z.object({ tax_rate: taxRateSchema });
+const associationBody = z.object({ tax_association: associationSchema });
+
 /** Every change of a tax rate is published, with the whole rate as it is after the change. */
-export const taxRatePublisher = publisher(taxRate, ({ event, after }) => {
-  const resource = taxRateView(after);
-  return [
-    { type: rateMessages[event.type], resourceId: resource.id, body: { tax_rate: resource } },
-  ];
-});
+export const taxRatePublisher = publisher(
+  taxRate,
+  ({ event, after }) => {
+    const resource = taxRateView(after);
+    return [
+      { type: rateMessages[event.type], resourceId: resource.id, body: { tax_rate: resource } },
+    ];
+  },
+  {
+    'tax_rate.created': { summary: 'A tax rate is created', body: rateBody },
+    'tax_rate.updated': { summary: 'A tax rate changes', body: rateBody },
+    'tax_rate.deleted': { summary: 'A tax rate is archived', body: rateBody },
+  },
+);
 
 const associationMessages = {
   TaxAssociationCreated: 'tax_association.created',
@@ -23,13 +37,24 @@ const associationMessages = {
 } as const;
 
 /** The same for associations, with the id of the rate. */
-export const taxAssociationPublisher = publisher(taxAssociation, ({ event, after }) => {
-  const resource = associationView(after);
-  return [
-    {
-      type: associationMessages[event.type],
-      resourceId: resource.id,
-      body: { tax_association: resource },
+export const taxAssociationPublisher = publisher(
+  taxAssociation,
+  ({ event, after }) => {
+    const resource = associationView(after);
+    return [
+      {
+        type: associationMessages[event.type],
+        resourceId: resource.id,
+        body: { tax_association: resource },
+      },
+    ];
+  },
+  {
+    'tax_association.created': {
+      summary: 'A tax rate applies to something',
+      body: associationBody,
     },
-  ];
-});
+    'tax_association.updated': { summary: 'How a tax rate applies changes', body: associationBody },
+    'tax_association.deleted': { summary: 'A tax rate applies no more', body: associationBody },
+  },
+);
