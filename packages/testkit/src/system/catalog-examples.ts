@@ -10,6 +10,7 @@ import {
   taxRateBody,
 } from './catalog-records.ts';
 import type { Example } from './example.ts';
+import { offerExamples } from './offer-examples.ts';
 
 /** An operation on the record of a kind that its path names. */
 const onOne = (kind: CatalogKind, body?: unknown): Example => ({
@@ -134,4 +135,5 @@ export const catalogExamples: Readonly<Record<string, Example>> = {
   ...features,
   ...coupons,
   ...taxes,
+  ...offerExamples,
 };

@@ -1,3 +1,4 @@
+import { offerMakers } from './offer-records.ts';
 import type { Records } from './records.ts';
 
 /** Makes what names a new record of the catalogue, by kind. */
@@ -14,6 +15,7 @@ const makers = {
   tax_rate_code: async (own: Records): Promise<string> => (await taxRate(own)).code,
   tax_association: async (own: Records): Promise<string> =>
     (await own.create('/taxes/associations', await taxAssociationBody(own))).id,
+  ...offerMakers,
 } as const;
 
 const taxRate = (own: Records): Promise<{ id: string; code: string }> =>
