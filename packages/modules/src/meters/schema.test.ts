@@ -52,6 +52,8 @@ const refused: readonly [object, string][] = [
   [{ type: 'MAX', field: 'a', group_by: 'region' }, 'group_by'],
   [{ type: 'COUNT_UNIQUE' }, 'field'],
   [{ type: 'COUNT_UNIQUE', field: 'a', expression: 'a' }, 'expression'],
+  [{ type: 'COUNT_UNIQUE', expression: 'a' }, 'expression'],
+  [{ type: 'WEIGHTED_SUM', expression: 'a' }, 'expression'],
   [{ type: 'WEIGHTED_SUM', field: 'a', expression: 'b' }, 'expression'],
   [{ type: 'SUM_WITH_MULTIPLIER', field: 'a' }, 'multiplier'],
   [{ type: 'SUM_WITH_MULTIPLIER', field: 'a', multiplier: '0' }, 'multiplier'],

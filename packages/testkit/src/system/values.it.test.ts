@@ -146,6 +146,39 @@ const senseless: Readonly<Record<string, Readonly<Record<string, readonly unknow
     external_id: [' '],
     address_country: ['XX', 'DEU', 'ß'],
   },
+  'POST /meters': {
+    name: [' '],
+    aggregation: [
+      { type: 'SUM' },
+      { type: 'COUNT', field: 'x' },
+      { type: 'SUM', expression: '1 + 1' },
+      { type: 'SUM', expression: 'a % b' },
+      { type: 'AVG', field: 'x', bucket_size: 'DAY' },
+      { type: 'MAX', field: 'x', group_by: 'y' },
+      { type: 'SUM_WITH_MULTIPLIER', field: 'x', multiplier: 0 },
+    ],
+  },
+  'POST /prices/units': {
+    code: [' ', 'a b', 'é'],
+    conversion_rate: notAboveZero,
+    base_currency: ['', 'us', 'zzz'],
+  },
+  'POST /features': {
+    lookup_key: ['x'.repeat(256)],
+    reporting_unit: [{ conversion_rate: 0, unit_singular: 'a', unit_plural: 'b' }],
+    alert_settings: [
+      { alert_enabled: true },
+      { warning: { threshold: 1 } },
+      { critical: { threshold: 5 }, warning: { threshold: 4 } },
+    ],
+  },
+  'POST /coupons': {
+    percentage_off: [...notAboveZero, '100.1', null],
+    amount_off: [1],
+    duration_in_periods: [1],
+    max_redemptions: [0, 1_000_001],
+  },
+  'POST /taxes/rates': { percentage_value: ['-1', '100.1'], fixed_value: [1] },
   'POST /webhooks/endpoints': {
     url: ['ftp://example.com', 'example.com', 'https://', 'https://10.0.0.1/', 'https://u:p@a.com'],
     event_types: [[], ['invoice'], ['nothing.*'], ['*']],
