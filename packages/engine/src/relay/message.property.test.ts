@@ -85,7 +85,6 @@ test('what is published can be read', () => {
         position: place,
         index: 1,
         count: 2,
-        count: 2,
         id: messageId(place, 1),
         type: 'box.content.emptied',
         tenantId: 'tenant_01',
@@ -95,6 +94,7 @@ test('what is published can be read', () => {
         stream: 'box-env_01.box1',
         revision,
         correlationId: correlation.toWellFormed(),
+        isTruncated: false,
       });
       const text = JSON.stringify({ event_type: 'box.content.emptied', ...given });
       assert.is(new TextDecoder().decode(bytes), text);

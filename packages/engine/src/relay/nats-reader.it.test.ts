@@ -86,6 +86,7 @@ test('tells all about a message', async ({ stack }) => {
     stream: boxStream('box1'),
     revision: 1,
     correlationId: 'req_01',
+    isTruncated: false,
   });
   assert.is(JSON.parse(new TextDecoder().decode(body)).event_type, 'box.content.emptied');
 });
