@@ -58,11 +58,12 @@ async function proofLines(
   { environmentId, since }: ExportOptions,
 ): Promise<readonly string[]> {
   const { last, earlier } = await checkpointsFor(store, environmentId, since);
-  const { tree_size: size, root_hash: root, position, statement, signature } = last;
+  const { tree_size: size, root_hash: root, heads_root: headsRoot, position } = last;
+  const { statement, signature } = last;
   try {
-    const { inclusion, consistency } = await readProofs(store, {
+    const { inclusion, consistency, head } = await readProofs(store, {
       prefix: ledgerPrefix(environmentId),
-      tree: { size, root, position },
+      tree: { size, root, position, headsRoot },
       stream,
       from: earlier?.tree_size ?? null,
     });
@@ -70,6 +71,7 @@ async function proofLines(
     return [
       canonicalJson({ checkpoint: { signature, statement } }),
       canonicalJson({ inclusion }),
+      ...(head ? [canonicalJson({ completeness: head })] : []),
       ...(consistency ? [canonicalJson({ consistency })] : []),
     ];
   } catch (error) {

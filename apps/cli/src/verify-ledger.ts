@@ -20,7 +20,8 @@ type Load = { transaction_id: string; priority: number | null; expires_at: strin
 /** A top-up that waits for its payment: what was asked for, and when. */
 type TopUp = { order: Data; at: string };
 type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
-type Checkpoint = { id: string; environment_id: string; tree_size: number; root_hash: string };
+type Trees = { tree_size: number; root_hash: string; wallets?: number; heads_root?: string };
+type Checkpoint = { id: string; environment_id: string } & Trees;
 type Proof = { revision: number; index: number; from: number; path: string[] };
 
 /** The first thing that is wrong, in words. */
@@ -344,6 +345,7 @@ class Ledger {
   isWhole = false;
   checkpoint: Checkpoint | null = null;
   covered = -1;
+  place = '';
   isExtension = false;
 
   event(event: Event): void {
@@ -381,6 +383,19 @@ class Ledger {
     this.covered = revision;
   }
 
+  /** That no event of the wallet was left out, and which of the wallets it is. */
+  completeness({ revision, index, path }: Proof): void {
+    const { wallets = 0, heads_root } = this.checkpoint ?? ({} as Checkpoint);
+    must(
+      index < wallets && revision === this.covered,
+      'the proof is about another wallet or event',
+    );
+    const leaf = canonical({ hash: this.hashes[revision], revision, stream: this.stream });
+    const root = rootOf(sha256(`\0${leaf}`), index, wallets, path);
+    must(root === heads_root, `revision ${revision} is not the last one that was signed`);
+    this.place = `, wallet ${index + 1} of ${wallets}`;
+  }
+
   consistency(earlier: Checkpoint, { from, path }: Proof): void {
     if (from !== earlier.tree_size || !this.checkpoint) return;
     const { environment_id, tree_size, root_hash } = this.checkpoint;
@@ -414,16 +429,20 @@ export async function verifyLedger(
       else if (line.head) ledger.end(line.head);
       else if (key && line.checkpoint) ledger.checkpoint = signed(line.checkpoint, key);
       else if (key && line.inclusion) ledger.inclusion(line.inclusion);
+      else if (key && line.completeness) ledger.completeness(line.completeness);
       else if (earlier && line.consistency) ledger.consistency(earlier, line.consistency);
     } catch (error) {
       throw new LedgerFault(`line ${number}: ${(error as Error).message}`);
     }
   }
-  const { book, hashes, isWhole, stream, checkpoint, covered, isExtension } = ledger;
+  const { book, hashes, isWhole, stream, checkpoint, covered, place, isExtension } = ledger;
   must(isWhole, `the export is cut off after revision ${hashes.length - 1}`);
   must(!key || covered >= 0, 'there is no proof that a signed checkpoint includes this ledger');
+  must(!checkpoint?.heads_root || place, 'there is no proof that no event was left out');
   must(!earlier || isExtension, 'there is no proof that the earlier checkpoint still holds');
-  const proof = checkpoint ? `signed up to revision ${covered} by ${checkpoint.id}` : 'unsigned';
+  const proof = checkpoint
+    ? `signed up to revision ${covered} by ${checkpoint.id}${place}`
+    : 'unsigned';
   const extension = earlier ? `, which extends ${earlier.id}` : '';
   const balance = `${hashes.length} events, credit balance ${shown(book.balance)}`;
   return `${stream}: ${balance}, ${proof}${extension}`;

@@ -4,6 +4,7 @@ import {
   type Finding,
   recordsOf,
   type StoredEvent,
+  stampedEvent,
   streamName,
   UnreadableEvent,
 } from '@counterfoil/engine';
@@ -59,6 +60,7 @@ const treeCheckOf = (checkpoints: readonly Checkpoint[]) =>
       ...checkpoint,
       size: checkpoint.tree_size,
       root: checkpoint.root_hash,
+      headsRoot: checkpoint.heads_root,
     })),
   );
 
@@ -69,7 +71,8 @@ export async function checkpointsOf(
 ): Promise<readonly Checkpoint[]> {
   const parts = { category: ledgerCheckpoint.name, scope: environmentId, id: environmentId };
   const checkpoints: Checkpoint[] = [];
-  for await (const { data } of store.readStream(streamName(parts))) {
+  for await (const event of store.readStream(streamName(parts))) {
+    const { data } = stampedEvent(ledgerCheckpoint, event);
     checkpoints.push(ledgerCheckpoint.events.LedgerCheckpointCreated.parse(data));
   }
   return checkpoints;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventStore, Log, Streams } from '@counterfoil/engine';
+import { type EventStore, HeadCache, type Log, type Streams } from '@counterfoil/engine';
 import { takeCheckpoints } from './take-checkpoints.ts';
 
 export interface CheckpointScheduleOptions {
@@ -25,8 +25,9 @@ export function startCheckpointSchedule(options: CheckpointScheduleOptions): Che
   const { intervalSeconds, log } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const heads = new HeadCache();
   const take = async (): Promise<void> => {
-    for await (const { checkpoint } of takeCheckpoints({ ...options, signal })) {
+    for await (const { checkpoint } of takeCheckpoints({ ...options, heads, signal })) {
       const { id, tree_size } = checkpoint;
       log.info({ checkpoint: id, tree_size }, 'checkpoint taken');
     }

@@ -1,6 +1,7 @@
 import {
   type EventStore,
   grownTree,
+  type HeadCache,
   recordsOf,
   type Streams,
   signingKeyFrom,
@@ -24,6 +25,8 @@ export interface TakingOptions {
   readonly store: EventStore;
   readonly streams: Streams;
   readonly secretKey: string;
+  /** Makes later checkpoints of the same process faster. */
+  readonly heads?: HeadCache;
   /** Ends it after the environment that is under way. */
   readonly signal?: AbortSignal;
 }
@@ -36,9 +39,10 @@ export interface Taken {
 
 /** Signs what is new in the wallets of every environment; gives each checkpoint as it is made. */
 export async function* takeCheckpoints(options: TakingOptions): AsyncGenerator<Taken> {
-  const { store, streams, secretKey, signal } = options;
+  const { store, streams, secretKey, heads, signal } = options;
   const key = checkpointKeyOf(secretKey);
-  const grown: CheckpointTools['grown'] = (prefix, before) => grownTree(store, prefix, before);
+  const grown: CheckpointTools['grown'] = (prefix, before) =>
+    grownTree(store, prefix, before, heads);
   for await (const { scope, id } of recordsOf(store, environment.name)) {
     if (signal?.aborted) return;
     const place = { tenantId: scope as TenantId, environmentId: id as EnvironmentId };

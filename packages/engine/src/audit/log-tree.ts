@@ -2,6 +2,15 @@ import { canonicalJson } from '@counterfoil/kernel';
 import { categoryPrefix, parseStreamName, type StreamParts } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import {
+  HeadCache,
+  type HeadProof,
+  type Heads,
+  type HeadTree,
+  headProof,
+  headTree,
+  moveHead,
+} from './head-tree.ts';
+import {
   consistencyRanges,
   inclusionRanges,
   type LeafRange,
@@ -26,25 +35,37 @@ export interface LogTree extends TreeFrontier {
 export const eventLeaf = ({ stream, revision, metadata }: StoredEvent): string =>
   leafHash(canonicalJson({ hash: metadata.hash, revision, stream }));
 
+/** A tree that has grown, with the last event of each stream in it. */
+export interface GrownTree extends LogTree {
+  readonly heads: HeadTree;
+}
+
 /**
  * The tree after the events that have come into streams with a prefix since it was built. Reads
- * only those.
+ * only those when the cache has the heads of the streams, else all.
  */
 export async function grownTree(
   store: EventStore,
   prefix: string,
   before: Pick<LogTree, 'size' | 'peaks' | 'position'>,
-): Promise<LogTree> {
+  cache: HeadCache = new HeadCache(),
+): Promise<GrownTree> {
   const builder = new TreeBuilder(before);
+  const grownFrom = BigInt(before.position);
+  const known = cache.take(prefix, before.position);
+  const heads: Heads = known ?? new Map();
   let { position } = before;
-  const after = BigInt(position);
   const upTo = await store.head();
+  const after = known ? grownFrom : 0n;
   for await (const event of store.readLog({ prefixes: [prefix], after, upTo })) {
+    moveHead(heads, event);
+    if (event.position <= grownFrom) continue;
     builder.add(eventLeaf(event));
     position = String(event.position);
   }
+  cache.keep(prefix, position, heads);
   const frontier = builder.frontier();
-  return { ...frontier, root: rootOf(frontier), position };
+  return { ...frontier, root: rootOf(frontier), position, heads: headTree(heads) };
 }
 
 /** The log no longer holds what a tree was built from. */
@@ -64,7 +85,10 @@ export interface InclusionProof {
 
 export interface ProofOptions {
   readonly prefix: string;
-  readonly tree: Pick<LogTree, 'size' | 'root' | 'position'>;
+  readonly tree: Pick<LogTree, 'size' | 'root' | 'position'> & {
+    /** Null for trees from before there were heads. */
+    readonly headsRoot: string | null;
+  };
   readonly stream: string;
   /** Size of an earlier tree; null asks for no proof of consistency. */
   readonly from: number | null;
@@ -74,6 +98,8 @@ export interface LogProofs {
   /** Null when the tree has no event of the stream. */
   readonly inclusion: InclusionProof | null;
   readonly consistency: { readonly from: number; readonly path: readonly string[] } | null;
+  /** That the event is the last one of its stream within the tree. */
+  readonly head: HeadProof | null;
 }
 
 /**
@@ -85,13 +111,17 @@ export async function readProofs(store: EventStore, options: ProofOptions): Prom
   const builder = new TreeBuilder();
   let last: { readonly revision: number; readonly index: number } | null = null;
   let index = 0;
+  const heads: Heads = new Map();
   for await (const event of eventsOf(store, options)) {
     builder.add(eventLeaf(event));
+    moveHead(heads, event);
     if (event.stream === stream) last = { revision: event.revision, index };
     index += 1;
   }
   const frontier = builder.frontier();
-  if (frontier.size !== tree.size || rootOf(frontier) !== tree.root) {
+  const headsProof = tree.headsRoot === null ? null : headProof(heads, stream);
+  const hasOtherHeads = headsProof !== null && headsProof.tree.root !== tree.headsRoot;
+  if (frontier.size !== tree.size || rootOf(frontier) !== tree.root || hasOtherHeads) {
     throw new RewrittenLog(
       `up to position ${tree.position} the log is not what was signed: ` +
         `${frontier.size} events instead of ${tree.size}, or others`,
@@ -104,6 +134,7 @@ export async function readProofs(store: EventStore, options: ProofOptions): Prom
   return {
     inclusion: last && { ...last, path },
     consistency: from === null ? null : { from, path: hashes.slice(inclusion.length) },
+    head: headsProof?.proof ?? null,
   };
 }
 
@@ -126,11 +157,16 @@ export interface TreeCheck<Tree> {
   lost(): readonly Tree[];
 }
 
-/** A check against trees, given smallest first. Nothing is computed beyond the largest. */
-export function createTreeCheck<Tree extends Pick<LogTree, 'size' | 'root'>>(
-  trees: readonly Tree[],
-): TreeCheck<Tree> {
+/**
+ * A check against trees, given smallest first. Nothing is computed beyond the largest, and the heads
+ * of the streams are compared for that one alone: to sort them for each would take too long.
+ */
+export function createTreeCheck<
+  Tree extends Pick<LogTree, 'size' | 'root'> & { readonly headsRoot: string | null },
+>(trees: readonly Tree[]): TreeCheck<Tree> {
   const builder = new TreeBuilder();
+  const heads: Heads = new Map();
+  const last = trees.at(-1);
   const lost: Tree[] = [];
   let next = 0;
   let size = 0;
@@ -138,9 +174,12 @@ export function createTreeCheck<Tree extends Pick<LogTree, 'size' | 'root'>>(
     take(event) {
       if (next === trees.length) return;
       builder.add(eventLeaf(event));
+      if (last?.headsRoot) moveHead(heads, event);
       size += 1;
       for (let tree = trees[next]; tree?.size === size; tree = trees[next]) {
-        if (tree.root !== rootOf(builder.frontier())) lost.push(tree);
+        const hasHeads = tree === last && tree.headsRoot !== null;
+        const isSame = tree.root === rootOf(builder.frontier());
+        if (!isSame || (hasHeads && tree.headsRoot !== headTree(heads).root)) lost.push(tree);
         next += 1;
       }
     },

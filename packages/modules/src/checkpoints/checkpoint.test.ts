@@ -15,6 +15,7 @@ const tree = (size: number) => ({
   peaks: [`peak${size}`],
   root: `root${size}`,
   position: '9',
+  heads: { count: 2, root: `heads${size}` },
 });
 const create = (size: number, basis: CheckpointState) =>
   createCheckpoint({
@@ -34,7 +35,7 @@ test('it signs a statement that says everything', () => {
   assert.is(first.signature, `signature of ${first.statement}`);
   assert.equal(JSON.parse(first.statement), {
     format: 'counterfoil-checkpoint',
-    version: 1,
+    version: 2,
     id: first.id,
     tenant_id: 'tenant_01',
     environment_id: 'env_01',
@@ -42,6 +43,8 @@ test('it signs a statement that says everything', () => {
     tree_size: 3,
     root_hash: 'root3',
     position: '9',
+    wallets: 2,
+    heads_root: 'heads3',
     signed_at: stampAt(0).occurred_at,
     previous: null,
   });

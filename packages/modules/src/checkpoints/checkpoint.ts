@@ -19,6 +19,9 @@ const events = {
     /** With `tree_size`, all that it takes to let the tree grow: see the engine's merkle.ts. */
     peaks: z.array(z.string()),
     position: z.string(),
+    /** How many wallets there were, and the root of the tree over their last events. */
+    wallets: z.number().int().nullable(),
+    heads_root: z.string().nullable(),
     key_id: z.string(),
     statement: z.string(),
     signature: z.string(),
@@ -32,6 +35,9 @@ export type Checkpoint = CheckpointEvent['data'];
 /** Null before the first one. */
 export type CheckpointState = Checkpoint | null;
 
+/** Checkpoints from before there was a tree over the last events of all wallets. */
+const withoutHeads = (data: object): object => ({ ...data, wallets: null, heads_root: null });
+
 /** The checkpoints of one environment, in one stream: each signs more than the one before it. */
 export const ledgerCheckpoint = aggregate({
   name: 'ledger_checkpoint',
@@ -39,6 +45,7 @@ export const ledgerCheckpoint = aggregate({
   events,
   initial: null as CheckpointState,
   evolve: (_, event): CheckpointState => event.data,
+  upcasters: { LedgerCheckpointCreated: [withoutHeads] },
 });
 
 /** The tree over all wallet events of an environment, as far as the log goes. */
@@ -47,6 +54,8 @@ export interface LedgerTree {
   readonly peaks: readonly string[];
   readonly root: string;
   readonly position: string;
+  /** The tree over the last event of each wallet, and how many wallets there are. */
+  readonly heads: { readonly count: number; readonly root: string };
 }
 
 /** What signs checkpoints. */
@@ -77,7 +86,7 @@ export const createCheckpoint =
     const id: CheckpointId = sequencedId('ckpt', at, environmentId, sequence);
     const statement = canonicalJson({
       format: 'counterfoil-checkpoint',
-      version: 1,
+      version: 2,
       id,
       tenant_id: tenantId,
       environment_id: environmentId,
@@ -85,6 +94,8 @@ export const createCheckpoint =
       tree_size: tree.size,
       root_hash: tree.root,
       position: tree.position,
+      wallets: tree.heads.count,
+      heads_root: tree.heads.root,
       signed_at: at,
       previous: state && { id: state.id, tree_size: state.tree_size, root_hash: state.root_hash },
     });
@@ -95,6 +106,8 @@ export const createCheckpoint =
       root_hash: tree.root,
       peaks: [...tree.peaks],
       position: tree.position,
+      wallets: tree.heads.count,
+      heads_root: tree.heads.root,
       key_id: key.keyId,
       statement,
       signature: key.sign(statement),

@@ -5,7 +5,7 @@ import { type CheckpointResource, checkpointView } from './schema.ts';
 /** One row per checkpoint. */
 export const checkpointTable = rows(ledgerCheckpoint, {
   name: 'ledger_checkpoints',
-  version: 1,
+  version: 2,
   columns: {
     sequence: { type: 'integer', of: (shown) => shown.sequence },
     tree_size: { type: 'integer', of: (shown) => shown.tree_size },

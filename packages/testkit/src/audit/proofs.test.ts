@@ -1,11 +1,28 @@
 import { verifyLedger } from '@counterfoil/cli/verify-ledger';
-import { type NewEvent, signingKeyFrom } from '@counterfoil/engine';
+import {
+  eventLeaf,
+  grownTree,
+  HeadCache,
+  inclusionRanges,
+  type NewEvent,
+  RangeHasher,
+  signingKeyFrom,
+} from '@counterfoil/engine';
+import { canonicalJson } from '@counterfoil/kernel';
 import type { Checkpoint } from '@counterfoil/modules';
 import { createCheckpointCheck } from '@counterfoil/projector/checkpoints';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { debitCredits, loadCredits } from '../../../modules/src/wallets/decisions.ts';
-import { creation, details, ledgerWorld, load, signingKey, text } from './ledger-world.ts';
+import {
+  creation,
+  details,
+  type LedgerWorld,
+  ledgerWorld,
+  load,
+  signingKey,
+  text,
+} from './ledger-world.ts';
 import { rechained, withLine } from './tampering.ts';
 
 const test = suite('proofs of an exported ledger');
@@ -44,7 +61,8 @@ test('a ledger is proved to be in the last checkpoint, as far as that reaches', 
   const { world, second } = await worldWith('30');
   assert.is(
     await finding(await world.exported(id, { withProofs: true }), key),
-    `wallet-env_01.${id}: 5 events, credit balance 67, signed up to revision 3 by ${second.id}`,
+    `wallet-env_01.${id}: 5 events, credit balance 67, signed up to revision 3 by ` +
+      `${second.id}, wallet 1 of 3`,
   );
 });
 
@@ -165,11 +183,119 @@ test('an operator who writes history and checkpoints anew is found by an earlier
   assert.match(await finding(lines, key), /credit balance 77, signed up to revision 3/);
   assert.match(
     await finding(lines, key, held(published)),
-    new RegExp(`^line 10: what ${published.id} was signed over is not in the history any more`),
+    new RegExp(`^line 11: what ${published.id} was signed over is not in the history any more`),
   );
   assert.match(
-    await finding(lines.slice(0, 9), key, held(published)),
+    await finding(lines.slice(0, 10), key, held(published)),
     /^there is no proof that the earlier checkpoint still holds/,
+  );
+});
+
+/** The inclusion of an event of the wallet in the tree of all wallet events up to a checkpoint. */
+function inclusionOf(world: LedgerWorld, revision: number, { tree_size }: Checkpoint) {
+  const events = world.store.log.filter(({ stream }) => stream.startsWith('wallet-'));
+  const index = events.findIndex((event) => isOurs(event.stream) && event.revision === revision);
+  const hasher = new RangeHasher(inclusionRanges(index, tree_size));
+  for (const event of events.slice(0, tree_size)) hasher.add(eventLeaf(event));
+  return { inclusion: { index, path: hasher.hashes(), revision } };
+}
+
+/** An export as an operator would make it who leaves out everything after a revision. */
+async function withoutTail(revision: number, claimed: number) {
+  const { world, second } = await worldWith('30');
+  const lines = await world.exported(id, { withProofs: true });
+  const kept = lines.slice(0, revision + 2);
+  const { hash } = JSON.parse(kept.at(-1) ?? '').metadata;
+  const { completeness } = JSON.parse(lines.at(-1) ?? '');
+  return [
+    ...kept,
+    canonicalJson({ head: { hash, revision } }),
+    lines.find((line) => line.startsWith('{"checkpoint"')) ?? '',
+    canonicalJson(inclusionOf(world, revision, second)),
+    canonicalJson({ completeness: { ...completeness, revision: claimed } }),
+  ];
+}
+
+test('an export that leaves out the last events is named, although all that it has was signed', async () => {
+  assert.match(await finding(await withoutTail(3, 3), key), /signed up to revision 3 .* 1 of 3$/);
+  for (const [claimed, named] of [
+    [2, /^line 8: revision 2 is not the last one that was signed/],
+    [3, /^line 8: the proof is about another wallet or event/],
+  ] as const) {
+    assert.match(await finding(await withoutTail(2, claimed), key), named);
+  }
+  const silent = (await withoutTail(2, 2)).slice(0, -1);
+  assert.match(await finding(silent, key), /^there is no proof that no event was left out/);
+});
+
+test('every wallet of a checkpoint has a place of its own among all', async () => {
+  const { world } = await worldWith('30');
+  const places: unknown[] = [];
+  for (const wallet of [id, 'wallet_02', 'wallet_03']) {
+    const found = await finding(await world.exported(wallet, { withProofs: true }), key);
+    places.push(/wallet (\d+ of \d+)$/.exec(found)?.[1]);
+  }
+  assert.equal(places, ['1 of 3', '2 of 3', '3 of 3']);
+});
+
+test('a proof of another wallet does not pass for that of this one', async () => {
+  const { world } = await worldWith('30');
+  const lines = await world.exported(id, { withProofs: true });
+  const other = await world.exported('wallet_03', { withProofs: true });
+  const { completeness } = JSON.parse(other.at(-1) ?? '');
+  const forged = { completeness: { ...completeness, revision: 3 } };
+  const found = await finding([...lines.slice(0, -1), canonicalJson(forged)], key);
+  assert.match(found, /^line 10: revision 3 is not the last one that was signed/);
+});
+
+const withoutHeads = <Data extends object>(data: Data): Data =>
+  Object.fromEntries(
+    Object.entries(data).filter(([name]) => name !== 'wallets' && name !== 'heads_root'),
+  ) as Data;
+
+test('a tree that grew from what is remembered is the tree that is read anew', async () => {
+  const world = ledgerWorld();
+  const remembered = new HeadCache();
+  let before = { size: 0, peaks: [] as readonly string[], position: '0' };
+  for (const wallet of [id, 'wallet_02', id]) {
+    const decision =
+      wallet === id && before.size > 0 ? loadCredits(id, [load('1')]) : creation(wallet);
+    await world.run(wallet, decision);
+    const grown = await grownTree(world.store, 'wallet-', before, remembered);
+    assert.equal(grown, await grownTree(world.store, 'wallet-', before));
+    assert.equal(
+      grown,
+      await grownTree(world.store, 'wallet-', { size: 0, peaks: [], position: '0' }),
+    );
+    before = grown;
+  }
+  assert.is(before.size, 3);
+});
+
+test('a checkpoint from before wallets were counted proves what it always did', async () => {
+  const { world, first } = await worldWith('30');
+  const event = world.store.log.findLast(({ stream }) => stream.startsWith('ledger_checkpoint-'));
+  const former = withoutHeads(event?.data as Checkpoint);
+  const statement = withoutHeads(JSON.parse(former.statement));
+  const unsigned = canonicalJson({ ...statement, version: 1 });
+  Object.assign(event ?? {}, {
+    data: { ...former, statement: unsigned, signature: signingKey.sign(unsigned) },
+    metadata: { ...event?.metadata, schema_version: 1 },
+  });
+  const lines = await world.exported(id, { withProofs: true, since: first.id });
+  const found = await finding(lines, key, held(first));
+  assert.match(found, new RegExp(`signed up to revision 3 by \\S+, which extends ${first.id}$`));
+});
+
+test('the operator finds a checkpoint that was signed over other last events', async () => {
+  const { world, second } = await worldWith('30');
+  const event = world.store.log.findLast(({ stream }) => stream.startsWith('ledger_checkpoint-'));
+  Object.assign(event?.data ?? {}, { heads_root: 'f'.repeat(64) });
+  const check = await createCheckpointCheck(world.store);
+  for (const stored of world.store.log) check.take(stored);
+  assert.equal(
+    check.report().lost.map((lost) => lost.id),
+    [second.id],
   );
 });
 

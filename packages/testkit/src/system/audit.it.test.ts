@@ -96,7 +96,7 @@ test('an export is proved on an empty machine, from one checkpoint to the next',
   assert.is(
     line,
     `OK wallet-${tenant.environmentId}.${walletId}: 4 events, credit balance 65, ` +
-      `signed up to revision 3 by ${second.id}, which extends ${first.id}`,
+      `signed up to revision 3 by ${second.id}, wallet 1 of 1, which extends ${first.id}`,
   );
   const balance = (await tenant.ok('GET', `/wallets/${walletId}`)).credit_balance;
   assert.is(balance, '65');
