@@ -1,17 +1,24 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { apiBeside } from './api-beside.ts';
 
 const test = suite('top-ups over HTTP');
 
 let stack: Stack;
 let tenant: TestTenant;
+let other: Awaited<ReturnType<typeof apiBeside>>;
 test.before(async () => {
   stack = await startStack();
   tenant = await stack.tenant('topups');
+  other = await apiBeside(stack, {});
 });
-test.after(() => stack.stop());
+test.after(async () => {
+  await other?.stop();
+  await stack.stop();
+});
 
 const makeWallet = async (name: string, body: object = {}): Promise<string> => {
   const customer = await tenant.ok('POST', '/customers', { external_id: name, name });
@@ -97,6 +104,28 @@ test('debits at the same time that all end below the threshold make one order', 
   await Promise.all(debits);
   assert.is((await tenant.ok('GET', `/wallets/${id}/balance`)).credit_balance, '60');
   assert.is((await entriesWith(id, 'pending')).length, 1);
+});
+
+test('two processes: an order and a hold end once, and each knows what ended in the other', async () => {
+  const id = await makeWallet('processes', { initial_credits_to_load: '100' });
+  const beside = caller(other.baseUrl, tenant.apiKey);
+  await beside.untilKnown();
+  for (let round = 0; round < 5; round += 1) {
+    const { wallet_transaction: entry } = await order(id);
+    const { id: hold } = await tenant.ok('POST', `/wallets/${id}/holds`, { credits: '1' });
+    const complete = `/wallets/transactions/${entry.id}/complete`;
+    const end = `/wallets/${id}/holds/${hold}/void`;
+    const [one, two, ...voids] = await Promise.all([
+      tenant.call('POST', complete),
+      beside.call('POST', complete),
+      tenant.call('POST', end),
+      beside.call('POST', end),
+    ]);
+    assert.equal([one.status, two.status], [200, 200]);
+    assert.equal(one.body.wallet_transaction, two.body.wallet_transaction);
+    assert.equal(voids.map(({ status }) => status).sort(), [200, 400]);
+  }
+  assert.is((await tenant.ok('GET', `/wallets/${id}/balance`)).credit_balance, '350');
 });
 
 test.run();
