@@ -254,8 +254,8 @@ test('what was asked for by hand goes out although the rest is held back', async
   await failUntilOpen(connection);
   await world.query(
     `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, trigger, state, next_at)
-     values ($1, $2, $3, 'cust_1', 'resend', 'pending', 'epoch')`,
+       (event_id, endpoint_id, environment_id, resource_id, trigger, copy, state, next_at)
+     values ($1, $2, $3, 'cust_1', 'resend', 'wtask_1', 'pending', 'epoch')`,
     [message, id, environment],
   );
   const [claimed, ...others] = await claim(connection);

@@ -74,7 +74,7 @@ export async function readPast(
        from counterfoil.webhook_messages message
        left join counterfoil.webhook_deliveries delivery
          on delivery.event_id = message.event_id and delivery.endpoint_id = $2
-        and delivery.trigger in ('scheduled', 'recovery')
+        and delivery.copy = ''
       where message.environment_id = $1 and message.event_id > $3 and message.position > 0
         and message.occurred_at >= $4 and message.occurred_at < $5
       order by message.event_id limit $6`,
@@ -115,16 +115,16 @@ export async function requeue(
  */
 export async function queueByHand(
   connection: Connection,
-  { environment_id, endpoint_id }: OpenTask,
+  { id, environment_id, endpoint_id }: OpenTask,
   messageId: string,
   trigger: 'resend' | 'test',
 ): Promise<boolean> {
   const { count } = await connection.query(
     `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, trigger, state, next_at)
-     select event_id, $3, environment_id, resource_id, $4, 'pending', 'epoch'
+       (event_id, endpoint_id, environment_id, resource_id, trigger, copy, state, next_at)
+     select event_id, $3, environment_id, resource_id, $4, $5, 'pending', 'epoch'
        from counterfoil.webhook_messages where environment_id = $1 and event_id = $2`,
-    [environment_id, messageId, endpoint_id, trigger],
+    [environment_id, messageId, endpoint_id, trigger, id],
     { name: 'webhook_queue_by_hand' },
   );
   return count > 0;

@@ -44,9 +44,13 @@ export function startTasks(options: TasksOptions): Loop {
   });
 }
 
-/** Brings one task a step further. Several workers may try: the lock lets one at a time. */
-export const workOnNext = (connection: Connection, endpoints: Endpoints): Promise<boolean> =>
-  withQueueLock(connection, 'queue', async () => {
+/**
+ * Brings one task a step further; false when there is none. Several workers may try: the lock lets
+ * one at a time. It is not taken as long as there is nothing to do.
+ */
+export async function workOnNext(connection: Connection, endpoints: Endpoints): Promise<boolean> {
+  if ((await nextTask(connection)) === null) return false;
+  return await withQueueLock(connection, 'queue', async () => {
     const task = await nextTask(connection);
     if (!task) return false;
     const targets = await endpoints.targets(connection, [task.environment_id]);
@@ -54,6 +58,7 @@ export const workOnNext = (connection: Connection, endpoints: Endpoints): Promis
     await recordStep(connection, task, await stepOf(connection, task, target));
     return true;
   });
+}
 
 async function stepOf(
   connection: Connection,

@@ -118,10 +118,15 @@ export async function findMessage(
 export async function listAttempts(
   reads: OperationalReads,
   { principal }: Caller,
-  of: { readonly column: 'endpoint_id' | 'event_id'; readonly id: string },
+  of: { readonly kind: 'endpoint' | 'message'; readonly id: string },
   { limit, offset, start_time, end_time }: AttemptFilter,
 ): Promise<Page<AttemptResource>> {
-  const where = `environment_id = $1 and ${of.column} = $2
+  // Through the deliveries of a message, which have an index for that; attempts have none.
+  const about = {
+    endpoint: 'endpoint_id = $2',
+    message: 'delivery_id in (select id from counterfoil.webhook_deliveries where event_id = $2)',
+  }[of.kind];
+  const where = `environment_id = $1 and ${about}
     and ($3::timestamptz is null or recorded_at >= $3)
     and ($4::timestamptz is null or recorded_at <= $4)`;
   const values = [principal.environmentId, of.id, start_time ?? null, end_time ?? null];

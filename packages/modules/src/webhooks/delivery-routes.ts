@@ -102,7 +102,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     response: pageSchema(attemptSchema),
     handle: async (context, { params: { id }, query }) => {
       await requireMessage(options, context, id);
-      return listAttempts(options.reads, context, { column: 'event_id', id }, query);
+      return listAttempts(options.reads, context, { kind: 'message', id }, query);
     },
   }),
   'GET /webhooks/endpoints/{id}/attempts': route({
@@ -115,7 +115,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     response: pageSchema(attemptSchema),
     handle: async (context, { params: { id }, query }) => {
       await loadEndpoint(context, id);
-      return listAttempts(options.reads, context, { column: 'endpoint_id', id }, query);
+      return listAttempts(options.reads, context, { kind: 'endpoint', id }, query);
     },
   }),
   'GET /webhooks/endpoints/{id}/stats': route({

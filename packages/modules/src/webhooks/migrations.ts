@@ -103,26 +103,25 @@ const lanes: Migration = {
         add column lane text collate "C",
         add column trigger text not null default 'scheduled' check (trigger in
           ('scheduled', 'recovery', 'resend', 'test')),
+        add column copy text collate "C" not null default '',
         add column queued_at timestamptz not null default now(),
         drop constraint webhook_deliveries_event_id_endpoint_id_key`.execute(database);
     await sql`
       update counterfoil.webhook_deliveries set lane = resource_id, queued_at = created_at`.execute(
       database,
     );
+    // What was asked for by hand bears the id of its task, so that it too comes about once.
     await sql`
       create unique index webhook_deliveries_once on counterfoil.webhook_deliveries
-        (event_id, endpoint_id) where trigger in ('scheduled', 'recovery')`.execute(database);
-    await sql`
-      create index webhook_deliveries_event on counterfoil.webhook_deliveries
-        (event_id)`.execute(database);
+        (event_id, endpoint_id, copy)`.execute(database);
+    // By environment first: an index by endpoint would be taken for the queue's, which are smaller.
     await sql`
       create index webhook_deliveries_endpoint on counterfoil.webhook_deliveries
-        (endpoint_id, created_at)`.execute(database);
+        (environment_id, endpoint_id, created_at)`.execute(database);
     await sql`drop index counterfoil.webhook_deliveries_lane`.execute(database);
     await sql`
       create index webhook_deliveries_lane on counterfoil.webhook_deliveries
-        (endpoint_id, lane, id)
-        where state in ('pending', 'waiting', 'sending') and lane is not null`.execute(database);
+        (endpoint_id, lane, id) where state in ('pending', 'waiting', 'sending')`.execute(database);
     await sql`
       create index webhook_messages_environment on counterfoil.webhook_messages
         (environment_id, event_id)`.execute(database);
@@ -205,7 +204,7 @@ const tasks: Migration = {
        where delivery.id = attempt.delivery_id`.execute(database);
     await sql`
       create index webhook_attempts_endpoint on counterfoil.webhook_attempts
-        (endpoint_id, recorded_at)`.execute(database);
+        (environment_id, endpoint_id, recorded_at)`.execute(database);
     await showToReaders(database);
   },
 };
