@@ -83,7 +83,7 @@ test('the feed is asked for the environment of the caller, and its page shown', 
   await callRoute(routes['GET /events'], context());
   assert.equal(asked, [
     ['tenant_01', 'env_01', '7', 20],
-    ['tenant_01', 'env_01', null, 100],
+    ['tenant_01', 'env_01', null, 50],
   ]);
 });
 
@@ -92,6 +92,7 @@ test('a query that makes no sense is refused by name', () => {
   assert.equal(pointersOf(feedQuerySchema, { after_position: '1e3' }), ['/after_position']);
   assert.equal(pointersOf(feedQuerySchema, { limit: '0' }), ['/limit']);
   assert.equal(pointersOf(feedQuerySchema, { limit: '1001' }), ['/limit']);
+  assert.equal(pointersOf(feedQuerySchema, { limit: '1e2' }), ['/limit']);
 });
 
 test('types are listed by name, each with its schema', async () => {

@@ -1,7 +1,5 @@
+import { pageShape } from '@counterfoil/engine/define';
 import { z } from 'zod';
-
-/** Events of one page at most; a page is kept whole in memory. */
-const feedLimits = { default: 100, maximum: 1000 } as const;
 
 export const positionSchema = z
   .string()
@@ -13,13 +11,9 @@ export const feedQuerySchema = z.object({
   after_position: positionSchema
     .optional()
     .meta({ description: 'Events after this position; from the oldest that are kept when absent' }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(feedLimits.maximum)
-    .default(feedLimits.default)
-    .meta({ description: 'Events wanted. Those of one change come together, so it may be more' }),
+  limit: pageShape.limit.meta({
+    description: 'Events wanted. Those of one change come together, so it may be a few more',
+  }),
 });
 
 /** A public event, as polling clients get it. */
