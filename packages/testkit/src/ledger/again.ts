@@ -1,6 +1,6 @@
 import { type Command, wired } from './commands.ts';
-import { groupsOf, type History } from './history.ts';
-import { memoryClient } from './memory-client.ts';
+import { groupsOf, type History, newIdsIn } from './history.ts';
+import { type MemoryClient, memoryClient } from './memory-client.ts';
 import type { Trace } from './trace.ts';
 
 /** Carries out what left events once more: the same commands at the same instants, in another place. */
@@ -22,22 +22,36 @@ export async function playedAgain(history: History, traces: readonly Trace[]): P
     const trace = byRequest.get(correlation);
     if (!trace) {
       await client.settle(walletId);
+      await rename(events, client, walletId, names);
       continue;
     }
     const command = renamed(trace.command as Command, names, customer.body.id);
     const { key, sentAt: arrivedAt, requestId } = trace;
     const answer = await client.send({ ...wired(command, walletId), requestId, key, arrivedAt });
     if (command.kind === 'create') walletId = answer.body.id;
-    if (command.kind !== 'hold') continue;
-    const made = events.find(({ type }) => type === 'CreditsHeld')?.data.hold_id;
-    if (made) names.set(made, answer.body.id);
+    await rename(events, client, walletId, names);
   }
   return client.history(walletId);
+}
+
+/** Learns what holds and orders are called here that were made under another name there. */
+async function rename(
+  events: History,
+  client: MemoryClient,
+  walletId: string,
+  names: Map<string, string>,
+): Promise<void> {
+  const there = newIdsIn(events);
+  if (there.hold === '' && there.orders.length === 0) return;
+  const here = newIdsIn((await client.history(walletId)).slice(-events.length));
+  names.set(there.hold, here.hold);
+  for (const [index, id] of there.orders.entries()) names.set(id, here.orders[index] ?? '');
 }
 
 function renamed(command: Command, names: ReadonlyMap<string, string>, customer: string): Command {
   if (command.kind === 'create') {
     return { ...command, body: { ...command.body, customer_id: customer } };
   }
+  if ('order' in command) return { ...command, order: names.get(command.order) ?? '' };
   return 'hold' in command ? { ...command, hold: names.get(command.hold) ?? '' } : command;
 }

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyCommand, Command } from './commands.ts';
+import type { Faces } from './faces.ts';
 import type { Data } from './history.ts';
 import type { Effect } from './keeper.ts';
-import type { BulkRuling, Faces, Ruling } from './oracle.ts';
+import type { BulkRuling, Ruling } from './oracle.ts';
 import type { Trace } from './trace.ts';
 
 /** An answer, and what the oracle says of its command. */
@@ -45,7 +46,10 @@ function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
     case 'terminate':
       return checkWallet(body, faces);
     case 'top-up':
-      return checkWallet(body.wallet, faces) ?? checkEntry(body, effects, 'CreditsLoaded', numbers);
+      return checkWallet(body.wallet, faces) ?? checkTopUp(body, effects, numbers);
+    case 'complete':
+    case 'cancel':
+      return checkWallet(body.wallet, faces) ?? checkEnded(command, body, effects, numbers);
     case 'debit':
       return (
         checkWallet(body.wallet, faces) ?? checkEntry(body, effects, 'CreditsDebited', numbers)
@@ -72,6 +76,7 @@ export const facesIn = (wallet: Data): Faces => ({
   credits_available_breakdown: wallet.credits_available_breakdown,
   credits_held: wallet.credits_held,
   alert_state: wallet.alert_state,
+  auto_topup_status: wallet.auto_topup_status ?? null,
 });
 
 const checkWallet = (wallet: Data, faces: Faces): string | null =>
@@ -128,6 +133,44 @@ function checkEntry(
   const effect = effects.find((each) => each.type === type);
   if (!effect) return `an answer with an entry where there is no ${type}`;
   return differ('the entry', entryIn(body.wallet_transaction, numbers), entryEffect(effect));
+}
+
+/** A top-up is a load, or an order that leaves the balance as it is. */
+function checkTopUp(body: Data, effects: readonly Effect[], numbers: Numbers): string | null {
+  const ordered = effects.find(({ type, automatic }) => type === 'TopUpRequested' && !automatic);
+  if (!ordered) return checkEntry(body, effects, 'CreditsLoaded', numbers);
+  const entry = body.wallet_transaction;
+  const { id, reason, credits, amount, balance } = ordered;
+  const right = [id, 'pending', reason, credits, amount, balance, balance, '0'];
+  return differ('the order', orderIn(entry), right);
+}
+
+const orderIn = (entry: Data): unknown[] => [
+  entry.id,
+  entry.transaction_status,
+  entry.transaction_reason,
+  entry.credit_amount,
+  entry.amount,
+  entry.credit_balance_before,
+  entry.credit_balance_after,
+  entry.credits_available,
+];
+
+/** An order that has ended is shown as it ended, whoever asks for it once more. */
+function checkEnded(
+  command: Extract<Command, { kind: 'complete' | 'cancel' }>,
+  body: Data,
+  effects: readonly Effect[],
+  numbers: Numbers,
+): string | null {
+  const entry = body.wallet_transaction;
+  const status = command.kind === 'complete' ? 'completed' : 'failed';
+  const seen = [entry.id, entry.transaction_status];
+  const loaded = effects.find(({ order }) => order === command.order);
+  return (
+    differ('the order', seen, [command.order, status]) ??
+    (loaded ? differ('the entry', entryIn(entry, numbers), entryEffect(loaded)) : null)
+  );
 }
 
 function checkHold(body: Data, effects: readonly Effect[]): string | null {

@@ -22,6 +22,34 @@ export interface Hold {
   readonly parts: Lot[];
 }
 
+/** Credits that are loaded when somebody has paid for them. */
+export interface Order {
+  readonly id: string;
+  readonly reason: string;
+  readonly credits: bigint;
+  /** As the event says it: what was paid, or credits at the top-up rate. */
+  readonly amount: string;
+  readonly priority: number | null;
+  readonly expires: number | null;
+  readonly automatic: Automatic | null;
+}
+
+/** Which fall of the balance an automatic top-up answers, and the how many-th of its day it is. */
+export interface Automatic {
+  /** Number of the entry by which the balance fell. */
+  readonly crossing: number;
+  readonly day: string;
+  readonly number: number;
+}
+
+/** Settings of automatic top-up that are switched on. */
+export interface AutoTopUp {
+  readonly amount: bigint;
+  readonly threshold: bigint;
+  readonly isInvoiced: boolean;
+  readonly limit: number;
+}
+
 /** An alert level and the balance at which it is reached. */
 export interface Level {
   readonly state: string;
@@ -40,6 +68,16 @@ export interface Books {
   entries: number;
   lots: Lot[];
   holds: Hold[];
+  orders: readonly Order[];
+  /** How each order that is not open any more has ended. */
+  ended: Readonly<Record<string, 'completed' | 'failed'>>;
+  autoTopUp: AutoTopUp | null;
+  /** Last day of automatic top-ups, how many there were, and when they were stopped. */
+  day: string | null;
+  count: number;
+  stoppedOn: string | null;
+  /** Whether the last fall of the balance has its top-up already. */
+  isAnswered: boolean;
 }
 
 /** A copy that shares nothing that changes. */

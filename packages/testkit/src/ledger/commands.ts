@@ -48,10 +48,19 @@ export interface HoldBody {
   readonly description?: string;
 }
 
+export interface AutoTopUpBody {
+  readonly enabled: boolean;
+  readonly amount: string;
+  readonly threshold: string;
+  readonly invoicing: boolean;
+  readonly daily_limit?: number;
+}
+
 export interface SettingsBody {
   readonly name?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly alert_settings?: AlertBody | null;
+  readonly auto_topup?: AutoTopUpBody | null;
 }
 
 export type BulkEntryBody =
@@ -83,6 +92,7 @@ export type Command =
   | { readonly kind: 'void'; readonly hold: string }
   | { readonly kind: 'settings'; readonly body: SettingsBody }
   | { readonly kind: 'bulk'; readonly body: BulkBody }
+  | { readonly kind: 'complete' | 'cancel'; readonly order: string }
   | { readonly kind: 'terminate' }
   | { readonly kind: 'freeze' | 'unfreeze' };
 
@@ -116,13 +126,18 @@ const routes = {
   terminate: 'POST /wallets/{id}/terminate',
   capture: 'POST /wallets/{id}/holds/{hold_id}/capture',
   void: 'POST /wallets/{id}/holds/{hold_id}/void',
+  complete: 'POST /wallets/transactions/{id}/complete',
+  cancel: 'POST /wallets/transactions/{id}/cancel',
   create: 'POST /wallets',
 } as const;
 
 /** A command for a wallet as a request. */
 export function wired(command: AnyCommand, walletId: string): WireCommand {
   const route = routes[command.kind === 'bad' ? command.of : command.kind];
-  const all = { id: walletId, hold_id: 'hold' in command ? command.hold : '' };
+  const all = {
+    id: 'order' in command ? command.order : walletId,
+    hold_id: 'hold' in command ? command.hold : '',
+  };
   const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof all);
   const params = Object.fromEntries(names.map((name) => [name, all[name]]));
   const [, pattern = ''] = route.split(' ');

@@ -30,6 +30,15 @@ const entryOf = ({ type, data }: HistoryEvent): Effect => ({
   after: data.credit_balance_after,
 });
 
+const automaticOf = ({ automatic }: Data, numbers: Numbers) =>
+  automatic
+    ? {
+        crossing: numbers.get(automatic.crossing),
+        day: automatic.day,
+        number: automatic.number,
+      }
+    : null;
+
 /**
  * What an event says, as the oracle puts it: figures and numbers of entries. Throws for a type that
  * the oracle does not know, so that nothing can be added that nobody checks.
@@ -39,7 +48,23 @@ export function effectOf(event: HistoryEvent, numbers: Numbers): Effect {
   switch (type) {
     case 'CreditsLoaded': {
       const { credits_available: available, priority, expires_at: expires } = data;
-      return { ...entryOf(event), available, priority, expires };
+      const order = data.requested ? data.transaction_id : null;
+      const automatic = automaticOf(data, numbers);
+      return { ...entryOf(event), available, priority, expires, order, automatic };
+    }
+    case 'TopUpRequested': {
+      const { transaction_id: id, reason, credits, amount, priority, expires_at: expires } = data;
+      const { credit_balance: balance } = data;
+      const automatic = automaticOf(data, numbers);
+      return { type, id, reason, credits, amount, priority, expires, balance, automatic };
+    }
+    case 'TopUpFailed': {
+      const { transaction_id: id, cause, failed_at: at, credit_balance: balance } = data;
+      return { type, id, cause, at, balance };
+    }
+    case 'AutomaticTopUpStopped': {
+      const { day, limit, credit_balance: balance } = data;
+      return { type, crossing: numbers.get(data.crossing), day, limit, balance };
     }
     case 'CreditsDebited':
       return { ...entryOf(event), drawn: drawsOf(data.drawn, numbers) };

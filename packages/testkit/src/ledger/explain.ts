@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { checkAnswer, checkReplay, isConflictOf, type Judged } from './answers.ts';
 import type { AnyCommand, Command } from './commands.ts';
 import { effectOf, entryNumbers } from './effects.ts';
-import { type Group, groupsOf, type History } from './history.ts';
+import { type Group, groupsOf, type History, newIdsIn } from './history.ts';
 import { Oracle } from './oracle.ts';
 import type { Trace } from './trace.ts';
 
@@ -60,7 +60,7 @@ interface First {
 }
 
 const keyOf = ({ command, key }: Trace): string =>
-  `${command.kind} ${'hold' in command ? command.hold : ''} ${key}`;
+  `${command.kind} ${'hold' in command ? command.hold : ''}${'order' in command ? command.order : ''} ${key}`;
 
 function firstOfKeys(
   groups: readonly Group[],
@@ -179,13 +179,16 @@ function explainGroup(
     event.type === 'RequestRefused' ? null : effectOf(event, numbers),
   );
   if (!trace) {
-    assert.equal(written, [...oracle.settle(at)], `revision ${revision}: what fell due`);
+    assert.equal(
+      written,
+      [...oracle.settle(at, newIdsIn(events))],
+      `revision ${revision}: what fell due`,
+    );
     return null;
   }
   const { command, answer } = trace;
   assert.is.not(command.kind, 'bad', `revision ${revision}: a wrong request left an event`);
-  const held = events.find(({ type }) => type === 'CreditsHeld')?.data.hold_id;
-  const ruling = oracle.run(command as Command, at, held);
+  const ruling = oracle.run(command as Command, at, newIdsIn(events));
   const what = `revision ${revision}: ${JSON.stringify(command)}`;
   if (ruling.kind === 'refused') {
     assert.equal(written, [null], `${what} should have been refused`);

@@ -68,12 +68,23 @@ export const walletTypes = [
   'WalletSettingsChanged',
   'CreditsHeld',
   'HoldReleased',
+  'TopUpRequested',
+  'TopUpFailed',
+  'AutomaticTopUpStopped',
   'BulkRecorded',
   'WalletFrozen',
   'WalletUnfrozen',
   'WalletClosed',
   'AlertStateChanged',
 ];
+
+/** Ids that the service gave in these events: of a hold, and of orders. */
+export const newIdsIn = (events: History) => ({
+  hold: String(events.find(({ type }) => type === 'CreditsHeld')?.data.hold_id ?? ''),
+  orders: events
+    .filter(({ type }) => type === 'TopUpRequested')
+    .map(({ data }) => String(data.transaction_id)),
+});
 
 /** Events that one request caused, or that fell due by themselves at one time. */
 export interface Group {

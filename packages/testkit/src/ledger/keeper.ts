@@ -1,4 +1,5 @@
 import {
+  type Automatic,
   available,
   type Books,
   copied,
@@ -8,32 +9,18 @@ import {
   type Hold,
   inOrder,
   type Lot,
+  type Order,
   putBack,
   take,
   total,
 } from './books.ts';
+import { assertLoadable, ending, isOver, type Load, Refused, shownInstant } from './refusals.ts';
 import { amountPlaces, creditsOf, ratePlaces, shownCredits, shownUnits, unitsOf } from './units.ts';
 
 /** An event as the oracle foresees it: its type and every figure that the rules determine. */
 export interface Effect {
   readonly type: string;
   readonly [field: string]: unknown;
-}
-
-/** Thrown for what the rules refuse. */
-export class Refused extends Error {
-  readonly details: Readonly<Record<string, unknown>> | null;
-  readonly isRemembered: boolean;
-  constructor(details: Readonly<Record<string, unknown>> | null, isRemembered = true) {
-    super('refused');
-    this.details = details;
-    this.isRemembered = isRemembered;
-  }
-
-  /** The same refusal with other details. */
-  with(details: Readonly<Record<string, unknown>>): Refused {
-    return new Refused(details, this.isRemembered);
-  }
 }
 
 /** What a wallet is made with, once and for all. */
@@ -43,21 +30,7 @@ export interface Terms {
   readonly topUpRate: string;
 }
 
-/** Credits to be loaded. `amount` is given when they were bought by an amount of money. */
-export interface Load {
-  readonly reason: string;
-  readonly credits: bigint;
-  readonly amount: bigint | null;
-  readonly priority: number | null;
-  readonly expires: number | null;
-}
-
 const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
-export const shownInstant = (time: number | null): string | null =>
-  time === null ? null : new Date(time).toISOString();
-/** The instant at which something ends is already too late for it. */
-const isOver = (time: number, moment: number): boolean => time <= moment;
-
 /** Keeps the books of one wallet: the movements, whatever asked for them. */
 export class Keeper {
   books: Books = {
@@ -69,7 +42,16 @@ export class Keeper {
     entries: 0,
     lots: [],
     holds: [],
+    orders: [],
+    ended: {},
+    autoTopUp: null,
+    day: null,
+    count: 0,
+    stoppedOn: null,
+    isAnswered: false,
   };
+  /** Ids that orders get, in their order: the oracle cannot know what the service calls them. */
+  orderIds: string[] = [];
   /** What has happened since the list was last emptied. */
   effects: Effect[] = [];
   readonly rate: bigint;
@@ -98,26 +80,36 @@ export class Keeper {
   }
 
   /** Loads credits as a lot of their own, after the debt is paid. */
-  load({ reason, credits, amount, priority, expires }: Load, at: number): void {
-    if (credits === 0n) throw new Refused({ credits: '0' }, false);
-    if (expires !== null && isOver(expires, at)) {
-      throw new Refused({ expires_at: shownInstant(expires) }, false);
-    }
+  load(load: Load, at: number, automatic: Automatic | null = null): void {
+    assertLoadable(load, at);
+    this.lot({ ...load, amount: this.amountOf(load), automatic }, null);
+  }
+
+  /** What is paid for credits: the amount that was given, else their worth at the top-up rate. */
+  amountOf({ credits, amount }: Load): string {
+    if (amount !== null) return shownCredits(amount);
+    return shownUnits(credits * this.topUpRate, amountPlaces);
+  }
+
+  /** Makes a lot; `order` is the id of the order that it was, if it was one. */
+  lot(load: Omit<Order, 'id'>, order: string | null): void {
+    const { reason, credits, amount, priority, expires, automatic } = load;
     const owed = debt(this.books);
     const left = credits > owed ? credits - owed : 0n;
-    const number = this.#entry('CreditsLoaded', reason, credits, credits, {
-      amount:
-        amount === null ? shownUnits(credits * this.topUpRate, amountPlaces) : shownCredits(amount),
+    const number = this.entry('CreditsLoaded', reason, credits, credits, {
+      amount,
       available: shownCredits(left),
       priority,
       expires: shownInstant(expires),
+      order,
+      automatic,
     });
     const isPurchased = purchases.includes(reason);
     if (left > 0n) this.books.lots.push({ number, isPurchased, priority, expires, left });
   }
 
   /** Books an entry and gives its number. `change` is signed, `credits` is not. */
-  #entry(
+  entry(
     type: string,
     reason: string,
     credits: bigint,
@@ -128,6 +120,8 @@ export class Keeper {
     const before = shownCredits(books.balance);
     books.balance += change;
     books.entries += 1;
+    const low = books.autoTopUp && books.balance <= books.autoTopUp.threshold;
+    if (!low) books.isAnswered = false;
     this.tell({
       type,
       number: books.entries,
@@ -152,7 +146,7 @@ export class Keeper {
   debit(credits: bigint, reason: string): void {
     this.#assertFunds(credits);
     const drawn = draws(this.books, this.#take(credits));
-    this.#entry('CreditsDebited', reason, credits, -credits, { drawn });
+    this.entry('CreditsDebited', reason, credits, -credits, { drawn });
   }
 
   /** Sets credits aside. */
@@ -182,7 +176,7 @@ export class Keeper {
     const back = this.#end(hold, owed);
     const drawn = draws(this.books, [...own, ...beyond]);
     const reason = 'MANUAL_BALANCE_DEBIT';
-    this.#entry('HoldCaptured', reason, credits, -credits, { id: hold.id, drawn, returned: back });
+    this.entry('HoldCaptured', reason, credits, -credits, { id: hold.id, drawn, returned: back });
   }
 
   /** Ends a hold: what is left of it pays the debt, the rest goes back. Says what went back. */
@@ -202,13 +196,16 @@ export class Keeper {
 
   /** Ends what has reached its time, moment by moment; nothing ends before `since`. */
   due(at: number, since = 0): void {
-    const { lots, holds } = this.books;
-    const things = [...lots, ...holds, ...holds.flatMap(({ parts }) => parts)];
+    const { lots, holds, orders } = this.books;
+    const things = [...lots, ...holds, ...orders, ...holds.flatMap(({ parts }) => parts)];
     const times = things.flatMap(({ expires }) => expires ?? []);
     const moments = times.filter((time) => isOver(time, at)).map((time) => Math.max(time, since));
     for (const moment of moments.toSorted((a, b) => a - b)) {
       for (const hold of ending(this.books.holds, moment)) {
         this.release(hold, 'expired', hold.expires ?? moment);
+      }
+      for (const order of ending(this.books.orders, moment)) {
+        this.giveUp(order, 'expired', order.expires ?? moment);
       }
       for (const lot of ending(inOrder(this.books.lots), moment)) this.#expire(lot, moment);
     }
@@ -217,17 +214,31 @@ export class Keeper {
   #expire(lot: Lot, moment: number): void {
     this.books.lots = this.books.lots.filter((other) => other !== lot);
     const credits = shownCredits(lot.left);
-    this.#entry('CreditsExpired', 'CREDIT_EXPIRED', lot.left, -lot.left, {
+    this.entry('CreditsExpired', 'CREDIT_EXPIRED', lot.left, -lot.left, {
       drawn: [[lot.number, credits, '0']],
       at: shownInstant(moment),
     });
   }
 
+  /** Ends an order without a load. */
+  giveUp(order: Order, cause: 'cancelled' | 'expired' | 'wallet_closed', at: number): void {
+    this.books.orders = this.books.orders.filter((other) => other !== order);
+    this.books.ended = { ...this.books.ended, [order.id]: 'failed' };
+    this.tell({
+      type: 'TopUpFailed',
+      id: order.id,
+      cause,
+      at: shownInstant(at),
+      balance: shownCredits(this.books.balance),
+    });
+  }
+
   /** Takes all that is left, at the end. */
-  takeRest(): void {
+  takeRest(at: number): void {
     const { balance, holds } = this.books;
     if (balance < 0n) throw new Refused({ credit_balance: shownCredits(balance) });
     if (holds.length > 0) throw new Refused({ holds: holds.map(({ id }) => id) });
+    for (const order of this.books.orders) this.giveUp(order, 'wallet_closed', at);
     if (balance > 0n) this.debit(balance, 'WALLET_TERMINATION');
   }
 
@@ -269,12 +280,3 @@ export class Keeper {
     this.effects.push(effect);
   }
 }
-
-/** What has ended by a moment, in the order of time; of one time in the order given. */
-const ending = <Item extends { readonly expires: number | null }>(
-  items: readonly Item[],
-  moment: number,
-): Item[] =>
-  items
-    .filter(({ expires }) => expires !== null && isOver(expires, moment))
-    .toSorted((a, b) => (a.expires ?? 0) - (b.expires ?? 0));

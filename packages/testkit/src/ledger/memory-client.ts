@@ -14,7 +14,7 @@ import {
   type TenantId,
   type UserId,
 } from '@counterfoil/kernel';
-import { modules } from '@counterfoil/modules';
+import { customers, wallets } from '@counterfoil/modules';
 import { fieldsOf } from '../../../engine/src/http/fields.ts';
 import { problemBody } from '../../../engine/src/http/problem-body.ts';
 import { memoryWorld } from '../memory-world.ts';
@@ -48,9 +48,7 @@ const principal: Principal = {
 /** Who acts in memory: his tenant and environment. */
 export const memoryPrincipal = principal;
 
-const slices = modules({ secrets: null }).filter(({ name }) =>
-  ['customers', 'wallets'].includes(name),
-);
+const slices = [customers({ inUse: [] }), wallets];
 const dueWork = slices.flatMap((slice) => slice.dueWork ?? []);
 const aggregates = slices.flatMap((slice) => slice.aggregates);
 const routes: Readonly<Record<string, AnyRoute>> = Object.assign(

@@ -1,16 +1,10 @@
-import { available, copied, held, type Level, total } from './books.ts';
+import { copied, type Level } from './books.ts';
 import type { AlertBody, BulkEntryBody, Command, CreateBody, TopUpBody } from './commands.ts';
-import { type Effect, Keeper, type Load, type Refused } from './keeper.ts';
-import {
-  amountPlaces,
-  creditPlaces,
-  creditsOf,
-  halfEven,
-  ratePlaces,
-  shownCredits,
-  shownUnits,
-  unitsOf,
-} from './units.ts';
+import { type Faces, facesOf } from './faces.ts';
+import { type Effect, Keeper } from './keeper.ts';
+import { autoTopUpOf, conclude, endOrder, invoiced, order } from './orders.ts';
+import type { Load, Refused } from './refusals.ts';
+import { creditPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from './units.ts';
 
 /** What a command leads to. A refusal leaves no trace but that it may be remembered. */
 export type Ruling =
@@ -30,21 +24,22 @@ export type BulkRuling =
   | { readonly number: number }
   | { readonly details: Readonly<Record<string, unknown>> | null };
 
-/** What can be seen of a wallet. */
-export interface Faces {
-  readonly wallet_status: string;
-  readonly credit_balance: string;
-  readonly balance: string;
-  readonly credits_available_breakdown: { readonly free: string; readonly purchased: string };
-  readonly credits_held: string;
-  readonly alert_state: string;
+/** Ids that the service has given: of the hold that a command made, and of its orders. */
+export interface NewIds {
+  readonly hold: string;
+  readonly orders: readonly string[];
 }
+
+const noIds: NewIds = { hold: '', orders: [] };
 
 /** The commands that move credits. */
 type Movement = Extract<
   Command,
   { kind: 'top-up' | 'debit' | 'hold' | 'capture' | 'void' | 'bulk' | 'terminate' }
 >;
+
+type Ending = Extract<Command, { kind: 'complete' | 'cancel' }>;
+const isEnding = (command: Command): command is Ending => 'order' in command;
 
 const isTurn = (command: Command): command is Extract<Command, { kind: 'freeze' | 'unfreeze' }> =>
   command.kind === 'freeze' || command.kind === 'unfreeze';
@@ -66,9 +61,10 @@ export class Oracle {
     this.#keeper = new Keeper({ mayOwe: body.wallet_type === 'POST_PAID', rate, topUpRate });
   }
 
-  /** Does a command at a time. `newHold` is the id that a hold got. A refusal changes nothing. */
-  run(command: Command, at: number, newHold = ''): Ruling {
+  /** Does a command at a time, with the ids that it was given. A refusal changes nothing. */
+  run(command: Command, at: number, { hold: newHold, orders }: NewIds = noIds): Ruling {
     const results: BulkRuling[] = [];
+    this.#keeper.orderIds = [...orders];
     this.#keeper.effects = [];
     const refused = this.#keeper.attempt(() => this.#do(command, at, newHold, results));
     if (!refused) return { kind: 'done', effects: this.#keeper.effects, results };
@@ -86,47 +82,24 @@ export class Oracle {
   }
 
   /** Ends what is due, as the service does by itself. */
-  settle(at: number): readonly Effect[] {
+  settle(at: number, { orders }: NewIds = noIds): readonly Effect[] {
     this.#keeper.effects = [];
+    this.#keeper.orderIds = [...orders];
     this.#keeper.due(at);
-    this.#keeper.judge();
+    conclude(this.#keeper, at);
     return this.#keeper.effects;
   }
 
   /** When something ends by itself between two times. */
   endings(after: number, upTo: number): number[] {
-    const { lots, holds } = this.#keeper.books;
-    return [...lots, ...holds]
+    const { lots, holds, orders } = this.#keeper.books;
+    return [...lots, ...holds, ...orders]
       .flatMap(({ expires }) => expires ?? [])
       .filter((time) => time > after && time <= upTo);
   }
 
   faces(): Faces {
-    const { books, rate } = this.#keeper;
-    const part = (isPurchased: boolean) =>
-      shownCredits(total(books.lots.filter((lot) => lot.isPurchased === isPurchased)));
-    return {
-      wallet_status: books.status,
-      credit_balance: shownCredits(books.balance),
-      balance: shownUnits(books.balance * rate, amountPlaces),
-      credits_available_breakdown: { free: part(false), purchased: part(true) },
-      credits_held: shownCredits(held(books)),
-      alert_state: books.alert,
-    };
-  }
-
-  /** Credits that can be taken, in billionths. */
-  available(): bigint {
-    return available(this.#keeper.books);
-  }
-
-  /** Unspent credits of each load, by its number. */
-  loads(): ReadonlyMap<number, string> {
-    return new Map(this.#keeper.books.lots.map(({ number, left }) => [number, shownCredits(left)]));
-  }
-
-  openHolds(): readonly string[] {
-    return this.#keeper.books.holds.map(({ id }) => id);
+    return facesOf(this.#keeper.books, this.#keeper.rate);
   }
 
   #do(command: Command, at: number, newHold: string, results: BulkRuling[]): void {
@@ -135,21 +108,29 @@ export class Oracle {
       this.#create(command.body, at);
       return;
     }
+    if (isEnding(command)) {
+      endOrder(keeper, command.order, command.kind === 'complete' ? 'completed' : 'failed', at);
+      return;
+    }
     keeper.assertOpen();
     if (isTurn(command)) {
       this.#turn(command.kind === 'freeze' ? 'frozen' : 'active');
       return;
     }
     if (command.kind === 'settings') {
-      if (!this.#change(command.body)) return;
-    } else {
-      const isTaking = ['debit', 'hold', 'capture'].includes(command.kind);
-      if (isTaking) keeper.assertNotFrozen();
-      keeper.due(at);
-      this.#move(command, at, newHold, results);
+      if (this.#change(command.body)) keeper.judge();
+      return;
+    }
+
+    const isTaking = ['debit', 'hold', 'capture'].includes(command.kind);
+    if (isTaking) keeper.assertNotFrozen();
+    keeper.due(at);
+    this.#move(command, at, newHold, results);
+    if (command.kind !== 'terminate') {
+      conclude(keeper, at);
+      return;
     }
     keeper.judge();
-    if (command.kind !== 'terminate') return;
     keeper.books.status = 'closed';
     keeper.tell({ type: 'WalletClosed' });
   }
@@ -158,7 +139,10 @@ export class Oracle {
     const keeper = this.#keeper;
     switch (command.kind) {
       case 'top-up':
-        for (const load of this.#loadsOf(command.body)) keeper.load(load, at);
+        for (const load of this.#loadsOf(command.body)) {
+          if (load.reason === invoiced) order(keeper, load, at);
+          else keeper.load(load, at);
+        }
         return;
       case 'debit': {
         const { credits, transaction_reason = 'MANUAL_BALANCE_DEBIT' } = command.body;
@@ -183,7 +167,7 @@ export class Oracle {
         keeper.tell({ type: 'BulkRecorded', results: [...results] });
         return;
       case 'terminate':
-        keeper.takeRest();
+        keeper.takeRest(at);
         return;
       default:
         command satisfies never;
@@ -193,7 +177,10 @@ export class Oracle {
   #create(body: CreateBody, at: number): void {
     const keeper = this.#keeper;
     keeper.tell({ type: 'WalletCreated' });
-    keeper.books.settings = { alert_settings: JSON.stringify(body.alert_settings ?? null) };
+    keeper.books.settings = {
+      alert_settings: JSON.stringify(body.alert_settings ?? null),
+      auto_topup: 'null',
+    };
     keeper.books.levels = levelsOf(body.alert_settings ?? null);
     const credits = creditsOf(body.initial_credits_to_load ?? '0');
     const expires = instant(body.initial_credits_expiry_date_utc);
@@ -215,6 +202,8 @@ export class Oracle {
     if (changed.length === 0) return false;
     books.settings = { ...books.settings, ...Object.fromEntries(changed) };
     books.levels = levelsOf(JSON.parse(books.settings.alert_settings ?? 'null'));
+    books.autoTopUp = autoTopUpOf(JSON.parse(books.settings.auto_topup ?? 'null'));
+    if (changed.some(([name]) => name === 'auto_topup')) books.isAnswered = false;
     this.#keeper.tell({ type: 'WalletSettingsChanged' });
     return true;
   }

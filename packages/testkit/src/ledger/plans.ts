@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AlertBody } from './commands.ts';
+import type { AlertBody, AutoTopUpBody } from './commands.ts';
 
 /**
  * What is to be asked of a wallet, before it is known when and under which ids: times count from the
@@ -23,6 +23,8 @@ export type Plan =
   | { readonly kind: 'settle' }
   | { readonly kind: 'freeze' | 'unfreeze' }
   | { readonly kind: 'alerts'; readonly levels: AlertBody | null }
+  | { readonly kind: 'auto'; readonly settings: AutoTopUpBody | null }
+  | { readonly kind: 'complete' | 'cancel'; readonly back: number }
   | { readonly kind: 'rename'; readonly name: string }
   | {
       readonly kind: 'bulk';
@@ -80,6 +82,22 @@ const reasons = fc.constantFrom(
   'PURCHASED_CREDIT_DIRECT',
   'SUBSCRIPTION_CREDIT_GRANT',
   'CREDIT_NOTE',
+  'PURCHASED_CREDIT_INVOICED',
+  'PURCHASED_CREDIT_INVOICED',
+);
+
+const autoTopUps: fc.Arbitrary<AutoTopUpBody | null> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(null) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      enabled: fc.constantFrom(true, true, true, false),
+      amount: fc.constantFrom('5', '30', '0.000000001'),
+      threshold: fc.constantFrom('0', '20', '1000'),
+      invoicing: fc.boolean(),
+      daily_limit: fc.constantFrom(1, 2, 5),
+    }),
+  },
 );
 
 /** Levels in their full form, so that equal settings are written in one way only. */
@@ -132,7 +150,7 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
   ),
   weighted(5, fc.record({ kind: fc.constant('hold' as const), credits: figure, ahead })),
   weighted(
-    4,
+    6,
     fc.record({
       kind: fc.constant('capture' as const),
       back,
@@ -143,6 +161,8 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
   weighted(1, fc.record({ kind: fc.constant('freeze' as const) })),
   weighted(3, fc.record({ kind: fc.constantFrom('unfreeze' as const, 'settle' as const) })),
   weighted(2, fc.record({ kind: fc.constant('alerts' as const), levels })),
+  weighted(2, fc.record({ kind: fc.constant('auto' as const), settings: autoTopUps })),
+  weighted(5, fc.record({ kind: fc.constantFrom('complete' as const, 'cancel' as const), back })),
   weighted(
     1,
     fc.record({ kind: fc.constant('rename' as const), name: fc.constantFrom('One', 'Two') }),

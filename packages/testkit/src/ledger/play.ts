@@ -1,7 +1,8 @@
 import { badCommands } from './bad-commands.ts';
 import type { LedgerClient } from './client.ts';
 import { type AnyCommand, type CreateBody, wired } from './commands.ts';
-import type { History } from './history.ts';
+import type { Data, History } from './history.ts';
+import { invoiced } from './orders.ts';
 import type { BulkPlan, Plan, Script } from './plans.ts';
 import type { Trace } from './trace.ts';
 
@@ -52,6 +53,7 @@ class Stage {
   readonly #options: PlayOptions;
   readonly #keyed: { readonly command: AnyCommand; readonly key: string }[] = [];
   readonly #holds: string[] = [];
+  readonly #orders: string[] = [];
   #moment = 0;
   #sent = 0;
 
@@ -118,7 +120,17 @@ class Stage {
     if (command.kind === 'hold' && answer.status === 201) {
       if (!this.#holds.includes(answer.body.id)) this.#holds.push(answer.body.id);
     }
+    this.#noteOrder(answer.body);
     return answer;
+  }
+
+  /** Orders are known by the answers: the one that was asked for, and one that the wallet made. */
+  #noteOrder({ wallet, wallet_transaction: entry, ...shown }: Data): void {
+    const isPending = entry?.transaction_status === 'pending';
+    const status = (wallet ?? shown).auto_topup_status;
+    for (const id of [isPending ? entry.id : undefined, status?.pending_transaction_id]) {
+      if (id !== undefined && !this.#orders.includes(id)) this.#orders.push(id);
+    }
   }
 
   #next(): number {
@@ -141,7 +153,9 @@ class Stage {
           [plan.by]: plan.figure,
           ...(expiry === undefined ? {} : { expiry_date_utc: expiry }),
           ...(plan.priority === null ? {} : { priority: plan.priority }),
-          ...(plan.bonus === null ? {} : { bonus_credits_to_add: plan.bonus }),
+          ...(plan.bonus === null || plan.reason === invoiced
+            ? {}
+            : { bonus_credits_to_add: plan.bonus }),
         };
         return { kind: 'top-up', body };
       }
@@ -166,6 +180,13 @@ class Stage {
         const hold = this.#holds.at(-1 - plan.back);
         return hold ? { kind: 'void', hold } : { kind: 'hold', body: { credits: '1' } };
       }
+      case 'complete':
+      case 'cancel': {
+        const order = this.#orders.at(-1 - plan.back);
+        return order ? { kind: plan.kind, order } : { kind: 'unfreeze' };
+      }
+      case 'auto':
+        return { kind: 'settings', body: { auto_topup: plan.settings } };
       case 'alerts':
         return { kind: 'settings', body: { alert_settings: plan.levels } };
       case 'rename':

@@ -27,6 +27,12 @@ const alerts: Plan = {
   },
 };
 
+/** Tops itself up whenever it can, twice a day. */
+const topItselfUp = (invoicing: boolean): Plan => ({
+  kind: 'auto',
+  settings: { enabled: true, amount: '2', threshold: '100000', invoicing, daily_limit: 2 },
+});
+
 /** A story in which everything happens that a wallet can do. */
 export const fullStory = (type: Script['type'] = 'PRE_PAID'): Script => ({
   type,
@@ -60,6 +66,21 @@ export const fullStory = (type: Script['type'] = 'PRE_PAID'): Script => ({
       1,
       true,
     ),
+    step(topUp('11', { reason: 'PURCHASED_CREDIT_INVOICED', ahead: 50 })),
+    step(topUp('12', { reason: 'PURCHASED_CREDIT_INVOICED', by: 'amount' }), 0, true),
+    step({ kind: 'complete', back: 1 }, 0, true),
+    step({ kind: 'complete', back: 1 }),
+    step({ kind: 'cancel', back: 1 }),
+    step({ kind: 'cancel', back: 0 }),
+    step(topUp('13', { reason: 'PURCHASED_CREDIT_INVOICED' })),
+    step(topItselfUp(true)),
+    step(debit('1')),
+    step({ kind: 'complete', back: 0 }),
+    step(debit('1')),
+    step(topItselfUp(false)),
+    step({ kind: 'cancel', back: 0 }),
+    step(debit('1')),
+    step({ kind: 'auto', settings: null }),
     step({ kind: 'freeze' }),
     step(debit('1'), 0, true),
     step(topUp('1')),

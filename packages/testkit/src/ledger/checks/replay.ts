@@ -20,25 +20,42 @@ export class Replay {
   status: 'active' | 'frozen' | 'closed' = 'active';
   created: Data = {};
   alertSettings: Data | null = null;
+  autoTopUp: Data | null = null;
+  /** Entries by which the balance fell and that have their automatic top-up. */
+  readonly crossings = new Set<string>();
   alert = 'ok';
   readonly lots = new Map<string, ReplayedLot>();
   readonly holds = new Map<string, Hold>();
   /** What became of each hold that was ever made. */
   readonly ends = new Map<string, 'open' | 'captured' | 'voided' | 'expired'>();
 
+  /** What has become of each order of credits. */
+  readonly orders = new Map<string, 'pending' | 'completed' | 'failed'>();
+
   /** Takes the next event. Types that change nothing here are passed over. */
   take(event: HistoryEvent): void {
     const { type, data } = event;
+    if (data.automatic) this.crossings.add(data.automatic.crossing);
     switch (type) {
       case 'WalletCreated':
         this.created = data;
         this.alertSettings = data.alert_settings;
+        this.autoTopUp = data.auto_topup;
         return;
       case 'WalletSettingsChanged':
         if ('alert_settings' in data) this.alertSettings = data.alert_settings;
+        if ('auto_topup' in data) this.autoTopUp = data.auto_topup;
         return;
       case 'CreditsLoaded':
+        if (data.requested) this.#endOrder(event, 'completed');
         this.#load(data);
+        return;
+      case 'TopUpRequested':
+        must(!this.orders.has(data.transaction_id), event, 'the same order is made twice');
+        this.orders.set(data.transaction_id, 'pending');
+        return;
+      case 'TopUpFailed':
+        this.#endOrder(event, 'failed');
         return;
       case 'CreditsDebited':
       case 'CreditsExpired':
@@ -105,6 +122,12 @@ export class Replay {
       consumed: 0n,
       expired: 0n,
     });
+  }
+
+  #endOrder(event: HistoryEvent, status: 'completed' | 'failed'): void {
+    const id = String(event.data.transaction_id);
+    must(this.orders.get(id) === 'pending', event, `the order ${id} ends, and was not open`);
+    this.orders.set(id, status);
   }
 
   #draw(event: HistoryEvent, draw: Data, isExpiry: boolean): void {

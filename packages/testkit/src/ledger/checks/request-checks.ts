@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { differingFields } from '../answers.ts';
-import { type Data, groupsOf, type History, isEntry } from '../history.ts';
+import { type Data, groupsOf, type History, isEntry, newIdsIn } from '../history.ts';
 import type { Trace } from '../trace.ts';
 import { checker, must } from './fault.ts';
 
@@ -11,7 +11,7 @@ export interface Requested {
 }
 
 const operationOf = ({ command, key }: Trace): string =>
-  `${command.kind} ${'hold' in command ? command.hold : ''} ${key}`;
+  `${command.kind} ${'hold' in command ? command.hold : ''}${'order' in command ? command.order : ''} ${key}`;
 
 const bodyOf = ({ command }: Trace): Data => ('body' in command ? (command.body as Data) : {});
 
@@ -84,9 +84,14 @@ export const checkDurability = checker(
       history.filter(isEntry).map((event) => [event.data.transaction_id, event]),
     );
     must(entries.size === history.filter(isEntry).length, null, 'an entry is there twice');
+    const orders = new Set(newIdsIn(history).orders);
     for (const { answer, requestId } of traces) {
       for (const id of acknowledged(answer?.body ?? {})) {
-        must(entries.has(id), null, `${requestId} was told of ${id}, which is not in the log`);
+        must(
+          entries.has(id) || orders.has(id),
+          null,
+          `${requestId} was told of ${id}, which is not in the log`,
+        );
       }
     }
     if (published) assertPublished(history, published);
@@ -110,8 +115,8 @@ function assertPublished(history: History, published: readonly Published[]): voi
     revision,
     JSON.parse(text).transaction.id,
   ]);
-  const right = history
-    .filter(isEntry)
-    .map(({ revision, data }) => [revision, data.transaction_id]);
+  const isTold = ({ type }: { readonly type: string }) =>
+    isEntry({ type }) || type === 'TopUpRequested' || type === 'TopUpFailed';
+  const right = history.filter(isTold).map(({ revision, data }) => [revision, data.transaction_id]);
   must(isDeepStrictEqual(told, right), null, 'not every entry is published once');
 }

@@ -47,6 +47,15 @@ function assertAllowed(replay: Replay, event: HistoryEvent): void {
       'closes a wallet that has credits',
     );
   }
+  if (data.automatic && type !== 'TopUpFailed') {
+    const isActive = replay.status === 'active' || data.requested;
+    must(isActive, event, 'a wallet that is not active tops itself up');
+    const { threshold, enabled } = replay.autoTopUp ?? {};
+    const isNew = !data.requested;
+    const isLow = enabled && replay.balance <= creditsOf(threshold);
+    must(!isNew || isLow, event, 'tops itself up without need');
+    must(!isNew || !replay.crossings.has(data.automatic.crossing), event, 'answers a fall twice');
+  }
   if (type !== 'AlertStateChanged') return;
   must(data.before === replay.alert, event, `leaves ${data.before}, the state is ${replay.alert}`);
   must(data.after !== data.before, event, 'crosses nothing');

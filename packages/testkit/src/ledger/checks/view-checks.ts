@@ -58,13 +58,16 @@ function assertWallet(replay: Replay, { wallet, balance }: Reads): void {
 
 function assertEntries(replay: Replay, history: History, rows: readonly Data[]): void {
   const events = history.filter(isEntry);
-  must(rows.length === events.length, null, `${rows.length} entries, should be ${events.length}`);
+  const orders = [...replay.orders].filter(([, status]) => status !== 'completed');
+  const count = events.length + orders.length;
+  must(rows.length === count, null, `${rows.length} entries, should be ${count}`);
   const byId = new Map(rows.map((row) => [row.id, row]));
   for (const event of events) {
     const { data } = event;
     const row = byId.get(data.transaction_id) ?? {};
     const lot = replay.lots.get(data.transaction_id);
     const right: Data = {
+      transaction_status: 'completed',
       type: event.type === 'CreditsLoaded' ? 'credit' : 'debit',
       transaction_reason: data.reason,
       credit_amount: data.credits,
@@ -76,5 +79,9 @@ function assertEntries(replay: Replay, history: History, rows: readonly Data[]):
     for (const [name, value] of Object.entries(right)) {
       must(row[name] === value, event, `${name} is read as ${row[name]}, should be ${value}`);
     }
+  }
+  for (const [id, status] of orders) {
+    const seen: unknown = byId.get(id)?.transaction_status;
+    must(seen === status, null, `the order ${id} is read as ${seen}, should be ${status}`);
   }
 }

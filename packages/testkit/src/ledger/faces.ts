@@ -1,0 +1,40 @@
+import { type Books, held, total } from './books.ts';
+import { amountPlaces, shownCredits, shownUnits } from './units.ts';
+
+/** What can be seen of a wallet. */
+export interface Faces {
+  readonly wallet_status: string;
+  readonly credit_balance: string;
+  readonly balance: string;
+  readonly credits_available_breakdown: { readonly free: string; readonly purchased: string };
+  readonly credits_held: string;
+  readonly alert_state: string;
+  readonly auto_topup_status: Readonly<Record<string, unknown>> | null;
+}
+
+/** What books show, at a rate of credits in the smallest parts of a rate. */
+export function facesOf(books: Books, rate: bigint): Faces {
+  const part = (isPurchased: boolean) =>
+    shownCredits(total(books.lots.filter((lot) => lot.isPurchased === isPurchased)));
+  return {
+    wallet_status: books.status,
+    credit_balance: shownCredits(books.balance),
+    balance: shownUnits(books.balance * rate, amountPlaces),
+    credits_available_breakdown: { free: part(false), purchased: part(true) },
+    credits_held: shownCredits(held(books)),
+    alert_state: books.alert,
+    auto_topup_status: automaticFaces(books),
+  };
+}
+
+/** What automatic top-up has done so far; null for nothing. */
+function automaticFaces({ day, count, stoppedOn, orders }: Books): Faces['auto_topup_status'] {
+  if (day === null) return null;
+  const waiting = orders.find(({ automatic }) => automatic);
+  return {
+    day,
+    topups: count,
+    ...(stoppedOn === null ? {} : { stopped_on: stoppedOn }),
+    ...(waiting ? { pending_transaction_id: waiting.id } : {}),
+  };
+}

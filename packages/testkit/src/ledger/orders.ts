@@ -1,0 +1,121 @@
+import type { Automatic, AutoTopUp, Order } from './books.ts';
+import type { AutoTopUpBody } from './commands.ts';
+import type { Keeper } from './keeper.ts';
+import { assertLoadable, isOver, type Load, Refused, shownInstant } from './refusals.ts';
+import { creditsOf, shownCredits } from './units.ts';
+
+/** Orders of one wallet that may be open. */
+const ordersMaximum = 100;
+/** Automatic top-ups of a day where the settings do not say how many (decision 29). */
+const usualLimit = 10;
+export const invoiced = 'PURCHASED_CREDIT_INVOICED';
+
+/** Orders credits that are loaded when they are paid for. No balance changes. */
+export function order(
+  keeper: Keeper,
+  load: Load,
+  at: number,
+  automatic: Automatic | null = null,
+): void {
+  const { books } = keeper;
+  if (automatic === null && books.orders.length >= ordersMaximum) throw new Refused(null);
+  assertLoadable(load, at);
+  const id = keeper.orderIds.shift() ?? '';
+  const { reason, credits, priority, expires } = load;
+  const amount = keeper.amountOf(load);
+  books.orders = [...books.orders, { id, reason, credits, amount, priority, expires, automatic }];
+  keeper.tell({
+    type: 'TopUpRequested',
+    id,
+    reason,
+    credits: shownCredits(credits),
+    amount,
+    priority,
+    expires: shownInstant(expires),
+    balance: shownCredits(books.balance),
+    automatic,
+  });
+}
+
+/** Ends an order, with its load or without. What has ended before stays as it is. */
+export function endOrder(
+  keeper: Keeper,
+  id: string,
+  wanted: 'completed' | 'failed',
+  at: number,
+): void {
+  const open = openOrder(keeper, id);
+  if (open && wanted === 'completed' && open.expires !== null && isOver(open.expires, at)) {
+    throw new Refused({ expires_at: shownInstant(open.expires) }, false);
+  }
+  if (open) {
+    keeper.due(at);
+    const still = openOrder(keeper, id);
+    if (still && wanted === 'completed') load(keeper, still);
+    else if (still) keeper.giveUp(still, 'cancelled', at);
+    conclude(keeper, at);
+  }
+  const status = keeper.books.ended[id];
+  if (status === wanted) return;
+  const details = { transaction_status: status, transaction_reason: invoiced };
+  throw new Refused(details, false);
+}
+
+const openOrder = ({ books }: Keeper, id: string): Order | undefined =>
+  books.orders.find((each) => each.id === id);
+
+function load(keeper: Keeper, paid: Order): void {
+  const { books } = keeper;
+  books.orders = books.orders.filter((other) => other !== paid);
+  books.ended = { ...books.ended, [paid.id]: 'completed' };
+  keeper.lot(paid, paid.id);
+  if (paid.automatic) remember(keeper, paid.automatic, false);
+}
+
+/** What follows from the balance: the alert, the top-up that the wallet makes by itself, the alert again. */
+export function conclude(keeper: Keeper, at: number): void {
+  keeper.judge();
+  topUpByItself(keeper, at);
+  keeper.judge();
+}
+
+/** One top-up for each fall to the threshold, and only so many a day (decision 29). */
+function topUpByItself(keeper: Keeper, at: number): void {
+  const { books, effects } = keeper;
+  const { autoTopUp, status, isAnswered, orders } = books;
+  const fall = effects.findLast(({ number, type }) => number && type !== 'CreditsLoaded');
+  if (!autoTopUp || !fall || status !== 'active' || books.balance > autoTopUp.threshold) return;
+  if (isAnswered || orders.some(({ automatic }) => automatic)) return;
+  const day = new Date(at).toISOString().slice(0, 10);
+  const number = books.day === day ? books.count + 1 : 1;
+  const crossing = Number(fall.number);
+  const { amount: credits, isInvoiced, limit } = autoTopUp;
+  if (number > limit) {
+    if (books.stoppedOn === day) return;
+    books.stoppedOn = day;
+    const balance = shownCredits(books.balance);
+    keeper.tell({ type: 'AutomaticTopUpStopped', crossing, day, limit, balance });
+    return;
+  }
+  const automatic = { crossing, day, number };
+  const reason = isInvoiced ? invoiced : 'PURCHASED_CREDIT_DIRECT';
+  const wanted: Load = { reason, credits, amount: null, priority: null, expires: null };
+  if (isInvoiced) order(keeper, wanted, at, automatic);
+  else keeper.load(wanted, at, automatic);
+  remember(keeper, automatic, isInvoiced);
+}
+
+function remember({ books }: Keeper, { day, number }: Automatic, isAnswered: boolean): void {
+  Object.assign(books, { day, count: number, stoppedOn: null, isAnswered });
+}
+
+/** The settings of automatic top-up; null when it is off. */
+export function autoTopUpOf(settings: AutoTopUpBody | null): AutoTopUp | null {
+  if (!settings?.enabled) return null;
+  return {
+    amount: creditsOf(settings.amount),
+    threshold: creditsOf(settings.threshold),
+    isInvoiced: settings.invoicing,
+    limit: settings.daily_limit ?? usualLimit,
+  };
+}

@@ -1,0 +1,46 @@
+/** Thrown for what the rules refuse. */
+export class Refused extends Error {
+  readonly details: Readonly<Record<string, unknown>> | null;
+  readonly isRemembered: boolean;
+  constructor(details: Readonly<Record<string, unknown>> | null, isRemembered = true) {
+    super('refused');
+    this.details = details;
+    this.isRemembered = isRemembered;
+  }
+
+  /** The same refusal with other details. */
+  with(details: Readonly<Record<string, unknown>>): Refused {
+    return new Refused(details, this.isRemembered);
+  }
+}
+
+/** Credits to be loaded. `amount` is given when they were bought by an amount of money. */
+export interface Load {
+  readonly reason: string;
+  readonly credits: bigint;
+  readonly amount: bigint | null;
+  readonly priority: number | null;
+  readonly expires: number | null;
+}
+
+export const shownInstant = (time: number | null): string | null =>
+  time === null ? null : new Date(time).toISOString();
+/** The instant at which something ends is already too late for it. */
+export const isOver = (time: number, moment: number): boolean => time <= moment;
+
+/** Refuses what is worth nothing, or has expired before it is there. */
+export function assertLoadable({ credits, expires }: Load, at: number): void {
+  if (credits === 0n) throw new Refused({ credits: '0' }, false);
+  if (expires !== null && isOver(expires, at)) {
+    throw new Refused({ expires_at: shownInstant(expires) }, false);
+  }
+}
+
+/** What has ended by a moment, in the order of time; of one time in the order given. */
+export const ending = <Item extends { readonly expires: number | null }>(
+  items: readonly Item[],
+  moment: number,
+): Item[] =>
+  items
+    .filter(({ expires }) => expires !== null && isOver(expires, moment))
+    .toSorted((a, b) => (a.expires ?? 0) - (b.expires ?? 0));
