@@ -39,13 +39,19 @@ export function keepReaders({ store, broker, log }: KeepOptions): Keeper {
   const keepAll = async (): Promise<void> => {
     for (const subscription of wanted) {
       if (isStopped) return;
-      await keepOne(subscription);
+      try {
+        await keepOne(subscription);
+      } catch (error) {
+        const { id } = subscription;
+        log.warn(
+          { err: error, id },
+          'the reader of a downstream system cannot be kept, tries again',
+        );
+      }
     }
   };
   const look = (): void => {
-    running = running.then(keepAll).catch((error: unknown) => {
-      log.warn({ err: error }, 'readers of downstream systems cannot be kept, tries again');
-    });
+    running = running.then(keepAll);
   };
   const following = followRecords({
     store,

@@ -54,9 +54,17 @@ async function refuseTooMany(context: RequestContext): Promise<void> {
   );
 }
 
-/** Where to begin. `now` becomes the position that was the last one when it was asked for. */
-async function startOf(broker: EventBroker, request: StartRequest): Promise<ReaderStart> {
+/**
+ * Where to begin. `now` becomes the position that was the last one when it was asked for. Throws 400
+ * when events after a position are no longer kept: to begin later would pass them over in silence.
+ */
+async function startOf(
+  { principal }: RequestContext,
+  broker: EventBroker,
+  request: StartRequest,
+): Promise<ReaderStart> {
   if (request.after_position !== undefined) {
+    await broker.read(principal, request.after_position, 1);
     return { kind: 'position', after: request.after_position };
   }
   if (request.start_time !== undefined) return { kind: 'time', at: request.start_time };
@@ -107,7 +115,7 @@ async function subscribe(
       id,
       name: body.name,
       resource: body.resource ?? null,
-      start: await startOf(broker, body),
+      start: await startOf(context, broker, body),
       unconfirmed_maximum: body.max_unconfirmed,
     });
   });
@@ -190,7 +198,7 @@ export const subscriptionRoutes = (broker: EventBroker, passwordOf: PasswordOf) 
       response: subscriptionSchema,
       handle: async (context, { params: { id }, body }) => {
         const { state, revision } = await context.execute(eventSubscription, id, async () =>
-          replaySubscription(id, await startOf(broker, body)),
+          replaySubscription(id, await startOf(context, broker, body)),
         );
         const subscription = existing(state, 'event subscription');
         await provide(broker, subscription);
@@ -206,6 +214,7 @@ export const subscriptionRoutes = (broker: EventBroker, passwordOf: PasswordOf) 
       params: idParameters,
       handle: async (context, { params: { id } }) => {
         await context.execute(eventSubscription, id, () => deleteSubscription(id));
+        // What cannot be removed now is removed by whoever keeps readers in order.
         await broker.removeReader(id).catch(() => undefined);
         return undefined;
       },

@@ -31,7 +31,10 @@ const away = () => Promise.reject(new Problem('service_unavailable', 'away'));
 function brokerOf({ isAway = false } = {}) {
   const readers = new Map<string, DurableReader>();
   const broker: EventBroker = {
-    read: away,
+    read: async (_scope, after) => {
+      if (after === '1') throw new Problem('invalid_operation', 'no longer kept');
+      return { events: [], nextPosition: after ?? '0', hasMore: false };
+    },
     lastPosition: async () => '41',
     ensureReader: async (reader) => {
       if (isAway) return away();
@@ -72,6 +75,13 @@ test('a subscription begins where it is told to, by default with what comes next
     assert.is(made.nats.consumer, made.id);
     assert.is(made.credentials.user, made.id);
   }
+});
+
+test('a position whose events are gone is refused, and nothing is stored', async () => {
+  const { readers, call } = world();
+  const gone = call('POST /events/subscriptions', { body: { name: 'x', after_position: '1' } });
+  assert.is((await rejection(gone)).code, 'invalid_operation');
+  assert.is(readers.size, 0);
 });
 
 test('the login follows from the id alone and differs from one to the next', async () => {
