@@ -9,7 +9,7 @@ import {
   stampedEvent,
   startLiveFold,
 } from '@counterfoil/engine';
-import { type AnyAggregate, instantOf, sha256 } from '@counterfoil/kernel';
+import { type AnyAggregate, instantOf, Problem, sha256 } from '@counterfoil/kernel';
 import { authenticationAggregates, keyRegistry } from '@counterfoil/modules';
 
 /** Who calls, from the API keys in the log. Nothing of it is in Postgres: writes do without it. */
@@ -17,11 +17,34 @@ export interface Authentication {
   readonly fold: LiveFold;
   /** Whether an aggregate's events change who may call. */
   concerns(category: string): boolean;
+  /**
+   * Who calls with a key. Throws a `Problem` service_unavailable when the log has been away for too
+   * long: a key that was revoked since would still count.
+   */
   authenticate(apiKey: string): Principal | null;
 }
 
-/** Follows the API keys and their users. A failure ends the process: nobody may call unchecked. */
-export function startAuthentication(store: EventStore, log: Log): Authentication {
+/** How long keys count as they did when the log was last there. */
+const lostMaximumMilliseconds = 60_000;
+
+function assertCurrent(fold: LiveFold): void {
+  if (fold.lostFor() <= lostMaximumMilliseconds) return;
+  throw new Problem(
+    'service_unavailable',
+    'The event store is away, so that nobody knows which API keys still count. Retry later.',
+    { retryAfterSeconds: 5 },
+  );
+}
+
+/**
+ * Follows the API keys and their users. A failure ends the process: nobody may call unchecked. The
+ * clock gives milliseconds that only ever rise.
+ */
+export function startAuthentication(
+  store: EventStore,
+  log: Log,
+  clock = (): number => performance.now(),
+): Authentication {
   const byCategory = new Map<string, AnyAggregate>(
     authenticationAggregates.map((aggregate) => [aggregate.name, aggregate]),
   );
@@ -37,6 +60,7 @@ export function startAuthentication(store: EventStore, log: Log): Authentication
     store,
     prefixes: [...byCategory.keys()].map((category) => `${category}-`),
     apply,
+    clock,
     onLost: (error) => log.warn({ err: error }, 'lost the log of API keys, reconnecting'),
     onFailed: (error) => {
       throw error;
@@ -45,6 +69,9 @@ export function startAuthentication(store: EventStore, log: Log): Authentication
   return {
     fold,
     concerns: (category) => byCategory.has(category),
-    authenticate: (apiKey) => registry.find(sha256(apiKey), instantOf(Date.now())),
+    authenticate: (apiKey) => {
+      assertCurrent(fold);
+      return registry.find(sha256(apiKey), instantOf(Date.now()));
+    },
   };
 }

@@ -71,4 +71,58 @@ test('If-Match binds the record that a request writes first, and no other', asyn
   assert.is(refused, 'precondition_failed');
 });
 
+/** A reader whose table has no row, in a process whose caller wrote at position 5. */
+function readingBehind(readSide: Partial<RunOptions['readSide']>) {
+  const { streams } = startOn(new MemoryStore());
+  const recentWrites = new RecentWrites();
+  recentWrites.note('key_1', 5n, 0);
+  const options: RunOptions = {
+    streams,
+    readSide: {
+      reader: () => ({ find: async () => null, first: async () => null }) as never,
+      projected: { position: () => 5n, waitFor: () => Promise.resolve(false) },
+      ...readSide,
+    },
+    recentWrites,
+    now: () => 100,
+  };
+  const principal = { tenantId: 'tenant_1', environmentId: 'env_1', keyId: 'key_1' } as Principal;
+  return new RequestRunner(options, {
+    principal,
+    requestId: 'req_1',
+    now: instantOf(0),
+    route: 'GET /jars/{id}',
+    operation: 'GET /jars/1',
+    idempotencyKey: null,
+    fields: {},
+    ifMatch: null,
+    minimumPosition: null,
+  });
+}
+
+const jars = { name: 'jars' } as never;
+const codeOf = (found: Promise<unknown>) => found.catch((problem: Problem) => problem.code);
+
+test('what is not there is not called missing while the last write of the caller is not shown', async () => {
+  const projected = { position: () => 4n, waitFor: () => Promise.resolve(false) };
+  const behind = readingBehind({ projected });
+  assert.is(await codeOf(behind.read.find(jars, '1')), 'service_unavailable');
+  assert.is(await codeOf(behind.read.first(jars, [])), 'service_unavailable');
+  assert.is(behind.lagMilliseconds, 100);
+  const stopped = readingBehind({ behindAt: () => 4n, lagOf: () => 7 });
+  assert.is(await codeOf(stopped.read.find(jars, '1')), 'service_unavailable');
+});
+
+test('what is not there is missing as soon as the last write of the caller is shown', async () => {
+  assert.is(await readingBehind({}).read.find(jars, '1'), null);
+  assert.is(await readingBehind({ behindAt: () => 5n }).read.first(jars, []), null);
+});
+
+test('a read of a table that was left behind says for how long', async () => {
+  const run = readingBehind({ behindAt: () => 5n, lagOf: () => 7 });
+  assert.is(run.lagMilliseconds, null);
+  await run.read.find(jars, '1');
+  assert.is(run.lagMilliseconds, 7);
+});
+
 test.run();

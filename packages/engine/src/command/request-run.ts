@@ -45,6 +45,8 @@ export interface ReadSide {
   };
   /** Position of a table that the others have left behind; null for one that is level. */
   behindAt?(table: string): Position | null;
+  /** For how many milliseconds it has been left behind, at least; null for one that is level. */
+  lagOf?(table: string): number | null;
 }
 
 export interface RunOptions {
@@ -243,11 +245,11 @@ export class RequestRunner implements RequestRun, RequestContext {
     return {
       find: async (table, key) => {
         await this.#awaitProjection(table.name);
-        return reader.find(table, key);
+        return (await reader.find(table, key)) ?? this.#nothingFound(table.name);
       },
       first: async (table, filters) => {
         await this.#awaitProjection(table.name);
-        return reader.first(table, filters);
+        return (await reader.first(table, filters)) ?? this.#nothingFound(table.name);
       },
       list: async (table, request, filters) => {
         await this.#awaitProjection(table.name);
@@ -263,11 +265,28 @@ export class RequestRunner implements RequestRun, RequestContext {
     const own = recentWrites.lastOf(this.principal.keyId);
     if (own !== null) await readSide.projected.waitFor(own, implicitWaitMilliseconds);
     const reached = readSide.projected.position();
-    this.lagMilliseconds = recentWrites.lag(reached, now());
+    const lags = [this.lagMilliseconds, recentWrites.lag(reached, now()), readSide.lagOf?.(table)];
+    const known = lags.filter((lag) => typeof lag === 'number');
+    this.lagMilliseconds = known.length === 0 ? null : Math.max(...known);
     // What is read afterwards shows at least this much of the log. A list of several tables shows
     // as much as the one that is furthest behind.
     const shown = readSide.behindAt?.(table) ?? reached;
     if (this.#readAt === null || shown < this.#readAt) this.#readAt = shown;
+  }
+
+  /**
+   * Nothing, unless the table lacks what this caller wrote last: what he asks for may be just that.
+   */
+  #nothingFound(table: string): null {
+    const { readSide, recentWrites } = this.#options;
+    const own = recentWrites.lastOf(this.principal.keyId);
+    const shown = readSide.behindAt?.(table) ?? readSide.projected.position();
+    if (own === null || shown >= own) return null;
+    throw new Problem(
+      'service_unavailable',
+      'The read model does not show your last write yet. Retry shortly.',
+      { retryAfterSeconds: 1, details: { minimum_position: String(own) } },
+    );
   }
 
   async #awaitExplicit(position: Position): Promise<void> {

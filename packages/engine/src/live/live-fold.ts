@@ -12,6 +12,8 @@ export interface LiveFoldOptions {
   readonly onLost?: (error: Error) => void;
   /** Told when the fold ends for another reason than `stop`. */
   readonly onFailed: (error: unknown) => void;
+  /** Milliseconds that only ever rise. */
+  readonly clock?: () => number;
 }
 
 /** Something in memory that follows the log, such as the API keys that may call. */
@@ -20,6 +22,11 @@ export interface LiveFold {
   readonly ready: Promise<void>;
   /** Whether the fold has reached a position, waiting for it at most so long. */
   waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
+  /**
+   * For how many milliseconds the log has been away; 0 while it is followed. What was written
+   * meanwhile is not in the fold, and nobody knows what that is.
+   */
+  lostFor(): number;
   stop(): Promise<void>;
 }
 
@@ -33,6 +40,8 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
   const abort = new AbortController();
   const waiters = new Set<Waiter>();
   let position: Position = 0n;
+  const { clock = () => performance.now() } = options;
+  let lostAt: number | null = null;
   let becomeReady: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
     becomeReady = resolve;
@@ -64,10 +73,15 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
       prefixes: options.prefixes,
       after: () => position,
       signal: abort.signal,
-      ...(options.onLost ? { onLost: options.onLost } : {}),
+      onLost: (error: Error) => {
+        lostAt ??= clock();
+        options.onLost?.(error);
+      },
     };
     for await (const items of options.store.follow(subscription, batchMaximum)) {
       items.forEach(take);
+      // Only a subscription that has taken over everything is as good as the one before it.
+      if (items.some(({ kind }) => kind === 'caught_up')) lostAt = null;
       notify();
     }
   };
@@ -93,6 +107,7 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
             };
             waiters.add(waiter);
           }),
+    lostFor: () => (lostAt === null ? 0 : clock() - lostAt),
     async stop() {
       abort.abort();
       await following;

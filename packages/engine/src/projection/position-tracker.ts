@@ -20,6 +20,11 @@ export interface PositionTracker {
   readonly projected: ProjectedPosition;
   /** Position of the table that readers see; null when it is where all tables are. */
   positionOf(table: string): Position | null;
+  /**
+   * For how many milliseconds at least a table that readers see has been left behind by the others;
+   * null when it is not.
+   */
+  lagOf(table: string): number | null;
   /** Tables that readers see and that the others have left behind: stopped or being replaced. */
   behind(): readonly string[];
   /** Throws unless the position is being kept up to date. */
@@ -34,7 +39,8 @@ export interface PositionTracker {
 export function trackPosition(url: string, log: Log): PositionTracker {
   const clock = new PositionClock();
   const stopping = new AbortController();
-  let behind: ReadonlyMap<string, Position> = new Map();
+  let behind: ReadonlyMap<string, { readonly position: Position; readonly since: number }> =
+    new Map();
   let failure: string | null = 'The position of the read models has not been read yet.';
 
   /** Never back within one session, in which a notification may overtake an answer. */
@@ -44,7 +50,10 @@ export function trackPosition(url: string, log: Log): PositionTracker {
     behind = new Map(
       rows
         .filter(({ serving, position }) => serving && position < projector.position)
-        .map(({ name, position }) => [name, position]),
+        .map(({ name, position }) => {
+          const since = behind.get(name)?.since ?? performance.now();
+          return [name, { position, since }];
+        }),
     );
     clock.set(projector.position > heard() ? projector.position : heard());
   };
@@ -104,7 +113,11 @@ export function trackPosition(url: string, log: Log): PositionTracker {
 
   return {
     projected: clock,
-    positionOf: (table) => behind.get(table) ?? null,
+    positionOf: (table) => behind.get(table)?.position ?? null,
+    lagOf: (table) => {
+      const since = behind.get(table)?.since;
+      return since === undefined ? null : performance.now() - since;
+    },
     behind: () => [...behind.keys()],
     check: async () => {
       if (failure !== null) throw new Error(failure);

@@ -27,6 +27,8 @@ export interface ReadModel {
   behind(): readonly string[];
   /** Position of a table that has been left behind; null for one that is level. */
   behindAt(table: string): Position | null;
+  /** For how many milliseconds at least a table has been left behind; null for one that is level. */
+  lagOf(table: string): number | null;
   /** The reads of one caller: see `Reader`. */
   reader(principal: Pick<Principal, 'tenantId' | 'environmentId'>, options?: ReaderOptions): Reader;
   /** Reads of tables that are no read models. */
@@ -53,6 +55,7 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
   return {
     projected: tracker.projected,
     behind: tracker.behind,
+    lagOf: tracker.lagOf,
     behindAt: tracker.positionOf,
     check: tracker.check,
     reader: (principal, readerOptions) => createReader(context, principal, readerOptions),
