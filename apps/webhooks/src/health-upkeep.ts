@@ -95,7 +95,7 @@ export async function expireHeldBack(
               and queued_at < now() - $1 * interval '1 millisecond'
             limit ${expiredMaximum}) delivery
          where health.state = 'open' limit ${expiredMaximum})
-        and delivery.state in ('pending', 'waiting')
+        and lower(delivery.state) in ('pending', 'waiting')
      returning id, endpoint_id as "endpointId", lane`,
     [horizon],
     { name: 'webhook_expire_held_back' },

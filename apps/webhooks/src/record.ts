@@ -54,7 +54,7 @@ interface Settled {
   readonly state: Settlement['state'];
 }
 
-/** Sets the states. Gives what is finished by it. */
+/** Sets the states. Gives what is finished by it. Why `lower` is in it is told in claim.ts. */
 async function settleDeliveries(
   connection: Connection,
   settlements: readonly Settlement[],
@@ -71,7 +71,7 @@ async function settleDeliveries(
               finished_at = case when outcome.state <> 'pending' then now() end
          from outcome
         where delivery.id = outcome.id and delivery.attempt = outcome.attempt
-          and delivery.state = 'sending'
+          and lower(delivery.state) = 'sending'
        returning delivery.id, delivery.endpoint_id, delivery.lane, delivery.state
      )
      select id, endpoint_id as "endpointId", lane, state
