@@ -28,8 +28,7 @@ const grantsInput = {
     .min(0)
     .nullish()
     .meta({ description: 'Of a metered feature: null is unlimited, 0 is none at all' }),
-  usage_reset_period: z
-    .union([resetPeriodSchema, z.literal('').transform(() => null)])
+  usage_reset_period: resetPeriodSchema
     .nullish()
     .meta({ description: 'Of a metered feature; absent: with the billing period' }),
 } as const;
