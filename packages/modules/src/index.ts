@@ -3,6 +3,7 @@ import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
+import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
 import {
   type FeatureRoutes,
@@ -56,6 +57,7 @@ export type ApiRoutes = TenancyRoutes &
   GroupRoutes &
   PriceUnitRoutes &
   FeatureRoutes &
+  CustomerEntitlementRoutes &
   CouponRoutes &
   TaxRoutes &
   OfferRoutes &
@@ -106,6 +108,8 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   groups({ members: [featuresOfGroup, pricesOfGroup] }),
   pricingUnits({ inUse: [pricesOfPriceUnit] }),
   features({ inUse: [entitlementsOfFeature], meterInUse: [pricesOfMeter] }),
+  // There are no subscriptions yet, so nothing grants anything.
+  entitlements({ grantsOf: async () => [] }),
   offers({ plansInUse: [], addonsInUse: [] }),
   coupons,
   taxes,

@@ -1,3 +1,7 @@
+import { type Module, module } from '@counterfoil/engine/define';
+import type { GrantsOf } from './queries.ts';
+import { customerEntitlementRoutes } from './routes.ts';
+
 export {
   aggregateEntitlements,
   type BooleanEntitlement,
@@ -13,10 +17,26 @@ export {
   overrideValues,
   type ResetPeriod,
 } from './granted-entitlement.ts';
+export type { GrantsOf } from './queries.ts';
 export {
   type AggregatedEntitlement,
   aggregatedEntitlementSchema,
+  type CustomerEntitlements,
+  customerEntitlementsSchema,
   type EntitlementSource,
   entitlementSourceSchema,
 } from './schema.ts';
 export { aggregatedEntitlementView, entitlementSourceViews } from './view.ts';
+
+/** What customers may do. `grantsOf` knows what their subscriptions give them. */
+export const entitlements = ({ grantsOf }: { readonly grantsOf: GrantsOf }): Module =>
+  module({
+    name: 'entitlements',
+    aggregates: [],
+    tables: [],
+    routes: customerEntitlementRoutes(grantsOf),
+    publishers: [],
+  });
+
+/** The routes with their exact types, for the typed client. */
+export type CustomerEntitlementRoutes = ReturnType<typeof customerEntitlementRoutes>;

@@ -1,4 +1,6 @@
+import { listParameter } from '@counterfoil/engine/define';
 import { z } from 'zod';
+import { featureSchema } from '../features/index.ts';
 
 const resetPeriodSchema = z.enum([
   'DAILY',
@@ -48,3 +50,27 @@ export const aggregatedEntitlementSchema = z
   })
   .meta({ id: 'AggregatedEntitlement' });
 export type AggregatedEntitlement = z.output<typeof aggregatedEntitlementSchema>;
+
+const idListSchema = listParameter(z.string().max(64)).optional();
+
+/** Query of GET /customers/{id}/entitlements (endpoints §4.8). */
+export const customerEntitlementsQuerySchema = z.object({
+  feature_ids: idListSchema,
+  subscription_ids: idListSchema,
+});
+export type CustomerEntitlementsQuery = z.output<typeof customerEntitlementsQuerySchema>;
+
+/** Everything that a customer has (specification, Get customer entitlements). */
+export const customerEntitlementsSchema = z
+  .object({
+    customer_id: z.string(),
+    features: z.array(
+      z.object({
+        feature: featureSchema,
+        entitlement: aggregatedEntitlementSchema,
+        sources: z.array(entitlementSourceSchema),
+      }),
+    ),
+  })
+  .meta({ id: 'CustomerEntitlements' });
+export type CustomerEntitlements = z.output<typeof customerEntitlementsSchema>;

@@ -109,6 +109,16 @@ const customers: Readonly<Record<string, Example>> = {
     request: withId(async (own) => (await own.customer()).id),
     names: { 'path.id': 'customer' },
   },
+  'GET /customers/{id}/entitlements': {
+    request: withId(async (own) => (await own.customer()).id),
+    names: { 'path.id': 'customer' },
+    texts: ['query.feature_ids', 'query.subscription_ids'],
+  },
+  'GET /customers/external/{external_id}/entitlements': {
+    request: async (own) => ({ path: { external_id: (await own.customer()).external_id } }),
+    names: { 'path.external_id': 'external_id' },
+    texts: ['query.feature_ids', 'query.subscription_ids'],
+  },
 };
 
 const wallet: Example = {

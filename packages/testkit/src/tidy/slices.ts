@@ -8,13 +8,13 @@ import type { Import, Rule, Source, Violation } from './source.ts';
  */
 const SLICES: Readonly<Record<string, readonly string[]>> = {
   pricing: [],
-  entitlements: [],
   tenancy: [],
   customers: [],
   meters: [],
   groups: [],
   'pricing-units': [],
   features: ['meters', 'groups'],
+  entitlements: ['customers', 'features'],
   coupons: [],
   taxes: ['customers'],
   offers: ['pricing', 'meters', 'groups', 'pricing-units', 'features'],

@@ -1,0 +1,49 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { featuresById } from '../features/index.ts';
+import { aggregateEntitlements } from './aggregate-entitlements.ts';
+import type { GrantedEntitlement } from './granted-entitlement.ts';
+import type { CustomerEntitlements, CustomerEntitlementsQuery } from './schema.ts';
+import { aggregatedEntitlementView, entitlementSourceViews } from './view.ts';
+
+/**
+ * The published entitlements of a customer's active and trialing subscriptions. The slice that knows
+ * subscriptions answers it, because this one stands below it.
+ */
+export type GrantsOf = (
+  context: RequestContext,
+  customerId: string,
+) => Promise<readonly GrantedEntitlement[]>;
+
+/**
+ * What a customer has of each feature now (endpoints §4.8).
+ *
+ * @param query features and subscriptions to look at; absent: all
+ */
+export async function customerEntitlements(
+  context: RequestContext,
+  grantsOf: GrantsOf,
+  customerId: string,
+  { feature_ids, subscription_ids }: CustomerEntitlementsQuery,
+): Promise<CustomerEntitlements> {
+  const granted = (await grantsOf(context, customerId)).filter(
+    ({ feature_id, subscription_id }) =>
+      isWanted(feature_ids, feature_id) && isWanted(subscription_ids, subscription_id),
+  );
+  const aggregated = aggregateEntitlements(granted, context.now);
+  const features = await featuresById(
+    context,
+    aggregated.map(({ feature_id }) => feature_id),
+  );
+  return {
+    customer_id: customerId,
+    features: aggregated.flatMap((each) => {
+      const feature = features.get(each.feature_id);
+      if (!feature) return [];
+      const sources = entitlementSourceViews(each);
+      return [{ feature, entitlement: aggregatedEntitlementView(each), sources }];
+    }),
+  };
+}
+
+const isWanted = (wanted: readonly string[] | undefined, id: string): boolean =>
+  wanted === undefined || wanted.length === 0 || wanted.includes(id);

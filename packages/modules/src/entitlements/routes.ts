@@ -1,0 +1,39 @@
+import { type Routes, route } from '@counterfoil/engine/define';
+import { referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { getCustomer, getCustomerByExternalId } from '../customers/index.ts';
+import { customerEntitlements, type GrantsOf } from './queries.ts';
+import { customerEntitlementsQuerySchema, customerEntitlementsSchema } from './schema.ts';
+
+const common = {
+  description: 'By feature, over all active and trialing subscriptions, with where it comes from.',
+  tag: 'Entitlements',
+  status: 200,
+  permission: 'entitlement:read',
+  query: customerEntitlementsQuerySchema,
+  response: customerEntitlementsSchema,
+} as const;
+
+/** The routes of what customers have. `grantsOf` knows what their subscriptions give them. */
+export const customerEntitlementRoutes = (grantsOf: GrantsOf) =>
+  ({
+    'GET /customers/{id}/entitlements': route({
+      ...common,
+      summary: 'Get what a customer is entitled to',
+      params: z.object({ id: referenceSchema('cust') }),
+      handle: async (context, { params, query }) => {
+        const { resource } = await getCustomer(context, params.id);
+        return customerEntitlements(context, grantsOf, resource.id, query);
+      },
+    }),
+
+    'GET /customers/external/{external_id}/entitlements': route({
+      ...common,
+      summary: 'Get what a customer is entitled to, by external_id',
+      params: z.object({ external_id: z.string().max(255) }),
+      handle: async (context, { params, query }) => {
+        const { resource } = await getCustomerByExternalId(context, params.external_id);
+        return customerEntitlements(context, grantsOf, resource.id, query);
+      },
+    }),
+  }) satisfies Routes;
