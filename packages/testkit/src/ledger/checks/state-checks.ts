@@ -15,6 +15,8 @@ export const checkStates = checker('I9', (history: History) => {
     for (const event of events) {
       assertAllowed(replay, event);
       replay.take(event);
+      // The alert is judged before an automatic top-up, and after it.
+      if (event.type === 'CreditsLoaded' && event.data.automatic) crossings = 0;
       if (event.type === 'AlertStateChanged') crossings += 1;
       must(crossings <= 1, event, 'tells a crossing twice');
     }
