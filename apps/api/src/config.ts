@@ -25,6 +25,8 @@ export const apiConfigSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(4000),
   LOG_LEVEL: z.enum(logLevels).default('info'),
+  /** Folder for snapshots of long streams; without it they are folded from their first event. */
+  SNAPSHOT_FOLDER: z.string().min(1).optional(),
   /** Requests per second that one API key may make of this process. */
   RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(1).max(1_000_000).default(2_000),
   /** Whether webhook endpoints may be http:// instead of https://. */

@@ -18,6 +18,7 @@ import { modules, secretsFrom } from '@counterfoil/modules';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
 import { apiInfo } from './info.ts';
+import { snapshotsIn } from './snapshots.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
 
@@ -98,6 +99,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
       appends.inc();
     },
     onConflict: () => conflicts.inc(),
+    ...snapshotsIn(config.SNAPSHOT_FOLDER, log),
     onLeftBehind: ({ name }, error) =>
       log.warn({ err: error, stream: name }, 'a claim stays behind'),
   });

@@ -23,7 +23,6 @@ export interface AppendedVerdict<State> {
   readonly kind: 'appended';
   readonly after: FoldedStream<State>;
   readonly events: readonly Stamped<RawEvent>[];
-  readonly firstRevision: number;
   readonly lastEventId: string;
   /** Set when the events only record that the command was refused. */
   readonly refusal: Problem | null;
@@ -136,17 +135,16 @@ function decideOne<State>(
     if (!isCovered(entry.ticket, change, stream)) {
       return only({ kind: 'claims', change, revision: stream.head.revision });
     }
-    return appended(stream, written, null);
+    return appended(written, null);
   } catch (reason) {
     const isKept = reason instanceof Problem && reason.isRemembered && command.mark !== null;
     if (!isKept) return only({ kind: 'refused', reason });
     const written = writeEvents(input, stream, [refusalEvent(reason)], entry, at);
-    return appended(stream, written, reason);
+    return appended(written, reason);
   }
 }
 
 const appended = <State>(
-  before: FoldedStream<State>,
   { after, stamped, events, characters }: Written<State>,
   refusal: Problem | null,
 ): Step<State> => ({
@@ -154,7 +152,6 @@ const appended = <State>(
     kind: 'appended',
     after,
     events: refusal ? [] : stamped,
-    firstRevision: before.head.revision + 1,
     lastEventId: events.at(-1)?.id ?? '',
     refusal,
   },

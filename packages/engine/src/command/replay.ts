@@ -57,7 +57,7 @@ export async function recall<State>(
   const span = requests.spanOf(mark.key);
   try {
     const outcome = await foldOutcome<State>(store, place, span, mark);
-    requests.remember(mark, span, outcome);
+    requests.remember(mark, outcome);
     return { ...outcome, replayed: true };
   } catch (error) {
     throw readFailure(error);

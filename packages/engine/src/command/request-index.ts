@@ -1,12 +1,9 @@
 import { invariant } from '@counterfoil/kernel';
-import type { RequestMark, StoredEvent } from '../log/types.ts';
+import type { RecordedRequest, RequestMark } from '../log/types.ts';
 import type { WriterOutcome } from './command.ts';
+import { type RequestSpan, RequestTable } from './request-table.ts';
 
-/** Revisions of the events of one request: consecutive, because they were appended together. */
-export interface RequestSpan {
-  readonly first: number;
-  readonly last: number;
-}
+export type { RequestSpan };
 
 interface Remembered<State> {
   readonly mark: RequestMark;
@@ -16,16 +13,35 @@ interface Remembered<State> {
 /** Outcomes kept in memory per stream; older ones are folded again from the log when asked for. */
 const rememberedMaximum = 256;
 
+/** About what an outcome takes in memory, in bytes; states of one stream share most of what they hold. */
+const bytesPerOutcome = 2_048;
+
 /**
  * Which request keys a stream has seen, and where. The index is complete, because it decides
  * whether money moves twice; the outcomes beside it are only a cache.
  */
 export class RequestIndex<State> {
-  readonly #spans = new Map<string, RequestSpan>();
+  #spans = new RequestTable();
   readonly #remembered = new Map<string, Remembered<State>>();
 
+  /** All keys, as a snapshot keeps them. */
+  get table(): RequestTable {
+    return this.#spans;
+  }
+
+  /** About the memory that it takes, in bytes. */
+  weigh(): number {
+    return this.#spans.words.byteLength + this.#remembered.size * bytesPerOutcome;
+  }
+
+  /** Begins anew with the keys of a snapshot, or with none. */
+  restart(table = new RequestTable()): void {
+    this.#spans = table;
+    this.#remembered.clear();
+  }
+
   has(key: string): boolean {
-    return this.#spans.has(key);
+    return this.#spans.get(key) !== undefined;
   }
 
   /** Where the events of a known request are. Throws when the key is not known. */
@@ -39,17 +55,14 @@ export class RequestIndex<State> {
     return this.#remembered.get(key);
   }
 
-  /** Notes an event that was read from the log. */
-  note(event: StoredEvent): void {
-    const { request } = event.metadata;
+  /** Notes the request of an event that is in the log at a revision, if it is the first of one. */
+  note(request: RecordedRequest | undefined, revision: number): void {
     if (!request) return;
-    const first = event.revision;
-    this.#spans.set(request.key, { first, last: first + request.events - 1 });
+    this.#spans.set(request.key, { first: revision, last: revision + request.events - 1 });
   }
 
-  /** Notes the outcome of a request: one just appended, or one folded again from the log. */
-  remember(mark: RequestMark, span: RequestSpan, outcome: WriterOutcome<State>): void {
-    this.#spans.set(mark.key, span);
+  /** Keeps the outcome of a request that was noted: one just appended, or one folded again. */
+  remember(mark: RequestMark, outcome: WriterOutcome<State>): void {
     this.#remembered.set(mark.key, { mark, outcome });
     if (this.#remembered.size <= rememberedMaximum) return;
     const [oldest] = this.#remembered.keys();

@@ -35,7 +35,7 @@ export class StreamWriter<State> {
   constructor(environment: WriterEnvironment, place: StreamPlace) {
     this.#environment = environment;
     this.place = place;
-    this.#stream = new FollowedStream(environment.store, place, (event) => this.#take(event));
+    this.#stream = new FollowedStream(environment, place, this.#requests, this.#take.bind(this));
   }
 
   /** Whether nothing is under way, so that the writer may be forgotten. */
@@ -47,6 +47,9 @@ export class StreamWriter<State> {
       !this.#stream.catchUp.isUnderWay()
     );
   }
+
+  /** About the memory that the writer takes, in bytes. */
+  readonly weigh = (): number => this.#stream.weigh();
 
   /** The stream as the log has it now: reads what came after the last known event. */
   async current(): Promise<FoldedStream<State>> {
@@ -137,7 +140,7 @@ export class StreamWriter<State> {
         revision,
       );
       this.#environment.onBatch?.(batch.decided.length, batch.events.length);
-      this.#stream.moveTo({ ...batch.after, position: appended.position });
+      this.#stream.moveTo({ ...batch.after, position: appended.position }, batch.events);
       return true;
     } catch (error) {
       if (!(error instanceof AppendError)) throw error;
@@ -189,8 +192,7 @@ export class StreamWriter<State> {
   #finishAppended(entry: Entry<State>, verdict: AppendedVerdict<State>): WriterOutcome<State> {
     const outcome = this.#outcome(verdict.after, verdict.events, verdict.refusal);
     const { mark } = entry.command;
-    const span = { first: verdict.firstRevision, last: verdict.after.head.revision };
-    if (mark) this.#requests.remember(mark, span, outcome);
+    if (mark) this.#requests.remember(mark, outcome);
     this.#resolve(entry, outcome, 'committed');
     return outcome;
   }
@@ -292,7 +294,6 @@ export class StreamWriter<State> {
   }
 
   #take(event: StoredEvent): void {
-    this.#requests.note(event);
     const ours = this.#unheard.of(event.id);
     if (ours) this.#finishAppended(ours.entry, ours.verdict);
   }

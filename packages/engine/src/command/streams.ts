@@ -5,17 +5,22 @@ import { streamName } from '../log/stream-name.ts';
 import type { EventStore } from '../log/types.ts';
 import { type Claims, ReservationClaims } from './claims.ts';
 import { reservation } from './reservation.ts';
+import type { Snapshots } from './snapshot-folder.ts';
 import { StreamWriter } from './stream-writer.ts';
 import type { StreamPlace } from './writer-environment.ts';
 
-/** Folded streams kept in memory when nothing is under way in them. */
+/** Folded streams kept in memory when nothing is under way in them, and what they may take together. */
 const idleStreamsMaximum = 20_000;
+const idleBytesMaximum = 256 * 1024 ** 2;
 
 export interface StreamsOptions {
   readonly store: EventStore;
   readonly aggregates: readonly AnyAggregate[];
   readonly now?: () => number;
   readonly idleStreams?: number;
+  readonly idleBytes?: number;
+  /** Where snapshots of long streams are kept; without it they are folded from their first event. */
+  readonly snapshots?: Snapshots;
   readonly onBatch?: (commands: number, events: number) => void;
   readonly onConflict?: () => void;
   readonly onLeftBehind?: (place: StreamPlace, error: unknown) => void;
@@ -46,22 +51,36 @@ export function createStreams(options: StreamsOptions): Streams {
     [...options.aggregates, reservation].map((aggregate) => [aggregate.name, aggregate]),
   );
   const atWork = new Map<string, StreamWriter<unknown>>();
+  const idleBytes = options.idleBytes ?? idleBytesMaximum;
   const writers = new LRUCache<string, StreamWriter<unknown>>({
     max: options.idleStreams ?? idleStreamsMaximum,
+    maxSize: idleBytes,
+    // What is heavier than all may be is still worth keeping while it is in use.
+    sizeCalculation: (writer) => Math.min(writer.weigh(), idleBytes),
     dispose: (writer, name, reason) => {
       if (reason === 'evict' && !writer.isIdle) atWork.set(name, writer);
     },
   });
 
+  // A cache weighs only what is new to it, and streams grow while they are in it.
+  const weighed = new WeakMap<StreamWriter<unknown>, number>();
+  const isHeavier = (writer: StreamWriter<unknown>): boolean =>
+    writer.weigh() > 2 * (weighed.get(writer) ?? 0);
+  const weigh = (name: string, writer: StreamWriter<unknown>): void => {
+    weighed.set(writer, writer.weigh());
+    writers.delete(name);
+    writers.set(name, writer);
+  };
+
   const writerOf = <State>(place: StreamPlace): StreamWriter<State> => {
     const known = writers.get(place.name) ?? atWork.get(place.name);
     if (known) {
-      if (atWork.delete(place.name)) writers.set(place.name, known);
+      if (atWork.delete(place.name) || isHeavier(known)) weigh(place.name, known);
       return known as StreamWriter<State>;
     }
     for (const [name, writer] of atWork) if (writer.isIdle) atWork.delete(name);
     const writer = new StreamWriter<State>(environment, place);
-    writers.set(place.name, writer as StreamWriter<unknown>);
+    weigh(place.name, writer as StreamWriter<unknown>);
     return writer;
   };
 
@@ -77,6 +96,7 @@ export function createStreams(options: StreamsOptions): Streams {
     now: () => instantOf(now()),
     newEventId: randomUUID,
     acquireClaims: claims.acquire.bind(claims),
+    ...(options.snapshots ? { snapshots: options.snapshots } : {}),
     ...(options.onBatch ? { onBatch: options.onBatch } : {}),
     ...(options.onConflict ? { onConflict: options.onConflict } : {}),
   };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EventStore } from '../log/types.ts';
 import type { Command, RawEvent } from './command.ts';
 import { requestMark } from './request-mark.ts';
-import { createStreams } from './streams.ts';
+import { createStreams, type StreamsOptions } from './streams.ts';
 
 /** A jar of coins with a name that no other jar may have. */
 export interface Jar {
@@ -62,8 +62,12 @@ export const command = (decide: JarDecision, key?: string, fields = {}): Command
 });
 
 /** A process of its own on a store. */
-export const startOn = <Store extends EventStore>(store: Store, now?: () => number) => {
-  const streams = createStreams({ store, aggregates: [jar], ...(now ? { now } : {}) });
+export const startOn = <Store extends EventStore>(
+  store: Store,
+  now?: () => number,
+  options: Partial<StreamsOptions> = {},
+) => {
+  const streams = createStreams({ store, aggregates: [jar], ...(now ? { now } : {}), ...options });
   return {
     store,
     streams,

@@ -1,6 +1,7 @@
 import type { AnyAggregate, Instant } from '@counterfoil/kernel';
 import type { EventStore } from '../log/types.ts';
 import type { Claims } from './claims.ts';
+import type { Snapshots } from './snapshot-folder.ts';
 
 /** A stream and the aggregate whose events it holds. */
 export interface StreamPlace {
@@ -15,6 +16,7 @@ export interface WriterEnvironment {
   readonly store: EventStore;
   readonly now: () => Instant;
   readonly newEventId: () => string;
+  readonly snapshots?: Snapshots;
   readonly acquireClaims: Claims['acquire'];
   readonly onBatch?: (commands: number, events: number) => void;
   readonly onConflict?: () => void;

@@ -1,0 +1,29 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  codeFingerprint,
+  type createLog,
+  openSnapshotFolder,
+  type StreamsOptions,
+} from '@counterfoil/engine';
+
+/** The packages whose code makes states out of events. */
+const foldingCode = ['@counterfoil/kernel', '@counterfoil/engine', '@counterfoil/modules'] as const;
+
+/**
+ * Snapshots in a folder, for the streams of this process; nothing without a folder. Those that other
+ * code has left there are passed over: it may have folded the same events to another state.
+ */
+export function snapshotsIn(
+  folder: string | undefined,
+  log: ReturnType<typeof createLog>,
+): Pick<StreamsOptions, 'snapshots'> {
+  if (folder === undefined) return {};
+  const sources = foldingCode.map((name) => dirname(fileURLToPath(import.meta.resolve(name))));
+  const snapshots = openSnapshotFolder({
+    folder,
+    code: codeFingerprint(sources),
+    onError: (error, stream) => log.warn({ err: error, stream }, 'a snapshot failed'),
+  });
+  return { snapshots };
+}
