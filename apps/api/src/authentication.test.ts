@@ -18,7 +18,7 @@ const lostLog = {
 test('keys count no longer than a minute without the log', async () => {
   let now = 0;
   const log = createLog({ level: 'silent', name: 'test' });
-  const { authenticate, fold } = startAuthentication(lostLog, log, () => now);
+  const { authenticate, fold } = startAuthentication(lostLog, log, { clock: () => now });
   await fold.ready;
   await new Promise(setImmediate);
   now = 60_000;
@@ -31,6 +31,18 @@ test('keys count no longer than a minute without the log', async () => {
     assert.instance(error, Problem);
     assert.is((error as Problem).code, 'service_unavailable');
   }
+  await fold.stop();
+});
+
+test('a write to a key that this process cannot take over is not called done', async () => {
+  const log = createLog({ level: 'silent', name: 'test' });
+  const { takenOver, fold } = startAuthentication(lostLog, log, {
+    takeOverMilliseconds: 1,
+  });
+  await fold.ready;
+  await takenOver('wallet', 9n);
+  const waiting = takenOver('user', 9n).catch((problem: Problem) => problem.code);
+  assert.is(await waiting, 'service_unavailable');
   await fold.stop();
 });
 

@@ -13,6 +13,8 @@ import {
   type ReadModel,
   RecentWrites,
   RequestRunner,
+  type Started,
+  startParts,
 } from '@counterfoil/engine';
 import { modules, secretsFrom } from '@counterfoil/modules';
 import { startAuthentication } from './authentication.ts';
@@ -33,8 +35,6 @@ export interface ApiOptions {
   readonly health?: readonly HealthCheck[];
 }
 
-/** Time that a write to a key or user waits until this process itself acts by it. */
-const takeOverMilliseconds = 5_000;
 const drainMilliseconds = 10_000;
 
 /** Throws unless the read models answer and none of them has been left behind by the others. */
@@ -58,15 +58,20 @@ async function openBroker(url: string | undefined, log: Log, metrics: Metrics) {
 const withoutNats = (): Promise<never> =>
   Promise.reject(new Error('NATS_URL is not set: the event feed is not available.'));
 
-/** Starts the API. Resolves when it accepts requests; its dependencies may still be away. */
-export async function startApi(config: ApiConfig, options: ApiOptions = {}): Promise<Api> {
+/**
+ * Starts the API. Resolves when it accepts requests; its dependencies may still be away. When it
+ * cannot be started, what had been opened is closed.
+ */
+export const startApi = (config: ApiConfig, options: ApiOptions = {}): Promise<Api> =>
+  startParts((started) => openApi(started, config, options));
+
+const close = (thing: { close(): Promise<void> }): Promise<void> => thing.close();
+
+async function openApi(started: Started, config: ApiConfig, options: ApiOptions) {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
-  const readModel = createReadModel({
-    url: config.DATABASE_URL,
-    log,
-  });
-  const broker = await openBroker(config.NATS_URL, log, metrics);
+  const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
+  const broker = started.add(await openBroker(config.NATS_URL, log, metrics), close);
   const slices = modules({
     broker: broker.events,
     operationalReads: readModel.operational,
@@ -77,8 +82,9 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
       deniedCidrs: config.WEBHOOK_DENIED_CIDRS,
     },
   });
-  const store = openEventStore({ url: config.EVENTSTORE_URL });
+  const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
   const authentication = startAuthentication(store, log);
+  started.add(authentication.fold, (fold) => fold.stop());
   const conflicts = metrics.counter({
     name: 'counterfoil_append_conflicts_total',
     help: 'Appends that another writer was faster than',
@@ -108,10 +114,7 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
     readSide: readModel,
     recentWrites: new RecentWrites(),
     now: Date.now,
-    takenOver: async (category: string, position: bigint) => {
-      if (!authentication.concerns(category)) return;
-      await authentication.fold.waitFor(position, takeOverMilliseconds);
-    },
+    takenOver: authentication.takenOver,
   };
   const server = createHttpServer({
     modules: slices,
@@ -128,16 +131,8 @@ export async function startApi(config: ApiConfig, options: ApiOptions = {}): Pro
     info: apiInfo,
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
   });
+  started.add(server, () => server.close(drainMilliseconds));
   await authentication.fold.ready;
   const { port } = await server.listen(config.PORT, config.HOST);
-  return {
-    port,
-    async stop() {
-      await server.close(drainMilliseconds);
-      await authentication.fold.stop();
-      await readModel.close();
-      await broker.close();
-      await store.close();
-    },
-  };
+  return { port };
 }
