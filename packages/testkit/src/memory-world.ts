@@ -35,13 +35,14 @@ export interface Idempotency {
 
 /** Shared by all worlds, because it is large: reads in memory are never behind, so it is not asked. */
 const recentWrites = new RecentWrites();
+const aheadOfAll = 2n ** 63n;
 /** Streams of one world that are kept folded. */
 const idleStreams = 1_000;
 
 /**
- * A world with nothing in it, or another process over a log that is there already. Commands run on the engine's own stream writers; reads fold the log
- * anew each time, so they are never behind. They know the filters `eq`, `in`, `contains` (of texts),
- * `metadata` and the comparisons (of instants).
+ * A world with nothing in it, or another process over a log that is there already. Commands run on
+ * the engine's own stream writers; reads fold the log anew each time, so they are never behind. They
+ * know the filters `eq`, `in`, `contains` (of texts), `metadata` and the comparisons (of instants).
  */
 export function memoryWorld(
   aggregates: readonly AnyAggregate[],
@@ -54,7 +55,8 @@ export function memoryWorld(
     readSide: {
       reader: (principal: Principal) => memoryReader(store, principal),
       projected: {
-        position: () => BigInt(store.log.length),
+        // Ahead of every log, because the writes of all worlds are remembered together.
+        position: () => aheadOfAll,
         waitFor: () => Promise.resolve(true),
       },
     },
