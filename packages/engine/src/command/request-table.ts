@@ -67,7 +67,11 @@ export class RequestTable {
     const words = this.#words;
     const at = this.#slotOf(key);
     if (words[at + 4] === 0) this.#size += 1;
-    words.set(key, at);
+    // One by one: copying from a list of numbers is many times slower.
+    words[at] = key[0];
+    words[at + 1] = key[1];
+    words[at + 2] = key[2];
+    words[at + 3] = key[3];
     words[at + 4] = next;
     words[at + 5] = count;
   }
