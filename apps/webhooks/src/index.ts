@@ -5,13 +5,13 @@ import {
   createServiceServer,
   type EventStore,
   type HealthCheck,
-  type HttpServer,
   type Log,
   type Metrics,
   migrate,
   migrationsOf,
   type Nats,
   openEventStore,
+  startParts,
 } from '@counterfoil/engine';
 import { createSender, modules, type Sender, secretsFrom } from '@counterfoil/modules';
 import type { WebhooksConfig } from './config.ts';
@@ -67,9 +67,7 @@ export interface WebhooksOptions {
   readonly store?: EventStore;
 }
 
-interface Parts {
-  readonly nats: Nats;
-  readonly store: EventStore;
+interface Worker {
   readonly sender: Sender;
   readonly fanOut: FanOut;
   readonly dispatcher: Dispatcher;
@@ -81,47 +79,47 @@ interface Parts {
   readonly recording: AbortController;
 }
 
+const close = (thing: { close(): Promise<void> }): Promise<void> => thing.close();
+
 /**
  * Starts a delivery worker: brings its tables up to date and begins to read the public stream and
  * to deliver. Any number may run at the same time; one of them reads the stream. Rejects when the
- * database cannot be reached or the secret key is none; later failures it survives by itself.
+ * database cannot be reached or the secret key is none, and stops what had been started; later
+ * failures it survives by itself.
  */
-export async function startWebhooks(
+export const startWebhooks = (
   config: WebhooksConfig,
   log: Log = createLog({ level: 'info', name: 'webhooks' }),
   options: WebhooksOptions = {},
-): Promise<Webhooks> {
-  const { sealer } = secretsFrom(config.secretKey);
-  const metrics = createMetrics();
-  await migrate({
-    database: config.databaseUrl,
-    migrations: migrationsOf(modules({ secrets: null })),
+): Promise<Webhooks> =>
+  startParts(async (started) => {
+    const { sealer } = secretsFrom(config.secretKey);
+    const metrics = createMetrics();
+    const migrations = migrationsOf(modules({ secrets: null }));
+    await migrate({ database: config.databaseUrl, migrations });
+    const address = { url: config.natsUrl, name: 'counterfoil webhooks' };
+    const nats = started.add(await connectNats({ ...address, log, metrics }), close);
+    const opened = options.store ?? openEventStore({ url: config.eventStoreUrl });
+    const store = started.add(opened, close);
+    const endpoints = createEndpoints(sealer);
+    const worker = startWorker({ config, nats, store, endpoints, log, metrics });
+    started.add(worker, () => stopWorker(worker, config.sendLimits.totalTimeout));
+    const server = createServiceServer({
+      health: [...(options.health ?? []), natsCheck(nats), ...worker.loops.map(loopCheck)],
+      metrics,
+      log,
+      info: { title: 'Counterfoil webhooks', version: '1', description: 'Delivery of webhooks' },
+    });
+    started.add(server, () => {
+      // Nothing new is taken from here on, also while the last questions are answered.
+      worker.taking.abort();
+      return server.close(drainMs);
+    });
+    const { port } = await server.listen(config.healthPort, config.host);
+    return { healthPort: port, metrics, status: () => statusOf(worker) };
   });
-  const nats = await connectNats({
-    url: config.natsUrl,
-    name: 'counterfoil webhooks',
-    log,
-    metrics,
-  });
-  const store = options.store ?? openEventStore({ url: config.eventStoreUrl });
-  const endpoints = createEndpoints(sealer);
-  const parts = startParts({ config, nats, store, endpoints, log, metrics });
-  const server = createServiceServer({
-    health: [...(options.health ?? []), natsCheck(nats), ...parts.loops.map(loopCheck)],
-    metrics,
-    log,
-    info: { title: 'Counterfoil webhooks', version: '1', description: 'Delivery of webhooks' },
-  });
-  const { port } = await server.listen(config.healthPort, config.host);
-  return {
-    healthPort: port,
-    metrics,
-    status: () => statusOf(parts),
-    stop: () => stopParts(parts, server, config.sendLimits.totalTimeout),
-  };
-}
 
-interface PartsOptions {
+interface WorkerOptions {
   readonly config: WebhooksConfig;
   readonly nats: Nats;
   readonly store: EventStore;
@@ -130,7 +128,7 @@ interface PartsOptions {
   readonly metrics: Metrics;
 }
 
-function startParts({ config, nats, store, endpoints, log, metrics }: PartsOptions): Parts {
+function startWorker({ config, nats, store, endpoints, log, metrics }: WorkerOptions): Worker {
   const taking = new AbortController();
   const recording = new AbortController();
   const sender = createSender({ policy: config.policy, limits: config.sendLimits });
@@ -156,21 +154,16 @@ function startParts({ config, nats, store, endpoints, log, metrics }: PartsOptio
     onDeliveries: notify,
   });
   const loops = [fanOut.loop, dispatcher.loop, recorder.loop, upkeep, reports, tasks];
-  return { nats, store, sender, fanOut, dispatcher, recorder, loops, taking, recording };
+  return { sender, fanOut, dispatcher, recorder, loops, taking, recording };
 }
 
 const drainMs = 1_000;
 /** Beyond the longest attempt: for a database that is slow to take the outcomes. */
 const recordMs = 5_000;
 
-async function stopParts(
-  parts: Parts,
-  server: HttpServer,
-  longestAttemptMs: number,
-): Promise<void> {
-  const { nats, store, sender, dispatcher, recorder, loops, taking, recording } = parts;
+async function stopWorker(worker: Worker, longestAttemptMs: number): Promise<void> {
+  const { sender, dispatcher, recorder, loops, taking, recording } = worker;
   taking.abort();
-  await server.close(drainMs);
   await Promise.all(loops.filter((loop) => loop !== recorder.loop).map(({ ended }) => ended));
   const drained = new AbortController();
   // A database that is away must not keep the process: what it cannot record will be sent again.
@@ -179,10 +172,10 @@ async function stopParts(
   drained.abort();
   recording.abort();
   await recorder.loop.ended;
-  await Promise.all([sender.close(), nats.close(), store.close()]);
+  await sender.close();
 }
 
-const statusOf = ({ fanOut, dispatcher, loops }: Parts): WebhooksStatus => ({
+const statusOf = ({ fanOut, dispatcher, loops }: Worker): WebhooksStatus => ({
   fanOut: {
     role: fanOut.role(),
     sequence: fanOut.position()?.sequence ?? null,
