@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   codeFingerprint,
@@ -19,10 +19,12 @@ export function snapshotsIn(
   log: ReturnType<typeof createLog>,
 ): Pick<StreamsOptions, 'snapshots'> {
   if (folder === undefined) return {};
-  const sources = foldingCode.map((name) => dirname(fileURLToPath(import.meta.resolve(name))));
+  const packages = foldingCode.map((name) =>
+    join(dirname(fileURLToPath(import.meta.resolve(name))), '..'),
+  );
   const snapshots = openSnapshotFolder({
     folder,
-    code: codeFingerprint(sources),
+    code: codeFingerprint(packages),
     onError: (error, stream) => log.warn({ err: error, stream }, 'a snapshot failed'),
   });
   return { snapshots };
