@@ -15,6 +15,28 @@ export const containsAll = (
   others: readonly UniqueValue[],
 ): boolean => others.every((value) => contains(values, value));
 
+const isSame = (left: UniqueValue | undefined, right: UniqueValue | undefined): boolean =>
+  left !== undefined &&
+  (left === right || (left.name === right?.name && left.value === right.value));
+
+/**
+ * The values of a list without those that it has in common with another one at both ends. A record may
+ * hold a thousand values, of which a decision changes few: only these are then looked for.
+ */
+function differingPart(
+  values: readonly UniqueValue[],
+  others: readonly UniqueValue[],
+): readonly UniqueValue[] {
+  let start = 0;
+  while (isSame(values[start], others[start])) start += 1;
+  const shift = others.length - values.length;
+  let end = values.length;
+  while (end > start && end + shift > start && isSame(values[end - 1], others[end - 1 + shift])) {
+    end -= 1;
+  }
+  return values.slice(start, end);
+}
+
 /** The unique values that one state of a record has and the other has not. */
 export function uniqueChange(
   aggregate: AnyAggregate,
@@ -24,7 +46,7 @@ export function uniqueChange(
   const had = aggregate.unique?.(before) ?? [];
   const has = aggregate.unique?.(after) ?? [];
   return {
-    added: has.filter((value) => !contains(had, value)),
-    dropped: had.filter((value) => !contains(has, value)),
+    added: differingPart(has, had).filter((value) => !contains(had, value)),
+    dropped: differingPart(had, has).filter((value) => !contains(has, value)),
   };
 }
