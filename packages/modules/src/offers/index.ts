@@ -11,6 +11,40 @@ import {
 import { type OfferUses, offerRoutes } from './routes.ts';
 import { offerPublisher } from './webhooks.ts';
 
+export { createCreditGrant, endCreditGrant, updateCreditGrant } from './credit-grant-decisions.ts';
+export type { CreditGrantData } from './credit-grant.ts';
+export { createCreditGrantSchema } from './credit-grant-schema.ts';
+export type { EntitlementData } from './entitlement.ts';
+export {
+  createEntitlements,
+  deleteEntitlement,
+  entitlementDraft,
+  updateEntitlement,
+} from './entitlement-decisions.ts';
+export { createBulkEntitlementsSchema } from './entitlement-schema.ts';
+export { hasEnded } from './limits.ts';
+export type { OfferDecision, Owner, OwnerType } from './owner.ts';
+export type { PriceData, PriceRecord } from './price.ts';
+export {
+  createPrices,
+  endPrice,
+  type PriceDraft,
+  priceDraft,
+  updatePrice,
+} from './price-decisions.ts';
+export { createPriceSchema } from './price-schema.ts';
+export {
+  archiveAddon,
+  archivePlan,
+  createAddon,
+  createCostsheet,
+  createPlan,
+  deleteCostsheet,
+  updateAddon,
+  updateCostsheet,
+  updatePlan,
+} from './root-decisions.ts';
+export { createAddonSchema, createCostsheetSchema, createPlanSchema } from './root-schema.ts';
 export {
   addonOf,
   costsheetOf,

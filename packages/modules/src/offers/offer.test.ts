@@ -120,7 +120,7 @@ const heldAfter = (events: readonly OfferEvent[]) =>
 
 test('an offer holds its key and those of its prices until it goes out of use', () => {
   assert.equal(heldAfter([]), []);
-  assert.equal(heldAfter(busy), ['plan_lookup_key pro', 'price_lookup_key monthly']);
+  assert.equal(heldAfter(busy), ['price_lookup_key monthly', 'plan_lookup_key pro']);
   const archive = archivePlan(planId)(folded(offer, busy), stampAt(9).occurred_at);
   assert.equal(heldAfter([...busy, ...archive]), []);
   assert.equal(heldAfter(history(plan())), []);

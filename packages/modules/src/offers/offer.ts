@@ -103,7 +103,7 @@ export const offer = aggregate({
   },
   /** What is out of use gives all its keys back; a price does so when it has ended for good. */
   unique: (state) =>
-    state?.root.record.status === 'published' ? [...rootKeys(state.root), ...priceKeys(state)] : [],
+    state?.root.record.status === 'published' ? priceKeys(state).concat(rootKeys(state.root)) : [],
 });
 
 /** The plan of an offer; null when it is none. */
@@ -152,11 +152,12 @@ function outOfUse(state: Offer, { data, stamp }: RootEvent): Offer {
 }
 
 function withPrice(state: Offer, event: Stamped<PriceEvent>): Offer {
-  const price = priceAfter(recordWith(state.prices, event.data.id), event);
-  if (event.type !== 'PriceCreated') {
-    return { ...state, prices: withRecord(state.prices, price) };
+  const { prices } = state;
+  if (event.type === 'PriceCreated') {
+    return { ...state, prices: prices.concat(priceAfter(null, event)), made: state.made + 1 };
   }
-  return { ...state, prices: [...state.prices, price], made: state.made + 1 };
+  const price = priceAfter(recordWith(prices, event.data.id), event);
+  return { ...state, prices: withRecord(prices, price) };
 }
 
 function withEntitlement(state: Offer, event: Stamped<EntitlementEvent>): Offer {
@@ -195,13 +196,26 @@ function rootKeys({ kind, record: { lookup_key } }: Root): readonly UniqueValue[
   return [{ name: uniqueNames[kind], value: lookup_key, problem }];
 }
 
-const priceKeys = ({ prices }: Offer): readonly UniqueValue[] =>
-  prices.flatMap(({ lookup_key, is_final }) => {
-    if (lookup_key === null || is_final) return [];
-    const problem = priceKeyTaken(lookup_key);
-    return [{ name: 'price_lookup_key', value: lookup_key, problem }];
-  });
+/** The key of each price, made once: the engine asks for all keys after every single event. */
+const keysOfPrices = new WeakMap<PriceRecord, UniqueValue>();
+
+function priceKeys({ prices }: Offer): readonly UniqueValue[] {
+  const keys: UniqueValue[] = [];
+  for (const price of prices) {
+    if (price.lookup_key === null || price.is_final) continue;
+    const key = keysOfPrices.get(price) ?? priceKey(price.lookup_key);
+    keysOfPrices.set(price, key);
+    keys.push(key);
+  }
+  return keys;
+}
+
+const priceKey = (lookupKey: string): UniqueValue => ({
+  name: 'price_lookup_key',
+  value: lookupKey,
+  problem: priceKeyTaken(lookupKey),
+});
 
 /** What somebody is told who wants the lookup_key of another price. */
 export const priceKeyTaken = (lookupKey: string): string =>
-  `Another price has the lookup_key ${JSON.stringify(lookupKey)}. End that one first.`;
+  `Another price has the lookup_key "${lookupKey}". End that one first.`;
