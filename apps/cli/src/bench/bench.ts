@@ -48,6 +48,13 @@ export async function bench(
   process.env.LOG_LEVEL ??= 'warn';
   const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST: settings.HOST };
   const installation = await startInstallation(fresh);
+  const end = async (): Promise<void> => {
+    await installation.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // Whoever gives up a long run should not have to look for what it leaves.
+  const interrupt = (): void => void end().finally(() => process.exit(1));
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
     const conditions = conditionsOf(folder, options);
     describeConditions(conditions).forEach(print);
@@ -57,8 +64,8 @@ export async function bench(
     }
     assertRight(results);
   } finally {
-    await installation.stop();
-    rmSync(folder, { recursive: true, force: true });
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await end();
   }
 }
 
