@@ -1,0 +1,135 @@
+/**
+ * Writes the files that the corpus lacks, and never another one: what was written once stays as it
+ * is. It makes a record of every kind through the API, and keeps the shortest story of each event.
+ *
+ *     node --import tsx packages/testkit/src/ledger/golden/write-golden.ts
+ */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { takeCheckpoints } from '@counterfoil/cli/checkpoint';
+import {
+  belongsTo,
+  createStreams,
+  parseStreamName,
+  type StoredEvent,
+  systemContext,
+} from '@counterfoil/engine';
+import { webhookEndpoint } from '../../../../modules/src/webhooks/endpoint.ts';
+import {
+  disableEndpoint,
+  reportExhausted,
+} from '../../../../modules/src/webhooks/endpoint-decisions.ts';
+import { type Stack, startStack, type TestTenant } from '../../stack.ts';
+import { addressOf, examples } from '../../system/examples.ts';
+import { readOperations } from '../../system/operations.ts';
+import { Records } from '../../system/records.ts';
+import { httpClient } from '../http-client.ts';
+import { play } from '../play.ts';
+import { fullStory } from '../test-story.ts';
+import {
+  aggregates,
+  corpusFolder,
+  coveredAggregates,
+  fileOf,
+  type Golden,
+  shownToday,
+} from './golden.ts';
+
+/** Asks for everything that the API documents, and tells the wallet's whole story. */
+async function tellStories(stack: Stack): Promise<void> {
+  const tenant = await stack.tenant('golden');
+  const own = new Records(stack, tenant, 'golden');
+  const operations = await readOperations(stack.baseUrl);
+  for (const [key, operation] of operations) {
+    const request = await examples[key]?.request(own);
+    if (!request) continue;
+    const { status } = await tenant.call(
+      operation.method,
+      addressOf(operation, request),
+      request.body,
+    );
+    console.log(`${status} ${key}`);
+  }
+  const client = httpClient(tenant, stack.store);
+  for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
+    const options = { name: `golden-${type}`, clients: 1, unit: 4, lead: 100 };
+    await play(client, fullStory(type), options);
+  }
+  await reportFailures(stack, tenant, own);
+  await takeCheckpoints(stack.eventStoreUrl, stack.secretKey, () => undefined);
+}
+
+/** What the worker tells of an endpoint that does not answer: no request does that. */
+async function reportFailures(stack: Stack, tenant: TestTenant, own: Records): Promise<void> {
+  const id = await own.enabledEndpoint();
+  const streams = createStreams({ store: stack.store, aggregates });
+  const context = systemContext(streams, { ...tenant, correlationId: 'golden' });
+  const message = {
+    message_id: 'msg_1',
+    event_type: 'wallet.updated',
+    resource_id: 'wallet_1',
+    attempts: 8,
+    status_code: 500,
+    error: null,
+  };
+  await context.execute(webhookEndpoint, id, () => reportExhausted(id, '1', [message]));
+  await context.execute(webhookEndpoint, id, () => disableEndpoint(id, 'failing'));
+}
+
+/** Events of each stream of a record, in their order. */
+async function streamsOf(stack: Stack): Promise<ReadonlyMap<string, StoredEvent[]>> {
+  const streams = new Map<string, StoredEvent[]>();
+  const prefixes = aggregates.map(({ name }) => `${name}-`);
+  const upTo = await stack.store.head();
+  for await (const event of stack.store.readLog({ prefixes, after: 0n, upTo })) {
+    const known = streams.get(event.stream);
+    if (known) known.push(event);
+    else streams.set(event.stream, [event]);
+  }
+  return streams;
+}
+
+function write(streams: ReadonlyMap<string, StoredEvent[]>): void {
+  for (const aggregate of coveredAggregates) {
+    for (const type of Object.keys(aggregate.events)) {
+      const path = join(corpusFolder, fileOf(aggregate, type));
+      if (existsSync(path)) continue;
+      const golden = shortest(streams, aggregate, type);
+      if (!golden) {
+        console.log(`nothing makes ${aggregate.name} ${type}`);
+        continue;
+      }
+      mkdirSync(dirname(path), { recursive: true });
+      const whole: Golden = { ...golden, shows: shownToday(aggregate, golden) };
+      writeFileSync(path, `${JSON.stringify(whole, null, 2)}\n`);
+    }
+  }
+}
+
+function shortest(
+  streams: ReadonlyMap<string, StoredEvent[]>,
+  aggregate: (typeof aggregates)[number],
+  type: string,
+): Omit<Golden, 'shows'> | null {
+  let best: Omit<Golden, 'shows'> | null = null;
+  for (const [name, events] of streams) {
+    const stream = parseStreamName(name);
+    if (stream?.category !== aggregate.name) continue;
+    const own = events.filter((event) => belongsTo(aggregate, event));
+    const end = own.findIndex((event) => event.type === type) + 1;
+    if (end === 0 || (best && best.events.length <= end)) continue;
+    const kept = own.slice(0, end).map(({ id, type: each, data, metadata }) => {
+      return { id, type: each, data, metadata };
+    });
+    best = { id: stream.id, events: kept };
+  }
+  return best;
+}
+
+const stack = await startStack();
+try {
+  await tellStories(stack);
+  write(await streamsOf(stack));
+} finally {
+  await stack.stop();
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { eventually } from '../eventually.ts';
+import type { Stack, TestTenant } from '../stack.ts';
+import { readPublicStream } from '../system/public-stream.ts';
+import { assertProven, readAll } from './audit.ts';
+import { checkDurability } from './checks/request-checks.ts';
+import { httpClient } from './http-client.ts';
+import { type Script, scripts } from './plans.ts';
+import { type Played, play } from './play.ts';
+import type { LedgerAnswer } from './trace.ts';
+
+/** Wallets that are played on at the same time. */
+const atOnce = 4;
+/** Milliseconds of a unit of time in scripts, and by how much an expiry is ahead at least. */
+const times = { unit: 4, lead: 400 } as const;
+
+/** Proofs of random ledgers on the real service. */
+export interface HttpRuns {
+  /** Everything that has been played so far. */
+  readonly played: readonly Played[];
+  /** Plays random scripts, so many clients at once on each wallet, until the time is used up. */
+  prove(options: {
+    readonly seed: number;
+    readonly clients: number;
+    readonly milliseconds: number;
+  }): Promise<void>;
+  /** Waits until the public stream tells every entry of every ledger once and in order. */
+  provePublished(): Promise<void>;
+}
+
+/** Prepares proofs with a tenant, and a stranger who is to see nothing of it. */
+export async function httpRuns(stack: Stack): Promise<HttpRuns> {
+  const own = await stack.tenant('ledger');
+  const stranger = await stack.tenant('ledger of another');
+  const client = httpClient(own, stack.store);
+  const played: Played[] = [];
+  let begun = 0;
+
+  const proveOne = async (script: Script, clients: number): Promise<void> => {
+    begun += 1;
+    const { traces, walletId } = await play(client, script, {
+      ...times,
+      name: `ledger-${begun}`,
+      clients,
+    });
+    const [all, strangers] = await Promise.all([
+      readAll(client, walletId),
+      askedBy(stranger, walletId),
+    ]);
+    played.push({ walletId, traces, history: all.history });
+    const { tenantId, environmentId } = own;
+    await assertProven({ ...all, traces, tenantId, environmentId, strangers });
+  };
+
+  const proveNumbered = async (seed: number, clients: number): Promise<void> => {
+    const [script] = fc.sample(scripts(20, 60), { seed, numRuns: 1 });
+    if (!script) throw new Error('no script');
+    try {
+      await proveOne(script, clients);
+    } catch (error) {
+      throw new Error(`script ${seed}, ${JSON.stringify(script)}`, { cause: error });
+    }
+  };
+
+  return {
+    played,
+    async prove({ seed, clients, milliseconds }) {
+      const deadline = performance.now() + milliseconds;
+      let next = seed;
+      const lane = async () => {
+        // What has failed on a real clock is looked into by its ledger: it cannot be made smaller.
+        do {
+          next += 1;
+          await proveNumbered(next, clients);
+        } while (performance.now() < deadline);
+      };
+      await Promise.all(Array.from({ length: atOnce }, lane));
+    },
+    async provePublished() {
+      let faults: readonly string[] = [];
+      await eventually(
+        async () => {
+          const messages = await readPublicStream(stack.natsUrl);
+          faults = played.flatMap(({ walletId, traces, history }) => {
+            const published = messages.filter(({ stream }) => stream.endsWith(`.${walletId}`));
+            return checkDurability({ traces, history, published })?.message ?? [];
+          });
+          return faults.length === 0;
+        },
+        () => faults.join('\n'),
+      );
+    },
+  };
+}
+
+/** What a stranger with a key of his own is told of a wallet, by every way to it. */
+async function askedBy(stranger: TestTenant, walletId: string): Promise<readonly LedgerAnswer[]> {
+  const paths = ['', '/transactions', '/holds', '/balance', '/ledger'];
+  const reads = paths.map((path) => stranger.call('GET', `/wallets/${walletId}${path}`));
+  const debit = stranger.call('POST', `/wallets/${walletId}/debit`, { credits: '1' });
+  const answers = await Promise.all([...reads, debit]);
+  return answers.map(({ status, body }) => ({ status, body, isReplay: false }));
+}
+
+/** How many requests were sent, and what came of them, in words. */
+export function summaryOf({ played }: Pick<HttpRuns, 'played'>): {
+  readonly requests: number;
+  readonly text: string;
+} {
+  const requests = played.reduce((sum, { traces }) => sum + traces.length, 0);
+  const events = played.reduce((sum, { history }) => sum + history.length, 0);
+  return { requests, text: `${requests} requests, ${played.length} wallets, ${events} events` };
+}
