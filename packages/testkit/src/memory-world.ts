@@ -151,7 +151,7 @@ function fits(
     case 'gte':
     case 'lt':
     case 'lte':
-      return isOrdered(String(actual), operator, String(value));
+      return typeof actual === 'string' && isOrdered(actual, operator, String(value));
     case 'metadata':
       return Object.entries(value as object).every(
         ([name, text]) => (actual as Record<string, unknown>)[name] === text,

@@ -47,7 +47,10 @@ const source = after(
     draft({ end_date: '2030-01-01T00:00:00Z', display_name: 'Second' }),
     draft({ start_date: '2029-01-01T00:00:00Z', display_name: 'Third' }),
   ),
-  entitlements(grant({ usage_limit: 7 }), grant({ feature_id: 'feat_02' })),
+  entitlements(
+    grant({ usage_limit: 7, parent_entitlement_id: 'ent_00' }),
+    grant({ feature_id: 'feat_02' }),
+  ),
   credits,
 );
 
@@ -94,6 +97,7 @@ test('keys and parents stay with the source', () => {
     [null, null],
     [null, null],
   ]);
+  assert.is(source.entitlements[0]?.parent_entitlement_id, 'ent_00');
   assert.ok(cloned().entitlements.every((copy) => copy.parent_entitlement_id === null));
 });
 

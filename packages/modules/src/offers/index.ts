@@ -11,8 +11,8 @@ import {
 import { type OfferUses, offerRoutes } from './routes.ts';
 import { offerPublisher } from './webhooks.ts';
 
-export { createCreditGrant, endCreditGrant, updateCreditGrant } from './credit-grant-decisions.ts';
 export type { CreditGrantData } from './credit-grant.ts';
+export { createCreditGrant, endCreditGrant, updateCreditGrant } from './credit-grant-decisions.ts';
 export { createCreditGrantSchema } from './credit-grant-schema.ts';
 export type { EntitlementData } from './entitlement.ts';
 export {
@@ -23,6 +23,15 @@ export {
 } from './entitlement-decisions.ts';
 export { createBulkEntitlementsSchema } from './entitlement-schema.ts';
 export { hasEnded } from './limits.ts';
+export {
+  addonOf,
+  costsheetOf,
+  type Offer,
+  type OfferEvent,
+  type OfferState,
+  offer,
+  planOf,
+} from './offer.ts';
 export type { OfferDecision, Owner, OwnerType } from './owner.ts';
 export type { PriceData, PriceRecord } from './price.ts';
 export {
@@ -33,6 +42,14 @@ export {
   updatePrice,
 } from './price-decisions.ts';
 export { createPriceSchema } from './price-schema.ts';
+export {
+  addonTable,
+  costsheetTable,
+  creditGrantTable,
+  entitlementTable,
+  planTable,
+  priceTable,
+} from './projection.ts';
 export {
   archiveAddon,
   archivePlan,
@@ -45,23 +62,6 @@ export {
   updatePlan,
 } from './root-decisions.ts';
 export { createAddonSchema, createCostsheetSchema, createPlanSchema } from './root-schema.ts';
-export {
-  addonOf,
-  costsheetOf,
-  type Offer,
-  type OfferEvent,
-  type OfferState,
-  offer,
-  planOf,
-} from './offer.ts';
-export {
-  addonTable,
-  costsheetTable,
-  creditGrantTable,
-  entitlementTable,
-  planTable,
-  priceTable,
-} from './projection.ts';
 export {
   entitlementsOfFeature,
   pricesOfGroup,

@@ -345,6 +345,14 @@ test('a price whose time has passed by itself gives its key back when it is dele
     .then([end]);
 });
 
+test('a price is over at its end, not after it', () => {
+  const end_date = instantAfter(2);
+  const brief = history(plan(), prices(draft({ end_date })));
+  given(offer, brief)
+    .when(update(idOf(brief), { display_name: 'x' }))
+    .thenProblem('invalid_operation');
+});
+
 test('a price that has not begun and is deleted is never in force', () => {
   const start = '2030-01-01T00:00:00.000Z';
   const later = history(plan(), prices(draft({ start_date: start })));
