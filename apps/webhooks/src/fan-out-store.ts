@@ -73,7 +73,10 @@ export async function endpointsPosition(connection: Connection): Promise<bigint>
   return BigInt(rows[0]?.position ?? -1);
 }
 
-/** Which of these lanes have unfinished deliveries. */
+/**
+ * Which of these lanes have unfinished deliveries. `offset 0` keeps the planner from making joins of
+ * the look-ups, which would read the whole queue.
+ */
 export async function readOpenLanes(
   connection: Connection,
   lanes: readonly Lane[],
@@ -83,11 +86,11 @@ export async function readOpenLanes(
     `select asked.endpoint_id as "endpointId", asked.lane,
             exists (select from counterfoil.webhook_deliveries d
                      where d.endpoint_id = asked.endpoint_id and d.lane = asked.lane
-                       and d.state = 'waiting') as "hasWaiting"
+                       and d.state = 'waiting' offset 0) as "hasWaiting"
        from unnest($1::text[], $2::text[]) as asked (endpoint_id, lane)
       where exists (select from counterfoil.webhook_deliveries d
                      where d.endpoint_id = asked.endpoint_id and d.lane = asked.lane
-                       and d.state in ('pending', 'waiting', 'sending'))`,
+                       and d.state in ('pending', 'waiting', 'sending') offset 0)`,
     [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
     { name: 'webhook_open_lanes' },
   );

@@ -6,7 +6,9 @@ import * as assert from 'uvu/assert';
 import { type Receiver, startReceiver } from './test-receiver.ts';
 import { eventually, type TestEndpoint, World } from './test-world.ts';
 
-const test = suite<{ world: World; receiver: Receiver; environment: string }>('isolation');
+const test = suite<{ world: World; receiver: Receiver; hanging: Receiver; environment: string }>(
+  'isolation',
+);
 
 let environments = 0;
 
@@ -16,11 +18,14 @@ test.before(async (context) => {
 test.after(({ world }) => world.stop());
 test.before.each(async (context) => {
   environments += 1;
+  context.hanging = await startReceiver();
+  context.hanging.answer(() => 'hang');
   context.environment = `env_${environments}`;
   context.receiver = await startReceiver();
 });
-test.after.each(async ({ world, receiver }) => {
+test.after.each(async ({ world, receiver, hanging }) => {
   receiver.close();
+  hanging.close();
   await world.stopWorkers();
   await world.query('truncate counterfoil.webhook_messages cascade');
 });
@@ -55,9 +60,7 @@ function assertInOrder(receiver: Receiver, succeeded: ReadonlySet<string>, round
 }
 
 test('of 50 endpoints one hangs: the others get everything, it holds its own bound', async (context) => {
-  const { world, receiver, environment } = context;
-  const hanging = await startReceiver();
-  hanging.answer(() => 'hang');
+  const { world, receiver, hanging, environment } = context;
   const common = { environment_id: environment, max_in_flight: 4 };
   await world.addEndpoint({ ...common, url: hanging.url });
   for (let index = 1; index < 50; index += 1) {
@@ -68,13 +71,10 @@ test('of 50 endpoints one hangs: the others get everything, it holds its own bou
   await receiver.count(49 * published);
   assert.is(new Set(receiver.received.map(({ path, id }) => `${path} ${id}`)).size, 49 * published);
   assert.is(hanging.received.length, 4);
-  hanging.close();
 });
 
 test('more endpoints hang than there is room: what answers goes on', async (context) => {
-  const { world, receiver, environment } = context;
-  const hanging = await startReceiver();
-  hanging.answer(() => 'hang');
+  const { world, receiver, hanging, environment } = context;
   const common = { environment_id: environment, order_mode: 'unordered' } as const;
   for (let index = 0; index < 12; index += 1) {
     await world.addEndpoint({ ...common, url: `${hanging.url}/${index}`, max_in_flight: 4 });
@@ -87,7 +87,6 @@ test('more endpoints hang than there is room: what answers goes on', async (cont
   const published = await publishRounds(world, environment, 5, 4);
   await receiver.count(published);
   assert.ok(worker.status().inFlight <= 16, String(worker.status().inFlight));
-  hanging.close();
 });
 
 test('an endpoint that fails for a day gets everything afterwards, for a hundred probes', async (context) => {

@@ -29,7 +29,8 @@ export async function releaseNext(
               where not exists (
                 select from counterfoil.webhook_deliveries d
                  where d.endpoint_id = finished.endpoint_id and d.lane = finished.lane
-                   and d.state in ('pending', 'sending') and d.id > finished.last_id)) released
+                   and d.state in ('pending', 'sending') and d.id > finished.last_id
+                 offset 0)) released
       where delivery.id = released.id
      returning delivery.endpoint_id as "endpointId", delivery.lane`,
     [

@@ -55,7 +55,9 @@ export function createUnderWay(options: UnderWayOptions): UnderWay {
       for (const { controller } of slow.slice(0, Math.max(0, slow.length - maximumSlow))) {
         controller.abort(cutOff());
       }
-      return maximumQuick - (running.size - slow.length);
+      const quick = running.size - slow.length;
+      // What has been cut off still takes a moment, until its outcome is recorded.
+      return Math.min(maximumQuick - quick, maximumQuick + maximumSlow - running.size);
     },
     size: () => running.size,
     run: (request, onEnd) => {
