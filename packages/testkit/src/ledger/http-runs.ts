@@ -58,7 +58,9 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
     try {
       await proveOne(script, clients);
     } catch (error) {
-      throw new Error(`script ${seed}, ${JSON.stringify(script)}`, { cause: error });
+      // The runner shows the message only, so what went wrong has to stand in it.
+      const message = error instanceof Error ? error.message : `${error}`;
+      throw new Error(`script ${seed}: ${message}`, { cause: error });
     }
   };
 
@@ -81,10 +83,13 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
       await eventually(
         async () => {
           const messages = await readPublicStream(stack.natsUrl);
-          faults = played.flatMap(({ walletId, traces, history }) => {
+          const found = played.map(async ({ walletId, traces }) => {
             const published = messages.filter(({ stream }) => stream.endsWith(`.${walletId}`));
+            // Since the end of its script more may have fallen due.
+            const history = await client.history(walletId);
             return checkDurability({ traces, history, published })?.message ?? [];
           });
+          faults = (await Promise.all(found)).flat();
           return faults.length === 0;
         },
         () => faults.join('\n'),

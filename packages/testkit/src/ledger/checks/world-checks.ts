@@ -28,7 +28,7 @@ export const checkIsolation = checker(
   },
 );
 
-const ids = /\b(?:wallet|wtxn|hold|cust)_[0-9A-Z]{26}\b/g;
+const ids = /\b(?:(?:wallet|wtxn|hold|cust)_[0-9A-Z]{26}|user_\w+)\b/g;
 
 /** What was decided, with every id named by its first appearance. */
 function decided(history: History): unknown[] {
