@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'wtxn'
   | 'hold'
   | 'ckpt'
+  | 'cimp'
   | 'meter'
   | 'group'
   | 'price_unit'
@@ -43,6 +44,7 @@ export type WalletId = Id<'wallet'>;
 export type TransactionId = Id<'wtxn'>;
 export type HoldId = Id<'hold'>;
 export type CheckpointId = Id<'ckpt'>;
+export type CatalogImportId = Id<'cimp'>;
 export type MeterId = Id<'meter'>;
 export type GroupId = Id<'group'>;
 export type PriceUnitId = Id<'price_unit'>;

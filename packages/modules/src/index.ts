@@ -1,5 +1,6 @@
 import type { EventBroker, Module, OperationalReads } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
+import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/index.ts';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
@@ -35,6 +36,7 @@ import {
   wholeBodyFrom,
 } from './webhooks/index.ts';
 
+export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
 export * from './coupons/index.ts';
 export * from './customers/index.ts';
@@ -61,6 +63,7 @@ export type ApiRoutes = TenancyRoutes &
   CouponRoutes &
   TaxRoutes &
   OfferRoutes &
+  CatalogTransferRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -113,6 +116,7 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
   offers({ plansInUse: [], addonsInUse: [] }),
   coupons,
   taxes,
+  catalogTransfer,
   wallets,
   checkpoints,
 ];

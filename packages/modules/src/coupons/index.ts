@@ -5,6 +5,7 @@ import { couponRoutes } from './routes.ts';
 import { couponPublisher } from './webhooks.ts';
 
 export {
+  archiveCoupon,
   type CouponRecord,
   type CouponState,
   coupon,
@@ -12,6 +13,7 @@ export {
   createCoupon,
   type Discount,
   type Repetition,
+  updateCoupon,
 } from './coupon.ts';
 export { couponTable } from './projection.ts';
 export { couponReference } from './reference.ts';

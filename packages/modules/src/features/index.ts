@@ -5,12 +5,14 @@ import { type FeatureUses, featureRoutes } from './routes.ts';
 import { featurePublisher } from './webhooks.ts';
 
 export {
+  archiveFeature,
   createFeature,
   type FeatureData,
   type FeatureRecord,
   type FeatureState,
   feature,
   featureView,
+  updateFeature,
 } from './feature.ts';
 export { featureTable } from './projection.ts';
 export { featuresById, featuresOfGroup, featuresOfMeter } from './queries.ts';

@@ -6,6 +6,7 @@ import { groupRoutes } from './routes.ts';
 import { groupPublisher } from './webhooks.ts';
 
 export {
+  archiveGroup,
   createGroup,
   type GroupRecord,
   type GroupState,

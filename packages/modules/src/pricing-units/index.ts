@@ -6,11 +6,13 @@ import { priceUnitRoutes } from './routes.ts';
 import { priceUnitPublisher } from './webhooks.ts';
 
 export {
+  archivePriceUnit,
   createPriceUnit,
   type PriceUnitRecord,
   type PriceUnitState,
   priceUnit,
   priceUnitView,
+  updatePriceUnit,
 } from './price-unit.ts';
 export { priceUnitTable } from './projection.ts';
 export { priceUnitsById } from './queries.ts';

@@ -16,7 +16,15 @@ export {
 } from './rate-schema.ts';
 export { taxRateReference } from './reference.ts';
 export { associationView, type TaxAssociationRecord, taxAssociation } from './tax-association.ts';
-export { createTaxRate, type Tax, type TaxRateRecord, taxRate, taxRateView } from './tax-rate.ts';
+export {
+  archiveTaxRate,
+  createTaxRate,
+  type Tax,
+  type TaxRateRecord,
+  taxRate,
+  taxRateView,
+  updateTaxRate,
+} from './tax-rate.ts';
 
 /** Tax rates, and to whom they are attached. */
 export const taxes = module({

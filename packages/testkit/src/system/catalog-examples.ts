@@ -127,6 +127,14 @@ const taxes: Readonly<Record<string, Example>> = {
   'DELETE /taxes/associations/{id}': onOne('tax_association'),
 };
 
+const transfer: Readonly<Record<string, Example>> = {
+  'GET /catalog/export': { request: () => ({}) },
+  'POST /catalog/import': {
+    request: (own) => ({ body: { document: { version: 1, groups: [groupBody(own)] } } }),
+  },
+  'GET /catalog/imports/{id}': onOne('catalog_import'),
+};
+
 /** An example for every operation of the catalogue. */
 export const catalogExamples: Readonly<Record<string, Example>> = {
   ...meters,
@@ -135,5 +143,6 @@ export const catalogExamples: Readonly<Record<string, Example>> = {
   ...features,
   ...coupons,
   ...taxes,
+  ...transfer,
   ...offerExamples,
 };

@@ -15,6 +15,9 @@ const makers = {
   tax_rate_code: async (own: Records): Promise<string> => (await taxRate(own)).code,
   tax_association: async (own: Records): Promise<string> =>
     (await own.create('/taxes/associations', await taxAssociationBody(own))).id,
+  catalog_import: async (own: Records): Promise<string> =>
+    (await own.create('/catalog/import', { document: { version: 1, groups: [groupBody(own)] } }))
+      .id,
   ...offerMakers,
 } as const;
 

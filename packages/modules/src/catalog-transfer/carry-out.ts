@@ -1,0 +1,196 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import {
+  type Aggregate,
+  type AnyAggregate,
+  canonicalJson,
+  type Decision,
+  type EventCatalogue,
+  type Instant,
+  Problem,
+  type Stamp,
+} from '@counterfoil/kernel';
+import { hasEnded, type Offer, type OfferEvent, type OfferState, offer } from '../offers/index.ts';
+import {
+  type CatalogImportRecord,
+  catalogImport,
+  catalogImportEnd,
+  endImport,
+  finishImport,
+  type Step,
+} from './catalog-import.ts';
+import type { AnyEvent, AnyRecord } from './kind.ts';
+import { kinds } from './kinds.ts';
+
+type Context = Pick<RequestContext, 'execute'>;
+type AnyState = AnyRecord | null;
+type Any = Aggregate<string, EventCatalogue, unknown>;
+
+const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
+  [...kinds.map(({ aggregate }) => aggregate), offer].map((each) => [each.name, each]),
+);
+
+const atOnce = 16;
+
+/** Refusals that say that a record is not any more what it was when the import was decided. */
+const overtaken: readonly string[] = ['already_exists', 'invalid_operation', 'not_found'];
+
+/**
+ * Carries out what is still to be done of an import and records that it is done. Each step looks at its
+ * record first, so that it does not matter who did how much of it before.
+ *
+ * A step that somebody else has made impossible since the decision is left out, together with those
+ * that need it. Throws when the log cannot be written: then the rest is for the next one.
+ */
+export async function carryOut(context: Context, record: CatalogImportRecord) {
+  const refused: { id: string; message: string }[] = [];
+  for (const group of inGroups(record.steps)) {
+    const answers = await Promise.all(group.map((step) => carriedOut(context, step, refused)));
+    for (const answer of answers) if (answer) refused.push(answer);
+  }
+  const { state } = await context.execute(catalogImportEnd, record.id, () =>
+    endImport(record.id, refused),
+  );
+  return state?.refused ?? refused;
+}
+
+/** Finishes an import whose request may have died: the work that is due some seconds after it began. */
+export async function finishDue(context: Context, id: string): Promise<void> {
+  const { state: end } = await context.execute(catalogImportEnd, id, () => () => []);
+  const { state: record } = await context.execute(catalogImport, id, () => () => []);
+  if (!record || record.finished) return;
+  const refused = end ? end.refused : await carryOut(context, record);
+  await context.execute(catalogImport, id, () => finishImport(refused));
+}
+
+/** Steps on one kind of record need nothing of each other, so several go at once. */
+function* inGroups(steps: readonly Step[]): Generator<readonly Step[]> {
+  let group: Step[] = [];
+  for (const step of steps) {
+    const isFull = group.length === atOnce;
+    if (isFull || (group[0] && group[0].aggregate !== step.aggregate)) {
+      yield group;
+      group = [];
+    }
+    group.push(step);
+  }
+  if (group.length > 0) yield group;
+}
+
+async function carriedOut(
+  context: Context,
+  step: Step,
+  refused: readonly { readonly id: string }[],
+): Promise<{ id: string; message: string } | null> {
+  const text = JSON.stringify(step.events);
+  const missing = refused.find(({ id }) => text.includes(`"${id}"`));
+  if (missing) return { id: step.id, message: `needs ${missing.id}, which was refused` };
+  const aggregate = aggregates.get(step.aggregate) as unknown as Any | undefined;
+  if (!aggregate) return { id: step.id, message: `there is no ${step.aggregate} any more` };
+  try {
+    await context.execute(aggregate, step.id, () => pending(step));
+    return null;
+  } catch (error) {
+    if (!(error instanceof Problem) || !overtaken.includes(error.code)) throw error;
+    return { id: step.id, message: error.message };
+  }
+}
+
+/** The events of a step that have not happened yet. */
+const pending =
+  ({ aggregate, events }: Step): Decision<unknown, AnyEvent> =>
+  (state, at) =>
+    aggregate === offer.name
+      ? pendingOfOffer(state as OfferState, events as unknown as readonly OfferEvent[], at)
+      : pendingOf(aggregates.get(aggregate), state as AnyState, events);
+
+const noStamp = { actor: { user_id: null, key_id: null } } as unknown as Stamp;
+
+/** Of a record that stands by itself: it is created once, and what says nothing new is left out. */
+function pendingOf(
+  aggregate: AnyAggregate | undefined,
+  before: AnyState,
+  events: readonly AnyEvent[],
+): readonly AnyEvent[] {
+  let state: unknown = before;
+  return events.filter((event) => {
+    const isCreation = event.type.endsWith('Created');
+    if (isCreation !== (state === null)) return false;
+    if (!isCreation && (state as AnyRecord).status !== 'published') return false;
+    const next: unknown = aggregate?.evolve(state, { ...event, stamp: noStamp });
+    const isNew = saysSomethingNew(state, next);
+    state = next;
+    return isNew;
+  });
+}
+
+const saysSomethingNew = (before: unknown, after: unknown): boolean =>
+  canonicalJson(unstamped(before)) !== canonicalJson(unstamped(after));
+
+function unstamped(record: unknown): unknown {
+  if (typeof record !== 'object' || record === null) return record;
+  const stamps = ['created_at', 'created_by', 'updated_at', 'updated_by'];
+  const ids = ['tenant_id', 'environment_id'];
+  const own = Object.entries(record).filter(([name]) => ![...stamps, ...ids].includes(name));
+  return Object.fromEntries(own);
+}
+
+function pendingOfOffer(
+  before: OfferState,
+  events: readonly OfferEvent[],
+  at: Instant,
+): readonly AnyEvent[] {
+  let state = before;
+  const left = events.filter((event) => {
+    if (!isPending(state, event, at)) return false;
+    state = offer.evolve(state, { ...event, stamp: noStamp });
+    return true;
+  });
+  return left as unknown as readonly AnyEvent[];
+}
+
+/** Whether an event of an offer can happen and has not happened yet. */
+function isPending(state: OfferState, event: OfferEvent, at: Instant): boolean {
+  if (!state) return isCreation(event);
+  if (isCreation(event) || state.root.record.status !== 'published') return false;
+  const { prices, entitlements, credit_grants: grants } = state;
+  switch (event.type) {
+    case 'PriceCreated':
+      return !prices.some(({ id }) => id === event.data.id);
+    case 'PriceUpdated':
+      return prices.some((each) => !hasEnded(each, at) && differsFrom(each, event.data));
+    case 'PriceEnded':
+      return prices.some((each) => !hasEnded(each, at) && each.id === event.data.id);
+    case 'EntitlementCreated':
+      return !entitlements.some(({ feature_id }) => feature_id === event.data.feature_id);
+    case 'EntitlementUpdated':
+      return entitlements.some((each) => differsFrom(each, event.data));
+    case 'EntitlementDeleted':
+      return entitlements.some(({ id }) => id === event.data.id);
+    case 'CreditGrantCreated':
+      return !grants.some(({ id }) => id === event.data.id);
+    case 'CreditGrantUpdated':
+      return grants.some((each) => each.status === 'published' && differsFrom(each, event.data));
+    case 'CreditGrantEnded':
+      return grants.some(({ id, status }) => id === event.data.id && status === 'published');
+    default:
+      return changesRoot(state, event);
+  }
+}
+
+interface Update {
+  readonly id: string;
+  readonly changes: object;
+}
+
+/** Whether a record is the one that an update is about, and not yet as it says. */
+const differsFrom = (record: { readonly id: string }, { id, changes }: Update): boolean =>
+  record.id === id && saysSomethingNew(record, { ...record, ...changes });
+
+const isCreation = ({ type }: OfferEvent): boolean =>
+  type === 'PlanCreated' || type === 'AddonCreated' || type === 'CostsheetCreated';
+
+const changesRoot = (state: Offer, event: OfferEvent): boolean =>
+  saysSomethingNew(
+    state.root.record,
+    offer.evolve(state, { ...event, stamp: noStamp })?.root.record,
+  );

@@ -1,0 +1,135 @@
+import {
+  aggregate,
+  type CatalogImportId,
+  createdStamps,
+  type Decision,
+  type EventOf,
+  existing,
+  invariant,
+  type RecordStamps,
+  referenceSchema,
+  updatedStamps,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { type CatalogImport, changeSchema, refusedSchema } from './schema.ts';
+
+/** What is to be appended to one stream: the events as their aggregate has them. */
+const stepData = z.object({
+  aggregate: z.string(),
+  id: z.string(),
+  events: z.array(z.object({ type: z.string(), data: z.record(z.string(), z.unknown()) })),
+});
+export type Step = z.output<typeof stepData>;
+
+const startedData = z.object({
+  id: referenceSchema('cimp'),
+  prune: z.boolean(),
+  /** In the order in which they are carried out. */
+  steps: z.array(stepData),
+  changes: z.array(changeSchema),
+  unchanged: z.number().int(),
+});
+
+const finishedData = z.object({ refused: z.array(refusedSchema) });
+
+const events = {
+  /** The whole decision: from here on the import happens, whatever becomes of the process. */
+  CatalogImportStarted: startedData,
+  CatalogImportFinished: finishedData,
+} as const;
+export type CatalogImportEvent = EventOf<typeof events>;
+
+type Refused = z.output<typeof refusedSchema>;
+
+export interface CatalogImportRecord extends z.output<typeof startedData>, RecordStamps {
+  /** Null until all steps have been carried out or refused. */
+  readonly finished: { readonly refused: readonly Refused[] } | null;
+}
+
+/** Null until the import is decided. */
+export type CatalogImportState = CatalogImportRecord | null;
+
+export const catalogImport = aggregate({
+  name: 'catalog_import',
+  scope: 'environment',
+  events,
+  initial: null as CatalogImportState,
+  evolve: (state, event): CatalogImportState => {
+    switch (event.type) {
+      case 'CatalogImportStarted':
+        return { ...event.data, finished: null, ...createdStamps(event.stamp) };
+      case 'CatalogImportFinished':
+        return {
+          ...existing(state, 'catalogue import'),
+          // What has been carried out is not needed any more; it stays in the log.
+          steps: [],
+          finished: event.data,
+          ...updatedStamps(event.stamp),
+        };
+      default:
+        return event satisfies never;
+    }
+  },
+});
+
+const endEvents = {
+  CatalogImportCarriedOut: z.object({
+    id: referenceSchema('cimp'),
+    refused: z.array(refusedSchema),
+  }),
+} as const;
+
+/** Null until the request, or whoever went on in its place, has carried out all steps. */
+export type ImportEndState = { readonly refused: readonly Refused[] } | null;
+
+/**
+ * The end of an import as the request itself records it, so that nothing is ever carried out again that
+ * somebody may have changed since. It is a stream of its own because a repetition of the request finds
+ * its first answer in the import's.
+ */
+export const catalogImportEnd = aggregate({
+  name: 'catalog_import_end',
+  scope: 'environment',
+  events: endEvents,
+  initial: null as ImportEndState,
+  evolve: (_state, event): ImportEndState => ({ refused: event.data.refused }),
+});
+
+/** Decides an import. One without steps is none: nothing is written. */
+export const startImport =
+  (plan: z.input<typeof startedData>): Decision<CatalogImportState, CatalogImportEvent> =>
+  (state) => {
+    invariant(state === null, `catalogue import ${plan.id} is decided twice`);
+    if (plan.steps.length === 0) return [];
+    return [{ type: 'CatalogImportStarted', data: plan as z.output<typeof startedData> }];
+  };
+
+/** Records that all steps are behind it. Doing it again changes nothing. */
+export const endImport =
+  (
+    id: CatalogImportId,
+    refused: readonly Refused[],
+  ): Decision<ImportEndState, EventOf<typeof endEvents>> =>
+  (state) =>
+    state === null
+      ? [{ type: 'CatalogImportCarriedOut', data: { id, refused: [...refused] } }]
+      : [];
+
+/** Takes over what the end says, so that the import is due no more. */
+export const finishImport =
+  (refused: readonly Refused[]): Decision<CatalogImportState, CatalogImportEvent> =>
+  (state) =>
+    state === null || state.finished !== null
+      ? []
+      : [{ type: 'CatalogImportFinished', data: { refused: [...refused] } }];
+
+/** The import as the API shows it, without its steps. */
+export function catalogImportView(state: CatalogImportState): CatalogImport {
+  const { steps: _steps, prune: _prune, finished, ...shown } = existing(state, 'catalogue import');
+  return {
+    ...shown,
+    status: 'published',
+    import_status: finished ? 'finished' : 'applying',
+    refused: [...(finished?.refused ?? [])],
+  };
+}

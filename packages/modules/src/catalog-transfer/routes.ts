@@ -1,0 +1,93 @@
+import { entity, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import { type CatalogImportId, notFound, referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { carryOut } from './carry-out.ts';
+import {
+  catalogImport,
+  catalogImportEnd,
+  catalogImportView,
+  startImport,
+} from './catalog-import.ts';
+import { exportedDocument } from './export.ts';
+import { type ImportPlan, planImport } from './plan-import.ts';
+import {
+  catalogImportSchema,
+  documentSchema,
+  type ImportRequest,
+  type ImportResult,
+  importResultSchema,
+  importSchema,
+} from './schema.ts';
+import { catalogSnapshot } from './snapshot.ts';
+
+const tag = 'Catalogue transfer';
+
+/** Decides an import, records the decision and carries it out; or only says what it would be. */
+async function importCatalog(
+  context: RequestContext,
+  { dry_run, ...request }: ImportRequest,
+): Promise<ImportResult> {
+  const id: CatalogImportId = context.newId('cimp');
+  const planned = async (): Promise<ImportPlan> =>
+    planImport(context, await catalogSnapshot(context), request, id);
+  if (dry_run) {
+    const { changes, unchanged } = await planned();
+    return { dry_run, changes: [...changes], unchanged, refused: [] };
+  }
+  let unchanged = 0;
+  const { state } = await context.execute(catalogImport, id, async () => {
+    const plan = await planned();
+    unchanged = plan.unchanged;
+    const { prune } = request;
+    return startImport({ ...plan, steps: [...plan.steps], changes: [...plan.changes], id, prune });
+  });
+  if (!state) return { dry_run, changes: [], unchanged, refused: [] };
+  const end = await context.load(catalogImportEnd, id);
+  const refused = end ? end.refused : await carryOut(context, state);
+  return { id, dry_run, changes: state.changes, unchanged: state.unchanged, refused: [...refused] };
+}
+
+export const catalogTransferRoutes = {
+  'GET /catalog/export': route({
+    summary: 'Export the catalogue as one document without ids',
+    description:
+      'Everything that is published, named by lookup_keys, codes and names, in an order that does ' +
+      'not depend on when it was made: it can be kept under version control.',
+    tag,
+    status: 200,
+    permission: 'catalog:read',
+    response: documentSchema,
+    handle: async (context) => exportedDocument(await catalogSnapshot(context), context.now),
+  }),
+
+  'POST /catalog/import': route({
+    summary: 'Make the catalogue as a document says, all or nothing',
+    description:
+      'What the document names is created or changed; what it does not name stays, unless `prune` ' +
+      'is set. A second import of the same document changes nothing. `dry_run` answers what would ' +
+      'change. When anything is wrong, all of it is told at once and nothing happens.',
+    tag,
+    status: 200,
+    permission: 'catalog:write',
+    body: importSchema,
+    bodyLimitBytes: 2 * 1024 * 1024,
+    response: importResultSchema,
+    handle: (context, { body }) => importCatalog(context, body),
+  }),
+
+  'GET /catalog/imports/{id}': route({
+    summary: 'Get an import',
+    tag,
+    status: 200,
+    permission: 'catalog:read',
+    params: z.object({ id: referenceSchema('cimp') }),
+    response: catalogImportSchema,
+    handle: async (context, { params: { id } }) => {
+      const state = await context.load(catalogImport, id);
+      if (!state) throw notFound('catalogue import', id);
+      const end = await context.load(catalogImportEnd, id);
+      const finished = state.finished ?? end;
+      return entity(catalogImportView({ ...state, finished }), finished ? 1 : 0);
+    },
+  }),
+} satisfies Routes;

@@ -1,0 +1,98 @@
+import { recordStampsShape, recordStatusSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+
+/** The format of the document; another one is refused. */
+export const documentVersion = 1;
+
+/** Parts of a document, those first that others refer to. */
+export const simpleSections = [
+  'groups',
+  'meters',
+  'pricing_units',
+  'features',
+  'coupons',
+  'tax_rates',
+] as const;
+export type SimpleSection = (typeof simpleSections)[number];
+export const offerSections = ['plans', 'addons', 'costsheets'] as const;
+export type OfferSection = (typeof offerSections)[number];
+export const sections = [...simpleSections, ...offerSections] as const;
+export type Section = (typeof sections)[number];
+
+/** Records of each section, at most: in a document and in an environment. */
+export const sectionMaximum = 2000;
+
+/** A record without ids, stamps and what is empty. What it may hold, its own slice says. */
+const entrySchema = z.record(z.string().max(64), z.unknown());
+export type Entry = Readonly<z.output<typeof entrySchema>>;
+
+const entriesSchema = z.array(entrySchema).max(sectionMaximum).optional();
+
+/** The catalogue of an environment as one document without ids. A section may be left out. */
+export const documentSchema = z
+  .strictObject({
+    version: z.literal(documentVersion),
+    groups: entriesSchema,
+    meters: entriesSchema,
+    pricing_units: entriesSchema,
+    features: entriesSchema,
+    coupons: entriesSchema,
+    tax_rates: entriesSchema,
+    plans: entriesSchema,
+    addons: entriesSchema,
+    costsheets: entriesSchema,
+  })
+  .meta({ id: 'CatalogDocument' });
+export type CatalogDocument = z.output<typeof documentSchema>;
+
+export const importSchema = z
+  .object({
+    document: documentSchema,
+    dry_run: z.boolean().default(false).meta({ description: 'Only say what would change' }),
+    prune: z.boolean().default(false).meta({
+      description: 'Archive or end what the sections that are given do not name',
+    }),
+  })
+  .meta({ id: 'CatalogImportRequest' });
+export type ImportRequest = z.output<typeof importSchema>;
+
+/** What happens to a record of the catalogue. */
+export const changeSchema = z.object({
+  section: z.enum(sections),
+  key: z.string(),
+  action: z.enum(['created', 'updated', 'archived']),
+  details: z.array(z.string()).meta({ description: 'Fields, and records that it owns' }),
+});
+export type Change = z.output<typeof changeSchema>;
+
+export const refusedSchema = z.object({
+  id: z.string(),
+  message: z.string(),
+});
+
+/** What an import did or would do. */
+export const importResultSchema = z
+  .object({
+    id: z.string().optional().meta({ description: 'Absent when nothing was written' }),
+    dry_run: z.boolean(),
+    changes: z.array(changeSchema),
+    unchanged: z.number().int(),
+    refused: z
+      .array(refusedSchema)
+      .meta({ description: 'Records that somebody else changed in the same moment' }),
+  })
+  .meta({ id: 'CatalogImportResult' });
+export type ImportResult = z.output<typeof importResultSchema>;
+
+/** An import on the wire. */
+export const catalogImportSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    import_status: z.enum(['applying', 'finished']),
+    changes: z.array(changeSchema),
+    unchanged: z.number().int(),
+    refused: z.array(refusedSchema),
+  })
+  .meta({ id: 'CatalogImport' });
+export type CatalogImport = z.output<typeof catalogImportSchema>;
