@@ -11,6 +11,9 @@ export interface FinishedLane extends Lane {
  * Lets the next delivery of each lane go, unless one that was sent later than the finished one is
  * still under way: then the finished one had been overtaken, and the lane waits for that other.
  * To be called under the queue lock.
+ *
+ * `between` says that a lane is itself in a way that leaves one index for the order: by the id alone
+ * the planner might go through everything that was ever delivered.
  */
 export async function releaseNext(
   connection: Connection,
@@ -24,8 +27,9 @@ export async function releaseNext(
                  as finished (endpoint_id, lane, last_id)
               cross join lateral (
                 select id from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = finished.endpoint_id and d.lane = finished.lane
-                   and d.state = 'waiting' order by id limit 1) first_waiting
+                 where d.endpoint_id = finished.endpoint_id
+                   and d.lane between finished.lane and finished.lane
+                   and d.state = 'waiting' order by d.lane, d.id limit 1) first_waiting
               where not exists (
                 select from counterfoil.webhook_deliveries d
                  where d.endpoint_id = finished.endpoint_id and d.lane = finished.lane
@@ -74,8 +78,9 @@ async function startGuard(connection: Connection, lanes: readonly Lane[]): Promi
                from unnest($1::text[], $2::text[]) as open_lane (endpoint_id, lane)
               cross join lateral (
                 select id from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = open_lane.endpoint_id and d.lane = open_lane.lane
-                   and d.state = 'waiting' order by id limit 1) first_waiting) next
+                 where d.endpoint_id = open_lane.endpoint_id
+                   and d.lane between open_lane.lane and open_lane.lane
+                   and d.state = 'waiting' order by d.lane, d.id limit 1) first_waiting) next
       where delivery.id = next.id`,
     [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
     { name: 'webhook_start_guard' },
