@@ -18,6 +18,8 @@ interface ReadModelOptions {
   readonly statementTimeoutMs?: number;
   /** Milliseconds that a read may wait for a free session. Default 2 seconds. */
   readonly checkoutTimeoutMs?: number;
+  /** See `ReaderContext`. */
+  readonly farOffset?: number;
 }
 
 /** The reading side of the read models, for processes that answer requests. */
@@ -51,7 +53,12 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
     checkoutTimeoutMs: options.checkoutTimeoutMs ?? 2_000,
   });
   const tracker = trackPosition(options.url, options.log);
-  const context = { pool, positionOf: tracker.positionOf, collation: collationOf(options.url) };
+  const context = {
+    pool,
+    positionOf: tracker.positionOf,
+    collation: collationOf(options.url),
+    farOffset: options.farOffset,
+  };
   return {
     projected: tracker.projected,
     behind: tracker.behind,

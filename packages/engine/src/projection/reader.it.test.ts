@@ -91,6 +91,31 @@ test('lists newest first, with the exact total whatever the page', async () => {
   assert.equal(await listed([], { order: 'asc' }), names.toReversed());
 });
 
+test('a page is the same whether it is read from the beginning or from the end', async () => {
+  const far = createReadModel({ url: database, log: silentLog, connections: 2, farOffset: 0 });
+  try {
+    const sorts = [
+      undefined,
+      [{ column: 'name', order: 'asc' }],
+      [{ column: 'total', order: 'desc' }],
+      [{ column: 'updated_at', order: 'asc' }],
+    ] as const;
+    for (const sort of sorts) {
+      for (const order of ['asc', 'desc'] as const) {
+        for (let offset = 0; offset <= 7; offset += 1) {
+          for (const limit of [1, 2, 50]) {
+            const request = { limit, offset, order, sort };
+            const page = await far.reader(principal(acme)).list(counters, request);
+            assert.equal(page, await reader().list(counters, request), JSON.stringify(request));
+          }
+        }
+      }
+    }
+  } finally {
+    await far.close();
+  }
+});
+
 test('gives the resource as the view made it, member by member', async () => {
   const found = await reader().find(counters, 'c0');
   assert.is(

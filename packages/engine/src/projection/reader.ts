@@ -1,40 +1,22 @@
 import { Problem } from '@counterfoil/kernel';
-import {
-  type CompiledQuery,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type RawBuilder,
-  sql,
-} from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Found, Principal, Reader } from '../define/context.ts';
 import type { Page, PageRequest, RowFilter } from '../define/listing.ts';
 import type { AnyReadTable, ReadTable } from '../define/read-table.ts';
 import type { Position } from '../log/types.ts';
+import { compiler } from './compiler.ts';
 import {
   type Condition,
-  columnType,
   conditionOf,
   filtersStatus,
   notDeleted,
   statusCondition,
 } from './conditions.ts';
 import { schemaName } from './database.ts';
+import { countOf, type PageRow, pageOf } from './page-query.ts';
 import { cleanText } from './row.ts';
 import type { ScopedPool } from './scoped-pool.ts';
 import { scopeColumn } from './table-shape.ts';
-
-/** Writes SQL, runs none: statements go over sessions that are bound to a tenant. */
-const compiler = new Kysely<unknown>({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (database) => new PostgresIntrospector(database),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-});
 
 interface FoundRow {
   readonly resource: string;
@@ -47,7 +29,12 @@ export interface ReaderContext {
   readonly collation: () => Promise<string>;
   /** Position of the table that readers see; null when it is where all tables are. */
   readonly positionOf: (name: string) => Position | null;
+  /** Offset from which on a page may be read from the end of the list. */
+  readonly farOffset?: number | undefined;
 }
+
+/** Below it, skipping rows costs less than asking for their number first. */
+const defaultFarOffset = 5_000;
 
 export interface ReaderOptions {
   /**
@@ -100,11 +87,17 @@ export function createReader(
       filters: readonly RowFilter[] = [],
     ) {
       const isAsked = request.status === undefined && filtersStatus(filters);
-      const statement = pageOf(table, principal, request, [
+      const where = matching(table, principal, [
         ...(await conditions(table, filters)),
         ...(isAsked ? [] : [statusCondition(request.status)]),
       ]);
-      const { rows } = await run<{ resource: string | null; total: string }>(table, statement);
+      const query = { table, relation: relation(table), where, request };
+      const isFar = request.offset >= (context.farOffset ?? defaultFarOffset);
+      const total = isFar
+        ? Number((await run<{ total: string }>(table, countOf(query))).rows[0]?.total)
+        : 0;
+      const from = isFar && request.offset * 2 > total ? 'end' : 'beginning';
+      const { rows } = await run<PageRow>(table, pageOf(query, from));
       return readPage<Resource>(rows, request);
     },
   };
@@ -154,57 +147,6 @@ const selectRow = (
 
 const newest = sql`order by created_at desc, id desc limit 1`;
 
-interface SortKey {
-  readonly column: string;
-  readonly order: 'asc' | 'desc';
-}
-
-/** Newest first, unless the request says otherwise; the id decides between equals. */
-function sortKeys(table: AnyReadTable, request: PageRequest): SortKey[] {
-  const fallback = request.order ?? 'desc';
-  const asked = request.sort ?? [];
-  for (const { column } of asked) columnType(table, column);
-  const keys = asked.length > 0 ? [...asked] : [{ column: 'created_at', order: fallback }];
-  if (keys.some(({ column }) => column === 'id')) return keys;
-  return [...keys, { column: 'id', order: keys.at(-1)?.order ?? fallback }];
-}
-
-/** Records without a value come last, whichever way. */
-const ordering = (key: SortKey, reference: RawBuilder<unknown>): RawBuilder<unknown> =>
-  isNeverNull(key.column)
-    ? sql`${reference} ${sql.raw(key.order)}`
-    : sql`${reference} ${sql.raw(key.order)} nulls last`;
-
-// The default order must match the index to the letter.
-const isNeverNull = (column: string): boolean =>
-  column === 'id' || column === 'created_at' || column === 'updated_at';
-
-/**
- * One statement, so that the total and the page are of one and the same moment. The total comes
- * with every row, and on a row of its own when the page is empty.
- */
-function pageOf(
-  table: AnyReadTable,
-  caller: Caller,
-  request: PageRequest,
-  conditions: readonly Condition[],
-): CompiledQuery {
-  const keys = sortKeys(table, request);
-  const where = matching(table, caller, conditions);
-  const selected = keys.map(
-    (key, index) => sql`${sql.ref(key.column)} as ${sql.id(`sort_${index}`)}`,
-  );
-  const inner = sql.join(keys.map((key) => ordering(key, sql.ref(key.column))));
-  const outer = sql.join(keys.map((key, index) => ordering(key, sql.id('page', `sort_${index}`))));
-  return sql`select page.resource, counted.total
-       from (select count(*) as total from ${relation(table)} where ${where}) as counted
-       left join (
-         select resource, ${sql.join(selected)} from ${relation(table)} where ${where}
-          order by ${inner} limit ${request.limit} offset ${request.offset}
-       ) as page on true
-      order by ${outer}`.compile(compiler);
-}
-
 function foundOf<Resource>(rows: readonly FoundRow[]): Found<Resource> | null {
   const [row] = rows;
   if (!row) return null;
@@ -212,7 +154,7 @@ function foundOf<Resource>(rows: readonly FoundRow[]): Found<Resource> | null {
 }
 
 function readPage<Resource>(
-  rows: readonly { readonly resource: string | null; readonly total: string }[],
+  rows: readonly PageRow[],
   { limit, offset }: PageRequest,
 ): Page<Resource> {
   const items = rows.flatMap(({ resource }) =>
