@@ -84,7 +84,12 @@ for (const [what, number, change, named] of [
   ['the credits of an order', 3, { credits: '51' }, /^line 4: revision 2: amount is not credits/],
   ['the balance beside it', 3, { credit_balance: '1' }, /^line 4: revision 2: wrong balance/],
   ['the rate of an order', 3, { topup_conversion_rate: '2' }, /^line 4: revision 2: topup_conv/],
-  ['its description', 3, { description: 'x' }, /^line 5: revision 3: is not the top-up that was asked/],
+  [
+    'its description',
+    3,
+    { description: 'x' },
+    /^line 5: revision 3: is not the top-up that was asked/,
+  ],
   [
     'when it was asked for',
     4,
