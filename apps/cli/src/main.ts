@@ -3,13 +3,14 @@ import type { EnvironmentId, KeyId, TenantId, UserId, WalletId } from '@counterf
 import { Problem } from '@counterfoil/kernel';
 import { Command } from 'commander';
 import { addBench } from './bench/command.ts';
+import { addCatalogCommand } from './catalog/command.ts';
 import { publicKeyOf, takeCheckpoints } from './checkpoint.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
 import { issueKey, revokeKey } from './keys.ts';
 import { runNatsLogins } from './nats-logins.ts';
-import { seedDemoTenant } from './seed.ts';
+import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { up } from './up/command.ts';
 import { discard, rebuild, verify } from './verify.ts';
@@ -29,15 +30,8 @@ program
   .description('start everything that is not configured, and a demo tenant')
   .action(() => up(readSettings()));
 
-program
-  .command('seed')
-  .description('create the demo tenant; doing it again changes nothing')
-  .action(async () => {
-    const settings = readSettings();
-    const plan = await seedDemoTenant(serverUrls(settings).eventStoreUrl, secretKeyOf(settings));
-    const { tenantId: tenant_id, environmentId: environment_id, apiKey: api_key } = plan;
-    print(JSON.stringify({ tenant_id, environment_id, api_key }));
-  });
+addSeedCommand(program, print);
+addCatalogCommand(program, print);
 
 program
   .command('verify')

@@ -1,5 +1,11 @@
 import { createStreams, openEventStore, systemContext } from '@counterfoil/engine';
-import { type FirstTenantPlan, firstTenant, modules, secretsFrom } from '@counterfoil/modules';
+import {
+  type FirstTenant,
+  type FirstTenantPlan,
+  firstTenant,
+  modules,
+  secretsFrom,
+} from '@counterfoil/modules';
 
 /** The tenant that a fresh installation starts with. */
 const demoTenant = {
@@ -12,19 +18,37 @@ const demoTenant = {
   keyName: 'Demo key',
 } as const;
 
+/** Another one, so that there is somebody whose records must not be seen. */
+export const secondTenant: FirstTenant = {
+  seed: 'counterfoil second tenant',
+  tenantName: 'Northlight Models',
+  environmentName: 'Production',
+  environmentType: 'production',
+  userName: 'Northlight Owner',
+  email: 'owner@northlight.example.com',
+  keyName: 'Northlight key',
+};
+
+type Seeded = Pick<FirstTenantPlan, 'apiKey' | 'tenantId' | 'environmentId'>;
+
+/** Creates the demo tenant, as `seedTenant` does. */
+export const seedDemoTenant = (eventStoreUrl: string, secretKey: string): Promise<Seeded> =>
+  seedTenant(eventStoreUrl, secretKey, demoTenant);
+
 /**
- * Creates the demo tenant with its environment, owner and API key. Doing it again changes nothing
- * and gives the same key, as long as the secret key is the same.
+ * Creates a tenant with its environment, owner and API key. Doing it again changes nothing and gives
+ * the same key, as long as the secret key is the same.
  */
-export async function seedDemoTenant(
+export async function seedTenant(
   eventStoreUrl: string,
   secretKey: string,
-): Promise<Pick<FirstTenantPlan, 'apiKey' | 'tenantId' | 'environmentId'>> {
+  tenant: FirstTenant,
+): Promise<Seeded> {
   const secrets = secretsFrom(secretKey);
   const store = openEventStore({ url: eventStoreUrl });
   try {
     const aggregates = modules({ secrets }).flatMap((slice) => slice.aggregates);
-    const plan = firstTenant(demoTenant, secrets.keyMaterial);
+    const plan = firstTenant(tenant, secrets.keyMaterial);
     const context = systemContext(createStreams({ store, aggregates }), {
       tenantId: plan.tenantId,
       environmentId: plan.environmentId,

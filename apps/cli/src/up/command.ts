@@ -1,3 +1,4 @@
+import { fillCatalogue } from '../seed/fill.ts';
 import type { Settings } from '../settings.ts';
 import { type Installation, startInstallation } from './up.ts';
 
@@ -7,10 +8,28 @@ export async function up(settings: Settings): Promise<void> {
   process.stdout.write('Starting Counterfoil …\n');
   const installation = await startInstallation(settings);
   process.stdout.write(greeting(installation, settings, Date.now() - startedAt));
+  const filling = new AbortController();
+  const filled = fillDemo(installation, filling.signal);
   await untilStopped();
   process.stdout.write('\nStopping …\n');
+  filling.abort();
+  await filled;
   await installation.stop();
   process.stdout.write('Stopped. Everything is kept in the data folder.\n');
+}
+
+/**
+ * Gives the demo tenant a catalogue, beside everything else: it is ready without. What is decided is carried
+ * out also when it is stopped in between.
+ */
+async function fillDemo({ demo }: Installation, signal: AbortSignal): Promise<void> {
+  try {
+    await fillCatalogue({ baseUrl: demo.base_url, apiKey: demo.api_key }, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`The demo tenant has no catalogue: ${reason}\n`);
+  }
 }
 
 const greeting = ({ demo }: Installation, settings: Settings, milliseconds: number): string => `

@@ -4,6 +4,7 @@ import { catalogImport, catalogImportEnd } from './catalog-import.ts';
 import { catalogImportTable } from './projection.ts';
 import { catalogTransferRoutes } from './routes.ts';
 
+export { catalogImport, startImport } from './catalog-import.ts';
 export { type CatalogDocument, documentSchema, type ImportResult } from './schema.ts';
 
 /** Goes on with imports whose process died between the decision and the end. */

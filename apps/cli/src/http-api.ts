@@ -1,0 +1,68 @@
+import { OperatorError } from './settings.ts';
+
+/** Where an installation is, and a key of one of its environments. */
+export interface ApiPlace {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+const answerMilliseconds = 60_000;
+
+/**
+ * Sends one request to the API. Gives refusals as they are; throws `OperatorError` when there is no
+ * answer, or none in JSON.
+ */
+export async function callApi(
+  { baseUrl, apiKey }: ApiPlace,
+  method: string,
+  path: string,
+  { body, idempotencyKey, signal }: CallOptions = {},
+): Promise<ApiAnswer> {
+  const limit = AbortSignal.timeout(answerMilliseconds);
+  try {
+    const response = await fetch(`${baseUrl}/v1${path}`, {
+      method,
+      headers: {
+        'x-api-key': apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${baseUrl} does not answer: ${reason}`);
+  }
+}
+
+interface RefusalBody {
+  readonly code?: string;
+  readonly message?: string;
+  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
+}
+
+/** The code of a refusal; undefined for a success. */
+export const refusalCode = ({ status, body }: ApiAnswer): string | undefined =>
+  status < 300 ? undefined : ((body as RefusalBody | null)?.code ?? String(status));
+
+/** The body of a success. Throws `OperatorError` with everything that a refusal says. */
+export function bodyOf({ status, body }: ApiAnswer): unknown {
+  if (status < 300) return body;
+  const { message, errors = [] } = (body ?? {}) as RefusalBody;
+  const places = errors.map((fault) => `  ${fault.pointer}: ${fault.message}`);
+  throw new OperatorError([message ?? `The API answered ${status}.`, ...places].join('\n'));
+}

@@ -1,0 +1,44 @@
+import { type ApiPlace, bodyOf, callApi, refusalCode } from '../http-api.ts';
+import { resellerCatalogue, resellerCustomers } from './catalogue.ts';
+
+/** The key of the import: an environment is filled once, whatever becomes of its catalogue. */
+const importKey = 'counterfoil-seed-catalogue';
+
+/**
+ * Fills the catalogue of an environment. Doing it again changes nothing, also when the catalogue has been
+ * changed in the meantime or this version would fill in another one. Throws `OperatorError`.
+ */
+export async function fillCatalogue(place: ApiPlace, signal?: AbortSignal): Promise<void> {
+  const answer = await callApi(place, 'POST', '/catalog/import', {
+    body: { document: resellerCatalogue },
+    idempotencyKey: importKey,
+    ...(signal ? { signal } : {}),
+  });
+  if (refusalCode(answer) === 'idempotency_conflict') return;
+  bodyOf(answer);
+}
+
+/**
+ * Creates the customers with a wallet each. Doing it again changes nothing; a customer that was there
+ * before stays as it is, and gets no wallet. Throws `OperatorError`.
+ */
+export async function fillCustomers(place: ApiPlace): Promise<void> {
+  for (const { external_id, name, currency, credits } of resellerCustomers) {
+    const created = await callApi(place, 'POST', '/customers', {
+      body: { external_id, name },
+      idempotencyKey: `counterfoil-seed-customer-${external_id}`,
+    });
+    if (refusalCode(created) === 'already_exists') continue;
+    const { id } = bodyOf(created) as { readonly id: string };
+    const wallet = await callApi(place, 'POST', '/wallets', {
+      body: {
+        customer_id: id,
+        currency,
+        initial_credits_to_load: credits,
+        conversion_rate: '0.01',
+      },
+      idempotencyKey: `counterfoil-seed-wallet-${external_id}`,
+    });
+    bodyOf(wallet);
+  }
+}
