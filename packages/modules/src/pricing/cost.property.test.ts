@@ -79,9 +79,9 @@ const edgesOf = (terms: PriceTerms): string[] => {
   return terms.tiers.flatMap(({ up_to }) => up_to ?? []);
 };
 
-/** Any quantity; often one at an edge of the terms, or the least bit beside one. */
+/** Any quantity; often nothing, one at an edge of the terms, or the least bit beside one. */
 const quantityFor = (terms: PriceTerms): fc.Arbitrary<DecimalText> => {
-  const anywhere = anyDecimal(29, 15).map(text);
+  const anywhere = fc.oneof(anyDecimal(29, 15).map(text), fc.constant(text('0')));
   const edges = edgesOf(terms);
   if (edges.length === 0) return anywhere;
   const beside = fc
