@@ -44,6 +44,9 @@ export async function play(
   return { walletId: stage.walletId, traces: stage.traces, history };
 }
 
+/** How often a wallet is asked for before the test gives up. */
+const openingsMaximum = 10;
+
 /** One wallet, and everything that is asked of it. */
 class Stage {
   walletId = '';
@@ -75,18 +78,24 @@ class Stage {
       requestId: `${name}-customer`,
       key: null,
     });
-    const expiry = initial === '0' ? undefined : this.#expiry(initialAhead);
-    const body: CreateBody = {
-      customer_id: customer.body.id,
-      currency: 'usd',
-      wallet_type: type,
-      conversion_rate: rate,
-      topup_conversion_rate: topUpRate,
-      initial_credits_to_load: initial,
-      ...(expiry === undefined ? {} : { initial_credits_expiry_date_utc: expiry }),
-    };
-    const answer = await this.send({ kind: 'create', body }, `${name}-create`);
-    this.walletId = answer?.body.id;
+    for (let attempt = 1; attempt <= openingsMaximum; attempt += 1) {
+      const expiry = initial === '0' ? undefined : this.#expiry(initialAhead);
+      const body: CreateBody = {
+        customer_id: customer.body.id,
+        currency: 'usd',
+        wallet_type: type,
+        conversion_rate: rate,
+        topup_conversion_rate: topUpRate,
+        initial_credits_to_load: initial,
+        ...(expiry === undefined ? {} : { initial_credits_expiry_date_utc: expiry }),
+      };
+      const answer = await this.send({ kind: 'create', body }, `${name}-create-${attempt}`);
+      this.walletId = answer?.body.id;
+      if (this.walletId !== undefined) return;
+      // On a slow machine the expiry may have passed on the way: then there is no wallet, and no story.
+      this.traces.pop();
+    }
+    throw new Error(`no wallet could be opened for ${name}`);
   }
 
   async act(plan: Plan, isKeyed: boolean): Promise<void> {
