@@ -83,13 +83,16 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
       await eventually(
         async () => {
           const messages = await readPublicStream(stack.natsUrl);
-          const found = played.map(async ({ walletId, traces }) => {
+          const found: string[] = [];
+          // One after the other: there may be thousands of wallets.
+          for (const { walletId, traces } of played) {
             const published = messages.filter(({ stream }) => stream.endsWith(`.${walletId}`));
             // Since the end of its script more may have fallen due.
             const history = await client.history(walletId);
-            return checkDurability({ traces, history, published })?.message ?? [];
-          });
-          faults = (await Promise.all(found)).flat();
+            const fault = checkDurability({ traces, history, published });
+            if (fault) found.push(fault.message);
+          }
+          faults = found;
           return faults.length === 0;
         },
         () => faults.join('\n'),
