@@ -7,7 +7,8 @@ import { createCreditGrant, endCreditGrant } from './credit-grant-decisions.ts';
 import { createCreditGrantSchema } from './credit-grant-schema.ts';
 import { deleteEntitlement } from './entitlement-decisions.ts';
 import { type Offer, offer, planOf } from './offer.ts';
-import { endPrice } from './price-decisions.ts';
+import { endPrice, updatePrice } from './price-decisions.ts';
+import { updatePriceSchema } from './price-schema.ts';
 import { archivePlan } from './root-decisions.ts';
 import { clonePlanSchema } from './root-schema.ts';
 import {
@@ -120,6 +121,34 @@ test('what has ended or is deleted is not copied', () => {
     [copy.prices.length, copy.entitlements.length, copy.credit_grants.length],
     [1, 0, 0],
   );
+});
+
+test('a price that another one follows later is copied with it, at the same dates', () => {
+  const later = '2030-01-01T00:00:00.000Z';
+  const dearer = updatePriceSchema.parse({ amount: '12', effective_from: later });
+  const repriced = after(plan(), prices(draft({ lookup_key: 'monthly' })), (state, at) => {
+    const price = state?.prices[0];
+    assert.ok(price);
+    return updatePrice(price.id, dearer)(state, at);
+  });
+  const copies = cloned({}, repriced).prices;
+  assert.equal(
+    copies.map(({ amount, end_date, lookup_key }) => [amount, end_date, lookup_key]),
+    [
+      ['10', later, null],
+      ['12', null, null],
+    ],
+  );
+});
+
+test('a price that was deleted before it began is not copied', () => {
+  const begins = draft({ start_date: '2030-01-01T00:00:00Z' });
+  const never = after(plan(), prices(begins), (state, at) => {
+    const price = state?.prices[0];
+    assert.ok(price);
+    return endPrice(price.id, null)(state, at);
+  });
+  assert.equal(cloned({}, never).prices, []);
 });
 
 test('an archived plan can be cloned with what it had', () => {

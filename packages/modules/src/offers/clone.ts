@@ -7,7 +7,7 @@ import {
   type PlanId,
   sequencedId,
 } from '@counterfoil/kernel';
-import { hasEnded } from './limits.ts';
+import { willBeInForce } from './limits.ts';
 import type { Offer, OfferEvent } from './offer.ts';
 import type { OfferDecision } from './owner.ts';
 import type { PlanRecord } from './plan.ts';
@@ -21,7 +21,7 @@ const sourceKey = 'source_plan_id';
 const maximumPairs = 50;
 
 /**
- * Creates a plan as a copy of another one, with all its prices that have not ended, its
+ * Creates a plan as a copy of another one, with all its prices in force or to come, its
  * entitlements and its credit grants: one append, so all or nothing (decision 16). The copies
  * have new ids, no lookup_keys and no parents; the source is not touched.
  *
@@ -68,7 +68,7 @@ function copies(planId: PlanId, source: Offer, at: Instant): OfferEvent[] {
   const owner = { entity_type: 'PLAN' as const, entity_id: planId };
   return [
     ...source.prices
-      .filter((price) => !hasEnded(price, at))
+      .filter((price) => willBeInForce(price, at))
       .map((price): OfferEvent => {
         const data = { ...copyOf(price), ...owner, id: newId('price') };
         return { type: 'PriceCreated', data };

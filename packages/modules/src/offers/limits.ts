@@ -18,6 +18,13 @@ export const offerLimits = {
 export const hasEnded = ({ is_final, end_date }: PriceRecord, at: Instant): boolean =>
   is_final || (end_date !== null && end_date <= at);
 
+/**
+ * Whether a price is in force or will be. One that is followed by another at a later date counts
+ * until then; one that was deleted before it began does not.
+ */
+export const willBeInForce = ({ start_date, end_date }: PriceRecord, at: Instant): boolean =>
+  end_date === null || (end_date > at && end_date > start_date);
+
 function refuseMoreThan(limit: number, count: number, what: string): void {
   if (count <= limit) return;
   throw invalidOperation(`An offer has at most ${limit} ${what}: this would make ${count}.`, {

@@ -161,8 +161,10 @@ export function repricedFigures(before: PriceRecord, request: UpdatePrice): Figu
   const unit = before.price_unit;
   refuseOtherUnit(unit !== null, request);
   const old = unit ?? before;
+  const billing_model = request.billing_model ?? before.billing_model;
+  refuseOtherModel(billing_model, request);
   const asked = {
-    billing_model: request.billing_model ?? before.billing_model,
+    billing_model,
     amount: (unit ? request.price_unit_amount : request.amount) ?? old.amount,
     tier_mode: request.tier_mode ?? before.tier_mode,
     tiers: (unit ? request.price_unit_tiers : request.tiers) ?? old.tiers,
@@ -176,6 +178,28 @@ function snapshotOf(unit: NonNullable<Figures['price_unit']>): UnitSnapshot {
   invariant(unit.conversion_rate, 'a price in a unit has its rate');
   const { id, code, symbol, conversion_rate } = unit;
   return { id, code, symbol, conversion_rate };
+}
+
+const tierFields = ['tier_mode', 'tiers', 'price_unit_tiers'] as const;
+
+/** Which fields of a request say something that a price of a model has no use for. */
+const foreignFields = {
+  FLAT_FEE: [...tierFields, 'transform_quantity'],
+  PACKAGE: tierFields,
+  TIERED: ['amount', 'price_unit_amount', 'transform_quantity'],
+} as const satisfies Record<Figures['billing_model'], readonly (keyof UpdatePrice)[]>;
+
+/** Empty lists and objects say nothing. */
+const saysSomething = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).length > 0
+    : value !== undefined && value !== null;
+
+/** New figures that would not count are refused: else a price would seem changed and is not. */
+function refuseOtherModel(model: Figures['billing_model'], request: UpdatePrice): void {
+  const given = foreignFields[model].find((field) => saysSomething(request[field]));
+  if (given === undefined) return;
+  throw invalidField(`/${given}`, `a ${model} price has none: give billing_model to change it`);
 }
 
 /** A price stays in its currency or in its unit. */

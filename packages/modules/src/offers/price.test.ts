@@ -275,6 +275,32 @@ test('a price changes its model, and needs what the new model needs', () => {
     .thenProblem('validation_error', '/tiers');
 });
 
+test('new figures that the model of the price has no use for are refused', () => {
+  const tiered = history(
+    plan(),
+    prices(draft({ billing_model: 'TIERED', tier_mode: 'SLAB', amount: null, tiers })),
+  );
+  const config = { price_unit: 'credits', amount: '100' };
+  const custom = { amount: null, price_unit_type: 'CUSTOM', price_unit_config: config };
+  const inUnit = history(plan(), prices(draft(custom, unit)));
+  const cases = [
+    [tiered, { amount: '9' }, '/amount'],
+    [tiered, { transform_quantity: { divide_by: 10 } }, '/transform_quantity'],
+    [begun, { tiers }, '/tiers'],
+    [begun, { tier_mode: 'SLAB' }, '/tier_mode'],
+    [begun, { transform_quantity: { divide_by: 10 } }, '/transform_quantity'],
+    [inUnit, { price_unit_tiers: tiers }, '/price_unit_tiers'],
+  ] as const;
+  for (const [before, request, pointer] of cases) {
+    given(offer, before)
+      .when(update(idOf(before), request))
+      .thenProblem('validation_error', pointer);
+  }
+  given(offer, begun)
+    .when(update(id, { tiers: [], transform_quantity: {} }))
+    .then([]);
+});
+
 test('a price stays in its currency or in its unit, at the rate that it was set at', () => {
   const config = { price_unit: 'credits', amount: '100' };
   const custom = { amount: null, price_unit_type: 'CUSTOM', price_unit_config: config };
