@@ -248,6 +248,66 @@ test('reports what a check of the whole round finds', async () => {
   );
 });
 
+test('goes as far as the check of a round may know of', async () => {
+  const given = await filled();
+  const roundCheck = async (): Promise<RoundCheck> => {
+    // Something is written, and the check learns of it, while the round begins.
+    const known = await given.log.pen.write('c0', [added(1)], bolt);
+    let reached = 0n;
+    return {
+      take: ({ position }) => {
+        reached = position;
+      },
+      findings: () =>
+        reached >= known
+          ? []
+          : [{ kind: 'checkpoint', place: 'ckpt_1', scope: 'env_bolt', problem: 'lost' }],
+    };
+  };
+  await verifying(
+    given,
+    async ({ round, finding }) => {
+      await round();
+      assert.is(await finding(), 'nothing');
+    },
+    { roundCheck, tables: [] },
+  );
+});
+
+test('a round that was interrupted for a moment is not complete', async () => {
+  const given = await filled();
+  await given.log.pen.write(
+    'c0',
+    Array.from({ length: 600 }, () => added(1)),
+    bolt,
+  );
+  let asked = 0;
+  // Not active for one moment: when it is asked in the midst of the first walk.
+  const isActive = () => {
+    asked += 1;
+    return asked !== 2;
+  };
+  const judged: number[] = [];
+  const roundCheck = async (): Promise<RoundCheck> => {
+    let events = 0;
+    return {
+      take: () => {
+        events += 1;
+      },
+      findings: () => {
+        judged.push(events);
+        return [];
+      },
+    };
+  };
+  await verifying(given, ({ round }) => round(), { isActive, roundCheck, tables: [] });
+  assert.ok(judged.length > 0);
+  assert.ok(
+    judged.every((events) => events === 620),
+    `judged after ${judged} events`,
+  );
+});
+
 test('stands by while another process is active', async () => {
   const given = await filled();
   let asked = 0;

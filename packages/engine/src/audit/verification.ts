@@ -152,9 +152,10 @@ class Round {
       await restartRound(this.#connection);
       progress = { ...progress, position: 0n, mark: null };
     }
-    const upTo = await store.head();
     const isWhole = progress.position === 0n;
     const roundCheck = isWhole ? await this.#options.roundCheck?.() : undefined;
+    // Only now: the check may know of events that were written while it was made.
+    const upTo = await store.head();
     if (!(await this.#walk(progress.position, upTo, roundCheck))) return;
     for (const finding of roundCheck?.findings() ?? []) await this.#report(finding);
     const kinds: Finding['kind'][] = ['event'];
@@ -184,6 +185,7 @@ class Round {
     const { store, prefixes, isActive } = this.#options;
     const walk = new ChainWalk(store);
     let last: StoredEvent | null = null;
+    let isWhole = true;
     let savedAt = performance.now();
     const save = async (): Promise<void> => {
       savedAt = performance.now();
@@ -204,7 +206,8 @@ class Round {
         this.#board.count(stride);
         if (performance.now() - savedAt > saveMilliseconds) await save();
         await this.#waitFor(stride);
-        if (!isActive()) break;
+        isWhole = isActive();
+        if (!isWhole) break;
       }
     } catch (error) {
       if (!(error instanceof UnreadableEvent)) throw error;
@@ -214,7 +217,7 @@ class Round {
     }
     this.#board.count(this.#events % stride);
     await save();
-    return isActive();
+    return isWhole && isActive();
   }
 
   /** Compares the read models; false when not all could be, or the log is too long for that. */
