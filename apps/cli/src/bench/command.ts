@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { WebhookBenchOptions } from '../bench-webhooks.ts';
 import { readSettings } from '../settings.ts';
 import { bench } from './bench.ts';
 import {
@@ -10,10 +11,15 @@ import {
   wholeNumbers,
 } from './options.ts';
 import { scenarios } from './scenarios/index.ts';
+import { runWebhookBench } from './webhooks.ts';
 
 type Given = Partial<Omit<BenchOptions, 'scenarios'>> & {
   readonly scenario?: readonly string[];
   readonly full?: true;
+};
+
+type GivenWebhooks = Partial<Omit<WebhookBenchOptions, 'seconds'>> & {
+  readonly steadySeconds?: number;
 };
 
 const described = ({ clients, seconds, wallets, kills, coldEntries }: BenchOptions): string =>
@@ -35,7 +41,7 @@ See docs/operating/performance.md.`;
 
 /** Adds \`bench\` to the command line. */
 export function addBench(program: Command, print: (line: string) => void): void {
-  program
+  const command = program
     .command('bench')
     .description('measure a fresh installation on this machine, and check what it did')
     .option('--full', 'the whole measurement, which takes about half an hour')
@@ -54,6 +60,21 @@ export function addBench(program: Command, print: (line: string) => void): void 
       bench(
         readSettings(),
         { ...(full ? fullRun : shortRun), ...given, ...(scenario ? { scenarios: scenario } : {}) },
+        print,
+      ),
+    );
+  command
+    .command('webhooks')
+    .description('measure the webhooks of a fresh installation, as their receiver sees them')
+    .option('--per-second <number>', 'events a second of the steady part', wholeNumber)
+    .option('--steady-seconds <number>', 'seconds of the steady part', wholeNumber)
+    .option('--hanging <number>', 'endpoints beside it that never answer', wholeNumber)
+    .option('--backlog-events <number>', 'events of the backlog', wholeNumber)
+    .option('--backlog-endpoints <number>', 'endpoints that each get all of them', wholeNumber)
+    .action(({ steadySeconds, ...given }: GivenWebhooks) =>
+      runWebhookBench(
+        readSettings(),
+        { ...given, ...(steadySeconds === undefined ? {} : { seconds: steadySeconds }) },
         print,
       ),
     );
