@@ -22,6 +22,7 @@ import {
 import { type OfferEvent, offer } from './offer.ts';
 import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan.ts';
 import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price.ts';
+import type { Price } from './price-schema.ts';
 import { closedRecord, type Kept, type TakenAlong } from './records.ts';
 import {
   addonView,
@@ -117,10 +118,16 @@ function closedRow<Row extends Kept>(row: Row | null, { type, stamp }: Stamped<O
 /** What stands in the column of a price without end, so that one comparison finds all in force. */
 export const forEver = '9999-12-31T23:59:59.999Z';
 
+/** Until when a price counts. One that was deleted before it began is over since then. */
+const countsUntil = ({ start_date, end_date, updated_at }: Price): string => {
+  if (end_date === undefined) return forEver;
+  return end_date <= start_date ? updated_at : end_date;
+};
+
 /** One row per price. */
 export const priceTable = rows(offer, {
   name: 'prices',
-  version: 1,
+  version: 2,
   columns: {
     entity_id: { type: 'text', of: (shown) => shown.entity_id, index: true },
     entity_type: { type: 'text', of: (shown) => shown.entity_type },
@@ -135,7 +142,7 @@ export const priceTable = rows(offer, {
     currency: { type: 'text', of: (shown) => shown.currency },
     amount: { type: 'numeric', of: (shown) => shown.amount },
     start_date: { type: 'timestamptz', of: (shown) => shown.start_date },
-    end_date: { type: 'timestamptz', of: (shown) => shown.end_date ?? forEver },
+    end_date: { type: 'timestamptz', of: countsUntil },
   },
   keys: (event) => {
     if (isPriceEvent(event)) return [event.data.id];

@@ -131,7 +131,8 @@ export async function getActiveCostsheet(context: RequestContext): Promise<Found
   if (!newest) throw notFound('costsheet', 'published', 'status');
   const { resource, revision } = await getCostsheet(context, newest.resource.id);
   const prices = resource.prices?.filter(
-    ({ end_date }) => end_date === undefined || end_date > context.now,
+    ({ start_date, end_date }) =>
+      end_date === undefined || (end_date > context.now && end_date > start_date),
   );
   return { resource: { ...resource, ...(prices && { prices }) }, revision };
 }

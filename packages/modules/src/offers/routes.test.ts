@@ -219,6 +219,19 @@ test('a re-pricing answers the new price; lists show what is in force, a plan al
   assert.is(plan.prices?.length, 2);
 });
 
+test('a price that is deleted before it begins is over at once, and keeps no meter', async () => {
+  const { call, planId, context, ...make } = await withPlan();
+  const meter_id = await make.meter();
+  const start_date = '2030-01-01T00:00:00Z';
+  const body = { ...usage, entity_id: planId, meter_id, start_date };
+  const { id } = await call('POST /prices', { body });
+  const listed = async () =>
+    (await call('GET /prices', { query: { plan_ids: planId } })).pagination.total;
+  assert.equal([await listed(), await pricesOfMeter(context(), meter_id)], [1, '1 price']);
+  await call('DELETE /prices/{id}', { params: { id } });
+  assert.equal([await listed(), await pricesOfMeter(context(), meter_id)], [0, null]);
+});
+
 test('a lookup_key leads to the price in force, before and after a change takes effect', async () => {
   const { call, planId, world } = await withPlan();
   const body = { ...flat, entity_id: planId, lookup_key: 'monthly' };
