@@ -2,6 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync, writeSync } f
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { UnreadableEvent } from '../log/incoming-event.ts';
 import { createMetrics } from '../operations/metrics.ts';
 import {
   acme,
@@ -305,6 +306,28 @@ test('a round that was interrupted for a moment is not complete', async () => {
   assert.ok(
     judged.every((events) => events === 620),
     `judged after ${judged} events`,
+  );
+});
+
+test('finds that what it verified last cannot be read any more', async () => {
+  const given = await filled();
+  await verifying(given, ({ round }) => round(), { tables: [] });
+  const stream = 'counter-env_acme.c9';
+  const store: typeof given.log.store = Object.create(given.log.store, {
+    readStream: {
+      value: async function* () {
+        yield* [];
+        throw new UnreadableEvent(stream, 1, 'it is no JSON');
+      },
+    },
+  });
+  await verifying(
+    given,
+    async ({ finding }) => {
+      await until('a finding', async () => (await finding()) !== 'nothing');
+      assert.match(await finding(), /event counter-env_acme.c9@1/);
+    },
+    { store, tables: [] },
   );
 });
 

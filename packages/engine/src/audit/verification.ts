@@ -173,7 +173,14 @@ class Round {
     if (!mark) return true;
     const { stream, revision, hash } = mark;
     const read = this.#options.store.readStream(stream, { from: revision, maximum: 1 });
-    for await (const event of read) if (event.metadata.hash === hash) return true;
+    try {
+      for await (const event of read) if (event.metadata.hash === hash) return true;
+    } catch (error) {
+      if (!(error instanceof UnreadableEvent)) throw error;
+      // It is there, so the log may be the same; what is wrong with it every round finds.
+      await this.#report(findingOf(error, error.message));
+      return true;
+    }
     const scope = parseStreamName(stream)?.scope ?? null;
     const problem = 'the event that was verified here before is gone or another';
     await this.#report({ kind: 'log', place: `${stream}@${revision}`, scope, problem });
