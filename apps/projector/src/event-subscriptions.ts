@@ -50,8 +50,15 @@ export function keepReaders({ store, broker, log }: KeepOptions): Keeper {
       }
     }
   };
+  // While the broker is away a pass takes longer than the time to the next: one may wait, not many.
+  let isDue = false;
   const look = (): void => {
-    running = running.then(keepAll);
+    if (isDue) return;
+    isDue = true;
+    running = running.then(() => {
+      isDue = false;
+      return keepAll();
+    });
   };
   const following = followRecords({
     store,
