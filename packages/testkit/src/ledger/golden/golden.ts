@@ -23,7 +23,21 @@ export type Shown = Readonly<Record<string, readonly unknown[]>>;
 export const corpusFolder = join(import.meta.dirname, 'corpus');
 
 /** Slices of which every event must have an example. Others may have them. */
-const coveredSlices = ['tenancy', 'customers', 'wallets', 'checkpoints', 'webhooks'];
+const coveredSlices = [
+  'tenancy',
+  'customers',
+  'meters',
+  'groups',
+  'pricing-units',
+  'features',
+  'offers',
+  'coupons',
+  'taxes',
+  'wallets',
+  'checkpoints',
+  'webhooks',
+  'events',
+];
 
 const slices = modules({ secrets: secretsFrom('0'.repeat(64)) });
 const tables: readonly AnyReadTable[] = slices.flatMap((slice) => slice.tables ?? []);

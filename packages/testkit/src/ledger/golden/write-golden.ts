@@ -50,6 +50,8 @@ async function tellStories(stack: Stack): Promise<void> {
     );
     console.log(`${status} ${key}`);
   }
+  const price = await own.make('price');
+  await tenant.call('PUT', `/prices/${price}`, { description: 'per token' });
   const client = httpClient(tenant, stack.store);
   for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
     const options = { name: `golden-${type}`, clients: 1, unit: 4, lead: 100 };
