@@ -9,7 +9,6 @@ import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
 import { issueKey, revokeKey } from './keys.ts';
-import { runNatsLogins } from './nats-logins.ts';
 import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { up } from './up/command.ts';
@@ -116,27 +115,6 @@ events
     const start = after === undefined ? null : BigInt(after);
     const options = { after: start, isOnce: once, signal: abort.signal };
     await tailEvents(serverUrls(readSettings()), options, print);
-  });
-
-program
-  .command('nats-logins')
-  .description('keep the logins of downstream systems at a nats-server; runs beside that server')
-  .requiredOption('--file <path>', 'what the configuration of the server includes')
-  .requiredOption('--pid-file <path>', 'where the server writes its process id')
-  .action(async ({ file, pidFile }: { file: string; pidFile: string }) => {
-    const settings = readSettings();
-    const servicePassword = process.env.NATS_SERVICE_PASSWORD;
-    if (!servicePassword) throw new OperatorError('Set NATS_SERVICE_PASSWORD.');
-    const abort = new AbortController();
-    process.once('SIGINT', () => abort.abort());
-    process.once('SIGTERM', () => abort.abort());
-    await runNatsLogins({
-      eventStoreUrl: serverUrls(settings).eventStoreUrl,
-      secretKey: secretKeyOf(settings),
-      servicePassword,
-      files: { loginsFile: file, pidFile },
-      signal: abort.signal,
-    });
   });
 
 addBench(program, print);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,7 +14,6 @@ import {
   ServerStartError,
   setAsideLongLog,
 } from './local-server.ts';
-import { type NatsFiles, natsLogins } from './nats-logins.ts';
 import { onPort } from './ports.ts';
 import { settlePredecessor } from './process-record.ts';
 
@@ -44,10 +43,6 @@ export async function startNats(options: NatsOptions): Promise<LocalServer> {
   }
   const directory = resolve(options.directory);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const { loginsFile } = natsFiles(directory);
-  if (!existsSync(loginsFile)) {
-    writeFileSync(loginsFile, natsLogins(servicePassword(), []), { mode: 0o600 });
-  }
   await settlePredecessor(join(directory, SERVER_RECORD));
 
   return await onPort(options.port, (port) => launchUntilReady(program, directory, port));
@@ -90,27 +85,12 @@ async function launchUntilReady(
   };
 }
 
-/** Where the server on a folder keeps what others have to find. */
-export const natsFiles = (directory: string): NatsFiles => ({
-  loginsFile: join(resolve(directory), 'logins.conf'),
-  pidFile: join(resolve(directory), 'nats-server.pid'),
-});
-
-/** Nobody has to know it: on this machine whoever does not log in is the service. */
-export const servicePassword = (): string => randomBytes(24).toString('base64url');
-
-/**
- * JSON strings are strings in this format as well. The limits are those of a single machine. The
- * server listens on loopback alone, so who does not log in is taken for the service itself.
- */
+/** JSON strings are strings in this format as well. The limits are those of a single machine. */
 function configuration(directory: string, port: number, serverName: string): string {
   return `# Written anew at every start.
 server_name: ${JSON.stringify(serverName)}
 listen: "127.0.0.1:${port}"
 max_payload: 1MB
-pid_file: ${JSON.stringify(natsFiles(directory).pidFile)}
-include "logins.conf"
-no_auth_user: "service"
 jetstream {
   store_dir: ${JSON.stringify(join(directory, 'jetstream'))}
   max_memory_store: 256MB

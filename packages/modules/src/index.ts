@@ -137,7 +137,6 @@ export function modules(options: ModulesOptions): readonly Module[] {
   const following = events({
     publishers: published,
     broker: broker ?? noBroker,
-    passwordOf: secrets?.subscriberPasswordOf ?? withoutSecrets,
   });
   return [...business, delivery, following];
 }

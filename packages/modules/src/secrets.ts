@@ -1,5 +1,4 @@
 import { hkdfSync } from 'node:crypto';
-import { derivedPasswords, type PasswordOf } from './events/index.ts';
 import { type KeyMaterial, readKeyMaterial } from './tenancy/index.ts';
 import { createSealer, type Sealer } from './webhooks/index.ts';
 
@@ -9,8 +8,6 @@ export interface Secrets {
   readonly sealer: Sealer;
   /** Seed of the Ed25519 key that signs checkpoints of the ledger. */
   readonly checkpointSeed: Uint8Array;
-  /** Passwords of downstream systems at NATS. */
-  readonly subscriberPasswordOf: PasswordOf;
 }
 
 const derivedLength = 32;
@@ -30,7 +27,6 @@ export function secretsFrom(secretKey: string): Secrets {
     keyMaterial,
     sealer: createSealer(sealingKey.toString('base64')),
     checkpointSeed: deriveFor(keyMaterial, 'counterfoil ledger checkpoints v1'),
-    subscriberPasswordOf: derivedPasswords(deriveFor(keyMaterial, 'counterfoil subscribers v1')),
   };
 }
 

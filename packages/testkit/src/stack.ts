@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Api, type ApiConfig, startApi } from '@counterfoil/api';
-import { keepSubscriberLogins } from '@counterfoil/cli/subscriber-logins';
 import {
   createLog,
   createStreams,
@@ -12,14 +11,7 @@ import {
   systemContext,
 } from '@counterfoil/engine';
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
-import {
-  type LocalServer,
-  natsFiles,
-  servicePassword,
-  startEventStore,
-  startNats,
-  startPostgres,
-} from '@counterfoil/local';
+import { type LocalServer, startEventStore, startNats, startPostgres } from '@counterfoil/local';
 import { firstTenant, modules, secretsFrom } from '@counterfoil/modules';
 import { startProjectorApp } from '@counterfoil/projector';
 import { startWebhooks, type WebhooksConfig, webhooksDefaults } from '@counterfoil/webhooks';
@@ -90,16 +82,6 @@ async function openStack(options: StackOptions, opened: Openings): Promise<Stack
   const applications = await startApplications(servers.urls, secretKey, options, opened);
   const { baseUrl } = applications;
   const secrets = secretsFrom(secretKey);
-  opened.add(
-    keepSubscriberLogins({
-      store,
-      passwordOf: secrets.subscriberPasswordOf,
-      files: natsFiles(join(directory, 'nats')),
-      servicePassword: servicePassword(),
-      log: createLog({ level: 'silent', name: 'logins' }),
-    }),
-    (keeper) => keeper.stop(),
-  );
   const streams = createStreams({
     store,
     aggregates: modules({ secrets }).flatMap(({ aggregates }) => aggregates),

@@ -105,13 +105,6 @@ export const otherVariables: readonly {
     meaning: 'Program to run instead of the nats-server that is found or fetched.',
   },
   {
-    name: 'NATS_SERVICE_PASSWORD',
-    readBy: '`counterfoil nats-logins` (required)',
-    standard: null,
-    meaning:
-      'Password with which the programs of the service log in to NATS, as the user `service`.',
-  },
-  {
     name: 'POSTGRES_PASSWORD',
     readBy: 'Docker Compose (required)',
     standard: null,

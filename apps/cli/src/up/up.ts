@@ -16,7 +16,6 @@ import {
 } from '../settings.ts';
 import { startApplication } from './applications.ts';
 import { startServers } from './servers.ts';
-import { keepLocalLogins } from './subscribers.ts';
 
 /** A running installation. */
 export interface Installation {
@@ -65,9 +64,6 @@ export async function startInstallation(settings: Settings): Promise<Installatio
       start('webhooks'),
       start('api'),
     ]);
-    if (!settings.NATS_URL) {
-      stops.push(keepLocalLogins(folder.path, servers.urls.eventStoreUrl, secretKey));
-    }
     const demo = describe(settings, servers.urls, seeded, Number(api.readyLine.port));
     await untilAnswered(demo);
     writeFileSync(demoFile(folder.path), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });

@@ -1,5 +1,7 @@
 import type { FeedScope, PublicFeed } from './public-feed.ts';
 
+export { publicStream } from '../relay/subject.ts';
+
 /** Where a reader begins: after a position of the log, at a time, or with the oldest that is kept. */
 export type ReaderStart =
   | { readonly kind: 'position'; readonly after: string }
@@ -8,7 +10,7 @@ export type ReaderStart =
 
 /** A reader whose place the broker keeps, on behalf of a system outside. */
 export interface DurableReader {
-  /** Its name at the broker; also the name that its system logs in with. */
+  /** Its name at the broker. */
   readonly name: string;
   readonly scope: FeedScope;
   /** First word of the event types wanted, such as `wallet`; null for all. */
@@ -26,19 +28,6 @@ export interface ReaderStatus {
   readonly pending: number;
   /** Messages that it was given and has not confirmed. */
   readonly unconfirmed: number;
-}
-
-/** What a login may do at the broker: read through its own reader, and nothing else. */
-export interface BrokerLogin {
-  readonly user: string;
-  /** Where the reader of the same name is. */
-  readonly stream: string;
-  readonly publish: readonly string[];
-  readonly subscribe: readonly string[];
-  /** What its client has to begin the names of its inboxes with. */
-  readonly inboxPrefix: string;
-  /** What it may listen to without a reader. */
-  readonly liveSubjects: string;
 }
 
 /** The broker of public events. Every method throws `Problem` 503 when it cannot be asked. */

@@ -7,5 +7,4 @@ export * from './operational-reads.ts';
 export * from './public-feed.ts';
 export * from './publication.ts';
 export * from './read-table.ts';
-export * from './reader-login.ts';
 export * from './route.ts';

@@ -24,9 +24,8 @@ export async function sequenceAfter(
   const info = await requests.run(streamInfo(requests.manager));
   if (!info) throw new StreamRefused(`There is no stream ${publicStream}`);
   const { first_seq: first, last_seq: last, messages } = info.state;
-  if (messages === 0) {
-    return { sequence: last + 1, isIncomplete: position !== null && last > 0, oldest: null };
-  }
+  // Nothing is left to be passed over. What was missed shows when the next message is there.
+  if (messages === 0) return { sequence: last + 1, isIncomplete: false, oldest: null };
   const oldest = await positionAt(requests, first);
   if (position === null) return { sequence: first, isIncomplete: false, oldest };
   const isIncomplete = first > 1 && oldest !== null && position < oldest;

@@ -1,17 +1,14 @@
 import { type EventBroker, module, type Publisher } from '@counterfoil/engine/define';
 import { eventTypesOf } from './event-type.ts';
 import { eventRoutes } from './routes.ts';
-import type { PasswordOf } from './subscriber-password.ts';
 import { eventSubscription } from './subscription.ts';
 import { subscriptionTable } from './subscription-projection.ts';
 import { subscriptionRoutes } from './subscription-routes.ts';
 
 export { asyncApiDocument } from './async-api.ts';
 export { bodySchemas, type EventTypes, eventTypesOf } from './event-type.ts';
-export { derivedPasswords, type PasswordOf } from './subscriber-password.ts';
 export {
   eventSubscription,
-  loginOf,
   readerOf,
   type Subscription,
   type SubscriptionState,
@@ -21,18 +18,17 @@ interface EventsOptions {
   /** Of all other slices: what they publish is what can be read here. */
   readonly publishers: readonly Publisher[];
   readonly broker: EventBroker;
-  readonly passwordOf: PasswordOf;
 }
 
 /** What happens, for those who ask for it: the feed, subscriptions, the types of events. */
-export const events = ({ publishers, broker, passwordOf }: EventsOptions) =>
+export const events = ({ publishers, broker }: EventsOptions) =>
   module({
     name: 'events',
     aggregates: [eventSubscription],
     tables: [subscriptionTable],
     routes: {
       ...eventRoutes(eventTypesOf(publishers), broker),
-      ...subscriptionRoutes(broker, passwordOf),
+      ...subscriptionRoutes(broker),
     },
     publishers: [],
   });

@@ -18,7 +18,6 @@ import {
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { PasswordOf } from './subscriber-password.ts';
 import {
   createSubscription,
   deleteSubscription,
@@ -30,9 +29,7 @@ import {
 import { subscriptionTable } from './subscription-projection.ts';
 import {
   type CreateSubscription,
-  createdSubscriptionSchema,
   createSubscriptionSchema,
-  credentialsSchema,
   replaySubscriptionSchema,
   type StartRequest,
   subscriptionSchema,
@@ -125,23 +122,21 @@ async function subscribe(
 }
 
 /** The routes of subscriptions. */
-export const subscriptionRoutes = (broker: EventBroker, passwordOf: PasswordOf) =>
+export const subscriptionRoutes = (broker: EventBroker) =>
   ({
     'POST /events/subscriptions': route({
       summary: 'Subscribe a downstream system to public events on NATS',
       description:
-        'Makes a durable consumer whose place NATS keeps, and a login that may use it and nothing ' +
-        'else. Without a start it begins with the next event. NATS knows the login within seconds.',
+        'Makes a durable consumer whose place NATS keeps. Without a start it begins with the next ' +
+        'event. Access to NATS is given by whoever runs it, and not by this request.',
       tag,
       status: 201,
       permission: 'event_subscription:write',
       body: createSubscriptionSchema,
-      response: createdSubscriptionSchema,
+      response: subscriptionSchema,
       handle: async (context, { body }) => {
         const { subscription, revision } = await subscribe(context, broker, body);
-        const { id } = subscription;
-        const credentials = { user: id, password: passwordOf(id) };
-        return entity({ ...subscriptionView(subscription), credentials }, revision);
+        return entity(subscriptionView(subscription), revision);
       },
     }),
 
@@ -173,19 +168,6 @@ export const subscriptionRoutes = (broker: EventBroker, passwordOf: PasswordOf) 
       },
     }),
 
-    'GET /events/subscriptions/{id}/credentials': route({
-      summary: 'Get the login of an event subscription',
-      tag,
-      status: 200,
-      permission: 'event_subscription:write',
-      params: idParameters,
-      response: credentialsSchema,
-      handle: async (context, { params }) => {
-        const { id } = await subscribed(context, params.id);
-        return { user: id, password: passwordOf(id) };
-      },
-    }),
-
     'POST /events/subscriptions/{id}/replay': route({
       summary: 'Begin an event subscription anew',
       description: 'What it was given and has not acknowledged is forgotten.',
@@ -207,7 +189,7 @@ export const subscriptionRoutes = (broker: EventBroker, passwordOf: PasswordOf) 
     }),
 
     'DELETE /events/subscriptions/{id}': route({
-      summary: 'Delete an event subscription, its consumer and its login',
+      summary: 'Delete an event subscription and its consumer',
       tag,
       status: 204,
       permission: 'event_subscription:write',

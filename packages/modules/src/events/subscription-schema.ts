@@ -1,3 +1,4 @@
+import { publicStream } from '@counterfoil/engine/define';
 import {
   instantSchema,
   recordStampsShape,
@@ -6,7 +7,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { positionSchema } from './schema.ts';
-import { loginOf, type Subscription } from './subscription.ts';
+import type { Subscription } from './subscription.ts';
 
 const startShape = {
   after_position: positionSchema.optional().meta({ description: 'Events after this position' }),
@@ -57,9 +58,6 @@ export type StartRequest = z.output<typeof replaySubscriptionSchema>;
 const connectionSchema = z.object({
   stream: z.string(),
   consumer: z.string().meta({ description: 'Durable pull consumer; acknowledge each message' }),
-  user: z.string(),
-  inbox_prefix: z.string().meta({ description: 'Clients have to be told to use it' }),
-  live_subjects: z.string().meta({ description: 'For plain subscribers; nothing is replayed' }),
 });
 
 export const subscriptionSchema = z
@@ -74,14 +72,6 @@ export const subscriptionSchema = z
   })
   .meta({ id: 'EventSubscription' });
 export type SubscriptionResource = z.output<typeof subscriptionSchema>;
-
-export const credentialsSchema = z
-  .object({ user: z.string(), password: z.string() })
-  .meta({ id: 'EventSubscriptionCredentials' });
-
-export const createdSubscriptionSchema = subscriptionSchema
-  .extend({ credentials: credentialsSchema })
-  .meta({ id: 'CreatedEventSubscription' });
 
 export const subscriptionStatusSchema = subscriptionSchema
   .extend({
@@ -98,17 +88,10 @@ export const subscriptionStatusSchema = subscriptionSchema
 /** The subscription as the API shows it. */
 export function subscriptionView(subscription: Subscription): SubscriptionResource {
   const { start: _start, unconfirmed_maximum, resource, ...shown } = subscription;
-  const login = loginOf(subscription);
   return {
     ...shown,
     ...(resource === null ? {} : { resource }),
     max_unconfirmed: unconfirmed_maximum,
-    nats: {
-      stream: login.stream,
-      consumer: subscription.id,
-      user: login.user,
-      inbox_prefix: login.inboxPrefix,
-      live_subjects: login.liveSubjects,
-    },
+    nats: { stream: publicStream, consumer: subscription.id },
   };
 }

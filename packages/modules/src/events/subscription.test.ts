@@ -9,7 +9,6 @@ import {
 import { callRoute, memoryWorld, pointersOf, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { derivedPasswords } from './subscriber-password.ts';
 import { eventSubscription } from './subscription.ts';
 import { subscriptionRoutes } from './subscription-routes.ts';
 import { createSubscriptionSchema } from './subscription-schema.ts';
@@ -51,7 +50,7 @@ function brokerOf({ isAway = false } = {}) {
 function world(options = {}) {
   const { broker, readers } = brokerOf(options);
   const memory = memoryWorld([eventSubscription]);
-  const routes = subscriptionRoutes(broker, derivedPasswords(Buffer.alloc(32)));
+  const routes = subscriptionRoutes(broker);
   const call = (key: keyof typeof routes, input: object) =>
     // biome-ignore lint/suspicious/noExplicitAny: one caller for all routes of this table.
     callRoute(routes[key], memory.request(principal), input) as Promise<any>;
@@ -73,7 +72,6 @@ test('a subscription begins where it is told to, by default with what comes next
     assert.equal(reader?.start, start);
     assert.equal(reader?.scope, { tenantId: 'tenant_01', environmentId: 'env_01' });
     assert.is(made.nats.consumer, made.id);
-    assert.is(made.credentials.user, made.id);
   }
 });
 
@@ -82,20 +80,6 @@ test('a position whose events are gone is refused, and nothing is stored', async
   const gone = call('POST /events/subscriptions', { body: { name: 'x', after_position: '1' } });
   assert.is((await rejection(gone)).code, 'invalid_operation');
   assert.is(readers.size, 0);
-});
-
-test('the login follows from the id alone and differs from one to the next', async () => {
-  const { call } = world();
-  const [one, two] = [
-    await call('POST /events/subscriptions', { body: { name: 'x' } }),
-    await call('POST /events/subscriptions', { body: { name: 'x' } }),
-  ];
-  assert.not.equal(one.credentials.password, two.credentials.password);
-  const shown = await call('GET /events/subscriptions/{id}/credentials', {
-    params: { id: one.id },
-  });
-  assert.equal(shown, one.credentials);
-  assert.not.ok('credentials' in (await call('GET /events/subscriptions/{id}', { params: one })));
 });
 
 test('a replay replaces the reader by one of the next generation', async () => {

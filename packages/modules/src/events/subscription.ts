@@ -1,10 +1,4 @@
-import {
-  type BrokerLogin,
-  type DurableReader,
-  type FeedScope,
-  type ReaderStart,
-  readerLogin,
-} from '@counterfoil/engine/define';
+import type { DurableReader, ReaderStart } from '@counterfoil/engine/define';
 import {
   aggregate,
   createdStamps,
@@ -128,21 +122,12 @@ export const deleteSubscription =
     return [{ type: 'EventSubscriptionDeleted', data: {} }];
   };
 
-const scopeOf = ({ tenant_id, environment_id }: Subscription): FeedScope => ({
-  tenantId: tenant_id,
-  environmentId: environment_id,
-});
-
 /** What the broker has to keep for a subscription. */
 export const readerOf = (subscription: Subscription): DurableReader => ({
   name: subscription.id,
-  scope: scopeOf(subscription),
+  scope: { tenantId: subscription.tenant_id, environmentId: subscription.environment_id },
   resource: subscription.resource,
   start: subscription.start,
   generation: subscription.generation,
   unconfirmedMaximum: subscription.unconfirmed_maximum,
 });
-
-/** What the system of a subscription may do at the broker. */
-export const loginOf = (subscription: Subscription): BrokerLogin =>
-  readerLogin(subscription.id, scopeOf(subscription));

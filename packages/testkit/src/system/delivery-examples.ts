@@ -90,7 +90,6 @@ const events: Readonly<Record<string, Example>> = {
   'POST /events/subscriptions': { request: (own) => ({ body: { name: own.text('reader') } }) },
   'GET /events/subscriptions': { request: nothing },
   'GET /events/subscriptions/{id}': subscription,
-  'GET /events/subscriptions/{id}/credentials': subscription,
   'POST /events/subscriptions/{id}/replay': subscription,
   'DELETE /events/subscriptions/{id}': subscription,
   'GET /event-types': { request: nothing },
