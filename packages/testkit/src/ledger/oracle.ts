@@ -93,7 +93,9 @@ export class Oracle {
   /** When something ends by itself between two times. */
   endings(after: number, upTo: number): number[] {
     const { lots, holds, orders } = this.#keeper.books;
-    return [...lots, ...holds, ...orders]
+    // What is held may come back and expire at once, all within one decision.
+    const held = holds.flatMap(({ parts }) => parts);
+    return [...lots, ...held, ...holds, ...orders]
       .flatMap(({ expires }) => expires ?? [])
       .filter((time) => time > after && time <= upTo);
   }
