@@ -261,6 +261,7 @@ for (const known of ['an old checkpoint', 'no checkpoint'] as const) {
       const streams = { maximumAgeDays: 1 / (24 * 60 * 60) };
       const relay = await stack.relay({ streams, ...(checkpoint.row ? {} : { checkpoint }) });
       await untilStored(client, traffic.expected.length);
+      await eventually('a checkpoint', () => checkpoint.row !== null);
       await relay.stop();
     }
     await eventually('all has aged out', async () => {
