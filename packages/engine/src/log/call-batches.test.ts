@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StreamNotFoundError } from '@eventstore/db-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchesOfCall, type CallOptions } from './call-batches.ts';
@@ -65,6 +66,15 @@ test('gives every item once and in order', async () => {
 test('leaves out what means nothing', async () => {
   const accept = (number: number) => (number % 2 === 0 ? number : null);
   assert.equal((await collect(batches(counting(6).open, { accept }))).flat(), [2, 4, 6]);
+});
+
+test('a call that says there is no such stream is over, and not reset at once', async () => {
+  const { readable, open, cancelled } = silent();
+  const reading = collect(batches(open));
+  readable.destroy(new StreamNotFoundError(null as never, 'none-such'));
+  assert.equal(await reading, []);
+  await nextTurn();
+  assert.is(cancelled(), 0);
 });
 
 test('cancels the call when the consumer breaks off, returns or throws', async () => {

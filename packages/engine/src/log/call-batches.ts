@@ -48,6 +48,7 @@ export async function* batchesOfCall<Raw, Item>(
     resumeSource: () => readable.resume(),
   });
   const silence = watchSilence(options, (error) => queue.finish(error));
+  let isAnswered = false;
   const take = (raw: Raw): void => {
     try {
       const item = options.accept(raw);
@@ -59,7 +60,10 @@ export async function* batchesOfCall<Raw, Item>(
   // These listeners stay for good: an `error` that nobody listens to would end the process.
   readable
     .on('data', take)
-    .on('error', (error) => queue.finish(lossOf(what, error)))
+    .on('error', (error) => {
+      isAnswered ||= isStreamNotFound(error);
+      queue.finish(lossOf(what, error));
+    })
     .on('end', () => queue.finish())
     .on('close', () => queue.finish());
   readable.once('confirmation', silence.begun);
@@ -77,9 +81,22 @@ export async function* batchesOfCall<Raw, Item>(
     for (const signal of signals) signal.removeEventListener('abort', abandon);
     silence.stop();
     queue.abandon();
-    // It has no answer worth waiting for, and fails when the call never came about.
-    if (!readable.readableEnded) void cancel().catch(() => {});
+    if (!readable.readableEnded) end(cancel, isAnswered ? answeredMilliseconds : 0);
   }
+}
+
+/**
+ * How long a call that the server has answered whole is left alone. Its last frame is on the way; to
+ * cancel it before that arrives would send the server a reset, of which it bears only so many
+ * before it cuts the connection.
+ */
+const answeredMilliseconds = 1_000;
+
+/** Cancels a call. That has no answer worth waiting for, and fails when the call never came about. */
+function end(cancel: OpenCall['cancel'], afterMilliseconds: number): void {
+  const now = (): void => void cancel().catch(() => {});
+  if (afterMilliseconds === 0) now();
+  else setTimeout(now, afterMilliseconds).unref();
 }
 
 /** That a stream was never written is an answer like any other: there is nothing to read. */
