@@ -29,25 +29,34 @@ export interface Times {
   readonly requests: number;
 }
 
+export interface PageTimes {
+  readonly path: string;
+  readonly offset: number;
+  readonly times: Times;
+}
+
 export interface CatalogFigures {
+  readonly plans: number;
+  readonly prices: number;
   readonly fillSeconds: number;
   /** `GET /plans/{id}` with its prices. */
   readonly plan: Times;
   /** `POST /plans/search` and `POST /prices/search`, by how far into the list the page is. */
-  readonly pages: readonly {
-    readonly path: string;
-    readonly offset: number;
-    readonly times: Times;
-  }[];
+  readonly pages: readonly PageTimes[];
 }
 
 const clients = 16;
 const pageSize = 50;
+const largestPage = 1_000;
 const depths = [0, 0.25, 0.5, 0.75, 1] as const;
 
+/** What was created: the ids of the prices of each plan, as the answers said. */
+type Made = ReadonlyMap<string, readonly string[]>;
+
 /**
- * Fills a running installation with plans and prices and measures reads of them. Throws an `OperatorError`
- * when an answer is wrong: a plan without its prices, a page with rows of another page, a wrong total.
+ * Fills a running installation with plans and prices, reads all of them once, and measures reads. Throws
+ * an `OperatorError` when an answer is wrong: a plan with other prices than it was given, a page with
+ * rows of another page or in another order, a wrong total, a record that no page shows.
  */
 export async function benchCatalog(
   demo: Demo,
@@ -57,35 +66,32 @@ export async function benchCatalog(
   const api = createApi(demo);
   try {
     const startedAt = performance.now();
-    const ids = await fill(api, options);
+    const made = await fill(api, options);
     const fillSeconds = Math.round((performance.now() - startedAt) / 1_000);
-    const plan = await measurePlans(api, ids, options);
+    const prices = [...made.values()].flat();
+    const totals = {
+      plans: await readAll(api, '/plans/search', [...made.keys()]),
+      prices: await readAll(api, '/prices/search', prices),
+    };
+    const plan = await measurePlans(api, made, options);
     const pages = [
-      ...(await measurePages(api, '/plans/search', options.plans, options)),
-      ...(await measurePages(
-        api,
-        '/prices/search',
-        options.plans * options.pricesPerPlan,
-        options,
-      )),
+      ...(await measurePages(api, '/plans/search', totals.plans, options)),
+      ...(await measurePages(api, '/prices/search', totals.prices, options)),
     ];
-    return { fillSeconds, plan, pages };
+    return { plans: made.size, prices: prices.length, fillSeconds, plan, pages };
   } finally {
     await api.close();
   }
 }
 
-async function fill(
-  api: Api,
-  { plans, pricesPerPlan }: CatalogBenchOptions,
-): Promise<readonly string[]> {
-  const ids: string[] = [];
+async function fill(api: Api, { plans, pricesPerPlan }: CatalogBenchOptions): Promise<Made> {
+  const made = new Map<string, readonly string[]>();
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < plans) {
       next += 1;
       const { id } = (await api.call('POST', '/plans', { name: `Plan ${next}` })) as Row;
-      const price = {
+      const items = Array.from({ length: pricesPerPlan }, (_, index) => ({
         entity_type: 'PLAN',
         entity_id: id,
         type: 'FIXED',
@@ -93,34 +99,58 @@ async function fill(
         billing_period: 'MONTHLY',
         invoice_cadence: 'ADVANCE',
         currency: 'usd',
-        amount: '10',
-      };
-      const items = Array.from({ length: pricesPerPlan }, () => price);
-      await api.call('POST', '/prices/bulk', { items });
-      ids.push(id);
+        amount: String(index + 1),
+      }));
+      const prices = (await api.call('POST', '/prices/bulk', { items })) as Rows;
+      made.set(id, idsOf(prices.items));
     }
   };
   await Promise.all(Array.from({ length: clients }, work));
-  return ids;
+  return made;
 }
+
+/** Reads a whole list page by page; what was created must be in it, each once. Gives its length. */
+async function readAll(api: Api, path: string, created: readonly string[]): Promise<number> {
+  const total = await untilShown(api, path, created.length);
+  const seen = new Set<string>();
+  let last: Row | undefined;
+  for (let offset = 0; offset < total; offset += largestPage) {
+    const page = (await api.call('POST', path, { limit: largestPage, offset })) as Page;
+    for (const row of page.items) {
+      if (last && !isBefore(last, row)) throw new OperatorError(`${path}: ${row.id} is misplaced.`);
+      last = row;
+      seen.add(row.id);
+    }
+  }
+  if (seen.size !== total) throw new OperatorError(`${path} shows ${seen.size} of ${total} rows.`);
+  const missing = created.find((id) => !seen.has(id));
+  if (missing !== undefined) throw new OperatorError(`${path} does not show ${missing}.`);
+  return total;
+}
+
+/** Newest first; the id decides between equals. */
+const isBefore = (left: Row, right: Row): boolean =>
+  left.created_at > right.created_at ||
+  (left.created_at === right.created_at && left.id > right.id);
 
 /** Reads of plans at random, each at its time whether or not the ones before are answered. */
 async function measurePlans(
   api: Api,
-  ids: readonly string[],
-  { perSecond, seconds, pricesPerPlan }: CatalogBenchOptions,
+  made: Made,
+  { perSecond, seconds }: CatalogBenchOptions,
 ): Promise<Times> {
-  await untilShown(api, '/plans/search', ids.length);
+  const plans = [...made];
   const startedAt = performance.now();
   const reads = Array.from({ length: perSecond * seconds }, async (_, index) => {
     const dueAt = startedAt + (index * 1_000) / perSecond;
     await pause(Math.max(0, dueAt - performance.now()));
-    const id = ids[Math.floor(Math.random() * ids.length)];
+    const [id, prices] = plans[Math.floor(Math.random() * plans.length)] ?? ['', []];
     const plan = (await api.call('GET', `/plans/${id}`)) as { readonly prices: readonly Row[] };
-    if (plan.prices.length !== pricesPerPlan) {
-      throw new OperatorError(`${id} was shown with ${plan.prices.length} prices.`);
+    const taken = performance.now() - dueAt;
+    if (idsOf(plan.prices).sort().join() !== prices.toSorted().join()) {
+      throw new OperatorError(`${id} was shown with other prices than it was given.`);
     }
-    return performance.now() - dueAt;
+    return taken;
   });
   return timesOf(await Promise.all(reads));
 }
@@ -129,11 +159,10 @@ async function measurePlans(
 async function measurePages(
   api: Api,
   path: string,
-  least: number,
+  total: number,
   { pagesPerDepth }: CatalogBenchOptions,
-): Promise<CatalogFigures['pages']> {
-  const total = await untilShown(api, path, least);
-  const pages: { path: string; offset: number; times: Times }[] = [];
+): Promise<readonly PageTimes[]> {
+  const pages: PageTimes[] = [];
   for (const depth of depths) {
     const start = Math.max(0, Math.floor(depth * (total - pagesPerDepth * pageSize)));
     const seen = new Set<string>();
@@ -176,12 +205,18 @@ function timesOf(taken: readonly number[]): Times {
 
 interface Row {
   readonly id: string;
+  readonly created_at: string;
 }
 
-interface Page {
+interface Rows {
   readonly items: readonly Row[];
+}
+
+interface Page extends Rows {
   readonly pagination: { readonly total: number };
 }
+
+const idsOf = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
 
 interface Api {
   /** The body of a success. Throws `OperatorError` for everything else. */

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { openEventStore } from '@counterfoil/engine';
-import { freePort, recordedPid } from '@counterfoil/local';
+import { recordedPid } from '@counterfoil/local';
 import { type Demo, OperatorError, type Settings } from '../settings.ts';
-import { startInstallation } from '../up/up.ts';
 import { makeWallet, makeWallets } from './api.ts';
 import { diskSpace } from './disk-space.ts';
 import { type FlushTime, flushTime } from './flush-time.ts';
+import { withFreshInstallation } from './fresh-installation.ts';
 import { runLoad } from './load/run-load.ts';
 import type { BenchOptions } from './options.ts';
 import { processorTime } from './processor-time.ts';
@@ -42,31 +42,15 @@ export async function bench(
   print: Print,
 ): Promise<void> {
   const chosen = choose(options.scenarios);
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-bench-'));
-  // A bench would otherwise measure the limit, and the writing of lines that nobody reads.
-  process.env.RATE_LIMIT_PER_SECOND ??= '1000000';
-  process.env.LOG_LEVEL ??= 'warn';
-  const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST: settings.HOST };
-  const installation = await startInstallation(fresh);
-  const end = async (): Promise<void> => {
-    await installation.stop();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  // Whoever gives up a long run should not have to look for what it leaves.
-  const interrupt = (): void => void end().finally(() => process.exit(1));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  try {
+  await withFreshInstallation(settings, async (demo, folder) => {
     const conditions = conditionsOf(folder, options);
     describeConditions(conditions).forEach(print);
-    const results = await runAll(chosen, folder, installation.demo, options, print);
+    const results = await runAll(chosen, folder, demo, options, print);
     if (options.json !== null) {
       writeFileSync(options.json, `${JSON.stringify({ conditions, results }, null, 2)}\n`);
     }
     assertRight(results);
-  } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    await end();
-  }
+  });
 }
 
 /** The scenarios of these ids, all for null. Throws `OperatorError` for an id that there is not. */

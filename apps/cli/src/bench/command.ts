@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import type { CatalogBenchOptions } from '../bench-catalog.ts';
 import type { WebhookBenchOptions } from '../bench-webhooks.ts';
 import { readSettings } from '../settings.ts';
 import { bench } from './bench.ts';
+import { runCatalogBench } from './catalog.ts';
 import {
   type BenchOptions,
   fullRun,
@@ -20,6 +22,10 @@ type Given = Partial<Omit<BenchOptions, 'scenarios'>> & {
 
 type GivenWebhooks = Partial<Omit<WebhookBenchOptions, 'seconds'>> & {
   readonly steadySeconds?: number;
+};
+
+type GivenCatalog = Partial<Omit<CatalogBenchOptions, 'seconds'>> & {
+  readonly readSeconds?: number;
 };
 
 const described = ({ clients, seconds, wallets, kills, coldEntries }: BenchOptions): string =>
@@ -75,6 +81,21 @@ export function addBench(program: Command, print: (line: string) => void): void 
       runWebhookBench(
         readSettings(),
         { ...given, ...(steadySeconds === undefined ? {} : { seconds: steadySeconds }) },
+        print,
+      ),
+    );
+  command
+    .command('catalog')
+    .description('measure reads of a large catalogue, which takes about four minutes')
+    .option('--plans <number>', 'plans of the catalogue', wholeNumber)
+    .option('--prices-per-plan <number>', 'prices of each plan, up to 100', wholeNumber)
+    .option('--per-second <number>', 'reads of one plan a second', wholeNumber)
+    .option('--read-seconds <number>', 'seconds of them', wholeNumber)
+    .option('--pages-per-depth <number>', 'pages that are read at each depth', wholeNumber)
+    .action(({ readSeconds, ...given }: GivenCatalog) =>
+      runCatalogBench(
+        readSettings(),
+        { ...given, ...(readSeconds === undefined ? {} : { seconds: readSeconds }) },
         print,
       ),
     );

@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort } from '@counterfoil/local';
 import { benchWebhooks, type WebhookBenchOptions, type WebhookFigures } from '../bench-webhooks.ts';
 import type { Settings } from '../settings.ts';
-import { startInstallation } from '../up/up.ts';
+import { withFreshInstallation } from './fresh-installation.ts';
 
 /** The figures as lines for people; times in milliseconds. */
 export const webhookLines = ({ latency, drain, duplicates }: WebhookFigures): readonly string[] => [
@@ -25,22 +21,7 @@ export async function runWebhookBench(
   options: Partial<WebhookBenchOptions>,
   print: (line: string) => void,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-bench-'));
-  // A bench would otherwise measure the limit, and the writing of lines that nobody reads.
-  process.env.RATE_LIMIT_PER_SECOND ??= '1000000';
-  process.env.LOG_LEVEL ??= 'warn';
-  const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST: settings.HOST };
-  const installation = await startInstallation(fresh);
-  const end = async (): Promise<void> => {
-    await installation.stop();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  const interrupt = (): void => void end().finally(() => process.exit(1));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  try {
-    webhookLines(await benchWebhooks(installation.demo, options)).forEach(print);
-  } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    await end();
-  }
+  await withFreshInstallation(settings, async (demo) => {
+    webhookLines(await benchWebhooks(demo, options)).forEach(print);
+  });
 }

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@counterfoil/local';
+import type { Demo, Settings } from '../settings.ts';
+import { startInstallation } from '../up/up.ts';
+
+/**
+ * Runs work against an installation of its own in a temporary folder, and removes both afterwards,
+ * also when somebody interrupts it. Throws what the work throws.
+ */
+export async function withFreshInstallation<Result>(
+  settings: Settings,
+  work: (demo: Demo, folder: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-bench-'));
+  // A bench would otherwise measure the limit, and the writing of lines that nobody reads.
+  process.env.RATE_LIMIT_PER_SECOND ??= '1000000';
+  process.env.LOG_LEVEL ??= 'warn';
+  const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST: settings.HOST };
+  const installation = await startInstallation(fresh);
+  const end = async (): Promise<void> => {
+    await installation.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // Whoever gives up a long run should not have to look for what it leaves.
+  const interrupt = (): void => void end().finally(() => process.exit(1));
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    return await work(installation.demo, folder);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await end();
+  }
+}
