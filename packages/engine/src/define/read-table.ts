@@ -14,6 +14,11 @@ export interface Column<Resource, Row = never> {
   readonly type: ColumnType;
   readonly of: (resource: Resource, row: Row) => unknown;
   readonly index?: boolean;
+  /**
+   * Whether every index has the value as well. For what nearly every list is narrowed down by: then
+   * rows are counted and skipped without looking at them. A change of it touches all indexes.
+   */
+  readonly listed?: boolean;
 }
 
 /** An event as a projection sees it: with its place in its stream and in the whole log. */

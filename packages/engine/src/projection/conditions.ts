@@ -2,7 +2,7 @@ import { BrokenInvariant, Problem, readInstant } from '@counterfoil/kernel';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { commonColumns, type FilterOperator, type RowFilter } from '../define/listing.ts';
 import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
-import { cleanMetadata, cleanText, encodeValue } from './row.ts';
+import { cleanMetadata, cleanText, encodeValue, unshownStatus } from './row.ts';
 import { databaseType } from './table-shape.ts';
 
 export type Condition = Expression<SqlBool>;
@@ -139,8 +139,8 @@ function metadataCondition(filter: RowFilter): Condition {
   return sql<SqlBool>`metadata @> ${pairs}::jsonb`;
 }
 
-/** Statuses that lists leave out unless they are asked for (decision 15). */
-const hiddenStatuses = ['archived', 'deleted'];
+/** Statuses that lists leave out unless they are asked for (decision 15), and what nobody sees. */
+const hiddenStatuses = ['archived', 'deleted', unshownStatus];
 
 /** The rows of these statuses; without any: what is neither archived nor deleted. */
 export function statusCondition(statuses: readonly string[] | undefined): Condition {
@@ -149,6 +149,9 @@ export function statusCondition(statuses: readonly string[] | undefined): Condit
   }
   return sql<SqlBool>`(status is null or status <> all(${sql.val(hiddenStatuses)}::text[]))`;
 }
+
+/** Rows that have something to show. */
+export const shown: Condition = sql<SqlBool>`status is distinct from ${sql.lit(unshownStatus)}`;
 
 /** Deleted records are not found; archived ones are. */
 export const notDeleted: Condition = sql<SqlBool>`status is distinct from 'deleted'`;

@@ -20,7 +20,13 @@ const moves = fc.oneof(
   }),
   fc.record({ type: fc.constant('Added'), data: fc.record({ amount: fc.integer() }) }),
   fc.record({
-    type: fc.constantFrom('Archived', 'Deleted', 'ClaimRevoked', 'RequestRefused'),
+    type: fc.constantFrom(
+      'Archived',
+      'Deleted',
+      'ClaimRevoked',
+      'RequestRefused',
+      'RequestWithoutEffect',
+    ),
     data: fc.constant({}),
   }),
 );

@@ -9,6 +9,8 @@ export interface PageQuery {
   readonly table: AnyReadTable;
   readonly relation: RawBuilder<unknown>;
   readonly where: RawBuilder<unknown>;
+  /** That a row is the caller's own: a part of `where`. */
+  readonly own: RawBuilder<unknown>;
   readonly request: PageRequest;
 }
 
@@ -58,22 +60,25 @@ export const countOf = ({ relation, where }: PageQuery): CompiledQuery =>
 /**
  * One statement, so that the total and the page are of one and the same moment. Rows before the page
  * have to be skipped one by one, so a page near the end is better read from there; both ways
- * give the same page.
+ * give the same page. What is counted and skipped is looked at in an index where that has all that is
+ * asked for: only the rows of the page itself are read.
  */
 export function pageOf(query: PageQuery, from: 'beginning' | 'end'): CompiledQuery {
-  const { table, relation, where, request } = query;
+  const { table, relation, where, own, request } = query;
   const keys = sortKeys(table, request);
   const selected = keys.map(
     (key, index) => sql`${sql.ref(key.column)} as ${sql.id(`sort_${index}`)}`,
   );
   const outer = sql.join(keys.map((key, index) => ordering(key, sql.id('page', `sort_${index}`))));
   return sql`with counted as materialized (select count(*) as total from ${relation} where ${where})
-      select page.resource, counted.total
+      select shown.resource, counted.total
         from counted
         left join (
-          select resource, ${sql.join(selected)} from ${relation} where ${where}
+          select id as page_id, ${sql.join(selected)} from ${relation} where ${where}
            order by ${portion(keys, request, from)}
         ) as page on true
+        left join (select id, resource from ${relation} where ${own}) as shown
+          on shown.id = page.page_id
        order by ${outer}`.compile(compiler);
 }
 

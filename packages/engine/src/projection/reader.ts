@@ -10,6 +10,7 @@ import {
   conditionOf,
   filtersStatus,
   notDeleted,
+  shown,
   statusCondition,
 } from './conditions.ts';
 import { schemaName } from './database.ts';
@@ -89,9 +90,10 @@ export function createReader(
       const isAsked = request.status === undefined && filtersStatus(filters);
       const where = matching(table, principal, [
         ...(await conditions(table, filters)),
-        ...(isAsked ? [] : [statusCondition(request.status)]),
+        isAsked ? shown : statusCondition(request.status),
       ]);
-      const query = { table, relation: relation(table), where, request };
+      const own = sql.join(inScope(table, principal), sql` and `);
+      const query = { table, relation: relation(table), where, own, request };
       const isFar = request.offset >= (context.farOffset ?? defaultFarOffset);
       const total = isFar
         ? Number((await run<{ total: string }>(table, countOf(query))).rows[0]?.total)
@@ -122,20 +124,19 @@ type Caller = Pick<Principal, 'tenantId' | 'environmentId'>;
 
 const relation = (table: AnyReadTable): RawBuilder<unknown> => sql.id(schemaName, table.name);
 
-const matching = (
+const inScope = (
   table: AnyReadTable,
   { tenantId, environmentId }: Caller,
+): readonly RawBuilder<unknown>[] => [
+  sql`tenant_id = ${tenantId}`,
+  ...(scopeColumn(table) === 'environment_id' ? [sql`environment_id = ${environmentId}`] : []),
+];
+
+const matching = (
+  table: AnyReadTable,
+  caller: Caller,
   conditions: readonly Condition[],
-): RawBuilder<unknown> =>
-  sql.join(
-    [
-      sql`tenant_id = ${tenantId}`,
-      ...(scopeColumn(table) === 'environment_id' ? [sql`environment_id = ${environmentId}`] : []),
-      sql`resource is not null`,
-      ...conditions,
-    ],
-    sql` and `,
-  );
+): RawBuilder<unknown> => sql.join([...inScope(table, caller), ...conditions], sql` and `);
 
 const selectRow = (
   table: AnyReadTable,
@@ -143,7 +144,9 @@ const selectRow = (
   conditions: readonly Condition[],
 ): RawBuilder<unknown> =>
   sql`select resource, revision from ${relation(table)}
-       where ${matching(table, caller, conditions)}`;
+       where ${matching(table, caller, [hasResource, ...conditions])}`;
+
+const hasResource = sql<boolean>`resource is not null`;
 
 const newest = sql`order by created_at desc, id desc limit 1`;
 

@@ -2,7 +2,6 @@ import type { AnyReadTable } from '../define/read-table.ts';
 import type { Connection } from './database.ts';
 import {
   arrayText,
-  cleanText,
   columnNames,
   encodeValue,
   joinedJson,
@@ -12,6 +11,7 @@ import {
   placeKey,
   type Row,
   type RowPlace,
+  statusOf,
 } from './row.ts';
 import { databaseType, fixedColumns, quoted, scopeColumn } from './table-shape.ts';
 
@@ -162,9 +162,6 @@ const parametersOf = (table: AnyReadTable, rows: readonly Written[]): string[] =
     ),
   ),
 ];
-
-const statusOf = ({ resource }: Row): string | null =>
-  typeof resource?.status === 'string' ? cleanText(resource.status) : null;
 
 /** Bounds the size of one statement, in characters of JSON; larger changes go out as several. */
 const statementWeightMaximum = 8_000_000;

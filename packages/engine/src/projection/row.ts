@@ -26,6 +26,15 @@ export interface Row extends RowPlace {
   readonly position: string;
 }
 
+/** Status of a row that has nothing to show, so that lists leave it out by an index alone. */
+export const unshownStatus = '-';
+
+/** What stands in the column `status` of a row; null when its resource has none. */
+export function statusOf({ resource }: Pick<Row, 'resource'>): string | null {
+  if (resource === null) return unshownStatus;
+  return typeof resource.status === 'string' ? cleanText(resource.status) : null;
+}
+
 /** The columns of a read table in the order in which rows are written. */
 export const columnNames = (table: AnyReadTable): readonly string[] => [
   'id',

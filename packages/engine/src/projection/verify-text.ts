@@ -1,5 +1,13 @@
 import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
-import { cleanText, columnNames, encodeValue, jsonText, metadataText, type Row } from './row.ts';
+import {
+  cleanText,
+  columnNames,
+  encodeValue,
+  jsonText,
+  metadataText,
+  type Row,
+  statusOf,
+} from './row.ts';
 import type { RowText } from './row-difference.ts';
 import { type FixedColumn, fixedColumns, quoted } from './table-shape.ts';
 
@@ -26,7 +34,7 @@ export function expectedTexts(table: AnyReadTable, row: Row): RowText {
     id: row.id,
     tenant_id: row.tenantId,
     environment_id: row.environmentId,
-    status: typeof resource?.status === 'string' ? cleanText(resource.status) : null,
+    status: statusOf(row),
     created_at: instantText(row.createdAt),
     updated_at: instantText(row.updatedAt),
     revision: String(row.revision),

@@ -127,7 +127,7 @@ const countsUntil = ({ start_date, end_date, updated_at }: Price): string => {
 /** One row per price. */
 export const priceTable = rows(offer, {
   name: 'prices',
-  version: 2,
+  version: 3,
   columns: {
     entity_id: { type: 'text', of: (shown) => shown.entity_id, index: true },
     entity_type: { type: 'text', of: (shown) => shown.entity_type },
@@ -142,7 +142,7 @@ export const priceTable = rows(offer, {
     currency: { type: 'text', of: (shown) => shown.currency },
     amount: { type: 'numeric', of: (shown) => shown.amount },
     start_date: { type: 'timestamptz', of: (shown) => shown.start_date },
-    end_date: { type: 'timestamptz', of: countsUntil },
+    end_date: { type: 'timestamptz', of: countsUntil, listed: true },
   },
   keys: (event) => {
     if (isPriceEvent(event)) return [event.data.id];
