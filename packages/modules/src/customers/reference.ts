@@ -8,25 +8,33 @@ export interface CustomerReference {
   readonly external_customer_id?: string | undefined;
 }
 
+/** What a request calls the two ids. */
+export interface ReferenceFields {
+  readonly id: string;
+  readonly externalId: string;
+}
+
+const usualFields: ReferenceFields = { id: 'customer_id', externalId: 'external_customer_id' };
+
 /**
  * The id that a reference means, from the log and so never behind. An unknown external id is 404;
- * neither id, or two ids of different customers, is 400. `idField` is what the request calls
- * our id. Whether a customer with that id exists is not looked at.
+ * neither id, or two ids of different customers, is 400, with the names that the request has
+ * for them. Whether a customer with that id exists is not looked at.
  */
 export async function customerIdOf(
   context: RequestContext,
   reference: CustomerReference,
-  idField = 'customer_id',
+  fields: ReferenceFields = usualFields,
 ): Promise<CustomerId> {
   const { customer_id, external_customer_id } = reference;
   if (external_customer_id === undefined) {
     if (customer_id !== undefined) return customer_id as CustomerId;
-    throw invalidField(`/${idField}`, `${idField} or external_customer_id is required`);
+    throw invalidField(`/${fields.id}`, `${fields.id} or ${fields.externalId} is required`);
   }
   const holder = await context.holderOf(customer, 'external_id', external_customer_id);
-  if (holder === null) throw notFound('customer', external_customer_id, 'external_customer_id');
+  if (holder === null) throw notFound('customer', external_customer_id, fields.externalId);
   if (customer_id !== undefined && customer_id !== holder) {
-    throw invalidField('/external_customer_id', `names another customer than ${idField}`);
+    throw invalidField(`/${fields.externalId}`, `names another customer than ${fields.id}`);
   }
   return holder as CustomerId;
 }

@@ -54,7 +54,8 @@ const routes = {
     response: customerSchema,
     handle: async (context, { query, body }) => {
       const { id: customer_id, external_customer_id } = query;
-      const id = await customerIdOf(context, { customer_id, external_customer_id }, 'id');
+      const fields = { id: 'id', externalId: 'external_customer_id' };
+      const id = await customerIdOf(context, { customer_id, external_customer_id }, fields);
       const { state, revision } = await context.execute(customer, id, () =>
         updateCustomer(id, body),
       );

@@ -32,7 +32,10 @@ async function ownerOf(context: RequestContext, body: CreateAssociation): Promis
     }
     case 'customer': {
       const named = { customer_id: entity_id, external_customer_id };
-      const id = await customerIdOf(context, named, 'entity_id');
+      const id = await customerIdOf(context, named, {
+        id: 'entity_id',
+        externalId: 'external_customer_id',
+      });
       await referredRecord(context, customer, { id, what: 'customer', field: 'entity_id' });
       return { entity_type, entity_id: id };
     }

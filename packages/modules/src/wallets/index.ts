@@ -3,6 +3,7 @@ import type { CustomerId } from '@counterfoil/kernel';
 import { auditRoutes } from './audit-routes.ts';
 import { settleDue } from './decisions.ts';
 import { holdRoutes } from './hold-routes.ts';
+import { walletListRoutes } from './list-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletsOf } from './queries.ts';
 import { walletRoutes } from './routes.ts';
@@ -39,13 +40,14 @@ export const wallets = module({
   name: 'wallets',
   aggregates: [wallet],
   tables: [walletTable, transactionTable, holdTable],
-  routes: { ...walletRoutes, ...topUpRoutes, ...holdRoutes, ...auditRoutes },
+  routes: { ...walletRoutes, ...walletListRoutes, ...topUpRoutes, ...holdRoutes, ...auditRoutes },
   publishers: [walletPublisher],
   dueWork: [expiry],
 });
 
 /** The routes with their exact types, for the typed client. */
 export type WalletRoutes = typeof walletRoutes &
+  typeof walletListRoutes &
   typeof topUpRoutes &
   typeof holdRoutes &
   typeof auditRoutes;

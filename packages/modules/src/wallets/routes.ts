@@ -1,13 +1,6 @@
-import {
-  entity,
-  pageSchema,
-  type RequestContext,
-  type Routes,
-  route,
-} from '@counterfoil/engine/define';
+import { entity, pageSchema, type Routes, route } from '@counterfoil/engine/define';
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { customerReference } from '../customers/index.ts';
 import { bulkResults, moveInBulk } from './bulk.ts';
 import { bulkAnswerSchema, bulkSchema } from './bulk-schema.ts';
 import { bulkEntries, entryDetails, prepareCreation, topUpDecision } from './commands.ts';
@@ -25,7 +18,6 @@ import {
   realTimeBalance,
   searchTransactions,
   searchWallets,
-  walletsOf,
 } from './queries.ts';
 import {
   createWalletSchema,
@@ -64,11 +56,6 @@ function movementOf(
   invariant(movement, `${shown.id}: a movement was answered without its entry`);
   return entity({ wallet: shown, wallet_transaction: transactionOf(movement, shown.id) }, revision);
 }
-
-const customersWallets = async (context: RequestContext, id: string) => {
-  const customer = await customerReference(context, { customer_id: id });
-  return walletsOf(context, customer.id);
-};
 
 export const walletRoutes = {
   'POST /wallets': route({
@@ -259,15 +246,5 @@ export const walletRoutes = {
     query: transactionsQuerySchema,
     response: pageSchema(transactionSchema),
     handle: (context, { params, query }) => listTransactions(context, params.id, query),
-  }),
-
-  'GET /customers/{id}/wallets': route({
-    summary: 'List the wallets of a customer',
-    tag,
-    status: 200,
-    permission: 'wallet:read',
-    params: z.object({ id: referenceSchema('cust') }),
-    response: z.array(walletSchema),
-    handle: (context, { params }) => customersWallets(context, params.id),
   }),
 } satisfies Routes;

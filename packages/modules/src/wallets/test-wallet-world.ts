@@ -64,9 +64,11 @@ export async function walletWorld(body: object = {}) {
         request(`POST /wallets/transactions/${transaction}/complete`, key),
         { params: { id: transaction } },
       ),
-    cancel: (transaction: string) =>
-      callRoute(topUpRoutes['POST /wallets/transactions/{id}/cancel'], request(), {
-        params: { id: transaction },
-      }),
+    cancel: (transaction: string, key?: string) =>
+      callRoute(
+        topUpRoutes['POST /wallets/transactions/{id}/cancel'],
+        request(`POST /wallets/transactions/${transaction}/cancel`, key),
+        { params: { id: transaction } },
+      ),
   };
 }

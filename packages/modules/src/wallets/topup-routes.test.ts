@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { walletRoutes } from './routes.ts';
 import { walletWorld } from './test-wallet-world.ts';
 import { topUpRoutes } from './topup-routes.ts';
+import { wallet } from './wallet.ts';
 
 const test = suite('top-ups that wait for their payment');
 
@@ -57,10 +58,14 @@ test('it ends exactly once; the same end again is answered the same, the other o
   const first = await completed.complete(completed.entry.id, 'once');
   const length = completed.world.store.log.length;
   assert.equal(await completed.complete(completed.entry.id, 'once'), first);
-  assert.equal(await completed.complete(completed.entry.id, 'twice'), first);
   assert.equal(await completed.complete(completed.entry.id), first);
   assert.is(await code(completed.cancel(completed.entry.id)), 'invalid_operation');
-  assert.is(completed.world.store.log.length, length);
+  assert.is(await code(completed.cancel(completed.entry.id, 'other')), 'invalid_operation');
+  assert.is(completed.world.store.log.length, length, 'what is refused leaves nothing');
+  assert.equal(await completed.complete(completed.entry.id, 'twice'), first);
+  assert.equal(await completed.complete(completed.entry.id, 'twice'), first);
+  const kept = completed.world.store.log.slice(length).map(({ type }) => type);
+  assert.equal(kept, ['RequestWithoutEffect']);
 
   const cancelled = await walletWithOrder();
   const end = await cancelled.cancel(cancelled.entry.id);
@@ -75,6 +80,28 @@ test('two at once: one load', async () => {
   const [one, other] = await Promise.all([complete(entry.id), complete(entry.id, 'key')]);
   assert.equal(one, other);
   assert.is((await entries({ type: 'credit' })).length, 2);
+});
+
+test('one that ends between look and decision is refused and leaves nothing of the refusal', async () => {
+  for (const [route, other, status] of [
+    [topUpRoutes['POST /wallets/transactions/{id}/complete'], 'cancel', 'completed'],
+    [topUpRoutes['POST /wallets/transactions/{id}/cancel'], 'complete', 'failed'],
+  ] as const) {
+    const world = await walletWithOrder();
+    const context = world.request('late', 'key');
+    const looked = await context.load(wallet, world.id);
+    let length = 0;
+    const load = async () => {
+      Object.assign(context, { load: () => world.request().load(wallet, world.id) });
+      await world[other](world.entry.id);
+      length = world.world.store.log.length;
+      return looked;
+    };
+    Object.assign(context, { load });
+    const answer = callRoute(route, context, { params: { id: world.entry.id } });
+    assert.is(await code(answer), 'invalid_operation', status);
+    assert.is(world.world.store.log.length, length);
+  }
 });
 
 test('it is completed although no read shows it yet', async () => {

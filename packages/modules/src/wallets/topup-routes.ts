@@ -12,7 +12,7 @@ import {
 import { cancelTopUp, completeTopUp } from './topup-decisions.ts';
 import { entryAfter, isEntry, transactionOf } from './transaction.ts';
 import { walletView } from './view.ts';
-import { topUpClaim, wallet } from './wallet.ts';
+import { topUpClaim, type WalletState, wallet } from './wallet.ts';
 
 const tag = 'Wallets';
 const topUpParameters = z.object({ id: referenceSchema('wtxn') });
@@ -44,6 +44,51 @@ async function endedEntry(
   return entry;
 }
 
+interface Ending {
+  readonly id: string;
+  readonly walletId: string;
+  readonly wanted: 'completed' | 'failed';
+  readonly decision: WalletDecision;
+}
+
+/** Refuses an order that has come to another end, and an entry that never waited for a payment. */
+async function assertEndedSo(
+  context: RequestContext,
+  { id, walletId, wanted }: Ending,
+): Promise<TransactionResource> {
+  const entry = await endedEntry(context, walletId, id);
+  const { transaction_reason, transaction_status } = entry;
+  if (transaction_reason === invoicedReason && transaction_status === wanted) return entry;
+  throw invalidOperation(
+    `Transaction ${id} has ${transaction_status} and does not wait for a payment.`,
+    { transaction_status, transaction_reason },
+  );
+}
+
+/** The order ended after it was looked at and before the decision. */
+class EndedMeanwhile extends Error {}
+
+const isOpen = (state: WalletState, id: string): boolean =>
+  state?.topups.some(({ transaction_id }) => transaction_id === id) ?? false;
+
+/**
+ * Runs the decision. How an order ended the wallet does not know, so that of one that is not open is
+ * looked up before: what is refused must leave nothing in the log. Throws `EndedMeanwhile`.
+ */
+function executeEnding(context: RequestContext, ending: Ending) {
+  const { id, walletId, decision } = ending;
+  return context.execute(wallet, walletId, async () => {
+    if (!isOpen(await context.load(wallet, walletId), id)) {
+      await assertEndedSo(context, ending);
+      return decision;
+    }
+    return (state, at) => {
+      if (!isOpen(state, id)) throw new EndedMeanwhile();
+      return decision(state, at);
+    };
+  });
+}
+
 /**
  * Brings a top-up to an end. One that has come to this end before is answered the same; one that has
  * come to another is refused, as is an entry that never waited for a payment.
@@ -51,25 +96,19 @@ async function endedEntry(
 async function endTopUp(
   context: RequestContext,
   id: string,
-  wanted: 'completed' | 'failed',
+  wanted: Ending['wanted'],
   decision: (walletId: string) => WalletDecision,
 ) {
   const walletId = await walletOf(context, id);
-  const { state, events, revision } = await context.execute(wallet, walletId, () =>
-    decision(walletId),
-  );
+  const ending = { id, walletId, wanted, decision: decision(walletId) };
+  const { state, events, revision } = await executeEnding(context, ending).catch((error) => {
+    // What has ended stays so: this time it is looked up how.
+    if (error instanceof EndedMeanwhile) return executeEnding(context, ending);
+    throw error;
+  });
   const event = events.findLast((each) => isEntry(each) && each.data.transaction_id === id);
   const entry =
-    event && isEntry(event)
-      ? transactionOf(event, walletId)
-      : await endedEntry(context, walletId, id);
-  const { transaction_reason, transaction_status } = entry;
-  if (transaction_reason !== invoicedReason || transaction_status !== wanted) {
-    throw invalidOperation(
-      `Transaction ${id} has ${transaction_status} and does not wait for a payment.`,
-      { transaction_status, transaction_reason },
-    );
-  }
+    event && isEntry(event) ? transactionOf(event, walletId) : await assertEndedSo(context, ending);
   return entity({ wallet: walletView(state), wallet_transaction: entry }, revision);
 }
 

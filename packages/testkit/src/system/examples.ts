@@ -109,6 +109,12 @@ const customers: Readonly<Record<string, Example>> = {
     request: withId(async (own) => (await own.customer()).id),
     names: { 'path.id': 'customer' },
   },
+  'GET /customers/wallets': {
+    request: async (own) => ({
+      query: { id: (await own.customer()).id, include_real_time_balance: 'true' },
+    }),
+    names: { 'query.id': 'customer', 'query.lookup_key': 'external_id' },
+  },
   'GET /customers/{id}/entitlements': {
     request: withId(async (own) => (await own.customer()).id),
     names: { 'path.id': 'customer' },
@@ -148,6 +154,7 @@ const wallets: Readonly<Record<string, Example>> = {
       'body.price_unit': 'price_unit_code',
     },
   },
+  'GET /wallets': { request: nothing },
   'POST /wallets/search': { request: nothing, filters: { 'body.wallet_ids': 'wallet' } },
   'GET /wallets/{id}': wallet,
   'PUT /wallets/{id}': {

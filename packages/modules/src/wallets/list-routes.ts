@@ -1,0 +1,62 @@
+import { listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { referenceSchema, textSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { customerIdOf, customerReference } from '../customers/index.ts';
+import { realTimeBalance, searchWallets, walletsOf } from './queries.ts';
+import { flagParameter, realTimeBalanceSchema, walletSchema } from './schema.ts';
+
+const tag = 'Wallets';
+
+/** A wallet, with what it can pay right now where the request asks for that. */
+const customerWalletSchema = z.union([realTimeBalanceSchema, walletSchema]);
+
+/** Wallets of one customer and of all. A customer's own list is a bare array (client contract). */
+export const walletListRoutes = {
+  'GET /wallets': route({
+    summary: 'List wallets',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    query: z.object({ ...listShape, alert_enabled: flagParameter.optional() }),
+    response: pageSchema(walletSchema),
+    handle: (context, { query }) => searchWallets(context, query),
+  }),
+
+  'GET /customers/{id}/wallets': route({
+    summary: 'List the wallets of a customer',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: z.object({ id: referenceSchema('cust') }),
+    response: z.array(walletSchema),
+    handle: async (context, { params }) => {
+      const customer = await customerReference(context, { customer_id: params.id });
+      return walletsOf(context, customer.id);
+    },
+  }),
+
+  'GET /customers/wallets': route({
+    summary: 'List the wallets of a customer, named by id or lookup_key',
+    description:
+      '`lookup_key` is the external_id of the customer. With `include_real_time_balance` each ' +
+      'wallet shows what it can still pay, from the log.',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    query: z.object({
+      id: referenceSchema('cust').optional(),
+      lookup_key: textSchema(255).optional(),
+      include_real_time_balance: flagParameter.optional(),
+    }),
+    response: z.array(customerWalletSchema),
+    handle: async (context, { query }) => {
+      const named = { customer_id: query.id, external_customer_id: query.lookup_key };
+      const fields = { id: 'id', externalId: 'lookup_key' };
+      const id = await customerIdOf(context, named, fields);
+      const customer = await customerReference(context, { customer_id: id });
+      const shown = await walletsOf(context, customer.id);
+      if (!query.include_real_time_balance) return shown;
+      return Promise.all(shown.map((wallet) => realTimeBalance(context, wallet.id)));
+    },
+  }),
+} satisfies Routes;
