@@ -97,7 +97,7 @@ function inOneEach(parts: readonly Lot[]): Lot[] {
 }
 
 const names = (text: string): string[] => text.split(' ');
-const records = names('RequestRefused ClaimRevoked BulkRecorded');
+const records = names('RequestRefused RequestWithoutEffect ClaimRevoked BulkRecorded');
 const alerts = names('AlertStateChanged AutomaticTopUpStopped WalletFrozen WalletUnfrozen');
 const states = names('WalletCreated WalletSettingsChanged WalletClosed').concat(alerts);
 const entries = names('CreditsLoaded CreditsDebited CreditsExpired HoldCaptured');

@@ -11,7 +11,12 @@ import { chained } from '../log/hash-chain.ts';
 import type { NewEvent } from '../log/types.ts';
 import type { ClaimTicket } from './claims.ts';
 import type { Cause, Entry, RawEvent } from './command.ts';
-import { dropsValue, type FoldedStream, revokedAfter } from './folded-stream.ts';
+import {
+  dropsValue,
+  type FoldedStream,
+  requestWithoutEffect,
+  revokedAfter,
+} from './folded-stream.ts';
 import { refusalEvent } from './refusal.ts';
 import { assertSameRequest } from './request-mark.ts';
 import { containsAll, type UniqueChange, uniqueChange } from './unique-change.ts';
@@ -22,9 +27,10 @@ export const batchLimits = { commands: 256, characters: 300_000 } as const;
 export interface AppendedVerdict<State> {
   readonly kind: 'appended';
   readonly after: FoldedStream<State>;
+  /** What happened to the record: nothing when only the engine keeps something of the request. */
   readonly events: readonly Stamped<RawEvent>[];
   readonly lastEventId: string;
-  /** Set when the events only record that the command was refused. */
+  /** Set when all that was appended is the record that the command was refused. */
   readonly refusal: Problem | null;
 }
 
@@ -129,7 +135,7 @@ function decideOne<State>(
   try {
     assertRevision(command.expectedRevision, stream.recordRevision);
     const raw = command.decide(stream.state, at);
-    if (raw.length === 0) return only({ kind: 'unchanged', after: stream });
+    if (raw.length === 0) return withoutEffect(input, stream, entry, at);
     const written = writeEvents(input, stream, raw, entry, at);
     const change = uniqueChange(aggregate, stream.state, written.after.state);
     if (!isCovered(entry.ticket, change, stream)) {
@@ -144,14 +150,32 @@ function decideOne<State>(
   }
 }
 
+/**
+ * A command that had nothing to do. Under a key this has to be remembered, or a repetition that comes
+ * after the record has changed would find something to do. A record that does not exist remembers
+ * nothing: whoever answers for it refuses the request.
+ */
+function withoutEffect<State>(
+  input: BatchInput<State>,
+  stream: FoldedStream<State>,
+  entry: Entry<State>,
+  at: Instant,
+): Step<State> {
+  if (entry.command.mark === null || stream.recordRevision < 0) {
+    return only({ kind: 'unchanged', after: stream });
+  }
+  const remembered: RawEvent = { type: requestWithoutEffect, data: {} };
+  return appended(writeEvents(input, stream, [remembered], entry, at), null);
+}
+
 const appended = <State>(
-  { after, stamped, events, characters }: Written<State>,
+  { after, own, events, characters }: Written<State>,
   refusal: Problem | null,
 ): Step<State> => ({
   verdict: {
     kind: 'appended',
     after,
-    events: refusal ? [] : stamped,
+    events: own,
     lastEventId: events.at(-1)?.id ?? '',
     refusal,
   },
@@ -186,7 +210,8 @@ function isCovered(
 
 interface Written<State> {
   readonly events: readonly NewEvent[];
-  readonly stamped: readonly Stamped<RawEvent>[];
+  /** Those that belong to the record itself. */
+  readonly own: readonly Stamped<RawEvent>[];
   readonly after: FoldedStream<State>;
   readonly characters: number;
 }
@@ -203,12 +228,12 @@ function writeEvents<State>(
   const { cause, mark } = entry.command;
   const stamp = stampOf(cause, at);
   const events: NewEvent[] = [];
-  const stamped: Stamped<RawEvent>[] = [];
+  const own: Stamped<RawEvent>[] = [];
   let after = stream;
   let characters = 0;
   for (const [index, { type, data: given }] of raw.entries()) {
-    const own = belongsTo(aggregate, { type });
-    const data = own ? aggregate.events[type].parse(given) : given;
+    const isOwn = belongsTo(aggregate, { type });
+    const data = isOwn ? aggregate.events[type].parse(given) : given;
     const revision = after.head.revision + 1;
     const { event, length } = chained(input.streamName, revision, {
       id: input.newEventId(),
@@ -216,7 +241,7 @@ function writeEvents<State>(
       data,
       metadata: {
         ...stamp,
-        schema_version: own ? schemaVersion(aggregate, type) : 1,
+        schema_version: isOwn ? schemaVersion(aggregate, type) : 1,
         $correlationId: cause.correlationId,
         $causationId: cause.causationId,
         ...(mark && index === 0 ? { request: { ...mark, events: raw.length } } : {}),
@@ -224,21 +249,21 @@ function writeEvents<State>(
       },
     });
     const placed = { type, data, stamp };
-    const state = own ? aggregate.evolve(after.state, placed) : after.state;
+    const state = isOwn ? aggregate.evolve(after.state, placed) : after.state;
     after = {
       state,
       head: { revision, hash: event.metadata.hash },
-      recordRevision: own ? revision : after.recordRevision,
+      recordRevision: isOwn ? revision : after.recordRevision,
       droppedAt: dropsValue(aggregate, after.state, state) ? revision : after.droppedAt,
       occurredAt: at,
       position: after.position,
       revokedClaims: revokedAfter(after.revokedClaims, placed),
     };
     events.push(event);
-    stamped.push(placed);
+    if (isOwn) own.push(placed);
     characters += length;
   }
-  return { events, stamped, after, characters };
+  return { events, own, after, characters };
 }
 
 const stampOf = (cause: Cause, at: Instant): Stamp => ({

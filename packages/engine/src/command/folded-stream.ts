@@ -14,9 +14,17 @@ export const claimRevoked = 'ClaimRevoked';
  */
 export const requestRefused = 'RequestRefused';
 
+/**
+ * Type of the event that records, under the idempotency key of its request, that nothing had to be
+ * done: a repetition then gets the same answer and does nothing, whatever the record has become.
+ */
+export const requestWithoutEffect = 'RequestWithoutEffect';
+
+const engineTypes: readonly string[] = [claimRevoked, requestRefused, requestWithoutEffect];
+
 /** Whether an event is one that the engine writes for itself into the streams of records. */
 export const isEngineEvent = ({ type }: { readonly type: string }): boolean =>
-  type === claimRevoked || type === requestRefused;
+  engineTypes.includes(type);
 
 /** A stream folded up to its last known event. Immutable, so a batch can be decided on a copy. */
 export interface FoldedStream<State> {

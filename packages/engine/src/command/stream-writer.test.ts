@@ -140,6 +140,53 @@ test('a remembered refusal is the answer for ever, also when it could succeed no
   assertChains(store);
 });
 
+test('a keyed request that has nothing to do is answered alike for ever and does nothing', async () => {
+  const { store, writer } = start();
+  const red = await writer().run(command(rename('red')));
+  const first = await writer().run(command(rename('red'), 'key', { name: 'red' }));
+  assert.equal(first.events, []);
+  assert.is(first.revision, red.revision, 'the record is as it was');
+  assert.is(first.replayed, false);
+  const blue = await writer().run(command(rename('blue')));
+  const mark = requestMark('POST /jars/1/fill', 'key', { name: 'red' });
+  const again = [
+    await writer().run(command(rename('red'), 'key', { name: 'red' })),
+    await start(store)
+      .writer()
+      .run(command(rename('red'), 'key', { name: 'red' })),
+    await start(store).writer().replay(mark),
+  ];
+  for (const answer of again) {
+    assert.equal({ ...answer, position: 0n }, { ...first, position: 0n, replayed: true });
+  }
+  assert.is((await writer().current()).state.name, 'blue');
+  assert.is((await writer().current()).recordRevision, blue.revision);
+  const other = command(rename('green'), 'key', { name: 'green' });
+  assert.is(await outcomeOf(writer().run(other)), 'idempotency_conflict');
+  assertChains(store);
+});
+
+test('of requests with one key that wait together one has nothing to do, the others repeat it', async () => {
+  const { store, writer } = start();
+  await writer().run(command(rename('red')));
+  const before = store.log.length;
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, () => writer().run(command(rename('red'), 'key'))),
+  );
+  assert.is(outcomes.filter(({ replayed }) => replayed).length, 7);
+  assert.is(store.log.length, before + 1);
+});
+
+test('nothing is kept of what had nothing to do without a key, or without a record', async () => {
+  const { store, writer } = start();
+  await writer('none').run(command(rename(null), 'key'));
+  assert.is(store.log.length, 0);
+  await writer().run(command(rename('red')));
+  const before = store.log.length;
+  await writer().run(command(rename('red')));
+  assert.is(store.log.length, before);
+});
+
 test('the same key with another body is refused and names the fields', async () => {
   const { writer } = start();
   await writer().run(command(fill(1), 'key', { coins: 1, note: 'x' }));

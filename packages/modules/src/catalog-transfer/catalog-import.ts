@@ -95,12 +95,18 @@ export const catalogImportEnd = aggregate({
   evolve: (_state, event): ImportEndState => ({ refused: event.data.refused }),
 });
 
-/** Decides an import. One without steps is none: nothing is written. */
+/**
+ * Decides an import. One without steps is none and nothing is written, unless its request has an
+ * idempotency key: then that it had nothing to do must be found again when the catalogue is another.
+ */
 export const startImport =
-  (plan: z.input<typeof startedData>): Decision<CatalogImportState, CatalogImportEvent> =>
+  (
+    plan: z.input<typeof startedData>,
+    isKeyed = false,
+  ): Decision<CatalogImportState, CatalogImportEvent> =>
   (state) => {
     invariant(state === null, `catalogue import ${plan.id} is decided twice`);
-    if (plan.steps.length === 0) return [];
+    if (plan.steps.length === 0 && !isKeyed) return [];
     return [{ type: 'CatalogImportStarted', data: plan as z.output<typeof startedData> }];
   };
 

@@ -93,6 +93,23 @@ test('a second import changes nothing and writes nothing', async () => {
   assert.is(world.store.log.length, events);
 });
 
+test('a keyed import that had nothing to do does nothing when it is repeated later', async () => {
+  const { importing, exported, finish, world } = processOver();
+  await importing({ document: catalogue });
+  const keyed = { key: 'nightly', operation: 'POST /catalog/import', fields: {} };
+  const first = await importing({ document: catalogue }, 'env_01', keyed);
+  assert.equal([first.changes, first.unchanged, first.refused], [[], 16, []]);
+  const changed = copyOf();
+  Object.assign(changed.features[0] ?? {}, { name: 'Larger model' });
+  await importing({ document: changed });
+  const after = textOf(await exported());
+  for (const { importing } of [processOver(world.store), processOver(world.store)]) {
+    assert.equal(await importing({ document: catalogue }, 'env_01', keyed), first);
+  }
+  await finish(first.id ?? '');
+  assert.is(textOf(await exported()), after);
+});
+
 test('a dry run tells what would happen, and nothing does', async () => {
   const { world, importing } = processOver();
   const told = await importing({ document: catalogue, dry_run: true });

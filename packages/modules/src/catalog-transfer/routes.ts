@@ -39,7 +39,8 @@ async function importCatalog(
     const plan = await planned();
     unchanged = plan.unchanged;
     const { prune } = request;
-    return startImport({ ...plan, steps: [...plan.steps], changes: [...plan.changes], id, prune });
+    const decided = { ...plan, steps: [...plan.steps], changes: [...plan.changes], id, prune };
+    return startImport(decided, context.idempotencyKey !== null);
   });
   if (!state) return { dry_run, changes: [], unchanged, refused: [] };
   const end = await context.load(catalogImportEnd, id);

@@ -21,8 +21,8 @@ interface Silent {
 /**
  * Explains a ledger: its events, in the order of their revisions, must be exactly what the oracle
  * foresees for the requests that caused them; every answer must be what the state at that place
- * gives; and what left no event (refusals, repetitions, requests that change nothing) must be
- * explained by some state between the sending and the answer. Throws an assertion otherwise.
+ * gives; and what left no event (refusals, repetitions, requests without a key that change nothing)
+ * must be explained by some state between the sending and the answer. Throws an assertion otherwise.
  *
  * @returns the oracle as the last event has left it
  */
@@ -137,7 +137,7 @@ function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
     const leavesNothing =
       ruling.kind === 'refused'
         ? key === null || !ruling.isRemembered
-        : ruling.effects.length === 0;
+        : key === null && ruling.effects.length === 0;
     if (!leavesNothing) return false;
     return checkAnswer({ answer, command, ruling, faces: oracle.faces(), numbers }) === null;
   });
@@ -175,9 +175,10 @@ function explainGroup(
 ): First['ruling'] {
   const { events, at } = group;
   const revision = events[0]?.revision;
-  const written = events.map((event) =>
-    event.type === 'RequestRefused' ? null : effectOf(event, numbers),
-  );
+  const isWithoutEffect = events.every(({ type }) => type === 'RequestWithoutEffect');
+  const written = isWithoutEffect
+    ? []
+    : events.map((event) => (event.type === 'RequestRefused' ? null : effectOf(event, numbers)));
   if (!trace) {
     assert.equal(
       written,
@@ -196,6 +197,7 @@ function explainGroup(
     assert.equal(events[0]?.data.details, ruling.details, what);
   } else {
     assert.equal(written, [...ruling.effects], what);
+    if (isWithoutEffect) assert.is.not(trace.key, null, `${what}: nothing that has to be kept`);
   }
   const faces = oracle.faces();
   if (answer === null || answer.status >= 500) return { ruling, faces };
