@@ -19,7 +19,7 @@ import {
 } from './folded-stream.ts';
 import { refusalEvent } from './refusal.ts';
 import { assertSameRequest } from './request-mark.ts';
-import { containsAll, type UniqueChange, uniqueChange } from './unique-change.ts';
+import { isSameSet, type UniqueChange, uniqueChange } from './unique-change.ts';
 
 /** Limits of one append: commands decided together, and characters of canonical JSON. */
 export const batchLimits = { commands: 256, characters: 300_000 } as const;
@@ -30,6 +30,8 @@ export interface AppendedVerdict<State> {
   /** What happened to the record: nothing when only the engine keeps something of the request. */
   readonly events: readonly Stamped<RawEvent>[];
   readonly lastEventId: string;
+  /** Whether it changes which unique values the record holds, exactly as its claims say. */
+  readonly usesClaims: boolean;
   /** Set when all that was appended is the record that the command was refused. */
   readonly refusal: Problem | null;
 }
@@ -138,15 +140,16 @@ function decideOne<State>(
     if (raw.length === 0) return withoutEffect(input, stream, entry, at);
     const written = writeEvents(input, stream, raw, entry, at);
     const change = uniqueChange(aggregate, stream.state, written.after.state);
-    if (!isCovered(entry.ticket, change, stream)) {
+    const usesClaims = change.added.length > 0 || change.dropped.length > 0;
+    if (usesClaims && !isCovered(entry.ticket, change, stream)) {
       return only({ kind: 'claims', change, revision: stream.head.revision });
     }
-    return appended(written, null);
+    return appended(written, { usesClaims });
   } catch (reason) {
     const isKept = reason instanceof Problem && reason.isRemembered && command.mark !== null;
     if (!isKept) return only({ kind: 'refused', reason });
     const written = writeEvents(input, stream, [refusalEvent(reason)], entry, at);
-    return appended(written, reason);
+    return appended(written, { refusal: reason });
   }
 }
 
@@ -165,18 +168,22 @@ function withoutEffect<State>(
     return only({ kind: 'unchanged', after: stream });
   }
   const remembered: RawEvent = { type: requestWithoutEffect, data: {} };
-  return appended(writeEvents(input, stream, [remembered], entry, at), null);
+  return appended(writeEvents(input, stream, [remembered], entry, at));
 }
 
 const appended = <State>(
   { after, own, events, characters }: Written<State>,
-  refusal: Problem | null,
+  {
+    refusal = null,
+    usesClaims = false,
+  }: Partial<Pick<AppendedVerdict<State>, 'refusal' | 'usesClaims'>> = {},
 ): Step<State> => ({
   verdict: {
     kind: 'appended',
     after,
     events: own,
     lastEventId: events.at(-1)?.id ?? '',
+    usesClaims,
     refusal,
   },
   events,
@@ -195,17 +202,17 @@ function assertRevision(expected: number | null, actual: number): void {
 /**
  * Whether the claims of a command still stand. They do not once the record has given up a value
  * after they were asked for: another command of the record may have held the value by the same
- * reservation, and then it is free for everybody again.
+ * reservation, and then it is free for everybody again. And they have to be for this very change:
+ * once it is appended, every value that they say is given up is free for others.
  */
 function isCovered(
   ticket: ClaimTicket | null,
   { added, dropped }: UniqueChange,
   { revokedClaims, droppedAt }: FoldedStream<unknown>,
 ): boolean {
-  if (added.length === 0 && dropped.length === 0) return true;
   if (!ticket || ticket.decidedAt < droppedAt) return false;
   if (ticket.claimIds.some((id) => revokedClaims.has(id))) return false;
-  return containsAll(ticket.added, added) && containsAll(ticket.dropped, dropped);
+  return isSameSet(ticket.added, added) && isSameSet(ticket.dropped, dropped);
 }
 
 interface Written<State> {

@@ -49,6 +49,29 @@ test('a claim does not outlive the value that the record has given up meanwhile'
   assert.is(holder, '1');
 });
 
+test('a value that was to be given up stays taken when the decision turns out otherwise', async () => {
+  const second: Record<string, JarDecision> = {
+    refused: () => {
+      throw refusal('Not now.');
+    },
+    'without effect': () => [],
+    another: fill(1),
+  };
+  for (const [name, otherwise] of Object.entries(second)) {
+    const { writer } = start();
+    await writer('1').run(command(rename('red')));
+    let isFirst = true;
+    const decide: JarDecision = (state, at) => {
+      const decision = isFirst ? rename(null) : otherwise;
+      isFirst = false;
+      return decision(state, at);
+    };
+    await writer('1').run(command(decide, 'key'));
+    assert.is((await writer('1').current()).state.name, 'red', name);
+    assert.is(await outcomeOf(writer('2').run(command(rename('red')))), 'already_exists', name);
+  }
+});
+
 test('a repetition is answered although its value belongs to another record by now', async () => {
   const behind = start();
   const other = start(behind.store);

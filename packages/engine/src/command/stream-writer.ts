@@ -193,7 +193,7 @@ export class StreamWriter<State> {
     const outcome = this.#outcome(verdict.after, verdict.events, verdict.refusal);
     const { mark } = entry.command;
     if (mark) this.#requests.remember(mark, outcome);
-    this.#resolve(entry, outcome, 'committed');
+    this.#resolve(entry, outcome, verdict.usesClaims ? 'committed' : 'failed');
     return outcome;
   }
 

@@ -9,11 +9,11 @@ export interface UniqueChange {
 const contains = (values: readonly UniqueValue[], value: UniqueValue): boolean =>
   values.some((other) => other.name === value.name && other.value === value.value);
 
-/** Whether all of the second list are in the first. */
-export const containsAll = (
+/** Whether two lists have the same values, in whatever order. None has a value twice. */
+export const isSameSet = (
   values: readonly UniqueValue[],
   others: readonly UniqueValue[],
-): boolean => others.every((value) => contains(values, value));
+): boolean => values.length === others.length && others.every((value) => contains(values, value));
 
 const isSame = (left: UniqueValue | undefined, right: UniqueValue | undefined): boolean =>
   left !== undefined &&
