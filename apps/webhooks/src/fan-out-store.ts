@@ -127,7 +127,7 @@ export async function insertMessages(
   );
 }
 
-/** Stores deliveries; their ids rise in the given order. */
+/** Stores deliveries; their ids rise in the given order. To be called under the queue lock. */
 export async function insertDeliveries(
   connection: Connection,
   deliveries: readonly PlannedDelivery[],
@@ -137,10 +137,12 @@ export async function insertDeliveries(
   await connection.query(
     `insert into counterfoil.webhook_deliveries
        (event_id, endpoint_id, environment_id, resource_id, lane, trigger, state, guard_seconds,
-        next_at, finished_at)
+        next_at, finished_at, turn)
      select event_id, endpoint_id, environment_id, resource_id, lane, $9, state, guard_seconds,
             coalesce(now() + due_in * interval '1 second', 'infinity'),
-            case when state = 'skipped' then now() end
+            case when state = 'skipped' then now() end,
+            case when state = 'pending' and lane is not null
+              then nextval('counterfoil.webhook_turns') end
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[],
               $7::integer[], $8::text[]) with ordinality
          as planned (event_id, endpoint_id, environment_id, resource_id, state, guard_seconds,

@@ -1,6 +1,6 @@
 import type { Connection } from '@counterfoil/engine';
 import type { BreakerPolicy, DisableReason, ExhaustedMessage } from '@counterfoil/modules';
-import { releaseNext } from './lanes.ts';
+import { type Ended, lanesOf, releaseNext } from './lanes.ts';
 import type { EndpointAddress, LogWriter } from './log-writer.ts';
 import { reportExhausted } from './record.ts';
 
@@ -84,7 +84,7 @@ export async function expireHeldBack(
   connection: Connection,
   { horizon }: BreakerPolicy,
 ): Promise<number> {
-  const { rows } = await connection.query<{ id: string; endpointId: string; lane: string | null }>(
+  const { rows } = await connection.query<Ended & { readonly id: string }>(
     `update counterfoil.webhook_deliveries delivery
         set state = 'exhausted', finished_at = now()
       where id in (
@@ -96,20 +96,14 @@ export async function expireHeldBack(
             limit ${expiredMaximum}) delivery
          where health.state = 'open' limit ${expiredMaximum})
         and lower(delivery.state) in ('pending', 'waiting')
-     returning id, endpoint_id as "endpointId", lane`,
+     returning id, endpoint_id as "endpointId", lane, turn`,
     [horizon],
     { name: 'webhook_expire_held_back' },
   );
-  const expired = rows.toSorted((left, right) => (BigInt(left.id) < BigInt(right.id) ? -1 : 1));
   await reportExhausted(
     connection,
-    expired.map(({ id }) => id),
+    rows.map(({ id }) => id),
   );
-  const lanes = new Map(
-    expired.flatMap(({ id, endpointId, lane }) =>
-      lane === null ? [] : [[`${endpointId}\n${lane}`, { endpointId, lane, lastId: id }] as const],
-    ),
-  );
-  await releaseNext(connection, [...lanes.values()]);
-  return expired.length;
+  await releaseNext(connection, lanesOf(rows));
+  return rows.length;
 }

@@ -1,16 +1,42 @@
 import type { Connection } from '@counterfoil/engine';
 import type { Lane } from './fan-out-plan.ts';
 
-/** A lane in which a delivery has been finished. */
+/** A delivery that has come to its end. */
+export interface Ended {
+  readonly endpointId: string;
+  /** Null when no other delivery waits for it. */
+  readonly lane: string | null;
+  /** Which of the lane's deliveries that were let go it was; null when it was still waiting. */
+  readonly turn: string | null;
+}
+
+/** A lane in which deliveries have ended. */
 export interface FinishedLane extends Lane {
-  /** The last delivery that was finished. */
-  readonly lastId: string;
+  /** The last turn that has ended; null when only deliveries have that were waiting. */
+  readonly lastTurn: string | null;
+}
+
+/** The lanes of deliveries that have ended, each once. Pure. */
+export function lanesOf(ended: readonly Ended[]): readonly FinishedLane[] {
+  const lanes = new Map<string, FinishedLane>();
+  for (const { endpointId, lane, turn } of ended) {
+    if (lane === null) continue;
+    const key = `${endpointId}\n${lane}`;
+    const lastTurn = laterTurn(lanes.get(key)?.lastTurn ?? null, turn);
+    lanes.set(key, { endpointId, lane, lastTurn });
+  }
+  return [...lanes.values()];
+}
+
+function laterTurn(left: string | null, right: string | null): string | null {
+  if (left === null || right === null) return left ?? right;
+  return BigInt(left) > BigInt(right) ? left : right;
 }
 
 /**
- * Lets the next delivery of each lane go, unless one that was sent later than the finished one is
- * still under way: then the finished one had been overtaken, and the lane waits for that other.
- * To be called under the queue lock.
+ * Lets the next delivery of each lane go, unless one that was let go later than the finished one has
+ * not ended: then the finished one had been overtaken, and the lane waits for that other. To be
+ * called under the queue lock.
  *
  * `between` says that a lane is itself in a way that leaves one index for the order: by the id alone
  * the planner might go through everything that was ever delivered.
@@ -21,51 +47,74 @@ export async function releaseNext(
 ): Promise<void> {
   if (lanes.length === 0) return;
   const { rows } = await connection.query<Lane>(
-    `update counterfoil.webhook_deliveries delivery set state = 'pending', next_at = now()
+    `update counterfoil.webhook_deliveries delivery
+        set state = 'pending', next_at = now(), turn = nextval('counterfoil.webhook_turns')
        from (select first_waiting.id
                from unnest($1::text[], $2::text[], $3::bigint[])
-                 as finished (endpoint_id, lane, last_id)
+                 as finished (endpoint_id, lane, last_turn)
               cross join lateral (
                 select id from counterfoil.webhook_deliveries d
                  where d.endpoint_id = finished.endpoint_id
                    and d.lane between finished.lane and finished.lane
-                   and d.state = 'waiting' order by d.lane, d.id limit 1) first_waiting
+                   and d.state = 'waiting' order by d.lane, d.event_id limit 1) first_waiting
               where not exists (
                 select from counterfoil.webhook_deliveries d
                  where d.endpoint_id = finished.endpoint_id and d.lane = finished.lane
-                   and d.state in ('pending', 'sending') and d.id > finished.last_id
+                   and d.state in ('pending', 'sending')
+                   and d.turn > coalesce(finished.last_turn, 0)
                  offset 0)) released
       where delivery.id = released.id
      returning delivery.endpoint_id as "endpointId", delivery.lane`,
     [
       lanes.map(({ endpointId }) => endpointId),
       lanes.map(({ lane }) => lane),
-      lanes.map(({ lastId }) => lastId),
+      lanes.map(({ lastTurn }) => lastTurn),
     ],
     { name: 'webhook_release_next' },
   );
-  await startGuard(connection, rows);
+  // Where one that waited has ended, another one is now the first that waits.
+  await startGuard(connection, [...rows, ...lanes.filter(({ lastTurn }) => lastTurn === null)]);
 }
 
-/** Deliveries that one pass lets overtake at most. */
+/** Deliveries that one pass lets overtake, or puts off, at most. */
 const overtakingMaximum = 500;
+/** Seconds after which an overtaking that was put off is looked at again, if the guard is longer. */
+const putOffSeconds = 10;
 
 /**
  * Lets deliveries overtake whose guard has passed. Gives how many. To be called under the queue
  * lock.
+ *
+ * What is overtaken has to have failed and to wait for its next attempt. One that was never tried, is
+ * due or is under way waits for a worker, for room, for the rate or for an endpoint that is held back,
+ * and so would those behind it: to let them go as well would only put an end to the order.
  */
 export async function releaseOvertaking(connection: Connection): Promise<number> {
-  const { rows } = await connection.query<Lane>(
-    `update counterfoil.webhook_deliveries set state = 'pending', next_at = now()
-      where id in (select id from counterfoil.webhook_deliveries
-                    where state = 'waiting' and next_at <= now()
-                    order by next_at limit ${overtakingMaximum})
-     returning endpoint_id as "endpointId", lane`,
+  const { rows } = await connection.query<Lane & { readonly state: string }>(
+    `with passed as (
+       select id, guard_seconds, exists (
+                select from counterfoil.webhook_deliveries d
+                 where d.endpoint_id = w.endpoint_id and d.lane = w.lane
+                   and (d.state = 'sending' or d.state = 'pending'
+                     and (d.attempt = 0 or d.next_at <= now()))
+                 offset 0) as is_put_off
+         from counterfoil.webhook_deliveries w
+        where state = 'waiting' and next_at <= now()
+        order by next_at limit ${overtakingMaximum})
+     update counterfoil.webhook_deliveries delivery
+        set state = case when is_put_off then 'waiting' else 'pending' end,
+            turn = case when is_put_off then null else nextval('counterfoil.webhook_turns') end,
+            next_at = case when is_put_off
+              then now() + least(passed.guard_seconds, ${putOffSeconds}) * interval '1 second'
+              else now() end
+       from passed where delivery.id = passed.id
+     returning endpoint_id as "endpointId", lane, state`,
     [],
     { name: 'webhook_release_overtaking' },
   );
-  await startGuard(connection, rows);
-  return rows.length;
+  const overtaking = rows.filter(({ state }) => state === 'pending');
+  await startGuard(connection, overtaking);
+  return overtaking.length;
 }
 
 /** Starts the guard of what waits first in each lane now: from now on it waits for the one before. */
@@ -80,7 +129,7 @@ async function startGuard(connection: Connection, lanes: readonly Lane[]): Promi
                 select id from counterfoil.webhook_deliveries d
                  where d.endpoint_id = open_lane.endpoint_id
                    and d.lane between open_lane.lane and open_lane.lane
-                   and d.state = 'waiting' order by d.lane, d.id limit 1) first_waiting) next
+                   and d.state = 'waiting' order by d.lane, d.event_id limit 1) first_waiting) next
       where delivery.id = next.id`,
     [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
     { name: 'webhook_start_guard' },

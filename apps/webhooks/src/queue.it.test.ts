@@ -1,12 +1,9 @@
 import { type Connection, connect } from '@counterfoil/engine';
-import { type AttemptResult, standardBreakerPolicy, type Verdict } from '@counterfoil/modules';
+import { standardBreakerPolicy } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Claimed, claimDeliveries } from './claim.ts';
 import { movePosition, PositionMoved, readPosition } from './fan-out-store.ts';
-import { releaseOvertaking } from './lanes.ts';
-import { withQueueLock } from './queue-lock.ts';
-import { recordOutcomes } from './record.ts';
+import { claim, delivered, givenUp, queue, record, retryNow } from './test-queue.ts';
 import { type EndpointOptions, eventually, type TestEndpoint, World } from './test-world.ts';
 import { dropUnwanted, readFigures, reclaimExpired } from './upkeep-store.ts';
 
@@ -41,30 +38,6 @@ const addEndpoint = (
     order_mode: 'unordered',
     ...options,
   });
-
-/** Publishes messages about one resource and waits until they are deliveries of the endpoint. */
-async function queue(world: World, environment: string, endpointId: string, count: number) {
-  const ids: string[] = [];
-  for (let published = 0; published < count; published += 1) {
-    ids.push(await world.publish({ environment }));
-  }
-  await eventually('queued', async () => (await world.states(endpointId)).length === count);
-  return ids;
-}
-
-const claim = (connection: Connection, limit = 100, leaseMs = 60_000) =>
-  claimDeliveries(connection, { limit, leaseMs });
-
-const record = (connection: Connection, delivery: Claimed | undefined, verdict: Verdict) => {
-  assert.ok(delivery);
-  const status = verdict.kind === 'delivered' ? 200 : 500;
-  const result: AttemptResult = { kind: 'answer', status, retryAfterSeconds: null };
-  const sent = { result, detail: '', milliseconds: 1 };
-  return recordOutcomes(connection, [{ delivery, sent, verdict }], standardBreakerPolicy);
-};
-
-const delivered: Verdict = { kind: 'delivered' };
-const retryNow: Verdict = { kind: 'retry', delay: 0 };
 
 test('a claim takes each delivery once, with what is to be sent', async (context) => {
   const { world, connection, environment } = context;
@@ -116,7 +89,7 @@ test('a worker whose claim has expired changes nothing any more', async (context
   const [second] = await claim(connection);
   assert.is(second?.attempt, 2);
   assert.is(await reclaimExpired(connection), 0, 'the new lease runs');
-  await record(connection, first, { kind: 'exhausted', cause: 'attempts' });
+  await record(connection, first, givenUp);
   assert.equal(await world.states(id), ['sending']);
   await record(connection, second, delivered);
   assert.equal(await world.states(id), ['delivered']);
@@ -138,37 +111,6 @@ test('recording the same outcome twice is recording it once', async (context) =>
   await record(connection, claimed, retryNow);
   const [again] = await claim(connection);
   assert.equal([again?.attempt, again?.failures], [2, 1]);
-});
-
-test('a lane goes on with the last that was sent, not with one that had been overtaken', async (context) => {
-  const { world, connection, environment } = context;
-  const { id } = await addEndpoint(world, environment, {
-    order_mode: 'resource_fifo',
-    order_guard_seconds: 300,
-  });
-  await queue(world, environment, id, 4);
-  const passGuard = async (): Promise<number> => {
-    const passed = await world.query(
-      `update counterfoil.webhook_deliveries set next_at = now()
-        where state = 'waiting' and next_at < 'infinity' returning 1`,
-    );
-    return passed.length;
-  };
-  const overtake = () => withQueueLock(connection, 'queue', () => releaseOvertaking(connection));
-  const [first] = await claim(connection);
-  assert.equal(await world.states(id), ['sending', 'waiting', 'waiting', 'waiting']);
-  assert.is(await overtake(), 0, 'the guard has not passed');
-  await passGuard();
-  assert.is(await overtake(), 1, 'one overtakes, the next waits for it');
-  assert.is(await overtake(), 0);
-  assert.is(await passGuard(), 1, 'the guard of the next has begun');
-  const [second] = await claim(connection);
-  await record(connection, first, delivered);
-  assert.equal(await world.states(id), ['delivered', 'sending', 'waiting', 'waiting']);
-  await record(connection, second, delivered);
-  assert.equal(await world.states(id), ['delivered', 'delivered', 'pending', 'waiting']);
-  await passGuard();
-  assert.is(await overtake(), 1, 'the guard of the last began when it came to be first');
 });
 
 test('without a limit of its guard nothing overtakes', async (context) => {
@@ -238,7 +180,7 @@ test('while an endpoint is held back one goes out as a probe, each time another'
     const [claimed, ...others] = await claim(connection);
     assert.equal([claimed?.isProbe, others.length], [true, 0]);
     assert.equal(await claim(connection), [], 'one at a time');
-    await record(connection, claimed, { kind: 'exhausted', cause: 'attempts' });
+    await record(connection, claimed, givenUp);
     probed.add(claimed?.id ?? '');
   }
   assert.is(probed.size, 3);

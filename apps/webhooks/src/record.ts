@@ -8,7 +8,7 @@ import {
 import type { Claimed } from './claim.ts';
 import { bringForward, type HealthChange, readHealth, writeHealth } from './health-store.ts';
 import { judge, type Settlement } from './judgement.ts';
-import { type FinishedLane, releaseNext } from './lanes.ts';
+import { type Ended, lanesOf, releaseNext } from './lanes.ts';
 import { withQueueLock } from './queue-lock.ts';
 
 /** What came of one claimed delivery. */
@@ -46,11 +46,8 @@ const turned = (changes: readonly HealthChange[]): readonly string[] =>
     .filter(({ before, after }) => (before.state === 'open') !== (after.state === 'open'))
     .map(({ era }) => era.endpointId);
 
-interface Settled {
+interface Settled extends Ended {
   readonly id: string;
-  readonly endpointId: string;
-  /** Null when no other delivery waits for it. */
-  readonly lane: string | null;
   readonly state: Settlement['state'];
 }
 
@@ -72,9 +69,10 @@ async function settleDeliveries(
          from outcome
         where delivery.id = outcome.id and delivery.attempt = outcome.attempt
           and lower(delivery.state) = 'sending'
-       returning delivery.id, delivery.endpoint_id, delivery.lane, delivery.state
+       returning delivery.id, delivery.endpoint_id, delivery.lane, delivery.turn,
+               delivery.state
      )
-     select id, endpoint_id as "endpointId", lane, state
+     select id, endpoint_id as "endpointId", lane, turn, state
        from settled where state <> 'pending' order by id`,
     [
       settlements.map(({ outcome }) => outcome.delivery.id),
@@ -86,15 +84,6 @@ async function settleDeliveries(
     { name: 'webhook_settle' },
   );
   return rows;
-}
-
-function lanesOf(settled: readonly Settled[]): readonly FinishedLane[] {
-  const lanes = new Map<string, FinishedLane>();
-  for (const { id, endpointId, lane } of settled) {
-    if (lane === null) continue;
-    lanes.set(`${endpointId}\n${lane}`, { endpointId, lane, lastId: id });
-  }
-  return [...lanes.values()];
 }
 
 const exhaustedOf = (settled: readonly Settled[]): readonly string[] =>

@@ -93,7 +93,9 @@ export async function requeue(
   await connection.query(
     `update counterfoil.webhook_deliveries delivery
         set state = planned.state, trigger = 'recovery', failures = 0, queued_at = now(),
-            finished_at = null, lane = planned.lane, guard_seconds = planned.guard_seconds,
+            finished_at = null, lane = planned.lane,
+            turn = case when planned.state = 'pending' then nextval('counterfoil.webhook_turns') end,
+            guard_seconds = planned.guard_seconds,
             next_at = coalesce(now() + planned.due_in * interval '1 second', 'infinity')
        from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[], $5::integer[])
          as planned (id, state, lane, guard_seconds, due_in)

@@ -37,7 +37,9 @@ export async function reclaimExpired(connection: Connection): Promise<number> {
 /**
  * Ends what is still to be sent to endpoints that are disabled (skipped) or deleted (cancelled).
  * Only when the read model is as far as the fan-out: before that it may show an endpoint as
- * disabled that has long been enabled again. Returns how many. Call it under the queue lock.
+ * disabled that has long been enabled again. What waits goes before what it waits for: should the
+ * endpoint be enabled again in the midst of it, nothing is left waiting for what has gone. Returns
+ * how many. Call it under the queue lock.
  */
 export async function dropUnwanted(connection: Connection): Promise<number> {
   const { count } = await connection.query(
@@ -61,6 +63,9 @@ export async function dropUnwanted(connection: Connection): Promise<number> {
         cross join lateral (
           select id from counterfoil.webhook_deliveries
            where endpoint_id = endpoint.id and state in ('pending', 'waiting')
+             and (state = 'waiting' or not exists (
+               select from counterfoil.webhook_deliveries
+                where endpoint_id = endpoint.id and state = 'waiting' offset 0))
            limit ${passMaximum} for update skip locked) delivery
         where (select position from counterfoil.projection
                 where name = 'webhook_endpoints' and serving)

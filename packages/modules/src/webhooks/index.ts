@@ -49,6 +49,7 @@ export {
 } from './sender.ts';
 export { signedHeaders } from './signing.ts';
 export { isCidr, strictTargetPolicy, type TargetPolicy } from './target-policy.ts';
+export type { TaskState } from './task.ts';
 export type { RequestedTask } from './task-schema.ts';
 
 /** Outgoing webhooks: endpoints and their settings. The delivery itself is done by its own app. */

@@ -231,10 +231,38 @@ async function showToReaders(database: Kysely<unknown>): Promise<void> {
   }
 }
 
+/**
+ * In a lane deliveries go in the order of the log, which is that of their messages' ids: what is put
+ * back or made later has an id of its own that says nothing about it. `turn` counts what has been let
+ * go, so that a lane knows which of them was the last.
+ */
+const turns: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`create sequence counterfoil.webhook_turns`.execute(database);
+    await sql`alter table counterfoil.webhook_deliveries add column turn bigint`.execute(database);
+    await sql`
+      update counterfoil.webhook_deliveries delivery set turn = placed.turn
+        from (select id, row_number() over (order by id) as turn
+                from counterfoil.webhook_deliveries
+               where state in ('pending', 'sending') and lane is not null) placed
+       where delivery.id = placed.id`.execute(database);
+    await sql`
+      select setval('counterfoil.webhook_turns', 1 + coalesce(max(turn), 0))
+        from counterfoil.webhook_deliveries`.execute(database);
+    await sql`drop index counterfoil.webhook_deliveries_lane`.execute(database);
+    await sql`
+      create index webhook_deliveries_lane on counterfoil.webhook_deliveries
+        (endpoint_id, lane, event_id) where state in ('pending', 'waiting', 'sending')`.execute(
+      database,
+    );
+  },
+};
+
 /** Migrations of the delivery worker's tables, by name. */
 export const webhookMigrations: Readonly<Record<string, Migration>> = {
   webhooks_0001_queue: queue,
   webhooks_0002_lanes: lanes,
   webhooks_0003_health: health,
   webhooks_0004_tasks: tasks,
+  webhooks_0005_turns: turns,
 };

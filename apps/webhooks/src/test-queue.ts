@@ -1,0 +1,134 @@
+import type { Connection } from '@counterfoil/engine';
+import { instantOf, randomId } from '@counterfoil/kernel';
+import {
+  type AttemptResult,
+  secretsFrom,
+  standardBreakerPolicy,
+  type TaskState,
+  taskTable,
+  type Verdict,
+} from '@counterfoil/modules';
+// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
+import * as assert from 'uvu/assert';
+import { type Claimed, claimDeliveries } from './claim.ts';
+import { createEndpoints } from './endpoints.ts';
+import { recordOutcomes } from './record.ts';
+import { workOnNext } from './tasks.ts';
+import { eventually, type World } from './test-world.ts';
+
+type Task = NonNullable<TaskState>;
+
+export const delivered: Verdict = { kind: 'delivered' };
+export const retryNow: Verdict = { kind: 'retry', delay: 0 };
+export const retryInAnHour: Verdict = { kind: 'retry', delay: 3_600_000 };
+export const givenUp: Verdict = { kind: 'exhausted', cause: 'attempts' };
+
+/** Claims as a worker does. */
+export const claim = (
+  connection: Connection,
+  limit = 100,
+  leaseMs = 60_000,
+): Promise<readonly Claimed[]> => claimDeliveries(connection, { limit, leaseMs });
+
+/** Records what came of a claimed delivery, as a worker does. */
+export function record(
+  connection: Connection,
+  delivery: Claimed | undefined,
+  verdict: Verdict,
+): Promise<void> {
+  assert.ok(delivery);
+  const status = verdict.kind === 'delivered' ? 200 : 500;
+  const result: AttemptResult = { kind: 'answer', status, retryAfterSeconds: null };
+  const sent = { result, detail: '', milliseconds: 1 };
+  return recordOutcomes(connection, [{ delivery, sent, verdict }], standardBreakerPolicy);
+}
+
+/** Publishes messages about one resource and waits until they are deliveries of the endpoint. */
+export async function queue(
+  world: World,
+  environment: string,
+  endpointId: string,
+  count: number,
+): Promise<readonly string[]> {
+  const before = (await world.states(endpointId)).length;
+  const ids: string[] = [];
+  for (let published = 0; published < count; published += 1) {
+    ids.push(await world.publish({ environment }));
+  }
+  await eventually(
+    'queued',
+    async () => (await world.states(endpointId)).length === before + count,
+  );
+  return ids;
+}
+
+/** Makes the guards pass that are running. Gives how many there were. */
+export async function passGuards(world: World): Promise<number> {
+  const passed = await world.query(
+    `update counterfoil.webhook_deliveries set next_at = now()
+      where state = 'waiting' and next_at < 'infinity' returning 1`,
+  );
+  return passed.length;
+}
+
+/** Makes everything due that waits to be tried again. */
+export async function passDelays(world: World): Promise<void> {
+  await world.query(
+    `update counterfoil.webhook_deliveries set next_at = now() where state = 'pending'`,
+  );
+}
+
+/** Asks for a recovery of everything, as the API would, and does it. */
+export async function recoverAll(
+  world: World,
+  connection: Connection,
+  environment: string,
+  endpointId: string,
+): Promise<void> {
+  const now = instantOf(Date.now());
+  const stamps = { created_at: now, created_by: 'system', updated_at: now, updated_by: 'system' };
+  const task: Task = {
+    ...stamps,
+    id: randomId('wtask', now),
+    tenant_id: 'tenant_1',
+    environment_id: environment,
+    status: 'published',
+    endpoint_id: endpointId,
+    is_cancelled: false,
+    work: {
+      kind: 'recover',
+      since: instantOf(0),
+      until: instantOf(Date.now() + 60_000),
+      states: ['failed', 'skipped', 'missing'],
+    },
+  };
+  await putTask(world, task);
+  const endpoints = createEndpoints(secretsFrom(world.secretKey).sealer);
+  while (await workOnNext(connection, endpoints)) {
+    // One step after the other.
+  }
+}
+
+/** Puts a task into the read table, as the projector would. */
+async function putTask(world: World, task: Task): Promise<void> {
+  const columns = Object.entries(taskTable.columns).map(
+    ([name, column]) => [name, column.of(taskTable.view(task), task)] as const,
+  );
+  await world.query(
+    `insert into counterfoil.webhook_tasks_v${taskTable.version} (id, tenant_id, environment_id,
+       status, created_at, updated_at, revision, position, state, resource,
+       ${columns.map(([name]) => name).join(', ')})
+     values ($1, $2, $3, $4, $5, $5, 0, 1, $6, $7,
+       ${columns.map((_, index) => `$${index + 8}`).join(', ')})`,
+    [
+      task.id,
+      task.tenant_id,
+      task.environment_id,
+      task.status,
+      task.created_at,
+      JSON.stringify(task),
+      JSON.stringify(taskTable.view(task)),
+      ...columns.map(([, value]) => value),
+    ],
+  );
+}
