@@ -40,6 +40,8 @@ export interface Dispatcher {
   drained(): Promise<void>;
 }
 
+type DestinationOf = (endpointId: string) => Destination;
+
 /** Deliveries that one claim takes at most. */
 const claimMaximum = 256;
 const userAgent = 'Counterfoil-Webhooks/1';
@@ -62,11 +64,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (!signal.aborted) {
       const limit = Math.min(claimMaximum, underWay.room());
       const claimed = limit > 0 ? await claimDeliveries(connection, { limit, leaseMs }) : [];
-      await endpoints.prepare(
+      const destinationOf = await endpoints.destinations(
         connection,
         claimed.map(({ endpoint }) => endpoint),
       );
-      for (const one of claimed) underWay.run((cut) => deliver(one, options, cut), onEnd);
+      for (const one of claimed) {
+        underWay.run((cut) => deliver(one, destinationOf, options, cut), onEnd);
+      }
       metrics.inFlight(underWay.size());
       succeeded();
       if (claimed.length < limit || limit <= 0) await wake.wait(pollMs, signal);
@@ -78,11 +82,12 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 /** Sends one delivery and records what came of it. Never throws. */
 async function deliver(
   claimed: Claimed,
+  destinationOf: DestinationOf,
   options: DispatcherOptions,
   cut: AbortSignal,
 ): Promise<void> {
   const { retry, recorder, metrics } = options;
-  const sent = await send(claimed, options, cut);
+  const sent = await send(claimed, destinationOf, options, cut);
   const verdict = verdictOf(sent.result, claimed.failures + 1, retry, Math.random());
   metrics.attempt(sent, verdict, claimed.occurredAt);
   await recorder.record({ delivery: claimed, sent, verdict });
@@ -90,10 +95,11 @@ async function deliver(
 
 async function send(
   claimed: Claimed,
-  { endpoints, sender, log }: DispatcherOptions,
+  destinationOf: DestinationOf,
+  { sender, log }: DispatcherOptions,
   cut: AbortSignal,
 ): Promise<Sent> {
-  const destination = open(claimed, endpoints, log);
+  const destination = open(claimed, destinationOf, log);
   if (destination === null) {
     const detail = 'The secret of the endpoint cannot be decrypted.';
     return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0 };
@@ -105,9 +111,9 @@ async function send(
   );
 }
 
-function open({ endpointId }: Claimed, endpoints: Endpoints, log: Log): Destination | null {
+function open({ endpointId }: Claimed, destinationOf: DestinationOf, log: Log): Destination | null {
   try {
-    return endpoints.destination(endpointId);
+    return destinationOf(endpointId);
   } catch (error) {
     log.error({ err: error, endpoint: endpointId }, 'the endpoint cannot be used');
     return null;

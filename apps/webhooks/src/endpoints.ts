@@ -32,10 +32,14 @@ export const secretsAt = ({ secrets }: Destination, now: number): readonly strin
 export interface Endpoints {
   /** The endpoints of some environments that are not deleted, as the database shows them now. */
   targets(connection: Connection, environmentIds: readonly string[]): Promise<readonly Target[]>;
-  /** Reads what is not known yet of these versions, or of later ones. */
-  prepare(connection: Connection, versions: readonly EndpointVersion[]): Promise<void>;
-  /** The destination of a prepared endpoint. Throws `SealBroken` under another key. */
-  destination(id: string): Destination;
+  /**
+   * Where deliveries to these versions, or to later ones, go, by the endpoint's id. What it gives
+   * throws `SealBroken` for an endpoint that was sealed under another key.
+   */
+  destinations(
+    connection: Connection,
+    versions: readonly EndpointVersion[],
+  ): Promise<(id: string) => Destination>;
 }
 
 const cachedMaximum = 20_000;
@@ -61,28 +65,32 @@ interface Known {
   destination: Destination | null;
 }
 
-export function createEndpoints(sealer: Sealer): Endpoints {
-  const known = new Map<string, Known>();
+/** The endpoints, of which at least `maximum` are kept in memory once they have been read. */
+export function createEndpoints(sealer: Sealer, maximum = cachedMaximum): Endpoints {
+  const kept = new Map<string, Known>();
 
-  const prepare: Endpoints['prepare'] = async (connection, versions) => {
-    const missing = versions.filter(({ id, revision }) => known.get(id)?.revision !== revision);
-    if (missing.length === 0) return;
-    if (known.size > cachedMaximum) known.clear();
-    const { rows } = await connection.query<{ id: string; revision: string; state: string }>(
-      `select id, revision, state from ${await servingTable(connection)}
-        where environment_id = any($1) and id = any($2)`,
-      [
-        [...new Set(missing.map(({ environmentId }) => environmentId))],
-        missing.map(({ id }) => id),
-      ],
-    );
-    for (const { id, revision, state } of rows) {
-      known.set(id, { revision, row: JSON.parse(state) as EndpointRow, destination: null });
+  /**
+   * All of these versions by id: several parts of the worker read at the same time, and what one of
+   * them forgets must not be missing for another. An endpoint that is not to be found is an error,
+   * because whoever went on without it would lose its deliveries.
+   */
+  const read = async (
+    connection: Connection,
+    versions: readonly EndpointVersion[],
+  ): Promise<ReadonlyMap<string, Known>> => {
+    const found = new Map<string, Known>();
+    for (const { id, revision } of versions) {
+      const known = kept.get(id);
+      if (known?.revision === revision) found.set(id, known);
     }
+    const missing = versions.filter(({ id }) => !found.has(id));
+    for (const [id, known] of await readRows(connection, missing)) found.set(id, known);
+    if (kept.size > maximum) kept.clear();
+    for (const [id, known] of found) kept.set(id, known);
+    return found;
   };
 
   return {
-    prepare,
     targets: async (connection, environmentIds) => {
       const { rows } = await connection.query<EndpointVersion>(
         `select id, environment_id as "environmentId", revision
@@ -90,19 +98,49 @@ export function createEndpoints(sealer: Sealer): Endpoints {
           where environment_id = any($1) and status <> 'deleted' order by id`,
         [environmentIds],
       );
-      await prepare(connection, rows);
-      return rows.flatMap(({ id }) => {
-        const entry = known.get(id);
-        return entry ? [targetOf(entry.row)] : [];
-      });
+      const found = await read(connection, rows);
+      return rows.map(({ id }) => targetOf(knownOf(found, id).row));
     },
-    destination: (id) => {
-      const entry = known.get(id);
-      if (!entry) throw new RangeError(`The endpoint ${id} is not in the read model`);
-      entry.destination ??= destinationOf(entry.row, sealer);
-      return entry.destination;
+    destinations: async (connection, versions) => {
+      const found = await read(connection, versions);
+      return (id) => {
+        const known = knownOf(found, id);
+        known.destination ??= destinationOf(known.row, sealer);
+        return known.destination;
+      };
     },
   };
+}
+
+function knownOf(found: ReadonlyMap<string, Known>, id: string): Known {
+  const known = found.get(id);
+  if (!known) throw new RangeError(`The endpoint ${id} was not asked for.`);
+  return known;
+}
+
+/** Reads endpoints as they are now. Throws when one of them is not to be found. */
+async function readRows(
+  connection: Connection,
+  versions: readonly EndpointVersion[],
+): Promise<ReadonlyMap<string, Known>> {
+  if (versions.length === 0) return new Map();
+  const { rows } = await connection.query<{ id: string; revision: string; state: string }>(
+    `select id, revision, state from ${await servingTable(connection)}
+      where environment_id = any($1) and id = any($2)`,
+    [
+      [...new Set(versions.map(({ environmentId }) => environmentId))],
+      versions.map(({ id }) => id),
+    ],
+  );
+  const read = new Map(
+    rows.map(({ id, revision, state }): [string, Known] => [
+      id,
+      { revision, row: JSON.parse(state) as EndpointRow, destination: null },
+    ]),
+  );
+  const lost = versions.find(({ id }) => !read.has(id));
+  if (lost) throw new Error(`The read model has no endpoint ${lost.id} any more.`);
+  return read;
 }
 
 const targetOf = ({ endpoint, created_position }: EndpointRow): Target => ({
