@@ -4,7 +4,13 @@ export type { ProcessExit } from './guarded-process.ts';
 export type { Kept, RestartPolicy, Running } from './keep-running.ts';
 export { type LocalServer, ServerStartError } from './local-server.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
-export { type NatsOptions, startNats } from './nats.ts';
+export {
+  type LocalNats,
+  type NatsEdgeOptions,
+  type NatsOptions,
+  startNats,
+  startNatsEdge,
+} from './nats.ts';
 export { freePort, rememberedPorts } from './ports.ts';
 export { type PostgresOptions, startPostgres } from './postgres.ts';
 export { AlreadyRunningError, isRunning, recordedPid } from './process-record.ts';

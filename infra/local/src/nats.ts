@@ -1,33 +1,24 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { findNatsServer } from '../../bootstrap/nats-server.mjs';
-import { SERVER_RECORD } from './data-folder.ts';
-import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
-import {
-  describeExit,
-  type LocalServer,
-  logLength,
-  logSince,
-  ServerStartError,
-  setAsideLongLog,
-} from './local-server.ts';
+import { join } from 'node:path';
+import type { LocalServer } from './local-server.ts';
+import { startNatsProcess } from './nats-process.ts';
 import { onPort } from './ports.ts';
-import { settlePredecessor } from './process-record.ts';
 
 export interface NatsOptions {
   /** Folder for everything this server keeps; created when absent. */
   readonly directory: string;
   /** Default: a free one. */
   readonly port?: number;
+  /** Where it listens for leaf nodes. Default: a free one. */
+  readonly leafPort?: number;
 }
 
-const READY_LIMIT_MS = 60_000;
-const STOP_LIMIT_MS = 20_000;
-const POLL_MS = 20;
-const PROBE_LIMIT_MS = 2_000;
+/** A nats-server that others can be linked with. */
+export interface LocalNats extends LocalServer {
+  readonly leafPort: number;
+}
+
+/** Requests to JetStream come through a leaf node only under the name of a domain. */
+const DOMAIN = 'counterfoil';
 
 /**
  * Starts a nats-server with JetStream on 127.0.0.1. Streams and consumers lie in the folder and are
@@ -36,121 +27,59 @@ const PROBE_LIMIT_MS = 2_000;
  * @throws {ServerStartError} when there is no nats-server, or with what it said
  * @throws {AlreadyRunningError} when a living process runs a server on this folder
  */
-export async function startNats(options: NatsOptions): Promise<LocalServer> {
-  const program = findNatsServer(process.env);
-  if (program === undefined) {
-    throw new ServerStartError('there is no nats-server; run: node infra/bootstrap.mjs');
-  }
-  const directory = resolve(options.directory);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  await settlePredecessor(join(directory, SERVER_RECORD));
-
-  return await onPort(options.port, (port) => launchUntilReady(program, directory, port));
-}
-
-async function launchUntilReady(
-  program: string,
-  directory: string,
-  port: number,
-): Promise<LocalServer> {
-  // A name made for this start tells our server from another one that may sit on the same port.
-  const serverName = `counterfoil-${randomBytes(6).toString('hex')}`;
-  const configFile = join(directory, 'nats-server.conf');
-  writeFileSync(configFile, configuration(directory, port, serverName), { mode: 0o600 });
-
-  const log = join(directory, 'nats-server.log');
-  setAsideLongLog(log);
-  const mark = logLength(log);
-  const server = spawnGuarded({
-    command: program,
-    args: ['--config', configFile],
-    env: process.env,
-    cwd: directory,
-    stopSignal: 'SIGTERM',
-    stopLimitMs: STOP_LIMIT_MS,
-    output: { file: log },
-    recordFile: join(directory, SERVER_RECORD),
+export async function startNats({ directory, port, leafPort }: NatsOptions): Promise<LocalNats> {
+  return await onPort(leafPort, async (leaf) => {
+    const server = await startNatsProcess({
+      directory,
+      port,
+      configuration: (folder, clientPort) => configuration(folder, clientPort, leaf),
+    });
+    return { ...server, leafPort: leaf };
   });
-  const failure = await waitUntilReady(server, port, serverName);
-  if (failure !== undefined) {
-    throw new ServerStartError(`nats-server did not start (${failure}):\n${logSince(log, mark)}`);
-  }
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    port,
-    pid: server.pid,
-    exited: server.exited,
-    stop: async () => void (await server.stop()),
-    kill: async () => void (await server.kill()),
-  };
 }
 
 /** JSON strings are strings in this format as well. The limits are those of a single machine. */
-function configuration(directory: string, port: number, serverName: string): string {
-  return `# Written anew at every start.
-server_name: ${JSON.stringify(serverName)}
-listen: "127.0.0.1:${port}"
+const configuration = (folder: string, port: number, leafPort: number): string =>
+  `listen: "127.0.0.1:${port}"
 max_payload: 1MB
 jetstream {
-  store_dir: ${JSON.stringify(join(directory, 'jetstream'))}
+  store_dir: ${JSON.stringify(join(folder, 'jetstream'))}
+  domain: ${DOMAIN}
   max_memory_store: 256MB
   max_file_store: 16GB
 }
+leafnodes {
+  listen: "127.0.0.1:${leafPort}"
+}
 `;
+
+export interface NatsEdgeOptions {
+  /** Folder for everything this server keeps; created when absent. */
+  readonly directory: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Its configuration, from the address to listen on and the folder for its accounts. */
+  readonly configuration: (place: {
+    readonly listen: string;
+    readonly directory: string;
+  }) => string;
 }
 
-/** Undefined when the server answers; otherwise why it does not. A failed server has been ended. */
-async function waitUntilReady(
-  server: GuardedProcess,
-  port: number,
-  serverName: string,
-): Promise<string | undefined> {
-  let ended: string | undefined;
-  void server.exited.then((exit) => {
-    ended = describeExit(exit);
+/**
+ * Starts a nats-server on 127.0.0.1 that has what the configuration says: the edge, which is linked
+ * with another server and may be started before it.
+ *
+ * @throws {ServerStartError} when there is no nats-server, or with what it said
+ * @throws {AlreadyRunningError} when a living process runs a server on this folder
+ */
+export const startNatsEdge = ({
+  directory,
+  port,
+  configuration,
+}: NatsEdgeOptions): Promise<LocalServer> =>
+  startNatsProcess({
+    directory,
+    port,
+    configuration: (folder, clientPort) =>
+      configuration({ listen: `127.0.0.1:${clientPort}`, directory: join(folder, 'accounts') }),
   });
-  const deadline = Date.now() + READY_LIMIT_MS;
-  while (ended === undefined) {
-    // The server accepts connections only after it has recovered its streams.
-    if (await isAnswering(port, serverName)) return undefined;
-    if (Date.now() > deadline) {
-      await server.kill();
-      return `no answer in ${READY_LIMIT_MS / 1000} s`;
-    }
-    await pause(POLL_MS);
-  }
-  return ended;
-}
-
-/** The first line that a NATS server sends is INFO and a description of itself. */
-function isAnswering(port: number, serverName: string): Promise<boolean> {
-  return new Promise((settle) => {
-    let received = '';
-    const socket = connect({ host: '127.0.0.1', port });
-    const finish = (answer: boolean): void => {
-      socket.destroy();
-      settle(answer);
-    };
-    socket.setTimeout(PROBE_LIMIT_MS, () => finish(false));
-    socket.on('error', () => finish(false));
-    socket.on('close', () => settle(false));
-    socket.setEncoding('utf8').on('data', (chunk) => {
-      received += chunk;
-      const end = received.indexOf('\r\n');
-      if (end >= 0) finish(isOurs(received.slice(0, end), serverName));
-    });
-  });
-}
-
-function isOurs(line: string, serverName: string): boolean {
-  if (!line.startsWith('INFO {')) return false;
-  const description: unknown = JSON.parse(line.slice('INFO '.length));
-  return (
-    typeof description === 'object' &&
-    description !== null &&
-    'server_name' in description &&
-    description.server_name === serverName &&
-    'jetstream' in description &&
-    description.jetstream === true
-  );
-}

@@ -2,6 +2,7 @@ export * from './audit/index.ts';
 export * from './command/index.ts';
 export * from './define/index.ts';
 export * from './due-work/index.ts';
+export * from './edge/index.ts';
 export * from './http/index.ts';
 export * from './live/live-fold.ts';
 export * from './live/live-records.ts';

@@ -1,6 +1,7 @@
 export * from './context.ts';
 export * from './due-work.ts';
 export * from './event-broker.ts';
+export * from './event-edge.ts';
 export * from './listing.ts';
 export * from './module.ts';
 export * from './operational-reads.ts';

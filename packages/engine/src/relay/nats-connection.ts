@@ -1,4 +1,10 @@
-import { type ConnectionOptions, connect, Events, type NatsConnection } from 'nats';
+import {
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  Events,
+  type NatsConnection,
+} from 'nats';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { natsAddress } from './nats-address.ts';
@@ -42,6 +48,8 @@ export interface Nats {
 export interface NatsOptions {
   /** `nats://` or `tls://` addresses, separated by commas; user and password or token inside. */
   readonly url: string;
+  /** The content of a `.creds` file, for servers that ask for one. */
+  readonly credentials?: string;
   /** Shown by the server's monitoring. */
   readonly name: string;
   readonly log: Log;
@@ -78,8 +86,11 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
   };
 }
 
-const connectionOptions = ({ url, name }: NatsOptions): ConnectionOptions => ({
+const connectionOptions = ({ url, name, credentials }: NatsOptions): ConnectionOptions => ({
   ...natsAddress(url),
+  ...(credentials === undefined
+    ? {}
+    : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
   name,
   timeout: connectMilliseconds,
   maxReconnectAttempts: -1,

@@ -1,0 +1,125 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ReaderAccess } from '../define/event-edge.ts';
+import { accountClaims, readerCredentials, serviceClaims } from './edge-claims.ts';
+import { edgeConfiguration } from './edge-configuration.ts';
+import { edgeKeys } from './edge-keys.ts';
+import { nkeyFrom } from './nkey.ts';
+
+const test = suite('NATS edge');
+
+const secret = Uint8Array.from({ length: 32 }, (_, index) => (index * 7) % 256);
+
+test("keys and signatures are those of the makers' own library", () => {
+  const user = nkeyFrom('user', secret);
+  assert.is(user.publicKey, 'UBGQ5Q5A2A76774TVG6M4KREWQDNI32EV37R654H3LW3CPFK7JACYEW2');
+  assert.is(user.seed, 'SUAAABYOCUOCGKRRHA7UMTKULNRGS4DXP2CYZE42UGUK7NV5YTF5FWIXJQ');
+  assert.is(
+    user.sign('text'),
+    '_pLT5zJgYqQCosJ-EQw1xAr_wF5sxTX9DwOLojb6lQKPJ3lTYyjGOTNYZS9QV_9apx3l3dPpb0QZaUYj6xjfCw',
+  );
+  const account = nkeyFrom('account', secret);
+  assert.is(account.publicKey, 'ABGQ5Q5A2A76774TVG6M4KREWQDNI32EV37R654H3LW3CPFK7JACZAFF');
+  assert.is(account.seed, 'SAAAABYOCUOCGKRRHA7UMTKULNRGS4DXP2CYZE42UGUK7NV5YTF5FWPEQA');
+  const operator = nkeyFrom('operator', secret);
+  assert.is(operator.publicKey, 'OBGQ5Q5A2A76774TVG6M4KREWQDNI32EV37R654H3LW3CPFK7JACZWJD');
+  assert.is(operator.seed, 'SOAAABYOCUOCGKRRHA7UMTKULNRGS4DXP2CYZE42UGUK7NV5YTF5FWNI6I');
+  assert.throws(() => nkeyFrom('user', secret.subarray(1)), /32 bytes/);
+});
+
+const keys = edgeKeys(secret);
+const issued = { generation: 1, issuedAt: '2026-01-01T00:00:00.000Z', expiresAt: null };
+const access: ReaderAccess & { credentials: typeof issued } = {
+  name: 'esub_1',
+  scope: { tenantId: 'tenant_1', environmentId: 'env_1' },
+  resource: null,
+  credentials: issued,
+  changedAt: issued.issuedAt,
+};
+
+interface Claims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly exp?: number;
+  readonly nats: {
+    readonly imports?: readonly { readonly subject: string; readonly account: string }[];
+    readonly exports?: readonly unknown[];
+    readonly signing_keys?: readonly string[];
+    readonly pub?: { readonly allow: readonly string[] };
+    readonly sub?: { readonly allow: readonly string[] };
+  };
+}
+
+const claimsOf = (token: string): Claims =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+
+test('an account contains its own consumer and live subjects, and offers nothing', () => {
+  const { iss, nats } = claimsOf(accountClaims(keys, access));
+  assert.is(iss, keys.operator.publicKey);
+  assert.equal(
+    nats.imports?.map(({ subject }) => subject),
+    [
+      '$JS.counterfoil.API.CONSUMER.MSG.NEXT.BILLING.esub_1',
+      '$JS.counterfoil.API.CONSUMER.INFO.BILLING.esub_1',
+      '$JS.ACK.BILLING.esub_1.>',
+      'live.billing.v1.tenant_1.env_1.>',
+    ],
+  );
+  assert.ok(nats.imports?.every(({ account }) => account === keys.service.publicKey));
+  assert.is(nats.exports, undefined);
+  const wallets = claimsOf(accountClaims(keys, { ...access, resource: 'wallet' }));
+  assert.is(wallets.nats.imports?.at(-1)?.subject, 'live.billing.v1.tenant_1.env_1.wallet.>');
+});
+
+test('one generation of credentials is accepted at a time, and none when they are revoked', () => {
+  const signersOf = (credentials: ReaderAccess['credentials']) =>
+    claimsOf(accountClaims(keys, { ...access, credentials })).nats.signing_keys;
+  assert.equal(signersOf(issued), [keys.signer(access, 1).publicKey]);
+  assert.equal(signersOf({ ...issued, generation: 2 }), [keys.signer(access, 2).publicKey]);
+  assert.equal(signersOf(null), []);
+});
+
+test('credentials are of the account, end when they should, and are the same again', () => {
+  const text = readerCredentials(keys, access);
+  assert.is(readerCredentials(edgeKeys(secret), access), text);
+  const claims = claimsOf(text.split('\n')[1] ?? '');
+  assert.is(claims.iss, keys.signer(access, 1).publicKey);
+  assert.is(claims.sub, keys.user(access, 1).publicKey);
+  assert.is(claims.exp, undefined);
+  assert.ok(text.includes(keys.user(access, 1).seed));
+  const ending = { ...issued, expiresAt: '2026-01-02T00:00:00.000Z' };
+  const second = readerCredentials(keys, { ...access, credentials: ending });
+  assert.is(claimsOf(second.split('\n')[1] ?? '').exp, Date.UTC(2026, 0, 2) / 1000);
+});
+
+test('no two readers share a key, and no two purposes do', () => {
+  const others: ReaderAccess[] = [
+    access,
+    { ...access, name: 'esub_2' },
+    { ...access, scope: { ...access.scope, environmentId: 'env_2' } },
+    { ...access, scope: { ...access.scope, tenantId: 'tenant_2' } },
+  ];
+  const all = others.flatMap((each) => [
+    keys.account(each).publicKey,
+    ...[1, 2].flatMap((generation) => [
+      keys.signer(each, generation).publicKey,
+      keys.user(each, generation).publicKey,
+    ]),
+  ]);
+  all.push(keys.operator.publicKey, keys.system.publicKey, keys.service.publicKey);
+  assert.is(new Set(all.map((key) => key.slice(1))).size, all.length);
+});
+
+test('the configuration names no secret key', () => {
+  const text = edgeConfiguration(keys, {
+    listen: '127.0.0.1:1',
+    directory: 'accounts',
+    leafUrl: 'nats-leaf://127.0.0.1:2',
+  });
+  for (const { seed } of [keys.operator, keys.system, keys.systemUser, keys.service]) {
+    assert.not.ok(text.includes(seed));
+  }
+  assert.ok(text.includes(serviceClaims(keys)));
+});
+
+test.run();
