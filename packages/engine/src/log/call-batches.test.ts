@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StreamNotFoundError } from '@eventstore/db-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchesOfCall, type CallOptions } from './call-batches.ts';
@@ -8,6 +7,8 @@ import { collect, errorOf } from './sample-events.ts';
 import { StoreUnavailable } from './types.ts';
 
 const test = suite('call-batches');
+
+const explain = (error: unknown): unknown => error;
 
 /** A call that counts up, for ever or to an end, and records what is done to it. */
 function counting(end = Number.POSITIVE_INFINITY) {
@@ -21,10 +22,11 @@ function counting(end = Number.POSITIVE_INFINITY) {
     },
   });
   const open = () => ({
-    readable,
+    readable: Promise.resolve(readable),
     cancel: async () => {
       cancelled += 1;
     },
+    explain,
   });
   return { readable, open, produced: () => produced, cancelled: () => cancelled };
 }
@@ -36,7 +38,8 @@ function silent() {
   const cancel = async () => {
     cancelled += 1;
   };
-  return { readable, open: () => ({ readable, cancel }), cancelled: () => cancelled };
+  const open = () => ({ readable: Promise.resolve(readable), cancel, explain });
+  return { readable, open, cancelled: () => cancelled };
 }
 
 const batches = (
@@ -68,13 +71,31 @@ test('leaves out what means nothing', async () => {
   assert.equal((await collect(batches(counting(6).open, { accept }))).flat(), [2, 4, 6]);
 });
 
-test('a call that says there is no such stream is over, and not reset at once', async () => {
+test('fails as the error explains itself when the call never comes about', async () => {
+  const { open, cancelled } = silent();
+  const refused = {
+    ...open(),
+    readable: Promise.reject(new Error('x')),
+    explain: () => ({ type: 'access-denied', message: 'no' }),
+  };
+  const error = await errorOf(collect(batches(() => refused)));
+  assert.is(error.message, 'read of numbers: access-denied, no');
+  assert.is(cancelled(), 1);
+});
+
+test('cancels a call that comes about after it was given up, and survives its errors', async () => {
   const { readable, open, cancelled } = silent();
-  const reading = collect(batches(open));
-  readable.destroy(new StreamNotFoundError(null as never, 'none-such'));
-  assert.equal(await reading, []);
+  let begin: (value: Readable) => void = () => {};
+  const late = new Promise<Readable>((resolve) => {
+    begin = resolve;
+  });
+  const options = { silenceMilliseconds: 10 };
+  const error = await errorOf(collect(batches(() => ({ ...open(), readable: late }), options)));
+  assert.instance(error, StoreUnavailable);
+  begin(readable);
   await nextTurn();
-  assert.is(cancelled(), 0);
+  readable.emit('error', new Error('late'));
+  assert.is(cancelled(), 1);
 });
 
 test('cancels the call when the consumer breaks off, returns or throws', async () => {
@@ -113,6 +134,7 @@ test('gives what came before an error and then the error', async () => {
   readable.push(1);
   readable.push(2);
   await nextTurn();
+  await nextTurn();
   readable.emit('error', Object.assign(new Error('lost'), { type: 'unavailable' }));
   assert.equal((await first).value, [1, 2]);
   const error = await errorOf(iterator.next());
@@ -124,6 +146,7 @@ test('gives what came before an error and then the error', async () => {
 test('takes a stream that was never written for an empty one', async () => {
   const { readable, open } = silent();
   const all = collect(batches(open));
+  await nextTurn();
   readable.emit('error', Object.assign(new Error('x'), { type: 'stream-not-found' }));
   assert.equal(await all, []);
 });
@@ -131,6 +154,7 @@ test('takes a stream that was never written for an empty one', async () => {
 test('ends when the call closes without a word', async () => {
   const { readable, open } = silent();
   const all = collect(batches(open));
+  await nextTurn();
   readable.emit('close');
   assert.equal(await all, []);
 });
@@ -138,6 +162,7 @@ test('ends when the call closes without a word', async () => {
 test('survives errors after its end', async () => {
   const { readable, open } = silent();
   const all = collect(batches(open));
+  await nextTurn();
   readable.emit('error', new Error('first'));
   await errorOf(all);
   readable.emit('error', new Error('second'));
@@ -180,18 +205,19 @@ test('fails when the server sends nothing while it is waited for', async () => {
   assert.is(cancelled(), 1);
 });
 
-test('fails when a live call is never confirmed', async () => {
+test('fails when a live call never says anything', async () => {
   const { open } = silent();
   const options = { silenceMilliseconds: 10, isLive: true };
   assert.instance(await errorOf(collect(batches(open, options))), StoreUnavailable);
 });
 
-test('lets a live call be silent once it is confirmed', async () => {
+test('lets a live call be silent once it has said anything, if only that it has begun', async () => {
   const { readable, open } = silent();
-  const iterator = batches(open, { silenceMilliseconds: 10, isLive: true });
+  const accept = (number: number) => (number === 0 ? null : number);
+  const iterator = batches(open, { silenceMilliseconds: 10, isLive: true, accept });
   const first = iterator.next();
-  readable.emit('confirmation');
-  // The watch of another, unconfirmed call that began later has run out by then.
+  readable.push(0);
+  // The watch of another, silent call that began later has run out by then.
   await errorOf(collect(batches(silent().open, { silenceMilliseconds: 20 })));
   readable.push(1);
   assert.equal((await first).value, [1]);

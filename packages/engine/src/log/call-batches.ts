@@ -6,9 +6,11 @@ import { StoreUnavailable } from './types.ts';
 /** A read or a subscription of the client that is under way. */
 export interface OpenCall {
   /** Gives objects; emits `error` or `end` or both or only `close` when it is over. */
-  readonly readable: Readable;
+  readonly readable: Promise<Readable>;
   /** Tells the server to stop. Without it an unfinished call stays open for ever. */
   cancel(): Promise<void>;
+  /** What an error of the call says, as far as the client knows. */
+  explain(error: unknown): unknown;
 }
 
 export interface CallOptions<Raw, Item> {
@@ -41,14 +43,14 @@ export async function* batchesOfCall<Raw, Item>(
 ): AsyncGenerator<readonly Item[], void, undefined> {
   const { what, signals, maximum } = options;
   for (const signal of signals) signal.throwIfAborted();
-  const { readable, cancel } = options.open();
+  const call = options.open();
+  let readable: Readable | null = null;
   const queue = createBatchQueue<Item>({
     capacity: Math.max(2 * maximum, queueMinimum),
-    pauseSource: () => readable.pause(),
-    resumeSource: () => readable.resume(),
+    pauseSource: () => readable?.pause(),
+    resumeSource: () => readable?.resume(),
   });
   const silence = watchSilence(options, (error) => queue.finish(error));
-  let isAnswered = false;
   const take = (raw: Raw): void => {
     try {
       const item = options.accept(raw);
@@ -57,16 +59,18 @@ export async function* batchesOfCall<Raw, Item>(
       queue.finish(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  // These listeners stay for good: an `error` that nobody listens to would end the process.
-  readable
-    .on('data', take)
-    .on('error', (error) => {
-      isAnswered ||= isStreamNotFound(error);
-      queue.finish(lossOf(what, error));
-    })
-    .on('end', () => queue.finish())
-    .on('close', () => queue.finish());
-  readable.once('confirmation', silence.begun);
+  const fail = (error: unknown): void => queue.finish(lossOf(what, call.explain(error)));
+  const listen = (opened: Readable): void => {
+    readable = opened;
+    // These listeners stay for good: an `error` that nobody listens to would end the process.
+    readable
+      .on('data', take)
+      .on('error', fail)
+      .on('end', () => queue.finish())
+      .on('close', () => queue.finish());
+    readable.once('data', silence.begun);
+  };
+  call.readable.then(listen, fail);
   const abandon = (): void => queue.abandon();
   for (const signal of signals) signal.addEventListener('abort', abandon);
   try {
@@ -81,23 +85,12 @@ export async function* batchesOfCall<Raw, Item>(
     for (const signal of signals) signal.removeEventListener('abort', abandon);
     silence.stop();
     queue.abandon();
-    if (!readable.readableEnded) end(cancel, isAnswered ? answeredMilliseconds : 0);
+    if (!hasEnded(readable)) call.cancel().catch(() => {});
   }
 }
 
-/**
- * How long a call that the server has answered whole is left alone. Its last frame is on the way; to
- * cancel it before that arrives would send the server a reset, of which it bears only so many
- * before it cuts the connection.
- */
-const answeredMilliseconds = 1_000;
-
-/** Cancels a call. That has no answer worth waiting for, and fails when the call never came about. */
-function end(cancel: OpenCall['cancel'], afterMilliseconds: number): void {
-  const now = (): void => void cancel().catch(() => {});
-  if (afterMilliseconds === 0) now();
-  else setTimeout(now, afterMilliseconds).unref();
-}
+/** A call whose end has arrived has nothing left to cancel. */
+const hasEnded = (readable: Readable | null): boolean => readable?.readableEnded ?? false;
 
 /** That a stream was never written is an answer like any other: there is nothing to read. */
 const lossOf = (what: string, error: unknown): Error | undefined =>

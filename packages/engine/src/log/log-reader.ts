@@ -1,7 +1,8 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { batchesOfCall, type OpenCall } from './call-batches.ts';
 import { createOrderCheck, followLog } from './follow.ts';
-import { incomingEvent, positionOf, type ResolvedEventLike } from './incoming-event.ts';
+import { incomingEvent } from './incoming-event.ts';
+import type { ReadMessage } from './read-message.ts';
 import { createBackoff } from './retry.ts';
 import type { StoreMetric } from './store-metric.ts';
 import { parseStreamName } from './stream-name.ts';
@@ -14,18 +15,13 @@ import {
   type SubscriptionOptions,
 } from './types.ts';
 
-/** What a subscription gives in between events, at its place among them. */
-export interface Mark {
-  readonly mark: Exclude<LogItem, { readonly kind: 'event' }>;
-}
-
-/** What reading needs of the event store's client. */
+/** What reading needs of the event store's client. All calls give objects of `ReadMessage`. */
 export interface ReadClient {
-  /** Events of a stream (`ResolvedEventLike`): forwards from a revision, or only the last. */
+  /** Events of a stream: forwards from a revision, or only the last. */
   readStream(stream: string, from: number | 'last', maximum: number): OpenCall;
-  /** The last event of the whole log (`ResolvedEventLike`), whosever it is. */
+  /** The last event of the whole log, whosever it is. */
   readLast(): OpenCall;
-  /** Events and marks (`ResolvedEventLike | Mark`) after a position, with one of the prefixes. */
+  /** What comes after a position, in streams with one of the prefixes, and how far it has come. */
   subscribe(prefixes: readonly string[], after: Position): OpenCall;
 }
 
@@ -87,7 +83,10 @@ const positionsOfCall = ({ client, closing, timeoutMs }: ReaderOptions) =>
   batchesOfCall({
     what: 'read of the end of the log',
     open: () => client.readLast(),
-    accept: positionOf,
+    accept: (message: ReadMessage) =>
+      message.kind === 'event' && message.event.position !== null
+        ? BigInt(message.event.position)
+        : null,
     signals: [closing],
     maximum: 1,
     silenceMilliseconds: timeoutMs,
@@ -102,7 +101,8 @@ function batchesOfStream(
   return batchesOfCall({
     what: `read of ${stream}`,
     open,
-    accept: incomingEvent,
+    accept: (message: ReadMessage) =>
+      message.kind === 'event' ? incomingEvent(message.event) : null,
     signals: [closing],
     maximum: readBatch,
     silenceMilliseconds: timeoutMs,
@@ -142,16 +142,36 @@ function subscription(
   return batchesOfCall({
     what: 'subscription to the log',
     open: () => client.subscribe(prefixes, after),
-    accept: (raw: ResolvedEventLike | Mark) => {
-      if ('mark' in raw) return inOrder(raw.mark);
-      const event = incomingEvent(raw);
-      return event && inOrder({ kind: 'event', event });
+    accept: (message: ReadMessage) => {
+      const item = itemOf(message);
+      return item && inOrder(item);
     },
     signals,
     maximum,
     silenceMilliseconds: timeoutMs,
     isLive,
   });
+}
+
+function itemOf(message: ReadMessage): LogItem | null {
+  switch (message.kind) {
+    case 'event': {
+      const event = incomingEvent(message.event);
+      return event && { kind: 'event', event };
+    }
+    case 'checkpoint': {
+      const { commit, prepare } = message;
+      // Some servers send an unequal pair at the end of the log; an event at `commit` may be due.
+      return commit === prepare ? { kind: 'checkpoint', position: BigInt(commit) } : null;
+    }
+    case 'caught_up':
+      return { kind: 'caught_up' };
+    case 'confirmed':
+    case 'other':
+      return null;
+    default:
+      return message satisfies never;
+  }
 }
 
 function followWith(

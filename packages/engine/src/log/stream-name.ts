@@ -16,7 +16,7 @@ const shape = /^([a-z][a-z0-9_]*)-([A-Za-z0-9_]+)\.([A-Za-z0-9_]+)$/;
  */
 export function streamName({ category, scope, id }: StreamParts): string {
   const name = `${category}-${scope}.${id}`;
-  if (!shape.test(name)) throw new BrokenInvariant(`${name} is no stream name`);
+  if (!isStreamName(name)) throw new BrokenInvariant(`${name} is no stream name`);
   return name;
 }
 
@@ -27,6 +27,9 @@ const idShape = /^[A-Za-z0-9_]{1,64}$/;
  * record, which is for the look-up to say.
  */
 export const isRecordId = (id: string): boolean => idShape.test(id);
+
+/** Whether `streamName` could have made this name. */
+export const isStreamName = (name: string): boolean => shape.test(name);
 
 /** The parts of a stream name that `streamName` made; null for any other name. */
 export function parseStreamName(name: string): StreamParts | null {

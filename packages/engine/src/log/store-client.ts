@@ -1,0 +1,191 @@
+/**
+ * The official client of the event store, `@eventstore/db-client` 6.2.1. No other file of the
+ * engine but tests may import it: it hangs, leaks and ends the process in ways that are dealt
+ * with here and in the helpers beside, and a switch to its successor must stay a matter of this
+ * file. It needs a server from 23.10 on, which says when a subscription has caught up.
+ *
+ * Reads go over the client's connection, with its requests, and it decides when to connect anew; but
+ * what comes back is decoded by `read-message.ts`.
+ */
+import type { Readable } from 'node:stream';
+import { convertToCommandError, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client';
+import sharedMessages from '@eventstore/db-client/generated/shared_pb.js';
+import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streamMessages from '@eventstore/db-client/generated/streams_pb.js';
+import type { AppendClient } from './appender.ts';
+import type { OpenCall } from './call-batches.ts';
+import type { ReadClient } from './log-reader.ts';
+import { readMessage } from './read-message.ts';
+import type { Position } from './types.ts';
+
+/** How long giving up a connection may take before it is left to itself. */
+const closeMilliseconds = 1_000;
+
+/** Another node than the leader may not have seen what we have just written. */
+const requiresLeader = true;
+
+/**
+ * A client for a connection string; of two settings with one name it takes the later one. Keep
+ * alive is ours unless the string has another one. A conflict must always throw: the client
+ * reports a wrong revision otherwise.
+ */
+export function connect(url: string): EventStoreDBClient {
+  const [address, settings = ''] = url.split('?', 2);
+  const all = ['keepAliveInterval=10000', 'keepAliveTimeout=10000', settings];
+  const query = [...all, 'throwOnAppendFailure=true'].filter(Boolean).join('&');
+  return EventStoreDBClient.connectionString(`${address}?${query}`);
+}
+
+/** What appending needs of a client. */
+export const appendClient = (client: EventStoreDBClient): AppendClient => ({
+  // Without it a failed question looks like an append that may be written.
+  ready: () => membersOf(client).capabilities,
+  append: async ({ stream, events, expectedRevision }, milliseconds) => {
+    const { nextExpectedRevision, position } = await client.appendToStream(stream, [...events], {
+      expectedRevision: expectedRevision < 0 ? NO_STREAM : BigInt(expectedRevision),
+      deadline: milliseconds,
+      requiresLeader,
+    });
+    if (!position) throw new Error('the server gave no position');
+    return { revision: Number(nextExpectedRevision), position: position.commit };
+  },
+  cut: () => soon(client.dispose()),
+  close: () => closeClient(client),
+});
+
+/** What reading needs of a client. */
+export const readClient = (client: EventStoreDBClient): ReadClient => ({
+  readStream: (stream, from, maximum) =>
+    openRead(client, (options) => {
+      const part = new Options.StreamOptions();
+      const identifier = new sharedMessages.StreamIdentifier();
+      identifier.setStreamName(Buffer.from(stream));
+      part.setStreamIdentifier(identifier);
+      if (from === 'last') part.setEnd(empty());
+      else part.setRevision(String(from));
+      options.setReadDirection(from === 'last' ? backwards : forwards);
+      options.setStream(part);
+      options.setCount(String(maximum));
+      options.setNoFilter(empty());
+    }),
+  readLast: () =>
+    openRead(client, (options) => {
+      const part = new Options.AllOptions();
+      part.setEnd(empty());
+      options.setReadDirection(backwards);
+      options.setAll(part);
+      options.setCount('1');
+      options.setNoFilter(empty());
+    }),
+  subscribe: (prefixes, after) =>
+    openRead(client, (options) => {
+      options.setAll(allAfter(after));
+      options.setSubscription(new Options.SubscriptionOptions());
+      options.setFilter(prefixFilter(prefixes));
+    }),
+});
+
+/** Ends all calls of a client and its connection, which `dispose` alone leaves open. */
+export async function closeClient(client: EventStoreDBClient): Promise<void> {
+  await soon(client.dispose());
+  const { getChannel } = membersOf(client);
+  await soon(getChannel.call(client).then((channel) => channel.close()));
+}
+
+/** Protected members of the client that there is no other way to. */
+interface Members {
+  /** The client's first question to the server, which it asks by itself before its first append. */
+  readonly capabilities: Promise<unknown>;
+  getChannel(): Promise<{ close(): void }>;
+  /** Opens a call on the connection, of which it then takes care. */
+  GRPCStreamCreator(
+    service: unknown,
+    name: string,
+    open: (stub: Stub) => ReadCall,
+  ): () => Promise<ReadCall>;
+  /** The metadata and options that each call needs. */
+  callArguments(options: object, more: object): readonly [metadata: unknown, options: unknown];
+}
+
+type ReadCall = Readable & { cancel(): void };
+
+/** The part of a gRPC client that opens calls of any method. */
+interface Stub {
+  makeServerStreamRequest(
+    path: string,
+    serialize: (request: streamMessages.ReadReq) => Buffer,
+    deserialize: typeof readMessage,
+    request: streamMessages.ReadReq,
+    metadata: unknown,
+    options: unknown,
+  ): ReadCall;
+}
+
+const membersOf = (client: EventStoreDBClient): Members => client as unknown as Members;
+
+const { ReadReq } = streamMessages;
+const { Options } = ReadReq;
+const { FORWARDS: forwards, BACKWARDS: backwards } = Options.ReadDirection;
+const empty = () => new sharedMessages.Empty();
+
+/** Opens a read or a subscription as the client would, to the decoding of its messages. */
+function openRead(
+  client: EventStoreDBClient,
+  choose: (options: streamMessages.ReadReq.Options) => void,
+): OpenCall {
+  const options = new Options();
+  const idsAsText = new Options.UUIDOption();
+  idsAsText.setString(empty());
+  options.setUuidOption(idsAsText);
+  choose(options);
+  const request = new ReadReq();
+  request.setOptions(options);
+  const members = membersOf(client);
+  const { path, requestSerialize } = streamServices.StreamsService.read;
+  const open = members.GRPCStreamCreator(streamServices.StreamsClient, 'read', (stub) => {
+    // Whoever reads watches over how long it takes (call-batches.ts).
+    const given = members.callArguments({ requiresLeader }, { deadline: Infinity });
+    return stub.makeServerStreamRequest(path, requestSerialize, readMessage, request, ...given);
+  });
+  const readable = open();
+  return {
+    readable,
+    cancel: async () => (await readable).cancel(),
+    explain: (error) => convertToCommandError(error as Error),
+  };
+}
+
+function allAfter(after: Position): streamMessages.ReadReq.Options.AllOptions {
+  const part = new Options.AllOptions();
+  if (after === 0n) {
+    part.setStart(empty());
+    return part;
+  }
+  const position = new Options.Position();
+  position.setCommitPosition(String(after));
+  position.setPreparePosition(String(after));
+  part.setPosition(position);
+  return part;
+}
+
+function prefixFilter(prefixes: readonly string[]): streamMessages.ReadReq.Options.FilterOptions {
+  const filter = new Options.FilterOptions();
+  const expression = new Options.FilterOptions.Expression();
+  expression.setPrefixList([...prefixes]);
+  filter.setStreamIdentifier(expression);
+  filter.setCount(empty());
+  filter.setCheckpointintervalmultiplier(1);
+  return filter;
+}
+
+/** Waits for an outcome of no interest, but not for long. */
+function soon(promise: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, closeMilliseconds);
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    promise.then(done, done);
+  });
+}
