@@ -53,53 +53,72 @@ const reversed = (key: SortKey, reference: RawBuilder<unknown>): RawBuilder<unkn
 const isNeverNull = (column: string): boolean =>
   column === 'id' || column === 'created_at' || column === 'updated_at';
 
-/** How many rows there are in all, as `total`. */
-export const countOf = ({ relation, where }: PageQuery): CompiledQuery =>
-  sql`select count(*) as total from ${relation} where ${where}`.compile(compiler);
-
 /**
- * One statement, so that the total and the page are of one and the same moment. Rows before the page
- * have to be skipped one by one, so a page near the end is better read from there; both ways
- * give the same page. What is counted and skipped is looked at in an index where that has all that is
- * asked for: only the rows of the page itself are read.
+ * One statement, so that the total and the page are of one and the same moment. What is counted and
+ * skipped is looked at in an index where that has all that is asked for: only the rows of the page
+ * itself are read.
+ *
+ * @param isFar whether so many rows are before the page that it may be better read from the end
  */
-export function pageOf(query: PageQuery, from: 'beginning' | 'end'): CompiledQuery {
-  const { table, relation, where, own, request } = query;
-  const keys = sortKeys(table, request);
-  const selected = keys.map(
-    (key, index) => sql`${sql.ref(key.column)} as ${sql.id(`sort_${index}`)}`,
-  );
-  const outer = sql.join(keys.map((key, index) => ordering(key, sql.id('page', `sort_${index}`))));
+export function pageOf(query: PageQuery, isFar: boolean): CompiledQuery {
+  const { relation, where, own } = query;
+  const keys = sortKeys(query.table, query.request);
+  const outer = sql.join(keys.map((key, index) => ordering(key, sql.id('page', sortName(index)))));
+  const places = isFar
+    ? sql`(${fromBeginning(query, keys, true)}) union all (${fromEnd(query, keys)})`
+    : fromBeginning(query, keys, false);
+  // Lateral with a limit, because each place is to be looked up by its key, however many the planner
+  // expects: reading all rows to find those of a page is what it would do else.
   return sql`with counted as materialized (select count(*) as total from ${relation} where ${where})
       select shown.resource, counted.total
         from counted
-        left join (
-          select id as page_id, ${sql.join(selected)} from ${relation} where ${where}
-           order by ${portion(keys, request, from)}
-        ) as page on true
-        left join (select id, resource from ${relation} where ${own}) as shown
-          on shown.id = page.page_id
+        left join (${places}) as page on true
+        left join lateral (
+          select resource from ${relation} where ${own} and id = page.page_id limit 1
+        ) as shown on true
        order by ${outer}`.compile(compiler);
 }
 
-/** The rows of the page, in one order or the other. */
-function portion(
+const sortName = (index: number): string => `sort_${index}`;
+
+/** Ids of rows, with the values that they are sorted by. */
+const placesOf = (
+  { relation, where }: PageQuery,
   keys: readonly SortKey[],
-  { limit, offset }: PageRequest,
-  from: 'beginning' | 'end',
+): RawBuilder<unknown> => {
+  const sorted = keys.map(
+    ({ column }, index) => sql`${sql.ref(column)} as ${sql.id(sortName(index))}`,
+  );
+  return sql`select id as page_id, ${sql.join(sorted)} from ${relation} where ${where}`;
+};
+
+/**
+ * Rows before the page have to be skipped one by one, so one in the second half is better read from the
+ * end. Which way it is, the total says: the other way then reads nothing at all. Both ways give the
+ * same page.
+ */
+const isNearEnd = ({ offset }: PageRequest): RawBuilder<unknown> =>
+  sql`(select total < 2 * ${offset}::bigint from counted)`;
+
+function fromBeginning(
+  query: PageQuery,
+  keys: readonly SortKey[],
+  mayBeFromEnd: boolean,
 ): RawBuilder<unknown> {
-  switch (from) {
-    case 'beginning': {
-      const inner = sql.join(keys.map((key) => ordering(key, sql.ref(key.column))));
-      return sql`${inner} limit ${limit} offset ${offset}`;
-    }
-    case 'end': {
-      const inner = sql.join(keys.map((key) => reversed(key, sql.ref(key.column))));
-      const following = sql`(select total - ${offset}::bigint from counted)`;
-      return sql`${inner} limit greatest(0, least(${limit}::bigint, ${following}))
-                offset greatest(0, ${following} - ${limit}::bigint)`;
-    }
-    default:
-      return from satisfies never;
-  }
+  const { limit, offset } = query.request;
+  const order = sql.join(keys.map((key) => ordering(key, sql.ref(key.column))));
+  const rows = mayBeFromEnd
+    ? sql`case when ${isNearEnd(query.request)} then 0 else ${limit}::bigint end`
+    : sql`${limit}`;
+  return sql`${placesOf(query, keys)} order by ${order} limit ${rows} offset ${offset}`;
+}
+
+function fromEnd(query: PageQuery, keys: readonly SortKey[]): RawBuilder<unknown> {
+  const { limit, offset } = query.request;
+  const order = sql.join(keys.map((key) => reversed(key, sql.ref(key.column))));
+  const following = sql`(select total - ${offset}::bigint from counted)`;
+  const rows = sql`case when ${isNearEnd(query.request)}
+                   then greatest(0, least(${limit}::bigint, ${following})) else 0 end`;
+  return sql`${placesOf(query, keys)} order by ${order} limit ${rows}
+             offset greatest(0, ${following} - ${limit}::bigint)`;
 }

@@ -14,7 +14,7 @@ import {
   statusCondition,
 } from './conditions.ts';
 import { schemaName } from './database.ts';
-import { countOf, type PageRow, pageOf } from './page-query.ts';
+import { type PageRow, pageOf } from './page-query.ts';
 import { cleanText } from './row.ts';
 import type { ScopedPool } from './scoped-pool.ts';
 import { scopeColumn } from './table-shape.ts';
@@ -34,7 +34,7 @@ export interface ReaderContext {
   readonly farOffset?: number | undefined;
 }
 
-/** Below it, skipping rows costs less than asking for their number first. */
+/** Below it, skipping rows costs less than planning both ways. */
 const defaultFarOffset = 5_000;
 
 export interface ReaderOptions {
@@ -95,11 +95,7 @@ export function createReader(
       const own = sql.join(inScope(table, principal), sql` and `);
       const query = { table, relation: relation(table), where, own, request };
       const isFar = request.offset >= (context.farOffset ?? defaultFarOffset);
-      const total = isFar
-        ? Number((await run<{ total: string }>(table, countOf(query))).rows[0]?.total)
-        : 0;
-      const from = isFar && request.offset * 2 > total ? 'end' : 'beginning';
-      const { rows } = await run<PageRow>(table, pageOf(query, from));
+      const { rows } = await run<PageRow>(table, pageOf(query, isFar));
       return readPage<Resource>(rows, request);
     },
   };
