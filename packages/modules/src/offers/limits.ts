@@ -14,7 +14,7 @@ export const offerLimits = {
   creditGrantsEver: 1000,
 } as const;
 
-/** Whether the time of a price is over, or another one has taken its place. */
+/** Whether the time of a price is over, or nothing about it changes any more. */
 export const hasEnded = ({ is_final, end_date }: PriceRecord, at: Instant): boolean =>
   is_final || (end_date !== null && end_date <= at);
 
@@ -32,10 +32,17 @@ function refuseMoreThan(limit: number, count: number, what: string): void {
   });
 }
 
-/** Throws 400 when an offer would have too many prices. */
-export function refuseTooManyPrices({ prices }: Offer, added: number, at: Instant): void {
-  const current = prices.filter((price) => !hasEnded(price, at)).length;
-  refuseMoreThan(offerLimits.prices, current + added, 'prices in force');
+/**
+ * Throws 400 when an offer would have too many prices: so many are `added`, and so many of those that
+ * are in force or will be are `replaced` by them.
+ */
+export function refuseTooManyPrices(
+  { prices }: Offer,
+  { added, replaced }: { readonly added: number; readonly replaced: number },
+  at: Instant,
+): void {
+  const current = prices.filter((price) => willBeInForce(price, at)).length;
+  refuseMoreThan(offerLimits.prices, current + added - replaced, 'prices in force or to come');
   refuseMoreThan(offerLimits.pricesEver, prices.length + added, 'prices, ended ones included');
 }
 

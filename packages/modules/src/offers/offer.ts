@@ -3,6 +3,7 @@ import {
   type EventOf,
   existing,
   invariant,
+  type Stamp,
   type Stamped,
   type UniqueValue,
 } from '@counterfoil/kernel';
@@ -157,7 +158,27 @@ function withPrice(state: Offer, event: Stamped<PriceEvent>): Offer {
     return { ...state, prices: prices.concat(priceAfter(null, event)), made: state.made + 1 };
   }
   const price = priceAfter(recordWith(prices, event.data.id), event);
-  return { ...state, prices: withRecord(prices, price) };
+  return { ...state, prices: withoutPast(withRecord(prices, price), price, event.stamp) };
+}
+
+/**
+ * The prices of one chain hold their lookup_key together. When something happens to one of them, those
+ * whose time is over let go of it; decisions have no other clock.
+ */
+function withoutPast(
+  prices: readonly PriceRecord[],
+  { id, parent_price_id }: PriceRecord,
+  { occurred_at }: Stamp,
+): readonly PriceRecord[] {
+  const chain = parent_price_id ?? id;
+  const isPast = (price: PriceRecord): boolean =>
+    (price.parent_price_id ?? price.id) === chain &&
+    price.id !== id &&
+    !price.is_final &&
+    price.end_date !== null &&
+    price.end_date <= occurred_at;
+  if (!prices.some(isPast)) return prices;
+  return prices.map((price) => (isPast(price) ? { ...price, is_final: true } : price));
 }
 
 function withEntitlement(state: Offer, event: Stamped<EntitlementEvent>): Offer {

@@ -10,14 +10,14 @@ import {
   laterOf,
   type MeterId,
   type PriceId,
-  Problem,
   sequencedId,
   withChanges,
 } from '@counterfoil/kernel';
 import { hasEnded, refuseTooManyPrices } from './limits.ts';
-import { type Offer, type OfferEvent, priceKeyTaken } from './offer.ts';
+import type { Offer, OfferEvent } from './offer.ts';
 import { type OfferDecision, type Owner, writableChild, writableOffer } from './owner.ts';
 import type { Figures, Labels, PriceData, PriceRecord } from './price.ts';
+import { chainOf, refuseEqualKeys, refuseOverlap } from './price-chain.ts';
 import {
   asksForFigures,
   createdFigures,
@@ -76,41 +76,22 @@ export const createPrices =
   (owner: Owner, drafts: readonly PriceDraft[], pointers: readonly string[]): OfferDecision =>
   (state, at) => {
     const offer = writableOffer(state, owner);
-    refuseTooManyPrices(offer, drafts.length, at);
+    refuseTooManyPrices(offer, { added: drafts.length, replaced: 0 }, at);
     refuseEqualKeys(offer, drafts, pointers);
     return drafts.map((draft, index) => {
+      const { parent_price_id: chain, end_date } = draft;
       const start_date = draft.start_date ?? at;
-      if (draft.end_date !== null && draft.end_date <= start_date) {
+      if (end_date !== null && end_date <= start_date) {
         throw invalidField(`${pointers[index]}/end_date`, 'must be after start_date');
+      }
+      const pointer = `${pointers[index]}/start_date`;
+      if (chain !== null) {
+        refuseOverlap(offer, chain, { id: null, start_date, end_date, at, pointer });
       }
       const id = sequencedId('price', at, owner.entity_id, offer.made + index);
       return { type: 'PriceCreated', data: { ...draft, id, start_date } };
     });
   };
-
-/**
- * Equal keys inside one offer are told apart here; those of other offers are reserved (see
- * `offer.unique`).
- */
-function refuseEqualKeys(
-  { prices }: Offer,
-  asked: readonly { readonly lookup_key: string | null }[],
-  pointers: readonly string[],
-): void {
-  const taken = new Set(
-    prices.filter(({ is_final }) => !is_final).map((price) => price.lookup_key),
-  );
-  for (const [index, { lookup_key }] of asked.entries()) {
-    if (lookup_key === null) continue;
-    if (taken.has(lookup_key)) {
-      const pointer = `${pointers[index] ?? ''}/lookup_key`;
-      throw new Problem('already_exists', priceKeyTaken(lookup_key), {
-        errors: [{ pointer, message: 'is the lookup_key of another price' }],
-      });
-    }
-    taken.add(lookup_key);
-  }
-}
 
 /**
  * Edits the labels of a price in place; any figure that differs ends it instead and starts another
@@ -129,11 +110,12 @@ export const updatePrice =
       group_id: group_id as GroupId | null | undefined,
       metadata,
     });
-    if (state && labels.lookup_key)
-      refuseEqualKeys(state, [{ lookup_key: labels.lookup_key }], ['']);
+    if (state && labels.lookup_key) {
+      const asked = { lookup_key: labels.lookup_key, parent_price_id: chainOf(price) };
+      refuseEqualKeys(state, [asked], ['']);
+    }
     const figures = asksForFigures(request) ? repricedFigures(price, request) : null;
     if (state && figures && differs(price, figures)) {
-      refuseTooManyPrices(state, 0, at);
       return repriced(state, price, { figures, labels, from: startOf(price, request, at) }, at);
     }
     if (request.effective_from !== undefined && !figures) {
@@ -177,21 +159,24 @@ interface Repricing {
   readonly from: Instant;
 }
 
+/** The price goes on until the other one begins. Until then it may still be edited. */
 function repriced(
-  { made }: Offer,
+  offer: Offer,
   price: PriceRecord,
   { figures, labels, from }: Repricing,
   at: Instant,
 ): OfferEvent[] {
+  const is_final = from <= laterOf(at, price.start_date);
+  refuseTooManyPrices(offer, { added: 1, replaced: is_final ? 1 : 0 }, at);
   const successor: PriceData = {
     ...withChanges<PriceData>(dataOf(price), labels),
     ...figures,
-    id: sequencedId('price', at, price.entity_id, made),
+    id: sequencedId('price', at, price.entity_id, offer.made),
     parent_price_id: price.parent_price_id ?? price.id,
     start_date: from,
   };
   return [
-    { type: 'PriceEnded', data: { id: price.id, end_date: from, is_final: true } },
+    { type: 'PriceEnded', data: { id: price.id, end_date: from, is_final } },
     { type: 'PriceCreated', data: successor },
   ];
 }
@@ -223,5 +208,9 @@ export const endPrice =
     const end = endDate ?? laterOf(at, start_date);
     const isFinal = end <= laterOf(at, start_date);
     if (!isFinal && end === end_date) return [];
+    if (state && !isFinal) {
+      const time = { id, start_date, end_date: end, at, pointer: '/end_date' };
+      refuseOverlap(state, chainOf(price), time);
+    }
     return [{ type: 'PriceEnded', data: { id, end_date: end, is_final: isFinal } }];
   };

@@ -87,8 +87,8 @@ export const priceEvents = {
   PriceCreated: priceData,
   PriceUpdated: z.object({ id: referenceSchema('price'), changes: labels.partial() }),
   /**
-   * `is_final`: nothing about the price changes any more, because its time is over or another price
-   * follows it. Its lookup_key is free.
+   * `is_final`: nothing about the price changes any more, because its time is over. Its lookup_key is
+   * free, unless another price of its chain has it.
    */
   PriceEnded: z.object({
     id: referenceSchema('price'),
