@@ -93,8 +93,6 @@ class Reader {
   readonly #succeeded: () => void;
   readonly #onMoved: (position: ReadPosition) => void;
   #position: ReadPosition;
-  /** How far the endpoints were up to date when last looked at. */
-  #endpointsAt = -1n;
   isWaiting = false;
 
   constructor(
@@ -165,11 +163,10 @@ class Reader {
   /** Returns once the endpoints are as far as the messages, or when the signal aborts. */
   async #waitForEndpoints(messages: readonly PublicMessage[]): Promise<void> {
     const needed = messages.at(-1)?.position ?? 0n;
-    while (this.#endpointsAt < needed && !this.#signal.aborted) {
-      this.#endpointsAt = await endpointsPosition(this.#connection);
-      this.isWaiting = this.#endpointsAt < needed;
+    do {
+      this.isWaiting = (await endpointsPosition(this.#connection)) < needed;
       if (this.isWaiting) await sleep(behindMs, this.#signal);
-    }
+    } while (this.isWaiting && !this.#signal.aborted);
   }
 
   /** Stores the deliveries of the first messages. Gives of how many. */
@@ -181,6 +178,10 @@ class Reader {
       const taken = messages.slice(0, Math.max(1, Math.floor(deliveriesMaximum / targets.length)));
       const deliveries = await this.#insert(taken, targets);
       const position = taken.at(-1) ?? this.#position;
+      // Looked at last: endpoints that were read while they were being filled anew may not be all.
+      if ((await endpointsPosition(this.#connection)) < position.position) {
+        throw new Error('The read model of endpoints has gone back while messages were matched.');
+      }
       await movePosition(this.#connection, this.#position, position);
       return { taken, deliveries, position };
     });

@@ -171,6 +171,14 @@ test('messages wait until the read model is as far as they are', async (context)
   await world.setReadModelPosition('1000000000000');
   await receiver.count(1);
   assert.equal(receiver.ids(), [message], 'the endpoint that came with the read model got it');
+  // A read model that is lost later is noticed as well.
+  await world.setReadModelPosition('1');
+  const next = await world.publish({ environment });
+  await eventually('waiting again', () => worker.status().fanOut.isWaiting);
+  assert.equal(await world.states(late.id), ['delivered']);
+  await world.setReadModelPosition('1000000000000');
+  await receiver.count(2);
+  assert.equal(receiver.ids(), [message, next]);
 });
 
 test('a stream that was made anew is read again without sending anything twice', async (context) => {
