@@ -4,6 +4,7 @@ import {
   followRecords,
   type Keeper,
   type Log,
+  type Metrics,
 } from '@counterfoil/engine';
 import { eventSubscription, readerOf, type Subscription } from '@counterfoil/modules';
 
@@ -14,6 +15,7 @@ interface KeepOptions {
   readonly store: EventStore;
   readonly broker: EventBroker;
   readonly log: Log;
+  readonly metrics?: Metrics;
 }
 
 /**
@@ -21,7 +23,7 @@ interface KeepOptions {
  * are out of date and removes those of deleted subscriptions. Doing it twice changes nothing, so
  * any number of processes may.
  */
-export function keepReaders({ store, broker, log }: KeepOptions): Keeper {
+export function keepReaders({ store, broker, log, metrics }: KeepOptions): Keeper {
   let wanted: readonly Subscription[] = [];
   const removed = new Set<string>();
   let running: Promise<void> = Promise.resolve();
@@ -64,6 +66,7 @@ export function keepReaders({ store, broker, log }: KeepOptions): Keeper {
     store,
     aggregate: eventSubscription,
     log,
+    ...(metrics ? { metrics } : {}),
     onChange: (subscriptions) => {
       wanted = subscriptions.filter((subscription) => subscription !== null);
       look();
@@ -71,6 +74,7 @@ export function keepReaders({ store, broker, log }: KeepOptions): Keeper {
   });
   const timer = setInterval(look, lookMilliseconds);
   return {
+    check: () => following.check(),
     async stop() {
       isStopped = true;
       clearInterval(timer);

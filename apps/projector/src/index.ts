@@ -1,5 +1,6 @@
 import {
   categoryPrefix,
+  connectEdge,
   connectNats,
   createLog,
   createMetrics,
@@ -7,6 +8,7 @@ import {
   createStreams,
   type EventStore,
   type HealthCheck,
+  type Keeper,
   type Log,
   type Metrics,
   type Module,
@@ -26,10 +28,11 @@ import {
   startVerification,
   type Verification,
 } from '@counterfoil/engine';
-import { modules } from '@counterfoil/modules';
+import { modules, secretsFrom } from '@counterfoil/modules';
 import { checkpointFindings, createCheckpointCheck } from './checkpoint-check.ts';
 import { startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
+import { keepAccess } from './event-access.ts';
 import { keepReaders } from './event-subscriptions.ts';
 import { relayCheckpoint } from './relay-checkpoint.ts';
 
@@ -74,13 +77,15 @@ export const startProjectorApp = (
     const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
     const tools: Tools = { config, started, store, slices, log, metrics };
     const projector = project(tools);
-    const relay = await publish(tools, projector);
+    const { relay, readers } = await publish(tools, projector);
+    await admit(tools);
     const verification = keepOrder(tools, projector);
     const server = createServiceServer({
       health: [
         ...health,
         { name: 'event_store', required: true, check: () => store.ping() },
         { name: 'projections', required: true, check: () => projector.check() },
+        { name: 'event_subscriptions', required: true, check: () => readers.check() },
         { name: 'verification', required: true, check: () => verification.check() },
         { name: 'relay', required: false, check: async () => assertNoError(relay.status().error) },
       ],
@@ -115,17 +120,27 @@ function project({ config, started, store, slices, log, metrics }: Tools): Proje
 async function publish(
   { config, started, store, slices, log, metrics }: Tools,
   projector: Projector,
-): Promise<Relay> {
+): Promise<{ readonly relay: Relay; readonly readers: Keeper }> {
   const address = { url: config.NATS_URL, name: 'counterfoil relay' };
   const nats = started.add(await connectNats({ ...address, log, metrics }), close);
   const checkpoint = started.add(relayCheckpoint(config.DATABASE_URL), close);
-  started.add(keepReaders({ store, broker: natsBroker(nats, log), log }), stop);
+  const readers = keepReaders({ store, broker: natsBroker(nats, log), log, metrics });
+  started.add(readers, stop);
   const publishers = slices.flatMap((slice) => slice.publishers);
   const projected = behind(projector);
-  return started.add(
-    startRelay({ store, nats, publishers, projected, checkpoint, log, metrics }),
-    stop,
-  );
+  const relay = startRelay({ store, nats, publishers, projected, checkpoint, log, metrics });
+  return { relay: started.add(relay, stop), readers };
+}
+
+/** Keeps the credentials of downstream systems at the NATS edge, where there is one. */
+async function admit({ config, started, store, log }: Tools): Promise<void> {
+  const { NATS_EDGE_URL: url, COUNTERFOIL_SECRET_KEY: secretKey } = config;
+  if (url === undefined) return;
+  if (secretKey === undefined) throw new Error('NATS_EDGE_URL needs COUNTERFOIL_SECRET_KEY.');
+  const { edgeSeed: seed } = secretsFrom(secretKey);
+  const address = { url, publicUrl: undefined, name: 'counterfoil projector' };
+  const edge = started.add(await connectEdge({ ...address, seed, log }), close);
+  started.add(keepAccess({ store, edge: edge.events, log }), stop);
 }
 
 /** What has to happen from time to time: due work, checkpoints and verification. */
