@@ -13,7 +13,7 @@ import {
   type TargetPolicy,
 } from '@counterfoil/modules';
 import { z } from 'zod';
-import type { Retention } from './upkeep-store.ts';
+import type { Retention } from './retention.ts';
 
 /** What the worker is started with. */
 export interface WebhooksConfig {

@@ -22,6 +22,7 @@ import { createLogWriter, type LogWriter } from './log-writer.ts';
 import type { Loop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
+import { startRetention } from './retention.ts';
 import { startTasks } from './tasks.ts';
 import { startReports, startUpkeep } from './upkeep.ts';
 import { sleep } from './wake.ts';
@@ -145,17 +146,26 @@ function startWorker({ config, nats, store, endpoints, log, metrics }: WorkerOpt
   const recorder = startRecorder({ ...loop('recorder'), signal: recording.signal }, notify);
   const dispatcher = startDispatcher({ ...config, ...loop('dispatcher'), sender, recorder });
   const fanOut = startFanOut({ ...loop('fan-out'), nats, onDeliveries: notify });
-  const often = { intervalMs: config.upkeepMs, retention: config.retention, writer, onDue: notify };
+  const often = { intervalMs: config.upkeepMs, writer, onDue: notify };
   const upkeep = startUpkeep({ ...loop('upkeep'), ...often });
   const reports = startReports({ ...loop('reports'), ...often });
+  const retention = startRetention({
+    ...loop('retention'),
+    intervalMs: retentionPasses * config.upkeepMs,
+    retention: config.retention,
+    onDue: notify,
+  });
   const tasks = startTasks({
     ...loop('tasks'),
     intervalMs: config.upkeepMs,
     onDeliveries: notify,
   });
-  const loops = [fanOut.loop, dispatcher.loop, recorder.loop, upkeep, reports, tasks];
+  const loops = [fanOut.loop, dispatcher.loop, recorder.loop, upkeep, retention, reports, tasks];
   return { sender, fanOut, dispatcher, recorder, loops, taking, recording };
 }
+
+/** Passes of upkeep between two looks for what is old, when there is little of it. */
+const retentionPasses = 30;
 
 const drainMs = 1_000;
 /** Beyond the longest attempt: for a database that is slow to take the outcomes. */

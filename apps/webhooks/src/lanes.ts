@@ -135,3 +135,36 @@ async function startGuard(connection: Connection, lanes: readonly Lane[]): Promi
     { name: 'webhook_start_guard' },
   );
 }
+
+/** Stuck lanes that are found at once at most. */
+const stuckMaximum = 500;
+
+/**
+ * Lanes in which deliveries wait although none is due or under way. Every change of the queue is one
+ * transaction, so a lane that looks like that to a single statement is like that.
+ */
+export async function stuckLanes(connection: Connection): Promise<readonly Lane[]> {
+  const { rows } = await connection.query<Lane>(
+    `with recursive open_lane (endpoint_id, lane) as (
+       (select endpoint_id, lane from counterfoil.webhook_deliveries
+         where state in ('pending', 'waiting', 'sending') and lane is not null
+         order by endpoint_id, lane limit 1)
+       union all
+       select later.endpoint_id, later.lane
+         from open_lane previous
+        cross join lateral (
+          select endpoint_id, lane from counterfoil.webhook_deliveries
+           where state in ('pending', 'waiting', 'sending') and lane is not null
+             and (endpoint_id, lane) > (previous.endpoint_id, previous.lane)
+           order by endpoint_id, lane limit 1) later
+     )
+     select endpoint_id as "endpointId", lane from open_lane
+      where not exists (select from counterfoil.webhook_deliveries d
+                         where d.endpoint_id = open_lane.endpoint_id and d.lane = open_lane.lane
+                           and d.state in ('pending', 'sending') offset 0)
+      limit ${stuckMaximum}`,
+    [],
+    { name: 'webhook_stuck_lanes' },
+  );
+  return rows;
+}

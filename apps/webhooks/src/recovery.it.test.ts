@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { connect } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startProcess } from './test-process.ts';
 import { type Receiver, startReceiver } from './test-receiver.ts';
 import { eventually, World } from './test-world.ts';
-import { removeOld } from './upkeep-store.ts';
 
 const test = suite<{ world: World; receiver: Receiver; environment: string }>('recovery');
 
@@ -215,42 +213,6 @@ test('a lost database session is replaced', async (context) => {
   await eventually('no errors', () =>
     Object.values(worker.status().errors).every((error) => error === null),
   );
-});
-
-test('what is old is removed, and nothing else', async (context) => {
-  const { world, receiver, environment } = context;
-  const { id } = await world.addEndpoint({ url: receiver.url, environment_id: environment });
-  const worker = await world.startWorker();
-  await world.publish({ environment });
-  await world.publish({ environment });
-  await delivered(world, id, 2);
-  await worker.stop();
-  const retention = { attemptDays: 30, messageDays: 90 };
-  const connection = await connect(world.databaseUrl, { application: 'test' });
-  try {
-    assert.is(await removeOld(connection, retention), 0);
-    await world.query(
-      `update counterfoil.webhook_attempts set recorded_at = now() - interval '31 days'
-        where delivery_id = (select min(id) from counterfoil.webhook_deliveries
-                              where endpoint_id = $1)`,
-      [id],
-    );
-    assert.is(await removeOld(connection, retention), 1);
-    await world.query(
-      `update counterfoil.webhook_messages set created_at = now() - interval '91 days'
-        where event_id = (select min(event_id) from counterfoil.webhook_messages)`,
-    );
-    const [{ count } = { count: '' }] = await world.query<{ count: string }>(
-      'select count(*) from counterfoil.webhook_messages',
-    );
-    assert.is(await removeOld(connection, retention), 1);
-    const [left] = await world.query<{ count: string }>(
-      'select count(*) from counterfoil.webhook_messages',
-    );
-    assert.is(Number(left?.count), Number(count) - 1);
-  } finally {
-    await connection.close();
-  }
 });
 
 test.run();

@@ -2,8 +2,6 @@ import type { Connection } from '@counterfoil/engine';
 
 /** Rows that one pass changes or removes at most, so that no pass holds others up for long. */
 const passMaximum = 1_000;
-/** A message goes with all its deliveries and their attempts, which may be many. */
-const messagePassMaximum = 100;
 
 /**
  * Gives deliveries back whose worker has not been heard of within the lease. The attempt stays on
@@ -80,34 +78,6 @@ export async function dropUnwanted(connection: Connection): Promise<number> {
     { name: 'webhook_drop_unwanted' },
   );
   return count;
-}
-
-/** How long things are kept, in days. */
-export interface Retention {
-  readonly attemptDays: number;
-  /** Messages go with their deliveries, finished or not. */
-  readonly messageDays: number;
-}
-
-/** Removes attempts and messages that are older than they are to be kept. Returns how many. */
-export async function removeOld(connection: Connection, retention: Retention): Promise<number> {
-  const attempts = await connection.query(
-    `delete from counterfoil.webhook_attempts
-      where ctid = any (array (
-        select ctid from counterfoil.webhook_attempts
-         where recorded_at < now() - $1 * interval '1 day' limit ${passMaximum}))`,
-    [retention.attemptDays],
-    { name: 'webhook_remove_attempts' },
-  );
-  const messages = await connection.query(
-    `delete from counterfoil.webhook_messages
-      where event_id in (select event_id from counterfoil.webhook_messages
-                          where created_at < now() - $1 * interval '1 day'
-                          order by created_at limit ${messagePassMaximum})`,
-    [retention.messageDays],
-    { name: 'webhook_remove_messages' },
-  );
-  return attempts.count + messages.count;
 }
 
 /** How much is in the queue. */

@@ -6,18 +6,11 @@ import { type Loop, type LoopOptions, startLoop, type Turn } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { withQueueLock } from './queue-lock.ts';
 import { waitForReadModel } from './read-model.ts';
-import {
-  dropUnwanted,
-  type Retention,
-  readFigures,
-  reclaimExpired,
-  removeOld,
-} from './upkeep-store.ts';
+import { dropUnwanted, readFigures, reclaimExpired } from './upkeep-store.ts';
 import { sleep } from './wake.ts';
 
 export interface UpkeepOptions extends LoopOptions {
   readonly metrics: WorkerMetrics;
-  readonly retention: Retention;
   readonly breaker: BreakerPolicy;
   readonly writer: LogWriter;
   /** Milliseconds between two passes. */
@@ -26,9 +19,9 @@ export interface UpkeepOptions extends LoopOptions {
   readonly onDue: () => void;
 }
 
-/** Passes between two looks at the length of the queue and at what is old. */
+/** Passes between two looks at the length of the queue, and at what has been held back for long. */
 const passesPerFigures = 5;
-const passesPerRetention = 30;
+const passesPerHeldBack = 30;
 
 /**
  * Starts to write what the log has to know: endpoints that are disabled, messages that were given
@@ -59,7 +52,7 @@ export function startUpkeep(options: UpkeepOptions): Loop {
 }
 
 async function runPass(
-  { metrics, retention, breaker, onDue }: UpkeepOptions,
+  { metrics, breaker, onDue }: UpkeepOptions,
   { connection }: Turn,
   pass: number,
 ): Promise<void> {
@@ -71,7 +64,6 @@ async function runPass(
   });
   if (reclaimed + overtaking > 0) onDue();
   if (pass % passesPerFigures === 0) metrics.queue(await readFigures(connection));
-  if (pass % passesPerRetention !== 0) return;
-  await removeOld(connection, retention);
+  if (pass % passesPerHeldBack !== 0) return;
   await withQueueLock(connection, 'queue', () => expireHeldBack(connection, breaker));
 }
