@@ -9,11 +9,13 @@ export const projectorConfigSchema = z.object({
   EVENTSTORE_URL: z.string().min(1),
   DATABASE_URL: z.string().min(1),
   NATS_URL: z.string().min(1),
+  /** With it, credentials of downstream systems are kept there. */
+  NATS_EDGE_URL: z.string().min(1).optional(),
   HOST: z.string().default('127.0.0.1'),
   /** Where /healthz, /readyz and /metrics are served. */
   HEALTH_PORT: port.default(0),
   LOG_LEVEL: z.enum(logLevels).default('info'),
-  /** Without it no checkpoints are taken: they could not be signed. */
+  /** Without it no checkpoints are taken, and none of the credentials: they could not be signed. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule).optional(),
   CHECKPOINT_INTERVAL_SECONDS: z.coerce.number().int().min(1).max(604_800).default(3_600),
   VERIFICATION_INTERVAL_SECONDS: z.coerce.number().int().min(1).max(604_800).default(3_600),

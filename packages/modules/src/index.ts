@@ -1,4 +1,4 @@
-import type { EventBroker, Module, OperationalReads } from '@counterfoil/engine/define';
+import type { EventBroker, EventEdge, Module, OperationalReads } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/index.ts';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
@@ -78,6 +78,8 @@ export interface ModulesOptions {
   readonly operationalReads?: OperationalReads;
   /** Left out where there is no broker to ask. */
   readonly broker?: EventBroker | undefined;
+  /** Left out where downstream systems get no credentials. */
+  readonly edge?: EventEdge | undefined;
 }
 
 const withoutSecrets = (): never => {
@@ -123,7 +125,7 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
 
 /** All slices. Those that are about events of others come last. */
 export function modules(options: ModulesOptions): readonly Module[] {
-  const { secrets, targetPolicy, operationalReads, broker } = options;
+  const { secrets, targetPolicy, operationalReads, broker, edge } = options;
   const business = businessModules(options);
   const publishersOf = (slices: readonly Module[]) =>
     slices.flatMap(({ publishers }) => publishers);
@@ -137,6 +139,7 @@ export function modules(options: ModulesOptions): readonly Module[] {
   const following = events({
     publishers: published,
     broker: broker ?? noBroker,
+    edge: edge ?? null,
   });
   return [...business, delivery, following];
 }

@@ -7,11 +7,20 @@ import {
   createLog,
   createStreams,
   type EventStore,
+  edgeConfiguration,
+  edgeKeys,
   openEventStore,
   systemContext,
 } from '@counterfoil/engine';
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
-import { type LocalServer, startEventStore, startNats, startPostgres } from '@counterfoil/local';
+import {
+  type LocalNats,
+  type LocalServer,
+  startEventStore,
+  startNats,
+  startNatsEdge,
+  startPostgres,
+} from '@counterfoil/local';
 import { firstTenant, modules, secretsFrom } from '@counterfoil/modules';
 import { startProjectorApp } from '@counterfoil/projector';
 import { startWebhooks, type WebhooksConfig, webhooksDefaults } from '@counterfoil/webhooks';
@@ -27,7 +36,14 @@ export interface TestTenant extends Caller {
 }
 
 /** The parts of the service, each of which can be away for a while. */
-export type PartName = 'eventStore' | 'postgres' | 'nats' | 'projector' | 'webhooks' | 'api';
+export type PartName =
+  | 'eventStore'
+  | 'postgres'
+  | 'nats'
+  | 'natsEdge'
+  | 'projector'
+  | 'webhooks'
+  | 'api';
 
 /** The whole service on throw-away servers. Everything is real; only fsync of Postgres is off. */
 export interface Stack {
@@ -35,6 +51,7 @@ export interface Stack {
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  readonly natsEdgeUrl: string;
   readonly secretKey: string;
   /** Where the servers keep their data. */
   readonly directory: string;
@@ -76,7 +93,7 @@ async function openStack(options: StackOptions, opened: Openings): Promise<Stack
     rmSync(path, { recursive: true, force: true }),
   );
   const secretKey = randomBytes(32).toString('hex');
-  const servers = await startServers(directory, opened);
+  const servers = await startServers(directory, secretKey, opened);
   const { EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl } = servers.urls;
   const store = opened.add(openEventStore({ url: eventStoreUrl }), (opening) => opening.close());
   const applications = await startApplications(servers.urls, secretKey, options, opened);
@@ -91,6 +108,7 @@ async function openStack(options: StackOptions, opened: Openings): Promise<Stack
     eventStoreUrl,
     databaseUrl,
     natsUrl: servers.urls.NATS_URL,
+    natsEdgeUrl: servers.urls.NATS_EDGE_URL,
     secretKey,
     directory,
     store,
@@ -121,10 +139,11 @@ interface Urls {
   readonly EVENTSTORE_URL: string;
   readonly DATABASE_URL: string;
   readonly NATS_URL: string;
+  readonly NATS_EDGE_URL: string;
 }
 
 /** The servers. Each comes back on its port and folder, so that its address stays the same. */
-async function startServers(directory: string, opened: Openings) {
+async function startServers(directory: string, secretKey: string, opened: Openings) {
   const place = (name: string, former: { readonly port: number } | null) => ({
     directory: join(directory, name),
     ...(former ? { port: former.port } : {}),
@@ -134,19 +153,37 @@ async function startServers(directory: string, opened: Openings) {
     open<LocalServer>(opened, (former) =>
       startPostgres({ ...place('postgres', former), durable: false }),
     ),
-    open<LocalServer>(opened, (former) => startNats(place('nats', former))),
+    open<LocalNats>(opened, (former) =>
+      startNats({ ...place('nats', former), ...(former ? { leafPort: former.leafPort } : {}) }),
+    ),
   ] as const;
   // One that fails must not leave behind another one that is still coming up.
   await Promise.allSettled(starting);
   const [eventStore, postgres, nats] = await Promise.all(starting);
+  const edge = await open<LocalServer>(opened, (former) =>
+    startNatsEdge({
+      ...place('nats-edge', former),
+      configuration: (at) =>
+        edgeConfiguration(edgeKeys(secretsFrom(secretKey).edgeSeed), {
+          ...at,
+          leafUrl: `nats-leaf://127.0.0.1:${nats.first.leafPort}`,
+        }),
+    }),
+  );
   const urls: Urls = {
     EVENTSTORE_URL: eventStore.first.url,
     DATABASE_URL: postgres.first.url,
     NATS_URL: nats.first.url,
+    NATS_EDGE_URL: edge.first.url,
   };
   return {
     urls,
-    parts: { eventStore: eventStore.part, postgres: postgres.part, nats: nats.part },
+    parts: {
+      eventStore: eventStore.part,
+      postgres: postgres.part,
+      nats: nats.part,
+      natsEdge: edge.part,
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type EdgeKeys, edgeConfiguration } from '@counterfoil/engine';
 import {
   type Kept,
   type LocalServer,
@@ -6,6 +7,7 @@ import {
   rememberedPorts,
   startEventStore,
   startNats,
+  startNatsEdge,
   startPostgres,
   superviseServer,
 } from '@counterfoil/local';
@@ -16,6 +18,8 @@ const restart = { initialDelayMs: 200, maxDelayMs: 5_000 } as const;
 /** The three servers: those that the settings name, and local ones for the others. */
 export interface Servers {
   readonly urls: ServerUrls;
+  /** Undefined beside a NATS that the settings name, unless they name an edge too. */
+  readonly natsEdgeUrl: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -23,9 +27,11 @@ export interface Servers {
 export async function startServers(
   settings: Settings,
   folder: string,
+  edgeKeys: EdgeKeys,
   log: LogFile,
 ): Promise<Servers> {
-  const ports = await rememberedPorts(folder, ['eventStore', 'postgres', 'nats']);
+  const names = ['eventStore', 'postgres', 'nats', 'natsLeaf', 'natsEdge'] as const;
+  const ports = await rememberedPorts(folder, names);
   const started: Kept<LocalServer>[] = [];
   const local = async (
     given: string | undefined,
@@ -37,7 +43,8 @@ export async function startServers(
     started.push(kept);
     return (await kept.ready).url;
   };
-  const [eventStoreUrl, databaseUrl, natsUrl] = await Promise.all([
+  const hasLocalEdge = !settings.NATS_URL && !settings.NATS_EDGE_URL;
+  const [eventStoreUrl, databaseUrl, natsUrl, localEdgeUrl] = await Promise.all([
     local(settings.EVENTSTORE_URL, 'event store', () =>
       startEventStore({ directory: join(folder, 'eventstore'), port: ports.eventStore }),
     ),
@@ -45,11 +52,25 @@ export async function startServers(
       startPostgres({ directory: join(folder, 'postgres'), port: ports.postgres }),
     ),
     local(settings.NATS_URL, 'nats', () =>
-      startNats({ directory: join(folder, 'nats'), port: ports.nats }),
+      startNats({ directory: join(folder, 'nats'), port: ports.nats, leafPort: ports.natsLeaf }),
     ),
+    hasLocalEdge
+      ? local(undefined, 'nats edge', () =>
+          startNatsEdge({
+            directory: join(folder, 'nats-edge'),
+            port: ports.natsEdge,
+            configuration: (place) =>
+              edgeConfiguration(edgeKeys, {
+                ...place,
+                leafUrl: `nats-leaf://127.0.0.1:${ports.natsLeaf}`,
+              }),
+          }),
+        )
+      : undefined,
   ]);
   return {
     urls: { eventStoreUrl, databaseUrl, natsUrl },
+    natsEdgeUrl: settings.NATS_EDGE_URL ?? localEdgeUrl,
     async stop() {
       await Promise.all(started.map((server) => server.stop()));
     },

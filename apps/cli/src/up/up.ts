@@ -3,7 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { edgeKeys } from '@counterfoil/engine';
 import { type DataFolder, DataFolderInUseError, dataFolder, openLogFile } from '@counterfoil/local';
+import { secretsFrom } from '@counterfoil/modules';
 import { seedDemoTenant } from '../seed.ts';
 import {
   type Demo,
@@ -15,7 +17,7 @@ import {
   secretKeyOf,
 } from '../settings.ts';
 import { startApplication } from './applications.ts';
-import { startServers } from './servers.ts';
+import { type Servers, startServers } from './servers.ts';
 
 /** A running installation. */
 export interface Installation {
@@ -47,11 +49,12 @@ export async function startInstallation(settings: Settings): Promise<Installatio
     const log = openLogFile(join(folder.path, 'counterfoil.log'));
     stops.push(async () => log.close());
     const secretKey = keepSecretKey(settings);
-    const servers = await startServers(settings, folder.path, log);
+    const keys = edgeKeys(secretsFrom(secretKey).edgeSeed);
+    const servers = await startServers(settings, folder.path, keys, log);
     stops.push(() => servers.stop());
     const env = {
       SNAPSHOT_FOLDER: join(folder.path, 'snapshots'),
-      ...applicationEnvironment(settings, servers.urls, secretKey),
+      ...applicationEnvironment(settings, servers, secretKey),
     };
     const start = (name: Parameters<typeof startApplication>[0]) => {
       const application = startApplication(name, env, folder, log);
@@ -92,7 +95,7 @@ function keepSecretKey(settings: Settings): string {
 
 const applicationEnvironment = (
   settings: Settings,
-  urls: ServerUrls,
+  { urls, natsEdgeUrl }: Servers,
   secretKey: string,
 ): NodeJS.ProcessEnv => ({
   ...localWebhookPolicy,
@@ -103,6 +106,7 @@ const applicationEnvironment = (
   EVENTSTORE_URL: urls.eventStoreUrl,
   DATABASE_URL: urls.databaseUrl,
   NATS_URL: urls.natsUrl,
+  ...(natsEdgeUrl === undefined ? {} : { NATS_EDGE_URL: natsEdgeUrl }),
   COUNTERFOIL_SECRET_KEY: secretKey,
 });
 

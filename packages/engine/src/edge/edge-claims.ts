@@ -21,7 +21,7 @@ interface Claims {
   readonly nats: Readonly<Record<string, unknown>> & { readonly type: string };
 }
 
-function encodeClaims(signer: Nkey, { nats, ...claims }: Claims): string {
+export function encodeClaims(signer: Nkey, { nats, ...claims }: Claims): string {
   const content = { ...claims, iss: signer.publicKey, nats: { ...nats, version: 2 } };
   const jti = createHash('sha256').update(JSON.stringify(content)).digest('base64url');
   const head = encodeJson({ typ: 'JWT', alg: 'ed25519-nkey' });
@@ -203,7 +203,7 @@ export function readerCredentials(
   return credentialsText(user, claims);
 }
 
-const credentialsText = ({ seed }: Nkey, claims: string): string =>
+export const credentialsText = ({ seed }: Nkey, claims: string): string =>
   `-----BEGIN NATS USER JWT-----
 ${claims}
 ------END NATS USER JWT------

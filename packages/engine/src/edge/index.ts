@@ -1,4 +1,3 @@
-export { brokerDomain, systemCredentials } from './edge-claims.ts';
+export { connectEdge, type Edge } from './connect-edge.ts';
 export { type EdgePlace, edgeConfiguration } from './edge-configuration.ts';
 export { type EdgeKeys, edgeKeys } from './edge-keys.ts';
-export { natsEdge } from './nats-edge.ts';

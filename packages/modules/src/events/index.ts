@@ -1,4 +1,10 @@
-import { type EventBroker, module, type Publisher } from '@counterfoil/engine/define';
+import {
+  type EventBroker,
+  type EventEdge,
+  module,
+  type Publisher,
+} from '@counterfoil/engine/define';
+import { credentialRoutes } from './credential-routes.ts';
 import { eventTypesOf } from './event-type.ts';
 import { eventRoutes } from './routes.ts';
 import { eventSubscription } from './subscription.ts';
@@ -8,6 +14,7 @@ import { subscriptionRoutes } from './subscription-routes.ts';
 export { asyncApiDocument } from './async-api.ts';
 export { bodySchemas, type EventTypes, eventTypesOf } from './event-type.ts';
 export {
+  accessOf,
   eventSubscription,
   readerOf,
   type Subscription,
@@ -18,20 +25,25 @@ interface EventsOptions {
   /** Of all other slices: what they publish is what can be read here. */
   readonly publishers: readonly Publisher[];
   readonly broker: EventBroker;
+  /** Null where systems get no credentials. */
+  readonly edge: EventEdge | null;
 }
 
 /** What happens, for those who ask for it: the feed, subscriptions, the types of events. */
-export const events = ({ publishers, broker }: EventsOptions) =>
+export const events = ({ publishers, broker, edge }: EventsOptions) =>
   module({
     name: 'events',
     aggregates: [eventSubscription],
     tables: [subscriptionTable],
     routes: {
       ...eventRoutes(eventTypesOf(publishers), broker),
-      ...subscriptionRoutes(broker),
+      ...subscriptionRoutes(broker, edge),
+      ...credentialRoutes(edge),
     },
     publishers: [],
   });
 
 /** The routes with their exact types, for the typed client. */
-export type EventRoutes = ReturnType<typeof eventRoutes> & ReturnType<typeof subscriptionRoutes>;
+export type EventRoutes = ReturnType<typeof eventRoutes> &
+  ReturnType<typeof subscriptionRoutes> &
+  ReturnType<typeof credentialRoutes>;

@@ -6,7 +6,7 @@ import { subscriptionView } from './subscription-schema.ts';
 /** One row per subscription. */
 export const subscriptionTable = documents(eventSubscription, {
   name: 'event_subscriptions',
-  version: 1,
+  version: 2,
   view: (state) => subscriptionView(existing(state, 'event subscription')),
   columns: { name: { type: 'text', of: ({ name }) => name } },
 });

@@ -1,5 +1,6 @@
 import {
   type EventBroker,
+  type EventEdge,
   entity,
   listShape,
   pageRequest,
@@ -18,6 +19,7 @@ import {
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { tellEdge } from './credential-routes.ts';
 import {
   createSubscription,
   deleteSubscription,
@@ -122,13 +124,13 @@ async function subscribe(
 }
 
 /** The routes of subscriptions. */
-export const subscriptionRoutes = (broker: EventBroker) =>
+export const subscriptionRoutes = (broker: EventBroker, edge: EventEdge | null) =>
   ({
     'POST /events/subscriptions': route({
       summary: 'Subscribe a downstream system to public events on NATS',
       description:
         'Makes a durable consumer whose place NATS keeps. Without a start it begins with the next ' +
-        'event. Access to NATS is given by whoever runs it, and not by this request.',
+        'event. Credentials to read from it are issued by a request of their own.',
       tag,
       status: 201,
       permission: 'event_subscription:write',
@@ -189,7 +191,7 @@ export const subscriptionRoutes = (broker: EventBroker) =>
     }),
 
     'DELETE /events/subscriptions/{id}': route({
-      summary: 'Delete an event subscription and its consumer',
+      summary: 'Delete an event subscription, its consumer and its credentials',
       tag,
       status: 204,
       permission: 'event_subscription:write',
@@ -198,6 +200,7 @@ export const subscriptionRoutes = (broker: EventBroker) =>
         await context.execute(eventSubscription, id, () => deleteSubscription(id));
         // What cannot be removed now is removed by whoever keeps readers in order.
         await broker.removeReader(id).catch(() => undefined);
+        if (edge) await tellEdge(context, edge, id);
         return undefined;
       },
     }),

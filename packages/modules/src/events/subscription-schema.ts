@@ -1,13 +1,14 @@
-import { publicStream } from '@counterfoil/engine/define';
+import { type EventEdge, publicStream } from '@counterfoil/engine/define';
 import {
   instantSchema,
+  invariant,
   recordStampsShape,
   recordStatusSchema,
   requiredTextSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { positionSchema } from './schema.ts';
-import type { Subscription } from './subscription.ts';
+import { accessOf, type Subscription, type SubscriptionCredentials } from './subscription.ts';
 
 const startShape = {
   after_position: positionSchema.optional().meta({ description: 'Events after this position' }),
@@ -60,6 +61,12 @@ const connectionSchema = z.object({
   consumer: z.string().meta({ description: 'Durable pull consumer; acknowledge each message' }),
 });
 
+const credentialsShape = {
+  generation: z.number().int().meta({ description: 'Those of an earlier one are void' }),
+  issued_at: instantSchema,
+  expires_at: instantSchema.optional(),
+} as const;
+
 export const subscriptionSchema = z
   .object({
     ...recordStampsShape,
@@ -69,6 +76,10 @@ export const subscriptionSchema = z
     max_unconfirmed: z.number().int(),
     generation: z.number().int(),
     nats: connectionSchema,
+    credentials: z
+      .object(credentialsShape)
+      .optional()
+      .meta({ description: 'Credentials in force; absent when there are none' }),
   })
   .meta({ id: 'EventSubscription' });
 export type SubscriptionResource = z.output<typeof subscriptionSchema>;
@@ -85,13 +96,69 @@ export const subscriptionStatusSchema = subscriptionSchema
   })
   .meta({ id: 'EventSubscriptionStatus' });
 
+export const issueCredentialsSchema = z
+  .object({
+    expires_at: instantSchema
+      .optional()
+      .meta({ description: 'When NATS stops accepting them; never when absent' }),
+  })
+  .meta({ id: 'IssueEventSubscriptionCredentials' });
+
+export const issuedCredentialsSchema = connectionSchema
+  .extend({
+    ...credentialsShape,
+    urls: z.array(z.string()).meta({
+      description: 'Where they are accepted',
+      example: ['nats://events.example.com:4222'],
+    }),
+    live_subject: z.string().meta({
+      description: 'Events as they happen, at most once, for plain subscribers',
+    }),
+    credentials: z.string().meta({
+      description: 'Content of a .creds file, as every NATS client reads it. Shown here only.',
+    }),
+  })
+  .meta({ id: 'EventSubscriptionCredentials' });
+export type IssuedCredentials = z.output<typeof issuedCredentialsSchema>;
+
+/** Without what is not there. */
+const shownCredentials = ({ generation, issued_at, expires_at }: SubscriptionCredentials) => ({
+  generation,
+  issued_at,
+  ...(expires_at === null ? {} : { expires_at }),
+});
+
+/** New credentials as the API shows them, once. Throws `BrokenInvariant` when there are none. */
+export function credentialsView(subscription: Subscription, edge: EventEdge): IssuedCredentials {
+  const { credentials } = subscription;
+  const access = accessOf(subscription);
+  invariant(credentials && access, `${subscription.id} has no credentials`);
+  return {
+    ...connectionOf(subscription),
+    ...shownCredentials(credentials),
+    urls: [...edge.urls],
+    live_subject: edge.liveSubject(access),
+    credentials: edge.credentialsOf(access),
+  };
+}
+
+const connectionOf = ({ id }: Subscription) => ({ stream: publicStream, consumer: id });
+
 /** The subscription as the API shows it. */
 export function subscriptionView(subscription: Subscription): SubscriptionResource {
-  const { start: _start, unconfirmed_maximum, resource, ...shown } = subscription;
+  const {
+    start: _start,
+    credentials_generation: _generation,
+    credentials,
+    unconfirmed_maximum,
+    resource,
+    ...shown
+  } = subscription;
   return {
     ...shown,
     ...(resource === null ? {} : { resource }),
     max_unconfirmed: unconfirmed_maximum,
-    nats: { stream: publicStream, consumer: subscription.id },
+    nats: connectionOf(subscription),
+    ...(credentials ? { credentials: shownCredentials(credentials) } : {}),
   };
 }

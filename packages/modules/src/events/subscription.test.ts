@@ -1,4 +1,9 @@
-import type { DurableReader, EventBroker, Principal } from '@counterfoil/engine/define';
+import type {
+  DurableReader,
+  EventBroker,
+  Principal,
+  ReaderAccess,
+} from '@counterfoil/engine/define';
 import {
   type EnvironmentId,
   type KeyId,
@@ -9,6 +14,7 @@ import {
 import { callRoute, memoryWorld, pointersOf, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { credentialRoutes } from './credential-routes.ts';
 import { eventSubscription } from './subscription.ts';
 import { subscriptionRoutes } from './subscription-routes.ts';
 import { createSubscriptionSchema } from './subscription-schema.ts';
@@ -47,14 +53,48 @@ function brokerOf({ isAway = false } = {}) {
   return { broker, readers };
 }
 
-function world(options = {}) {
+interface EdgeOptions {
+  readonly isAway?: boolean;
+  readonly withoutEdge?: boolean;
+  /** Happens when the edge is told something for the first time, before it has it. */
+  readonly meanwhile?: () => Promise<unknown>;
+}
+
+/** An edge that remembers what it was told last of each reader; `null`: removed. */
+function edgeOf({ isAway = false, withoutEdge = false, meanwhile }: EdgeOptions) {
+  if (withoutEdge) return null;
+  const told = new Map<string, ReaderAccess | null>();
+  let interrupt = meanwhile;
+  const tell = async (name: string, access: ReaderAccess | null): Promise<void> => {
+    if (isAway) await away();
+    const first = interrupt;
+    interrupt = undefined;
+    await first?.();
+    told.set(name, access);
+  };
+  return {
+    told,
+    urls: ['nats://edge:4222'],
+    liveSubject: () => 'live.x.>',
+    credentialsOf: ({ name, credentials }: ReaderAccess) => `${name} ${credentials?.generation}`,
+    keepAccess: (access: ReaderAccess) => tell(access.name, access),
+    removeAccess: ({ name }: ReaderAccess) => tell(name, null),
+    reconcile: away,
+  };
+}
+
+function world(options: EdgeOptions = {}) {
   const { broker, readers } = brokerOf(options);
   const memory = memoryWorld([eventSubscription]);
-  const routes = subscriptionRoutes(broker);
+  const edge = edgeOf(options);
+  const routes = {
+    ...subscriptionRoutes(broker, edge),
+    ...credentialRoutes(edge),
+  };
   const call = (key: keyof typeof routes, input: object) =>
     // biome-ignore lint/suspicious/noExplicitAny: one caller for all routes of this table.
     callRoute(routes[key], memory.request(principal), input) as Promise<any>;
-  return { readers, call };
+  return { readers, call, edge };
 }
 
 test('a subscription begins where it is told to, by default with what comes next', async () => {
@@ -116,6 +156,79 @@ test('a deleted one stays deleted, and cannot begin anew', async () => {
   assert.is((await rejection(replay)).code, 'not_found');
   const unknown = call('DELETE /events/subscriptions/{id}', { params: { id: `${id}X` } });
   assert.is((await rejection(unknown)).code, 'not_found');
+});
+
+const issue = 'POST /events/subscriptions/{id}/credentials';
+const revoke = 'DELETE /events/subscriptions/{id}/credentials';
+const create = 'POST /events/subscriptions';
+const show = 'GET /events/subscriptions/{id}';
+
+test('credentials replace those before, are told to the edge and shown in one answer only', async () => {
+  const { call, edge } = world();
+  const { id, credentials: none } = await call(create, { body: { name: 'x' } });
+  assert.is(none, undefined);
+  assert.not.ok(edge?.told.has(id), 'without credentials it has no place at the edge');
+  for (const generation of [1, 2]) {
+    const issued = await call(issue, { params: { id } });
+    assert.is(issued.credentials, `${id} ${generation}`);
+    assert.is(issued.generation, generation);
+    assert.is(issued.consumer, id);
+    assert.equal(issued.urls, ['nats://edge:4222']);
+    assert.is(edge?.told.get(id)?.credentials?.generation, generation);
+  }
+  const { credentials } = await call(show, { params: { id } });
+  assert.equal(Object.keys(credentials), ['generation', 'issued_at']);
+});
+
+test('revoked credentials are none, and the next ones are of another generation', async () => {
+  const { call, edge } = world();
+  const { id } = await call(create, { body: { name: 'x' } });
+  await call(revoke, { params: { id } });
+  await call(issue, { params: { id }, body: { expires_at: '2999-01-01T00:00:00Z' } });
+  const told = edge?.told.get(id)?.credentials;
+  assert.is(told?.expiresAt, '2999-01-01T00:00:00.000Z');
+  await call(revoke, { params: { id } });
+  assert.is(edge?.told.get(id)?.credentials, null);
+  assert.is((await call(show, { params: { id } })).credentials, undefined);
+  assert.is((await call(issue, { params: { id } })).generation, 2);
+});
+
+test('a deleted subscription has no place at the edge and gets no credentials', async () => {
+  const { call, edge } = world();
+  const { id } = await call(create, { body: { name: 'x' } });
+  await call(issue, { params: { id } });
+  await call('DELETE /events/subscriptions/{id}', { params: { id } });
+  assert.is(edge?.told.get(id), null);
+  for (const route of [issue, revoke] as const) {
+    assert.is((await rejection(call(route, { params: { id } }))).code, 'not_found');
+  }
+});
+
+test('an edge that is away holds up nothing; where there is none, none are issued', async () => {
+  const away = world({ isAway: true });
+  const { id } = await away.call(create, { body: { name: 'x', from: 'oldest' } });
+  assert.is((await away.call(issue, { params: { id } })).generation, 1);
+  await away.call(revoke, { params: { id } });
+  const without = world({ withoutEdge: true });
+  const made = await without.call(create, { body: { name: 'x' } });
+  const refused = without.call(issue, { params: { id: made.id } });
+  assert.is((await rejection(refused)).code, 'service_unavailable');
+  await without.call(revoke, { params: { id: made.id } });
+});
+
+test('what is revoked while the edge is being told stays revoked', async () => {
+  let id = '';
+  const { call, edge } = world({ meanwhile: () => call(revoke, { params: { id } }) });
+  id = (await call(create, { body: { name: 'x' } })).id;
+  await call(issue, { params: { id } });
+  assert.is(edge?.told.get(id)?.credentials, null);
+});
+
+test('credentials that would have expired already are refused', async () => {
+  const { call } = world();
+  const { id } = await call(create, { body: { name: 'x' } });
+  const expired = call(issue, { params: { id }, body: { expires_at: '2000-01-01T00:00:00Z' } });
+  assert.is((await rejection(expired)).code, 'validation_error');
 });
 
 test('bad input is refused by name', () => {

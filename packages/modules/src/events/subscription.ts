@@ -1,4 +1,4 @@
-import type { DurableReader, ReaderStart } from '@counterfoil/engine/define';
+import type { DurableReader, ReaderAccess, ReaderStart } from '@counterfoil/engine/define';
 import {
   aggregate,
   createdStamps,
@@ -6,6 +6,9 @@ import {
   type EventOf,
   existing,
   type Id,
+  type Instant,
+  instantSchema,
+  invalidField,
   invariant,
   type RecordStamps,
   type RecordStatus,
@@ -33,6 +36,9 @@ const events = {
   }),
   /** The reader begins anew, wherever it was. */
   EventSubscriptionReplayed: z.object({ start: startSchema }),
+  /** New credentials; those before are void. They follow from the id and their generation. */
+  EventSubscriptionCredentialsIssued: z.object({ expires_at: instantSchema.nullable() }),
+  EventSubscriptionCredentialsRevoked: z.object({}),
   EventSubscriptionDeleted: z.object({}),
 };
 export type SubscriptionEvent = EventOf<typeof events>;
@@ -46,6 +52,17 @@ export interface Subscription extends RecordStamps {
   readonly unconfirmed_maximum: number;
   /** How often it has begun; a reader of another generation is out of date. */
   readonly generation: number;
+  /** How often it has got credentials. */
+  readonly credentials_generation: number;
+  /** Those in force; null when there are none. */
+  readonly credentials: SubscriptionCredentials | null;
+}
+
+export interface SubscriptionCredentials {
+  readonly generation: number;
+  readonly issued_at: Instant;
+  /** Null when they do not expire. */
+  readonly expires_at: Instant | null;
 }
 
 /** Null until it is created. */
@@ -69,6 +86,8 @@ export const eventSubscription = aggregate({
           ...data,
           status: 'published',
           generation: 1,
+          credentials_generation: 0,
+          credentials: null,
           ...createdStamps(stamp),
         };
       }
@@ -77,10 +96,32 @@ export const eventSubscription = aggregate({
         const { start } = event.data;
         return { ...before, start, generation: before.generation + 1, ...updatedStamps(stamp) };
       }
+      case 'EventSubscriptionCredentialsIssued': {
+        const before = existing(state, 'event subscription');
+        const generation = before.credentials_generation + 1;
+        const credentials = {
+          generation,
+          issued_at: stamp.occurred_at,
+          expires_at: event.data.expires_at,
+        };
+        return {
+          ...before,
+          credentials_generation: generation,
+          credentials,
+          ...updatedStamps(stamp),
+        };
+      }
+      case 'EventSubscriptionCredentialsRevoked':
+        return {
+          ...existing(state, 'event subscription'),
+          credentials: null,
+          ...updatedStamps(stamp),
+        };
       case 'EventSubscriptionDeleted':
         return {
           ...existing(state, 'event subscription'),
           status: 'deleted',
+          credentials: null,
           ...updatedStamps(stamp),
         };
       default:
@@ -113,6 +154,29 @@ export const replaySubscription =
     return [{ type: 'EventSubscriptionReplayed', data: { start } }];
   };
 
+/**
+ * Gives it new credentials in the place of those before. Throws 404 when there is none, and 400 when
+ * they would have expired already.
+ */
+export const issueCredentials =
+  (id: string, expiresAt: Instant | null): SubscriptionDecision =>
+  (state, now) => {
+    writable(state, 'event subscription', id);
+    if (expiresAt !== null && expiresAt <= now) {
+      throw invalidField('/expires_at', 'must be in the future');
+    }
+    return [{ type: 'EventSubscriptionCredentialsIssued', data: { expires_at: expiresAt } }];
+  };
+
+/** Takes its credentials back; where there are none, nothing changes. Throws 404 when there is none. */
+export const revokeCredentials =
+  (id: string): SubscriptionDecision =>
+  (state) => {
+    writable(state, 'event subscription', id);
+    if (!state?.credentials) return [];
+    return [{ type: 'EventSubscriptionCredentialsRevoked', data: {} }];
+  };
+
 /** Deletes a subscription; one that is gone already stays gone. Throws 404 when there never was one. */
 export const deleteSubscription =
   (id: string): SubscriptionDecision =>
@@ -131,3 +195,21 @@ export const readerOf = (subscription: Subscription): DurableReader => ({
   generation: subscription.generation,
   unconfirmedMaximum: subscription.unconfirmed_maximum,
 });
+
+/** What its system may read with credentials of its own; null when it never got any. */
+export function accessOf(subscription: Subscription): ReaderAccess | null {
+  const { credentials, credentials_generation } = subscription;
+  if (credentials_generation === 0) return null;
+  const { name, scope, resource } = readerOf(subscription);
+  return {
+    name,
+    scope,
+    resource,
+    credentials: credentials && {
+      generation: credentials.generation,
+      issuedAt: credentials.issued_at,
+      expiresAt: credentials.expires_at,
+    },
+    changedAt: subscription.updated_at,
+  };
+}

@@ -92,6 +92,11 @@ const events: Readonly<Record<string, Example>> = {
   'GET /events/subscriptions/{id}': subscription,
   'POST /events/subscriptions/{id}/replay': subscription,
   'DELETE /events/subscriptions/{id}': subscription,
+  'POST /events/subscriptions/{id}/credentials': subscription,
+  'DELETE /events/subscriptions/{id}/credentials': {
+    ...subscription,
+    request: withId((own) => own.subscriptionWithCredentials()),
+  },
   'GET /event-types': { request: nothing },
   'GET /event-types/{event_type}/schema': {
     request: () => ({ path: { event_type: 'customer.created' } }),

@@ -47,7 +47,13 @@ const startMilliseconds = 60_000;
 const outputMaximum = 10_000;
 
 /** What a developer may have set for an installation of his own. */
-const foreignSettings = ['EVENTSTORE_URL', 'DATABASE_URL', 'NATS_URL', 'COUNTERFOIL_SECRET_KEY'];
+const foreignSettings = [
+  'EVENTSTORE_URL',
+  'DATABASE_URL',
+  'NATS_URL',
+  'NATS_EDGE_URL',
+  'COUNTERFOIL_SECRET_KEY',
+];
 
 /** Starts an installation and waits until it answers requests. Throws with its output if not. */
 export async function startInstallation(options: InstallationOptions): Promise<Installation> {

@@ -170,6 +170,12 @@ export class Records {
     return (await this.create('/events/subscriptions', { name: this.text('reader') })).id;
   }
 
+  async subscriptionWithCredentials(): Promise<string> {
+    const id = await this.subscription();
+    await this.create(`/events/subscriptions/${id}/credentials`, {});
+    return id;
+  }
+
   async apiKey(): Promise<string> {
     const body = { name: this.text('key'), type: 'private_key' };
     return (await this.create('/secrets/api/keys', body)).secret.id;

@@ -1,0 +1,100 @@
+import {
+  type EventEdge,
+  entity,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
+import { existing, Problem, referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import {
+  accessOf,
+  eventSubscription,
+  issueCredentials,
+  revokeCredentials,
+} from './subscription.ts';
+import {
+  credentialsView,
+  issueCredentialsSchema,
+  issuedCredentialsSchema,
+} from './subscription-schema.ts';
+
+const tag = 'Event subscriptions';
+const idParameters = z.object({ id: referenceSchema('esub') });
+
+/** How often what was told is compared with the log before it is left to whoever keeps order. */
+const comparisonsMaximum = 5;
+
+/**
+ * Tells the edge at once what the log says of a subscription's credentials. What changes in the log
+ * meanwhile is told after it, so that nothing older stays. When the edge is away just now, whoever keeps
+ * it in order tells it later.
+ */
+export async function tellEdge(
+  context: RequestContext,
+  edge: EventEdge,
+  id: string,
+): Promise<void> {
+  let told = '';
+  for (let comparison = 0; comparison < comparisonsMaximum; comparison += 1) {
+    const current = await context.load(eventSubscription, id);
+    const access = current && accessOf(current);
+    const latest = JSON.stringify([current?.status, access]);
+    if (!access || latest === told) return;
+    try {
+      if (current.status === 'deleted') await edge.removeAccess(access);
+      else await edge.keepAccess(access);
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'service_unavailable') return;
+      throw error;
+    }
+    told = latest;
+  }
+}
+
+const noEdge = (): Problem =>
+  new Problem(
+    'service_unavailable',
+    'This installation gives no credentials: NATS_EDGE_URL is not set. Read GET /v1/events instead.',
+    { retryAfterSeconds: 60 },
+  );
+
+/** The routes of credentials. Without an edge none are issued. */
+export const credentialRoutes = (edge: EventEdge | null) =>
+  ({
+    'POST /events/subscriptions/{id}/credentials': route({
+      summary: 'Issue credentials for an event subscription',
+      description:
+        'With them a system reads its own consumer on NATS and nothing else. They replace those ' +
+        'issued before, whose connections are closed. They are shown in this answer only.',
+      tag,
+      status: 201,
+      permission: 'event_subscription:write',
+      params: idParameters,
+      body: issueCredentialsSchema,
+      bodyOptional: true,
+      response: issuedCredentialsSchema,
+      handle: async (context, { params: { id }, body }) => {
+        if (!edge) throw noEdge();
+        const { state, revision } = await context.execute(eventSubscription, id, () =>
+          issueCredentials(id, body.expires_at ?? null),
+        );
+        await tellEdge(context, edge, id);
+        return entity(credentialsView(existing(state, 'event subscription'), edge), revision);
+      },
+    }),
+
+    'DELETE /events/subscriptions/{id}/credentials': route({
+      summary: 'Revoke the credentials of an event subscription',
+      description: 'Connections with them are closed. The subscription and its place stay.',
+      tag,
+      status: 204,
+      permission: 'event_subscription:write',
+      params: idParameters,
+      handle: async (context, { params: { id } }) => {
+        await context.execute(eventSubscription, id, () => revokeCredentials(id));
+        if (edge) await tellEdge(context, edge, id);
+        return undefined;
+      },
+    }),
+  }) satisfies Routes;
