@@ -6,6 +6,9 @@ import type { RequestIndex } from './request-index.ts';
 import type { StreamPlace, WriterEnvironment } from './writer-environment.ts';
 import { readFailure } from './writer-problems.ts';
 
+/** What a stream is read and kept with. */
+type StreamTools = Pick<WriterEnvironment, 'store' | 'snapshots' | 'waypoints'>;
+
 /** About what the writer of a stream takes beside its state, in bytes. */
 const bytesOfWriter = 4_096;
 
@@ -16,7 +19,7 @@ const bytesOfWriter = 4_096;
 export class FollowedStream<State> {
   /** Reads what the log has after the last known event. */
   readonly catchUp: FreshReads;
-  readonly #environment: Pick<WriterEnvironment, 'store' | 'snapshots'>;
+  readonly #environment: StreamTools;
   readonly #place: StreamPlace;
   readonly #requests: RequestIndex<State>;
   readonly #onRead: (event: StoredEvent) => void;
@@ -29,7 +32,7 @@ export class FollowedStream<State> {
 
   /** `onRead` is told each event that was read, right after it was folded. */
   constructor(
-    environment: Pick<WriterEnvironment, 'store' | 'snapshots'>,
+    environment: StreamTools,
     place: StreamPlace,
     requests: RequestIndex<State>,
     onRead: (event: StoredEvent) => void,
@@ -71,8 +74,13 @@ export class FollowedStream<State> {
     for (const [index, { metadata }] of events.entries()) {
       this.#requests.note(metadata.request, first + index);
     }
-    this.#stream = after;
+    this.#goOn(after);
     this.#keep();
+  }
+
+  #goOn(after: FoldedStream<State>): void {
+    this.#environment.waypoints.note(this.#place.name, this.#stream, after);
+    this.#stream = after;
   }
 
   /** Reads the tail after an append that failed; until then nothing is to be trusted. */
@@ -89,7 +97,7 @@ export class FollowedStream<State> {
       for await (const event of store.readStream(this.#place.name, { from })) {
         // An append of our own may have moved the stream while this read was under way.
         if (event.revision <= this.#stream.head.revision) continue;
-        this.#stream = advance(this.#place.aggregate, this.#stream, event);
+        this.#goOn(advance(this.#place.aggregate, this.#stream, event));
         this.#requests.note(event.metadata.request, event.revision);
         this.#onRead(event);
       }

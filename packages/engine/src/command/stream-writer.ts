@@ -290,7 +290,7 @@ export class StreamWriter<State> {
   }
 
   #recall(mark: RequestMark): Promise<WriterOutcome<State>> {
-    return recall(this.#environment.store, this.place, this.#requests, mark);
+    return recall(this.#environment, this.place, this.#requests, mark);
   }
 
   #take(event: StoredEvent): void {

@@ -4,14 +4,21 @@ import { LRUCache } from 'lru-cache';
 import { streamName } from '../log/stream-name.ts';
 import type { EventStore } from '../log/types.ts';
 import { type Claims, ReservationClaims } from './claims.ts';
+import { createGate } from './gate.ts';
 import { reservation } from './reservation.ts';
 import type { Snapshots } from './snapshot-folder.ts';
 import { StreamWriter } from './stream-writer.ts';
+import { type WaypointOptions, Waypoints } from './waypoints.ts';
 import type { StreamPlace } from './writer-environment.ts';
+import { tooManyRepeated } from './writer-problems.ts';
 
 /** Folded streams kept in memory when nothing is under way in them, and what they may take together. */
 const idleStreamsMaximum = 20_000;
 const idleBytesMaximum = 256 * 1024 ** 2;
+
+const waypointDefaults = { spacing: 1_024, bytes: 64 * 1024 ** 2 } as const;
+/** Long folds of old outcomes that are under way at once, and that wait for it. */
+const longFoldLimits = { atOnce: 2, waiting: 64 } as const;
 
 export interface StreamsOptions {
   readonly store: EventStore;
@@ -19,6 +26,7 @@ export interface StreamsOptions {
   readonly now?: () => number;
   readonly idleStreams?: number;
   readonly idleBytes?: number;
+  readonly waypoints?: WaypointOptions;
   /** Where snapshots of long streams are kept; without it they are folded from their first event. */
   readonly snapshots?: Snapshots;
   readonly onBatch?: (commands: number, events: number) => void;
@@ -93,6 +101,8 @@ export function createStreams(options: StreamsOptions): Streams {
 
   const environment = {
     store: options.store,
+    waypoints: new Waypoints(options.waypoints ?? waypointDefaults),
+    longFolds: createGate({ ...longFoldLimits, refusal: tooManyRepeated }),
     now: () => instantOf(now()),
     newEventId: randomUUID,
     acquireClaims: claims.acquire.bind(claims),

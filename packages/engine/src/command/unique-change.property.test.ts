@@ -18,10 +18,12 @@ const held = fc.array(
   { maxLength: 8 },
 );
 
+const isIn = ({ name, value }: UniqueValue, others: readonly UniqueValue[]): boolean =>
+  others.some((other) => other.name === name && other.value === value);
+
+/** Each once, however often a state lists it. */
 const without = (values: readonly UniqueValue[], others: readonly UniqueValue[]) =>
-  values.filter(
-    ({ name, value }) => !others.some((other) => other.name === name && other.value === value),
-  );
+  values.filter((each, index) => !isIn(each, others) && !isIn(each, values.slice(0, index)));
 
 test('what one state has and the other has not, wherever in the lists it stands', () => {
   fc.assert(

@@ -37,6 +37,11 @@ function differingPart(
   return values.slice(start, end);
 }
 
+/** Each value once: a command that claimed one twice would wait for itself. */
+const once = (values: readonly UniqueValue[]): readonly UniqueValue[] => [
+  ...new Map(values.map((each) => [`${each.name}\n${each.value}`, each])).values(),
+];
+
 /** The unique values that one state of a record has and the other has not. */
 export function uniqueChange(
   aggregate: AnyAggregate,
@@ -46,7 +51,7 @@ export function uniqueChange(
   const had = aggregate.unique?.(before) ?? [];
   const has = aggregate.unique?.(after) ?? [];
   return {
-    added: differingPart(has, had).filter((value) => !contains(had, value)),
-    dropped: differingPart(had, has).filter((value) => !contains(has, value)),
+    added: once(differingPart(has, had).filter((value) => !contains(had, value))),
+    dropped: once(differingPart(had, has).filter((value) => !contains(has, value))),
   };
 }

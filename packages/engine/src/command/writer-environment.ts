@@ -1,7 +1,9 @@
 import type { AnyAggregate, Instant } from '@counterfoil/kernel';
 import type { EventStore } from '../log/types.ts';
 import type { Claims } from './claims.ts';
+import type { Gate } from './gate.ts';
 import type { Snapshots } from './snapshot-folder.ts';
+import type { Waypoints } from './waypoints.ts';
 
 /** A stream and the aggregate whose events it holds. */
 export interface StreamPlace {
@@ -17,6 +19,9 @@ export interface WriterEnvironment {
   readonly now: () => Instant;
   readonly newEventId: () => string;
   readonly snapshots?: Snapshots;
+  readonly waypoints: Waypoints;
+  /** Through which long folds of old outcomes go, of all streams of the process. */
+  readonly longFolds: Gate;
   readonly acquireClaims: Claims['acquire'];
   readonly onBatch?: (commands: number, events: number) => void;
   readonly onConflict?: () => void;

@@ -11,6 +11,14 @@ export const tooManyWaiting = (): Problem =>
     },
   );
 
+/** Others wait for answers from long ago already, each of which takes long to find out. */
+export const tooManyRepeated = (): Problem =>
+  new Problem(
+    'service_unavailable',
+    'Too many requests from long ago are being repeated. Retry with the same idempotency key.',
+    { retryAfterSeconds: 5 },
+  );
+
 /**
  * A command came to no end in all its rounds. Without attempts of unknown outcome, others won every
  * round and nothing of it was appended; with some it may still take effect.
