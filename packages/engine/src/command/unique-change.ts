@@ -38,9 +38,14 @@ function differingPart(
 }
 
 /** Each value once: a command that claimed one twice would wait for itself. */
-const once = (values: readonly UniqueValue[]): readonly UniqueValue[] => [
-  ...new Map(values.map((each) => [`${each.name}\n${each.value}`, each])).values(),
-];
+function once(values: readonly UniqueValue[]): readonly UniqueValue[] {
+  const seen = new Set<string>();
+  return values.filter(({ name, value }) => {
+    const isNew = !seen.has(`${name}\n${value}`);
+    seen.add(`${name}\n${value}`);
+    return isNew;
+  });
+}
 
 /** The unique values that one state of a record has and the other has not. */
 export function uniqueChange(
