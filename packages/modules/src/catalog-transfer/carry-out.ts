@@ -9,7 +9,16 @@ import {
   Problem,
   type Stamp,
 } from '@counterfoil/kernel';
-import { hasEnded, type Offer, type OfferEvent, type OfferState, offer } from '../offers/index.ts';
+import {
+  hasEnded,
+  type Offer,
+  type OfferEvent,
+  type OfferState,
+  offer,
+  overlap,
+  type PriceData,
+  willBeInForce,
+} from '../offers/index.ts';
 import {
   type CatalogImportRecord,
   catalogImport,
@@ -155,11 +164,13 @@ function isPending(state: OfferState, event: OfferEvent, at: Instant): boolean {
   const { prices, entitlements, credit_grants: grants } = state;
   switch (event.type) {
     case 'PriceCreated':
-      return !prices.some(({ id }) => id === event.data.id);
+      if (prices.some(({ id }) => id === event.data.id)) return false;
+      refuseOverlap(state, event.data, at);
+      return true;
     case 'PriceUpdated':
       return prices.some((each) => !hasEnded(each, at) && differsFrom(each, event.data));
     case 'PriceEnded':
-      return prices.some((each) => !hasEnded(each, at) && each.id === event.data.id);
+      return prices.some((each) => !hasEnded(each, at) && endsOtherwise(each, event.data));
     case 'EntitlementCreated':
       return !entitlements.some(({ feature_id }) => feature_id === event.data.feature_id);
     case 'EntitlementUpdated':
@@ -171,7 +182,7 @@ function isPending(state: OfferState, event: OfferEvent, at: Instant): boolean {
     case 'CreditGrantUpdated':
       return grants.some((each) => each.status === 'published' && differsFrom(each, event.data));
     case 'CreditGrantEnded':
-      return grants.some(({ id, status }) => id === event.data.id && status === 'published');
+      return grants.some((each) => each.status === 'published' && endsOtherwise(each, event.data));
     default:
       return changesRoot(state, event);
   }
@@ -185,6 +196,32 @@ interface Update {
 /** Whether a record is the one that an update is about, and not yet as it says. */
 const differsFrom = (record: { readonly id: string }, { id, changes }: Update): boolean =>
   record.id === id && saysSomethingNew(record, { ...record, ...changes });
+
+interface End {
+  readonly id: string;
+  readonly end_date: string | null;
+  readonly is_final?: boolean;
+  readonly status?: string;
+}
+
+/** Whether a record is the one that an end is about, and does not end like that yet. */
+const endsOtherwise = (record: End, end: End): boolean =>
+  record.id === end.id && saysSomethingNew(record, { ...record, ...end });
+
+/**
+ * Two prices with one lookup_key would charge twice: when somebody else has given the key another price
+ * since the decision, that one stays.
+ */
+function refuseOverlap({ prices }: Offer, price: PriceData, at: Instant): void {
+  if (price.lookup_key === null) return;
+  const other = prices.find(
+    (each) =>
+      each.lookup_key === price.lookup_key && willBeInForce(each, at) && overlap(each, price),
+  );
+  if (!other) return;
+  const message = `The price ${other.id} has the lookup_key ${JSON.stringify(price.lookup_key)} now.`;
+  throw new Problem('already_exists', message);
+}
 
 const isCreation = ({ type }: OfferEvent): boolean =>
   type === 'PlanCreated' || type === 'AddonCreated' || type === 'CostsheetCreated';

@@ -3,9 +3,9 @@ import { canonicalJson } from '@counterfoil/kernel';
 import {
   type CreditGrantData,
   type EntitlementData,
-  hasEnded,
   type Offer,
   type PriceDraft,
+  willBeInForce,
 } from '../offers/index.ts';
 import { type AllNames, entryOf, withoutEmpty } from './entry.ts';
 import { inTextOrder } from './keys.ts';
@@ -70,6 +70,7 @@ export const grantFields = [
   'conversion_rate',
   'topup_conversion_rate',
   'metadata',
+  'end_date',
 ] as const;
 
 /** A price without what it is computed to in its currency, and without a start that is over. */
@@ -110,11 +111,13 @@ export const grantEntry = (grant: Omit<CreditGrantData, 'id'>): Entry =>
 
 /** The prices of an offer that are in force or will be. */
 export const currentPrices = ({ prices }: Offer, at: Instant) =>
-  prices.filter((price) => price.status === 'published' && !hasEnded(price, at));
+  prices.filter((price) => price.status === 'published' && willBeInForce(price, at));
 
-/** The credit grants of an offer that are not about to end. */
-export const currentGrants = ({ credit_grants }: Offer) =>
-  credit_grants.filter(({ status, end_date }) => status === 'published' && end_date === null);
+/** The credit grants of an offer that have not ended. */
+export const currentGrants = ({ credit_grants }: Offer, at: Instant) =>
+  credit_grants.filter(
+    ({ status, end_date }) => status === 'published' && (end_date === null || end_date > at),
+  );
 
 /** An offer with all that it owns; what it owns stands in an order that follows from itself. */
 export function offerEntry(
@@ -126,14 +129,14 @@ export function offerEntry(
     ...only(offer.root.record, fields),
     prices: inOrder(currentPrices(offer, at).map((price) => priceEntry(price, names, at))),
     entitlements: inOrder(offer.entitlements.map((each) => entitlementEntry(each, names))),
-    credit_grants: inOrder(currentGrants(offer).map(grantEntry)),
+    credit_grants: inOrder(currentGrants(offer, at).map(grantEntry)),
   });
 }
 
-/** By what they are called, and those without a name by everything that they say. */
+/** By what they are called, then by when they begin, and those without a name by everything that they say. */
 function inOrder(entries: readonly Entry[]): readonly Entry[] {
-  const placeOf = ({ lookup_key, feature, name, ...rest }: Entry): string =>
-    `${lookup_key ?? feature ?? name ?? '\uffff'}\n${canonicalJson(rest)}`;
+  const placeOf = ({ lookup_key, feature, name, start_date, ...rest }: Entry): string =>
+    `${lookup_key ?? feature ?? name ?? '\uffff'}\n${start_date ?? ''}\n${canonicalJson(rest)}`;
   return entries
     .map((entry) => ({ entry, place: placeOf(entry) }))
     .sort((left, right) => inTextOrder(left.place, right.place))

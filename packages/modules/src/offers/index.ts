@@ -22,7 +22,7 @@ export {
   updateEntitlement,
 } from './entitlement-decisions.ts';
 export { createBulkEntitlementsSchema } from './entitlement-schema.ts';
-export { hasEnded } from './limits.ts';
+export { hasEnded, willBeInForce } from './limits.ts';
 export {
   addonOf,
   costsheetOf,
@@ -34,6 +34,7 @@ export {
 } from './offer.ts';
 export type { OfferDecision, Owner, OwnerType } from './owner.ts';
 export type { PriceData, PriceRecord } from './price.ts';
+export { chainOf, overlap } from './price-chain.ts';
 export {
   createPrices,
   endPrice,

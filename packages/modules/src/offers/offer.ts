@@ -221,14 +221,15 @@ function rootKeys({ kind, record: { lookup_key } }: Root): readonly UniqueValue[
 const keysOfPrices = new WeakMap<PriceRecord, UniqueValue>();
 
 function priceKeys({ prices }: Offer): readonly UniqueValue[] {
-  const keys: UniqueValue[] = [];
+  const keys = new Map<string, UniqueValue>();
   for (const price of prices) {
-    if (price.lookup_key === null || price.is_final) continue;
-    const key = keysOfPrices.get(price) ?? priceKey(price.lookup_key);
+    const { lookup_key, is_final } = price;
+    if (lookup_key === null || is_final || keys.has(lookup_key)) continue;
+    const key = keysOfPrices.get(price) ?? priceKey(lookup_key);
     keysOfPrices.set(price, key);
-    keys.push(key);
+    keys.set(lookup_key, key);
   }
-  return keys;
+  return [...keys.values()];
 }
 
 const priceKey = (lookupKey: string): UniqueValue => ({
