@@ -1,0 +1,58 @@
+import { connect, credsAuthenticator, type NatsConnection } from 'nats';
+
+/** What the API answers with when it issues credentials. */
+export interface IssuedCredentials {
+  readonly urls: readonly string[];
+  readonly stream: string;
+  readonly consumer: string;
+  readonly live_subject: string;
+  readonly credentials: string;
+  readonly generation: number;
+  readonly expires_at?: string;
+}
+
+/** Connects as a downstream system does, with nothing but what the API has given it. */
+export const connectWith = ({
+  urls,
+  credentials,
+}: Pick<IssuedCredentials, 'urls' | 'credentials'>): Promise<NatsConnection> =>
+  connect({
+    servers: urls.map((url) => new URL(url).host),
+    authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 50,
+    ignoreClusterUpdates: true,
+  });
+
+/** What a client is told when it connects with these, and `connected` when it is let in. */
+export async function refusalOf(issued: Pick<IssuedCredentials, 'urls' | 'credentials'>) {
+  try {
+    const connection = await connectWith(issued);
+    await connection.close();
+    return 'connected';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** A message that the API has about a customer. */
+export interface CustomerEvent {
+  readonly event_type: string;
+  readonly customer: { readonly name: string };
+}
+
+/** Takes and confirms so many messages, as the client's own interface for that does. */
+export async function takeNames(
+  connection: NatsConnection,
+  { stream, consumer }: Pick<IssuedCredentials, 'stream' | 'consumer'>,
+  count: number,
+): Promise<readonly string[]> {
+  const reader = await connection.jetstream({ checkAPI: false }).consumers.get(stream, consumer);
+  const names: string[] = [];
+  for await (const message of await reader.consume({ max_messages: 10 })) {
+    names.push(message.json<CustomerEvent>().customer.name);
+    await message.ackAck();
+    if (names.length === count) break;
+  }
+  return names;
+}

@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JetStreamManager, NatsConnection } from 'nats';
+
+/** What an attack on a reader of another tenant did. */
+export type Harm =
+  | 'the stream changed'
+  | 'the consumer of another changed'
+  | 'there is a consumer that sends where it was told to'
+  | 'another heard what nobody of his own said'
+  | 'what is not his own was heard';
+
+export interface Watch {
+  /** To be told of everything that the attacker hears. */
+  readonly hear: (subject: string, body: string) => void;
+  /** What was done since the last time. */
+  harm(): Promise<readonly Harm[]>;
+}
+
+interface WatchOptions {
+  /** To the broker itself. */
+  readonly broker: NatsConnection;
+  /** To where the other one listens, with his own rights. */
+  readonly victim: NatsConnection;
+  readonly victimConsumer: string;
+  /** What the other one may subscribe to. */
+  readonly victimSubjects: readonly string[];
+  /** Stands in every event of the other one, and in none of the attacker's. */
+  readonly secret: string;
+}
+
+/** Watches the broker and another tenant while somebody attacks. Nobody else may write meanwhile. */
+export async function watch(options: WatchOptions): Promise<Watch> {
+  const { broker, victim, victimConsumer, victimSubjects, secret } = options;
+  const manager = await broker.jetstreamManager({ checkAPI: false });
+  const found = new Set<Harm>();
+  const surprised = () => void found.add('another heard what nobody of his own said');
+  for (const subject of victimSubjects) victim.subscribe(subject, { callback: surprised });
+  // What is sent to where only the relay may write, whether it is stored or not.
+  for (const subject of ['billing.v1.>', 'live.>']) {
+    broker.subscribe(subject, { callback: surprised });
+  }
+  await Promise.all([victim.flush(), broker.flush()]);
+  let stream = await streamText(manager);
+  let consumer = await consumerText(manager, victimConsumer);
+  return {
+    hear: (_subject, body) => {
+      if (body.includes(secret)) found.add('what is not his own was heard');
+    },
+    async harm() {
+      const nowStream = await streamText(manager);
+      const nowConsumer = await consumerText(manager, victimConsumer);
+      if (nowStream !== stream) found.add('the stream changed');
+      if (nowConsumer !== consumer) found.add('the consumer of another changed');
+      if (await hasPush(manager)) found.add('there is a consumer that sends where it was told to');
+      [stream, consumer] = [nowStream, nowConsumer];
+      // What the victim hears has taken another way than the questions.
+      await Promise.all([victim.flush(), broker.flush()]);
+      await pause(0);
+      const harm = [...found];
+      found.clear();
+      return harm;
+    },
+  };
+}
+
+async function streamText(manager: JetStreamManager): Promise<string> {
+  const streams = await manager.streams
+    .list()
+    .next()
+    .catch(() => []);
+  return JSON.stringify(
+    streams.map(({ config, created, state }) => [config, created, state.first_seq, state.last_seq]),
+  );
+}
+
+async function consumerText(manager: JetStreamManager, name: string): Promise<string> {
+  const info = await manager.consumers.info('BILLING', name).catch(() => null);
+  return JSON.stringify(
+    info && [info.config, info.created, info.delivered.consumer_seq, info.ack_floor.consumer_seq],
+  );
+}
+
+async function hasPush(manager: JetStreamManager): Promise<boolean> {
+  const consumers = await manager.consumers
+    .list('BILLING')
+    .next()
+    .catch(() => []);
+  return consumers.some(({ config }) => config.deliver_subject !== undefined);
+}
