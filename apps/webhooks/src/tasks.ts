@@ -115,8 +115,8 @@ function isAsked(message: PastMessage, { states }: OpenTask, target: Target): bo
 
 /** Deliveries that had ended go back to their place in the lane, new ones behind what is in it. */
 async function recover(connection: Connection, task: OpenTask, target: Target): Promise<Step> {
-  const past = await readPast(connection, task, stepMaximum);
-  const wanted: Wanted<PastMessage>[] = past
+  const { messages, reached, isLast } = await readPast(connection, task, stepMaximum);
+  const wanted: Wanted<PastMessage>[] = messages
     .filter((message) => isAsked(message, task, target))
     .map((message) => ({ message, target }));
   const open = await readOpenLanes(connection, lanesOf(wanted));
@@ -129,9 +129,9 @@ async function recover(connection: Connection, task: OpenTask, target: Target): 
   await requeue(connection, ended);
   if (missing.length > 0) await insertDeliveries(connection, missing, 'recovery');
   return {
-    state: past.length < stepMaximum ? 'finished' : 'running',
-    reached: past.at(-1)?.id ?? task.reached,
-    examined: past.length,
+    state: isLast ? 'finished' : 'running',
+    reached: reached ?? task.reached,
+    examined: messages.length,
     queued: wanted.length,
   };
 }

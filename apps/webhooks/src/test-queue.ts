@@ -85,9 +85,24 @@ export async function recoverAll(
   environment: string,
   endpointId: string,
 ): Promise<void> {
+  const work: Task['work'] = {
+    kind: 'recover',
+    since: instantOf(0),
+    until: instantOf(Date.now() + 60_000),
+    states: ['failed', 'skipped', 'missing'],
+  };
+  await putTask(world, taskOf(environment, endpointId, work));
+  const endpoints = createEndpoints(secretsFrom(world.secretKey).sealer);
+  while (await workOnNext(connection, endpoints)) {
+    // One step after the other.
+  }
+}
+
+/** A task as it is when it has been asked for. */
+export function taskOf(environment: string, endpointId: string, work: Task['work']): Task {
   const now = instantOf(Date.now());
   const stamps = { created_at: now, created_by: 'system', updated_at: now, updated_by: 'system' };
-  const task: Task = {
+  return {
     ...stamps,
     id: randomId('wtask', now),
     tenant_id: 'tenant_1',
@@ -95,22 +110,12 @@ export async function recoverAll(
     status: 'published',
     endpoint_id: endpointId,
     is_cancelled: false,
-    work: {
-      kind: 'recover',
-      since: instantOf(0),
-      until: instantOf(Date.now() + 60_000),
-      states: ['failed', 'skipped', 'missing'],
-    },
+    work,
   };
-  await putTask(world, task);
-  const endpoints = createEndpoints(secretsFrom(world.secretKey).sealer);
-  while (await workOnNext(connection, endpoints)) {
-    // One step after the other.
-  }
 }
 
 /** Puts a task into the read table, as the projector would. */
-async function putTask(world: World, task: Task): Promise<void> {
+export async function putTask(world: World, task: Task): Promise<void> {
   const columns = Object.entries(taskTable.columns).map(
     ([name, column]) => [name, column.of(taskTable.view(task), task)] as const,
   );

@@ -258,6 +258,32 @@ const turns: Migration = {
   },
 };
 
+/** What is needed to find the tasks that have not been begun without going through all there were. */
+const taskOrder: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      alter table counterfoil.webhook_task_runs add column requested_at timestamptz`.execute(
+      database,
+    );
+    // When they were asked for stands in the read model, which may not be there. A worker that was
+    // away may have begun them late.
+    await sql`
+      update counterfoil.webhook_task_runs set requested_at = started_at - interval '7 days'`.execute(
+      database,
+    );
+    await sql`
+      alter table counterfoil.webhook_task_runs alter column requested_at set not null`.execute(
+      database,
+    );
+    await sql`
+      create index webhook_task_runs_requested on counterfoil.webhook_task_runs
+        (environment_id, requested_at)`.execute(database);
+    await sql`
+      create index webhook_task_runs_running on counterfoil.webhook_task_runs
+        (started_at) where state = 'running'`.execute(database);
+  },
+};
+
 /** Migrations of the delivery worker's tables, by name. */
 export const webhookMigrations: Readonly<Record<string, Migration>> = {
   webhooks_0001_queue: queue,
@@ -265,4 +291,5 @@ export const webhookMigrations: Readonly<Record<string, Migration>> = {
   webhooks_0003_health: health,
   webhooks_0004_tasks: tasks,
   webhooks_0005_turns: turns,
+  webhooks_0006_task_order: taskOrder,
 };
