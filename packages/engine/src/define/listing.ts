@@ -51,6 +51,18 @@ export const where = (
 ): readonly RowFilter[] =>
   value === undefined || value === null ? [] : [{ column, operator, value }];
 
+const noneIsMeaningless = 'must have at least one item: leave the list out to search without it';
+
+/**
+ * Values of which a record has to have one, in the body of a search. A list without any is refused: some
+ * would take it for all records, others for none.
+ */
+export const anyOf = <Item extends z.ZodType>(item: Item) =>
+  z.array(item).min(1, noneIsMeaningless).max(1000).optional();
+
+/** The same of texts up to a length. */
+export const anyOfTexts = (longest: number) => anyOf(z.string().max(longest));
+
 /** A list in a query string: repeated, comma-joined or both (decision 11). */
 export const listParameter = <Item extends z.ZodType<unknown, string>>(item: Item) =>
   z

@@ -1,9 +1,17 @@
-import { callRoute, memoryWorld, published, rejection, testPrincipal } from '@counterfoil/testkit';
+import {
+  callRoute,
+  memoryWorld,
+  pointersOf,
+  published,
+  rejection,
+  testPrincipal,
+} from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { coupon } from './coupon.ts';
 import { couponReference } from './reference.ts';
 import { couponRoutes as routes } from './routes.ts';
+import { couponSearchSchema } from './schema.ts';
 import { couponPublisher } from './webhooks.ts';
 
 const test = suite('coupon routes');
@@ -65,7 +73,11 @@ test('lists and searches take ids and codes in any case', async () => {
   assert.equal(names(await list({ coupon_codes: 'ten,x' })), ['Ten']);
   assert.equal(names(await search({ coupon_ids: [id] })), ['Ten']);
   assert.equal(names(await search({ coupon_codes: ['tEn'] })), ['Ten']);
-  assert.equal(names(await search({ coupon_codes: [] })), []);
+  assert.equal(
+    pointersOf(couponSearchSchema, { coupon_codes: [] }),
+    ['/coupon_codes'],
+    'no ids are not all ids',
+  );
 });
 
 test('a reference is a coupon that is not archived', async () => {

@@ -1,4 +1,4 @@
-import { searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, searchShape } from '@counterfoil/engine/define';
 import {
   currencySchema,
   decimal,
@@ -90,7 +90,7 @@ export const updateCouponSchema = z
   .meta({ id: 'UpdateCoupon' });
 export type UpdateCoupon = z.output<typeof updateCouponSchema>;
 
-const textsSchema = z.array(z.string().max(255)).max(1000).optional();
+const textsSchema = anyOfTexts(255);
 
 export const couponSearchSchema = z
   .object({ ...searchShape, coupon_ids: textsSchema, coupon_codes: textsSchema })

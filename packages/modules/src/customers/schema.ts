@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -93,7 +93,7 @@ export const customerListSchema = z.object({
   expand: expandSchema,
 });
 
-const idsSchema = z.array(z.string().max(255)).max(1000).optional();
+const idsSchema = anyOfTexts(255);
 
 export const customerSearchSchema = z
   .object({

@@ -3,6 +3,7 @@ import {
   callRoute,
   type Idempotency,
   memoryWorld,
+  pointersOf,
   published,
   rejection,
   testPrincipal,
@@ -16,6 +17,7 @@ import { feature } from './feature.ts';
 import { featuresById, featuresOfGroup, featuresOfMeter } from './queries.ts';
 import { featureReference } from './reference.ts';
 import { featureRoutes } from './routes.ts';
+import { featureSearchSchema } from './schema.ts';
 import { featurePublisher } from './webhooks.ts';
 
 const test = suite('feature routes');
@@ -196,7 +198,11 @@ test('lists and searches take ids, keys and meters', async () => {
   assert.equal(names(await search({ lookup_key: 'support' })), ['Support']);
   assert.equal(names(await search({ meter_ids: [meter_id] })), ['Tokens']);
   assert.equal(names(await search({ name_contains: 'UPP' })), ['Support']);
-  assert.equal(names(await search({ feature_ids: [] })), []);
+  assert.equal(
+    pointersOf(featureSearchSchema, { feature_ids: [] }),
+    ['/feature_ids'],
+    'no ids are not all ids',
+  );
 });
 
 test('a reference is a feature that is not archived', async () => {

@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   decimalPlaces,
@@ -107,7 +107,7 @@ export const featureListSchema = z.object({
   meter_ids: listParameter(z.string()).optional(),
 });
 
-const textsSchema = z.array(z.string().max(255)).max(1000).optional();
+const textsSchema = anyOfTexts(255);
 
 export const featureSearchSchema = z
   .object({

@@ -1,4 +1,11 @@
-import { callRoute, memoryWorld, published, rejection, testPrincipal } from '@counterfoil/testkit';
+import {
+  callRoute,
+  memoryWorld,
+  pointersOf,
+  published,
+  rejection,
+  testPrincipal,
+} from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { group } from './group.ts';
@@ -6,6 +13,7 @@ import type { GroupMembers } from './members.ts';
 import { groupsById } from './queries.ts';
 import { groupReference } from './reference.ts';
 import { groupRoutes } from './routes.ts';
+import { groupSearchSchema } from './schema.ts';
 import { groupPublisher } from './webhooks.ts';
 
 const test = suite('group routes');
@@ -71,7 +79,11 @@ test('lists and searches take ids, lookup_key, name and kind', async () => {
   assert.equal(names(await list({ group_ids: id })), ['Models']);
   assert.equal(names(await search({ lookup_key: 'tiers' })), ['Tiers']);
   assert.equal(names(await search({ name: 'Models' })), ['Models']);
-  assert.equal(names(await search({ group_ids: [] })), []);
+  assert.equal(
+    pointersOf(groupSearchSchema, { group_ids: [] }),
+    ['/group_ids'],
+    'no ids are not all ids',
+  );
 });
 
 test('a reference is a published group of the right kind', async () => {

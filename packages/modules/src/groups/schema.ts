@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   metadataSchema,
   recordStampsShape,
@@ -36,7 +36,7 @@ export const groupSearchSchema = z
   .object({
     ...searchShape,
     ...filterShape,
-    group_ids: z.array(z.string().max(64)).max(1000).optional(),
+    group_ids: anyOfTexts(64),
   })
   .meta({ id: 'GroupSearch' });
 

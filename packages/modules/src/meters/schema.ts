@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import { recordStampsShape, recordStatusSchema, requiredTextSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { aggregationSchema, aggregationTypeSchema, bucketSizeSchema } from './aggregation.ts';
@@ -53,7 +53,7 @@ export const meterSearchSchema = z
   .object({
     ...searchShape,
     event_name: z.string().max(255).optional(),
-    meter_ids: z.array(z.string().max(64)).max(1000).optional(),
+    meter_ids: anyOfTexts(64),
   })
   .meta({ id: 'MeterSearch' });
 

@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   instantSchema,
@@ -85,7 +85,7 @@ export const createBulkEntitlementsSchema = z
 export const updateEntitlementSchema = z.object(grantsInput).meta({ id: 'UpdateEntitlement' });
 export type UpdateEntitlement = z.output<typeof updateEntitlementSchema>;
 
-const idsSchema = z.array(z.string().max(64)).max(1000).optional();
+const idsSchema = anyOfTexts(64);
 const idListSchema = listParameter(z.string()).optional();
 
 const expandSchema = listParameter(z.enum(['features', 'meters', 'plans', 'addons']))

@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOf, anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   currencySchema,
@@ -175,7 +175,7 @@ export const endPriceSchema = z
   .object({ end_date: instantSchema.nullish().meta({ description: 'Default: now' }) })
   .meta({ id: 'EndPrice' });
 
-const idsSchema = z.array(z.string().max(64)).max(1000).optional();
+const idsSchema = anyOfTexts(64);
 const idListSchema = listParameter(z.string()).optional();
 
 const expandable = z.enum(['meters', 'priceunit', 'plan', 'addons', 'groups']);
@@ -215,7 +215,7 @@ export const priceSearchSchema = z
     plan_ids: idsSchema,
     entity_ids: idsSchema,
     meter_ids: idsSchema,
-    billing_periods: z.array(billingPeriodSchema).max(20).optional(),
+    billing_periods: anyOf(billingPeriodSchema),
     allow_expired_prices: allowExpiredSchema,
     expand: expandSchema,
   })

@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   metadataSchema,
@@ -87,7 +87,7 @@ export const updateCostsheetSchema = z
   .meta({ id: 'UpdateCostsheet' });
 export type UpdateCostsheet = z.output<typeof updateCostsheetSchema>;
 
-const idsSchema = z.array(z.string().max(64)).max(1000).optional();
+const idsSchema = anyOfTexts(64);
 const keySchema = z.string().max(255).optional();
 
 /** What `expand` of plans may name; everything inside a price or entitlement comes with it. */
@@ -141,7 +141,7 @@ export const addonSearchSchema = z
   .object({
     ...searchShape,
     addon_ids: idsSchema,
-    lookup_keys: z.array(z.string().max(255)).max(1000).optional(),
+    lookup_keys: anyOfTexts(255),
     expand: noExpandSchema,
   })
   .meta({ id: 'AddonSearch' });

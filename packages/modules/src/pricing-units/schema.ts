@@ -1,4 +1,4 @@
-import { listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   currencySchema,
   decimalPlaces,
@@ -50,7 +50,7 @@ export const priceUnitListSchema = z.object({
 export const priceUnitSearchSchema = z
   .object({
     ...searchShape,
-    price_unit_ids: z.array(z.string().max(64)).max(1000).optional(),
+    price_unit_ids: anyOfTexts(64),
   })
   .meta({ id: 'PriceUnitSearch' });
 

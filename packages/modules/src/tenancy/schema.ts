@@ -1,4 +1,4 @@
-import { listShape, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listShape, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -82,7 +82,7 @@ export const userSearchSchema = z
     ...searchShape,
     roles: z.array(roleSchema).max(16).optional().meta({ description: 'Users with any of them' }),
     type: userTypeSchema.optional(),
-    user_ids: z.array(z.string().max(64)).max(1000).optional(),
+    user_ids: anyOfTexts(64),
     expand: z.never('has nothing to expand').optional(),
   })
   .meta({ id: 'UserSearch' });

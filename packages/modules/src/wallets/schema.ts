@@ -1,4 +1,10 @@
-import { listParameter, listShape, pageShape, searchShape } from '@counterfoil/engine/define';
+import {
+  anyOfTexts,
+  listParameter,
+  listShape,
+  pageShape,
+  searchShape,
+} from '@counterfoil/engine/define';
 import {
   clearable,
   currencySchema,
@@ -242,7 +248,7 @@ export const flagParameter = z.enum(['true', 'false']).transform((text) => text 
 /** Body of POST /wallets/search. */
 export const searchWalletsSchema = z.object({
   ...searchShape,
-  wallet_ids: z.array(z.string().max(64)).max(1000).optional(),
+  wallet_ids: anyOfTexts(64),
   alert_enabled: z.boolean().optional(),
 });
 
