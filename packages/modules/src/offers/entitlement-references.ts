@@ -1,10 +1,10 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { existing, invalidOperation, notFound } from '@counterfoil/kernel';
+import { existing, invalidField, invalidOperation, notFound } from '@counterfoil/kernel';
 import { type FeatureRecord, feature, featureReference, featureView } from '../features/index.ts';
 import { meter } from '../meters/index.ts';
 import { type EntitlementDraft, entitlementDraft } from './entitlement-decisions.ts';
 import type { CreateEntitlement, Entitlement } from './entitlement-schema.ts';
-import { addonOf, type OfferEvent, type OfferState, planOf } from './offer.ts';
+import { addonOf, type OfferEvent, type OfferState, offer, planOf } from './offer.ts';
 import type { Owner } from './owner.ts';
 import { once } from './price-references.ts';
 import { entitlementTable } from './projection.ts';
@@ -36,7 +36,7 @@ export function entitlementDrafts(context: RequestContext) {
     pointer = '',
   ): Promise<EntitlementDraft> => {
     const { type } = await grantable(request.feature_id);
-    await assertParent(context, request.parent_entitlement_id ?? null);
+    await assertParent(context, request, owner, pointer);
     return entitlementDraft(request, owner, type, pointer);
   };
 }
@@ -56,9 +56,28 @@ async function grantableFeature(context: RequestContext, id: string): Promise<Fe
   return record;
 }
 
-async function assertParent(context: RequestContext, id: string | null): Promise<void> {
-  if (id === null || (await context.read.find(entitlementTable, id))) return;
-  throw notFound('entitlement', id, 'parent_entitlement_id');
+/**
+ * The entitlement that another stands in for: of another plan or add-on, for the same feature. One that
+ * replaced something else would grant what nobody sold. Unknown: 404; misfit: 400, both naming the field.
+ */
+async function assertParent(
+  context: RequestContext,
+  { parent_entitlement_id: id = null, feature_id }: CreateEntitlement,
+  owner: Owner,
+  pointer: string,
+): Promise<void> {
+  if (id === null) return;
+  const found = await context.read.find(entitlementTable, id);
+  const parentOwner = found?.resource.entity_id ?? '';
+  const state = found ? await context.load(offer, parentOwner) : null;
+  const parent = recordWith(state?.entitlements ?? [], id);
+  if (!parent) throw notFound('entitlement', id, 'parent_entitlement_id');
+  const field = `${pointer}/parent_entitlement_id`;
+  if (parent.feature_id !== feature_id) {
+    throw invalidField(field, `grants another feature, ${parent.feature_id}`);
+  }
+  if (parent.entity_id === owner.entity_id) throw invalidField(field, 'is of the same owner');
+  if (parent.status !== 'published') throw invalidField(field, `is ${parent.status}`);
 }
 
 interface Written {

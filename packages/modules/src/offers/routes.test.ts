@@ -293,6 +293,25 @@ test('what an entitlement names is checked, and the item of many is named', asyn
   assert.is((await rejection(call('POST /entitlements', { body: again }))).code, 'already_exists');
 });
 
+test('an entitlement stands in for one of another owner, for the same feature', async () => {
+  const { call, planId, ...make } = await withPlan();
+  const [feature_id, other] = [await make.feature(), await make.feature()];
+  const create = (plan_id: string, given: object) =>
+    call('POST /entitlements', { body: { feature_type: 'boolean', plan_id, ...given } });
+  const parent = await create(planId, { feature_id });
+  const named = { parent_entitlement_id: parent.id };
+  const { id: second } = await call('POST /plans', { body: { name: 'Team' } });
+  const misfit = await rejection(create(second, { feature_id: other, ...named }));
+  assert.is(misfit.errors?.[0]?.pointer, '/parent_entitlement_id');
+  const own = await rejection(create(planId, { feature_id, ...named }));
+  assert.is(own.errors?.[0]?.pointer, '/parent_entitlement_id');
+  assert.is((await create(second, { feature_id, ...named })).parent_entitlement_id, parent.id);
+  const { id: third } = await call('POST /plans', { body: { name: 'Late' } });
+  await call('DELETE /plans/{id}', { params: { id: planId } });
+  const late = await rejection(create(third, { feature_id, ...named }));
+  assert.is(late.errors?.[0]?.pointer, '/parent_entitlement_id');
+});
+
 test('a feature that counts maxima of buckets is not granted', async () => {
   const { call, planId, ...make } = await withPlan();
   const aggregation = { type: 'MAX', field: 'seats', bucket_size: 'HOUR' };
