@@ -260,16 +260,24 @@ test('a target that is not allowed is never reached', async (context) => {
   );
 });
 
-test('under another secret key nothing is sent unsigned', async (context) => {
+test('a worker with another secret key sends nothing and does no harm', async (context) => {
   const { world, receiver, environment } = context;
-  const { id: endpointId } = await world.addEndpoint({
-    url: receiver.url,
-    environment_id: environment,
-  });
+  const { id } = await world.addEndpoint({ url: receiver.url, environment_id: environment });
   await world.publish({ environment });
-  await world.startWorker({ secretKey: 'ab'.repeat(32) });
-  await eventually('given up', async () => (await world.states(endpointId))[0] === 'exhausted');
+  const wrong = await world.startWorker({ secretKey: 'ab'.repeat(32) });
+  const reasons = () =>
+    world.query('select reason from counterfoil.webhook_attempts where endpoint_id = $1', [id]);
+  await eventually('tried', async () => (await reasons()).length > 0);
+  await wrong.stop();
+  assert.equal(await reasons(), [{ reason: 'sealed' }]);
+  assert.equal(await world.states(id), ['pending']);
   assert.is(receiver.received.length, 0);
+  await world.startWorker();
+  await world.query(
+    'update counterfoil.webhook_deliveries set next_at = now() where endpoint_id = $1',
+    [id],
+  );
+  await receiver.count(1);
 });
 
 test('a disabled endpoint is skipped, a deleted one cancelled', async (context) => {

@@ -69,7 +69,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         claimed.map(({ endpoint }) => endpoint),
       );
       for (const one of claimed) {
-        underWay.run((cut) => deliver(one, destinationOf, options, cut), onEnd);
+        underWay.run(one.endpointId, (cut) => deliver(one, destinationOf, options, cut), onEnd);
       }
       metrics.inFlight(underWay.size());
       succeeded();

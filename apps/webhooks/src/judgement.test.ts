@@ -101,9 +101,21 @@ test('what was asked for by hand is tried once and says nothing about the endpoi
   }
 });
 
-test('that we cannot decrypt says nothing about the endpoint', () => {
-  const result: AttemptResult = { kind: 'failure', reason: 'sealed' };
-  assert.equal(judge([outcome({ result })], knowing(null), policy).changes, []);
+test('what we could not do ourselves says nothing about the endpoint and uses up no attempt', () => {
+  const end: Verdict = { kind: 'exhausted', cause: 'attempts' };
+  for (const reason of ['sealed', 'cut_off'] as const) {
+    const result: AttemptResult = { kind: 'failure', reason };
+    for (const verdict of [retry, end]) {
+      const { settlements, changes } = judge([outcome({ result, verdict })], knowing(null), policy);
+      assert.equal(changes, []);
+      const [{ state, isCounted, delayMs } = { state: '', isCounted: true, delayMs: 0 }] =
+        settlements;
+      assert.equal([state, isCounted, delayMs > 0], ['pending', false, true], reason);
+    }
+    const queuedAt = new Date(now - policy.horizon).toISOString();
+    assert.equal(settled({ result, queuedAt })?.[0], 'exhausted', 'not for ever');
+    assert.equal(settled({ result, trigger: 'test' })?.[0], 'exhausted', 'what is tried once');
+  }
 });
 
 test('several outcomes of one endpoint are one change', () => {

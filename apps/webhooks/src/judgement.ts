@@ -3,6 +3,7 @@ import {
   disablingOf,
   type Health,
   healthAfter,
+  isOwnFailure,
   unknownHealth,
 } from '@counterfoil/modules';
 import type { HealthChange, KnownHealth } from './health-store.ts';
@@ -34,15 +35,15 @@ interface Followed {
 const isByHand = ({ delivery: { trigger } }: Outcome): boolean =>
   trigger === 'resend' || trigger === 'test';
 
-/** Our own failure to decrypt says nothing about the endpoint. */
-const isOurs = ({ sent: { result } }: Outcome): boolean =>
-  result.kind === 'failure' && result.reason === 'sealed';
+/** Milliseconds until what was our own failure is tried again. */
+const ownFailureDelay = 30_000;
 
 /**
  * Decides what becomes of deliveries, in the light of how their endpoints are doing. Pure.
  *
  * A failure while the endpoint is held back is no use of an attempt: the delivery stays due, behind
- * the others, until the endpoint is well or the delivery older than the horizon.
+ * the others, until the endpoint is well or the delivery older than the horizon. Nor is one that was
+ * the worker's own: it is tried again a little later.
  */
 export function judge(
   outcomes: readonly Outcome[],
@@ -52,7 +53,9 @@ export function judge(
   const followed = new Map<string, Followed>();
   const settlements = outcomes.map((outcome) => {
     const health =
-      isByHand(outcome) || isOurs(outcome) ? null : follow(outcome, followed, known, policy);
+      isByHand(outcome) || isOwnFailure(outcome.sent.result)
+        ? null
+        : follow(outcome, followed, known, policy);
     return settle(outcome, health, known.now, policy);
   });
   const changes = [...followed.values()].map(({ era, before, health }) => ({
@@ -99,8 +102,12 @@ function settle(
   { horizon }: BreakerPolicy,
 ): Settlement {
   const { verdict, delivery } = outcome;
+  const isTooOld = now - Date.parse(delivery.queuedAt) >= horizon;
+  if (isOwnFailure(outcome.sent.result) && !isByHand(outcome)) {
+    const state = isTooOld ? 'exhausted' : 'pending';
+    return { outcome, state, delayMs: ownFailureDelay, isCounted: false };
+  }
   if (isDeferred(outcome, health)) {
-    const isTooOld = now - Date.parse(delivery.queuedAt) >= horizon;
     const isCounted = !delivery.isProbe;
     return { outcome, state: isTooOld ? 'exhausted' : 'pending', delayMs: 0, isCounted };
   }

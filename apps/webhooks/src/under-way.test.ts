@@ -6,11 +6,12 @@ import { createUnderWay, type UnderWay } from './under-way.ts';
 const test = suite('under way');
 
 /** Starts requests that end when they are released or cut off. Gives what they became. */
-function start(underWay: UnderWay, count: number) {
+function start(underWay: UnderWay, count: number, groupOf = (_: number) => 'one') {
   const cut: number[] = [];
   const releases: (() => void)[] = [];
   for (let index = 0; index < count; index += 1) {
     underWay.run(
+      groupOf(index),
       (signal) =>
         new Promise((resolve) => {
           releases.push(resolve);
@@ -41,15 +42,30 @@ test('what is slow leaves the room to others', () => {
   assert.equal(cut, []);
 });
 
-test('when too many are slow, those that began first are cut off', async () => {
+test('when too many are slow, the oldest beside an older one of their endpoint are cut off', async () => {
   const underWay = createUnderWay({ maximumQuick: 3, maximumSlow: 3, slowAfterMs: 0 });
   const { cut } = start(underWay, 5);
   assert.is(underWay.room(), 1, 'never more than both bounds together');
-  assert.equal(cut, [0, 1]);
+  assert.equal(cut, [1, 2]);
   await turn();
   assert.is(underWay.size(), 3);
   assert.is(underWay.room(), 3);
-  assert.equal(cut, [0, 1], 'no more than necessary');
+  assert.equal(cut, [1, 2], 'no more than necessary');
+});
+
+test('the oldest slow one of an endpoint goes on while others can be cut off', () => {
+  const underWay = createUnderWay({ maximumQuick: 9, maximumSlow: 3, slowAfterMs: 0 });
+  const groups = ['alone', 'many', 'many', 'lonely', 'many', 'many'];
+  const { cut } = start(underWay, groups.length, (index) => groups[index] ?? '');
+  underWay.room();
+  assert.equal(cut, [2, 4, 5]);
+});
+
+test('when every endpoint has one the oldest are cut off', () => {
+  const underWay = createUnderWay({ maximumQuick: 9, maximumSlow: 2, slowAfterMs: 0 });
+  const { cut } = start(underWay, 4, String);
+  underWay.room();
+  assert.equal(cut, [0, 1]);
 });
 
 test('the room is never negative by what is slow', () => {

@@ -1,12 +1,15 @@
+import { RequestCut } from '@counterfoil/modules';
+
 /** Requests that are under way, with a bound on those that answer late. */
 export interface UnderWay {
   /** How many more may be started now. */
   room(): number;
   size(): number;
   /**
-   * Runs a request. Its signal aborts when it has been cut off. `onEnd` is called when it is over.
+   * Runs a request of a group, such as those to one endpoint. Its signal aborts, with `RequestCut`,
+   * when it has been cut off. `onEnd` is called when it is over.
    */
-  run(request: (signal: AbortSignal) => Promise<void>, onEnd: () => void): void;
+  run(group: string, request: (signal: AbortSignal) => Promise<void>, onEnd: () => void): void;
   /** Resolves when nothing is under way any more. */
   drained(): Promise<void>;
 }
@@ -21,19 +24,28 @@ export interface UnderWayOptions {
 }
 
 interface Running {
+  readonly group: string;
   readonly startedAt: number;
   readonly controller: AbortController;
   readonly ended: Promise<void>;
 }
 
-/** Why a request was cut off; the sender takes it for any other request that took too long. */
-const cutOff = (): DOMException =>
-  new DOMException('Cut off: too many slow requests are under way.', 'TimeoutError');
+/**
+ * Which of the slow requests are given up so that so many fewer are left: at first those beside which
+ * an older one of their group goes on. So what takes its time, and would answer, gets on one by one
+ * however many others hang.
+ */
+function chosen(slow: readonly Running[], count: number): readonly Running[] {
+  const oldest = new Map<string, Running>();
+  for (const one of slow) if (!oldest.has(one.group)) oldest.set(one.group, one);
+  const others = slow.filter((one) => oldest.get(one.group) !== one);
+  return [...others, ...oldest.values()].slice(0, count);
+}
 
 /**
  * Keeps slow requests from using up the room of the others. Any number of endpoints may hang at
  * once: what hangs leaves the room of the quick after a moment, and when there are too many of
- * them, the ones that have hung longest are given up. So there always is room for what answers.
+ * them, some are given up, to be tried again. So there always is room for what answers.
  */
 export function createUnderWay(options: UnderWayOptions): UnderWay {
   const { maximumQuick, maximumSlow, slowAfterMs } = options;
@@ -52,21 +64,21 @@ export function createUnderWay(options: UnderWayOptions): UnderWay {
   return {
     room: () => {
       const slow = slowOnes();
-      for (const { controller } of slow.slice(0, Math.max(0, slow.length - maximumSlow))) {
-        controller.abort(cutOff());
+      for (const { controller } of chosen(slow, Math.max(0, slow.length - maximumSlow))) {
+        controller.abort(new RequestCut('Cut off: too many slow requests are under way.'));
       }
       const quick = running.size - slow.length;
       // What has been cut off still takes a moment, until its outcome is recorded.
       return Math.min(maximumQuick - quick, maximumQuick + maximumSlow - running.size);
     },
     size: () => running.size,
-    run: (request, onEnd) => {
+    run: (group, request, onEnd) => {
       const controller = new AbortController();
       const ended = request(controller.signal).finally(() => {
         running.delete(one);
         onEnd();
       });
-      const one: Running = { startedAt: performance.now(), controller, ended };
+      const one: Running = { group, startedAt: performance.now(), controller, ended };
       running.add(one);
     },
     drained: async () => {

@@ -34,6 +34,7 @@ export {
   type AttemptResult,
   disablingOf,
   type FailureReason,
+  isOwnFailure,
   type RetryPolicy,
   standardRetryPolicy,
   type Verdict,
@@ -42,6 +43,7 @@ export {
 export { createSealer, SealBroken, type Sealed, type Sealer } from './sealing.ts';
 export {
   createSender,
+  RequestCut,
   type Sender,
   type SendLimits,
   type Sent,

@@ -31,8 +31,14 @@ export type FailureReason =
   | 'tls'
   /** The connection was refused, cut or answered with something that is not HTTP. */
   | 'connection'
-  /** The signing secret or the headers cannot be decrypted with the key of this process. */
-  | 'sealed';
+  /** It could not be made here: the secret does not open with the key of this process. */
+  | 'sealed'
+  /** The worker gave it up before its time, because too many others were slow as well. */
+  | 'cut_off';
+
+/** Failures that are the worker's own, and say nothing about the endpoint. */
+export const isOwnFailure = (result: AttemptResult): boolean =>
+  result.kind === 'failure' && (result.reason === 'sealed' || result.reason === 'cut_off');
 
 export interface RetryPolicy {
   /** Milliseconds to wait after the first, second, … failure; the ladder's end exhausts. */

@@ -3,7 +3,13 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createSender, type SendLimits, type Sent, standardSendLimits } from './sender.ts';
+import {
+  createSender,
+  RequestCut,
+  type SendLimits,
+  type Sent,
+  standardSendLimits,
+} from './sender.ts';
 import { strictTargetPolicy } from './target-policy.ts';
 
 const test = suite('sender');
@@ -11,17 +17,22 @@ const test = suite('sender');
 const policy = { ...strictTargetPolicy, allowHttp: true, allowedCidrs: ['127.0.0.0/8'] };
 
 /** Starts a server, sends one request to it and stops everything again. */
-async function sendTo(server: Server, limits: Partial<SendLimits> = {}): Promise<Sent> {
+async function sendTo(
+  server: Server,
+  limits: Partial<SendLimits> = {},
+  signal?: AbortSignal,
+): Promise<Sent> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const sender = createSender({ policy, limits: { ...standardSendLimits, ...limits } });
   try {
-    return await sender.send({
+    const outgoing = {
       url: `http://127.0.0.1:${port}/hook?a=b`,
       headers: { 'content-type': 'application/json', 'x-own': 'yes' },
       body: Buffer.from('{"a":1}'),
-    });
+    };
+    return await sender.send(outgoing, signal);
   } finally {
     await sender.close();
     server.close();
@@ -55,6 +66,19 @@ test('method, path, headers and body arrive; status and the head of the answer c
     instruction: null,
   });
   assert.is(sent.detail, 'thanks');
+});
+
+test('an answer may take all the time that receivers are promised', () => {
+  assert.is(standardSendLimits.totalTimeout, 15_000);
+  assert.is(standardSendLimits.headersTimeout, standardSendLimits.totalTimeout);
+});
+
+test('what is cut off by the caller is told from what took too long', async () => {
+  const controller = new AbortController();
+  const server = answering(() => controller.abort(new RequestCut('too many')));
+  const sent = await sendTo(server, {}, controller.signal);
+  assert.equal(sent.result, { kind: 'failure', reason: 'cut_off' });
+  assert.is(sent.detail, 'too many');
 });
 
 test('no more than the limit of an endless answer is read', async () => {

@@ -23,7 +23,7 @@ export interface SendLimits {
 
 export const standardSendLimits: SendLimits = {
   connectTimeout: 5_000,
-  headersTimeout: 10_000,
+  headersTimeout: 15_000,
   totalTimeout: 15_000,
   answerBytes: 16 * 1024,
   answerHead: 1024,
@@ -50,7 +50,23 @@ export interface Sender {
   close(): Promise<void>;
 }
 
+/** The reason of a signal that gives a request up before its time, for the sake of others. */
+export class RequestCut extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RequestCut';
+  }
+}
+
 const maximumHeaderBytes = 16 * 1024;
+
+/** What a server says about how long a connection may rest counts up to this. */
+const idleConnectionMs = 10_000;
+/**
+ * However busy a connection is, it is replaced after this time: a name that has come to stand for
+ * another address is followed, and that address is checked.
+ */
+const connectionLifeMs = 60_000;
 
 /** A sender whose connections all pass the guard (target-guard.ts). */
 export function createSender(options: {
@@ -72,6 +88,8 @@ export function createSender(options: {
     headersTimeout: limits.headersTimeout,
     bodyTimeout: limits.totalTimeout,
     maxHeaderSize: maximumHeaderBytes,
+    keepAliveMaxTimeout: idleConnectionMs,
+    clientTtl: connectionLifeMs,
   });
   return {
     send: (outgoing, signal) => attempt(agent, outgoing, limits, signal),
@@ -160,6 +178,7 @@ const tlsCode =
 
 function reasonOf(error: unknown): FailureReason {
   const code = codeOf(error);
+  if (error instanceof RequestCut) return 'cut_off';
   if (error instanceof Error && error.name === 'TimeoutError') return 'time_out';
   if (timeOutCodes.includes(code)) return 'time_out';
   if (code === 'BLOCKED_ADDRESS') return 'blocked_address';
