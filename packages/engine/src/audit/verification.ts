@@ -7,7 +7,7 @@ import type { Metrics } from '../operations/metrics.ts';
 import { type Connection, connect } from '../projection/database.ts';
 import { pause } from '../projection/pause.ts';
 import type { Difference } from '../projection/row-difference.ts';
-import { verifyReadModel } from '../projection/verify.ts';
+import { verifyInSlices } from '../projection/verify-slices.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { createPacer, type Pace } from './pacer.ts';
 import { VerificationBoard } from './verification-board.ts';
@@ -60,7 +60,7 @@ const stride = 500;
 const saveMilliseconds = 1_000;
 const standbyMilliseconds = 500;
 const retryMilliseconds = 5_000;
-/** The comparison holds one snapshot of the database while it folds the log, at its own pace. */
+/** The comparison writes a copy of all rows, which is to be removed again. */
 const comparedEventsDefault = 500_000;
 
 /**
@@ -231,7 +231,7 @@ class Round {
   async #compare(): Promise<boolean> {
     const { store, database, tables, comparedEventsMaximum: maximum } = this.#options;
     if (this.#events > (maximum ?? comparedEventsDefault)) return false;
-    const report = await verifyReadModel({
+    const report = await verifyInSlices({
       store,
       database,
       tables,

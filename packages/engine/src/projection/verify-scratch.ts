@@ -11,10 +11,12 @@ import { createScratch, inSchema, quoted, scopeColumn } from './table-shape.ts';
 import type { Compared } from './verify-memory.ts';
 
 /** A table under comparison: the scratch copy is filled up to the position of the real one. */
-interface Examined extends Target {
+export interface Examined extends Target {
   /** The table that the view of this name should point at. */
   readonly original: string;
-  readonly upTo: Position;
+  upTo: Position;
+  /** The log up to here is in the copy. */
+  reached: Position;
   failure: string | null;
 }
 
@@ -47,73 +49,104 @@ export async function compareByScratch(
   tables: readonly Compared[],
   options: ScratchOptions,
 ): Promise<ScratchReport> {
+  const examined = await createExamined(connection, tables);
+  await deriveAll(connection, examined, options);
+  return compareAll(connection, examined, options);
+}
+
+/** Makes the scratch tables. They are empty, and end with the session. */
+export async function createExamined(
+  connection: Connection,
+  tables: readonly Compared[],
+): Promise<readonly Examined[]> {
   const examined: Examined[] = [];
   for (const [index, compared] of tables.entries()) {
     await connection.query(createScratch(compared.table, `verify_${index}`));
-    examined.push({ ...compared, relation: quoted(`verify_${index}`), failure: null });
+    const relation = quoted(`verify_${index}`);
+    examined.push({ ...compared, relation, reached: 0n, failure: null });
   }
-  await deriveAll(connection, examined, options);
-  const compared = await compareAll(connection, examined, options);
-  const failed = examined.flatMap(({ table, failure }) =>
-    failure === null ? [] : [{ table: table.name, reason: failure }],
-  );
-  return { ...compared, failed };
+  return examined;
 }
 
-/** Folds the log into the scratch tables. */
-async function deriveAll(
+/** The part of the log that some of the tables have not reached; null when all are where they should be. */
+function missingPart(examined: readonly Examined[]) {
+  const open = examined.filter(({ failure, reached, upTo }) => failure === null && reached < upTo);
+  if (open.length === 0) return null;
+  const after = open.reduce(
+    (least, { reached }) => (reached < least ? reached : least),
+    open[0]?.reached ?? 0n,
+  );
+  const upTo = open.reduce<Position>((last, table) => (table.upTo > last ? table.upTo : last), 0n);
+  const categories = new Set(open.map(({ table }) => table.aggregate.name));
+  return { prefixes: [...categories].map(categoryPrefix), after, upTo };
+}
+
+/**
+ * Folds the log into the scratch tables, each from where it is up to where it should be; gives the number
+ * of events. Runs inside a transaction of the caller, unless `around` brings one for each batch.
+ */
+export async function deriveAll(
   connection: Connection,
   examined: readonly Examined[],
-  { store, batchMaximum = 1_000, signal }: ScratchOptions,
-): Promise<void> {
-  const upTo = examined.reduce<Position>(
-    (last, table) => (table.upTo > last ? table.upTo : last),
-    0n,
-  );
-  const categories = new Set(examined.map(({ table }) => table.aggregate.name));
-  if (upTo === 0n || categories.size === 0) return;
+  options: Pick<ScratchOptions, 'store' | 'batchMaximum' | 'signal'> & {
+    readonly around?: (apply: () => Promise<void>, events: number) => Promise<void>;
+  },
+): Promise<number> {
+  const { store, batchMaximum = 1_000, signal, around = (apply) => apply() } = options;
+  const part = missingPart(examined);
+  if (!part) return 0;
   const context = { connection, cache: new RowCache() };
   let batch: StoredEvent[] = [];
-  const flush = async () => {
+  let count = 0;
+  const apply = async () => {
     for (const table of examined.filter(({ failure }) => failure === null)) {
       const { name } = table.table.aggregate;
       const own = batch.filter(
-        (event) => event.position <= table.upTo && categoryOf(event.stream) === name,
+        ({ position, stream }) =>
+          position > table.reached && position <= table.upTo && categoryOf(stream) === name,
       );
       if (own.length === 0) continue;
       const poison = await applyInside(context, table, own);
       if (poison) table.failure = describePoison(poison);
     }
+  };
+  const flush = async () => {
+    count += batch.length;
+    await around(apply, batch.length);
     batch = [];
   };
-  const prefixes = [...categories].map(categoryPrefix);
-  const read = { prefixes, after: 0n, upTo };
-  for await (const event of store.readLog(signal ? { ...read, signal } : read)) {
+  for await (const event of store.readLog(signal ? { ...part, signal } : part)) {
     batch.push(event);
     if (batch.length >= batchMaximum) await flush();
   }
   signal?.throwIfAborted();
   if (batch.length > 0) await flush();
+  for (const table of examined) table.reached = table.upTo;
+  return count;
 }
 
 const describePoison = ({ event, error }: { event: StoredEvent; error: unknown }): string =>
   `event ${event.stream}@${event.revision} cannot be folded: ` +
   (error instanceof Error ? error.message : String(error));
 
-async function compareAll(
+/** Matches the scratch tables with what readers see. Runs inside a transaction of the caller. */
+export async function compareAll(
   connection: Connection,
   examined: readonly Examined[],
-  { differencesMaximum = 100, onDifference }: ScratchOptions,
-): Promise<Pick<ScratchReport, 'differences' | 'truncated'>> {
+  { differencesMaximum = 100, onDifference }: Omit<ScratchOptions, 'store'>,
+): Promise<ScratchReport> {
   const differences: Difference[] = [];
+  const failed = examined.flatMap(({ table, failure }) =>
+    failure === null ? [] : [{ table: table.name, reason: failure }],
+  );
   for (const target of examined.filter(({ failure }) => failure === null)) {
     for await (const difference of differencesOf(connection, target)) {
-      if (differences.length >= differencesMaximum) return { differences, truncated: true };
+      if (differences.length >= differencesMaximum) return { differences, failed, truncated: true };
       differences.push(difference);
       onDifference?.(difference);
     }
   }
-  return { differences, truncated: false };
+  return { differences, failed, truncated: false };
 }
 
 interface ComparedRow {

@@ -99,7 +99,7 @@ async function verifySnapshot(
 }
 
 /** The tables that can be compared in this snapshot, and those that cannot. */
-async function choose(connection: Connection, tables: readonly AnyReadTable[]) {
+export async function choose(connection: Connection, tables: readonly AnyReadTable[]) {
   const rows = await readProjections(connection);
   const compared: Compared[] = [];
   const skipped: { table: string; reason: string }[] = [];
