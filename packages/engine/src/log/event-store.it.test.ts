@@ -57,7 +57,7 @@ test('appends and reads back what was appended, with revision and position', asy
   );
   assert.is(read[1]?.position, first.position);
   assert.is(read[2]?.position, second.position);
-  assert.equal(read[0], { ...events[0], stream, revision: 0, position: read[0]?.position });
+  assert.equal({ ...read[0] }, { ...events[0], stream, revision: 0, position: read[0]?.position });
 });
 
 test('reads a part of a stream, its last event, and nothing of no stream', async () => {

@@ -1,4 +1,7 @@
 import { canonicalJson, sha256 } from '@counterfoil/kernel';
+import { ReadEvent } from './incoming-event.ts';
+import { inCanonicalOrder } from './json-safety.ts';
+import type { RecordedEvent } from './read-message.ts';
 import type { EventMetadata, NewEvent, StoredEvent } from './types.ts';
 
 /** What stands in `prev` of the first event of a stream. */
@@ -24,15 +27,19 @@ const chainText = (stream: string, revision: number, event: Unhashed): string =>
     type: event.type,
   });
 
-/** The event with its hash, ready to be appended at this place, and the length of what was hashed. */
+/**
+ * The event with its hash, ready to be appended at this place, and the length of what was hashed. Its
+ * members are in canonical order, so that the store keeps the very text that was hashed.
+ */
 export function chained(
   stream: string,
   revision: number,
   event: Unhashed,
 ): { readonly event: NewEvent; readonly length: number } {
-  const text = chainText(stream, revision, event);
-  const metadata = { ...event.metadata, hash: sha256(text) };
-  return { event: { ...event, metadata }, length: text.length };
+  const data = inCanonicalOrder(event.data);
+  const text = chainText(stream, revision, { ...event, data });
+  const metadata = inCanonicalOrder({ ...event.metadata, hash: sha256(text) }) as EventMetadata;
+  return { event: { ...event, data, metadata }, length: text.length };
 }
 
 /** Where a stream's chain stands: the revision and hash of its last event. */
@@ -48,11 +55,28 @@ export function chainFault(head: ChainHead, event: StoredEvent): string | null {
   if (event.revision !== head.revision + 1) {
     return `revision ${head.revision + 1} is missing; the next event is ${event.revision}`;
   }
+  if (event.metadata.prev !== head.hash) return 'does not follow the event before it';
+  return isAsHashed(event) ? null : 'its content does not match its hash';
+}
+
+function isAsHashed(event: StoredEvent): boolean {
   const { hash, ...metadata } = event.metadata;
-  if (metadata.prev !== head.hash) return 'does not follow the event before it';
-  const { id, type, data } = event;
-  const actual = chainHash(event.stream, event.revision, { id, type, data, metadata });
-  return actual === hash ? null : 'its content does not match its hash';
+  const recorded = ReadEvent.recordedOf(event);
+  if (recorded && sha256(recordedText(recorded, hash)) === hash) return true;
+  const { stream, revision, id, type, data } = event;
+  return chainHash(stream, revision, { id, type, data, metadata }) === hash;
+}
+
+/**
+ * What the store has of an event, put together as it is hashed. No other text has the same hash, so
+ * this proves the event when it fits, without any JSON. It does not fit an event whose members
+ * were written in another order, as they once were.
+ */
+function recordedText(recorded: RecordedEvent, hash: string): string {
+  const { stream, revision, id, type, data } = recorded;
+  const metadata = recorded.metadata.replace(`,"hash":"${hash}"`, '');
+  const [idText, streamText, typeText] = [id, stream, type].map((text) => JSON.stringify(text));
+  return `{"data":${data},"id":${idText},"metadata":${metadata},"revision":${revision},"stream":${streamText},"type":${typeText}}`;
 }
 
 /** The chain after an event. */

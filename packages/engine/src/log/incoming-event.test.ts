@@ -17,15 +17,18 @@ const recorded: RecordedEvent = {
 };
 
 test('gives an event of ours with number and position', () => {
-  assert.equal(incomingEvent(recorded), {
-    stream: 'wallet-env_1.w1',
-    revision: 7,
-    position: 42n,
-    id: recorded.id,
-    type: 'CreditsGranted',
-    data: { amount: '1.00' },
-    metadata,
-  });
+  assert.equal(
+    { ...incomingEvent(recorded) },
+    {
+      stream: 'wallet-env_1.w1',
+      revision: 7,
+      position: 42n,
+      id: recorded.id,
+      type: 'CreditsGranted',
+      data: { amount: '1.00' },
+      metadata,
+    },
+  );
 });
 
 test('passes over streams whose name is not ours, whatever they hold', () => {

@@ -1,7 +1,7 @@
 import { isPlainObject } from './json-safety.ts';
 import type { RecordedEvent } from './read-message.ts';
 import { isStreamName } from './stream-name.ts';
-import type { EventMetadata, StoredEvent } from './types.ts';
+import type { EventMetadata, Position, StoredEvent } from './types.ts';
 
 /**
  * An event under a stream name of ours that is not one of our events. Reading on would mean to
@@ -18,12 +18,41 @@ export class UnreadableEvent extends Error {
   }
 }
 
+/** An event that was read, with the message that it was read from. */
+export class ReadEvent implements StoredEvent {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: Position;
+  readonly id: string;
+  readonly type: string;
+  readonly data: unknown;
+  readonly metadata: EventMetadata;
+  // Not a member that could be seen: whoever copies an event and changes it gets one without.
+  readonly #recorded: RecordedEvent;
+
+  constructor(recorded: RecordedEvent, position: Position, data: unknown, metadata: EventMetadata) {
+    this.stream = recorded.stream;
+    this.revision = recorded.revision;
+    this.position = position;
+    this.id = recorded.id;
+    this.type = recorded.type;
+    this.data = data;
+    this.metadata = metadata;
+    this.#recorded = recorded;
+  }
+
+  /** What an event was read from; null for one that was made here. */
+  static recordedOf(event: StoredEvent): RecordedEvent | null {
+    return #recorded in event ? event.#recorded : null;
+  }
+}
+
 /**
  * The event as the engine knows it; null for an event of a stream whose name is not ours, such
  * as the store's own. Throws `UnreadableEvent` when only the name is ours.
  */
 export function incomingEvent(recorded: RecordedEvent): StoredEvent | null {
-  const { stream, revision, position, id, type, isJson } = recorded;
+  const { stream, revision, position, isJson } = recorded;
   if (!isStreamName(stream)) return null;
   const refuse = (reason: string): never => {
     throw new UnreadableEvent(stream, revision, reason);
@@ -34,7 +63,7 @@ export function incomingEvent(recorded: RecordedEvent): StoredEvent | null {
   if (!isPlainObject(data)) return refuse('its data is no JSON object');
   const metadata = parsed(recorded.metadata);
   if (!isChained(metadata)) return refuse('its metadata has no hash');
-  return { stream, revision, position: BigInt(position), id, type, data, metadata };
+  return new ReadEvent(recorded, BigInt(position), data, metadata);
 }
 
 /** The value of a JSON text; undefined when it is none. */

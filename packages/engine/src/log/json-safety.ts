@@ -60,6 +60,19 @@ function faultOfArray(value: readonly unknown[], depth: number): Fault | null {
   return null;
 }
 
+/**
+ * The same value with the members of all its objects in the order of canonical JSON, so that its
+ * plain JSON is canonical as well. Names that are whole numbers are beyond it: JavaScript keeps
+ * those in an order of its own. What is no plain object or array is left as it is.
+ */
+export function inCanonicalOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inCanonicalOrder);
+  if (!isPlainObject(value)) return value;
+  const names = Object.keys(value).sort();
+  // Not by assignment, which would take a member named __proto__ for something else.
+  return Object.fromEntries(names.map((name) => [name, inCanonicalOrder(value[name])]));
+}
+
 /** Whether a value is an object literal or what JSON.parse makes of one. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
