@@ -63,8 +63,17 @@ test('everything can be said', () => {
   assert.is(config.retry.slowDown, 0);
   assert.is(config.maximumInFlight, 7);
   assert.is(config.leaseMs, 20_000);
+  assert.is(config.sendLimits.totalTimeout, 15_000);
   assert.equal(config.retention, { attemptDays: 5, messageDays: 6 });
   assert.equal([config.host, config.healthPort], ['0.0.0.0', 9000]);
+});
+
+test('with a short lease attempts may take less time, so that none outlasts it', () => {
+  const { leaseMs, sendLimits } = read({ ...required, WEBHOOK_LEASE_MS: '4000' });
+  assert.equal(
+    [leaseMs, sendLimits.totalTimeout, sendLimits.headersTimeout, sendLimits.connectTimeout],
+    [4_000, 3_000, 3_000, 3_000],
+  );
 });
 
 test('what is wrong or unknown is named', () => {

@@ -104,9 +104,26 @@ export const webhooksEnvironment = z.object({
   LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
+/**
+ * An attempt that outlasts its claim would be made a second time at the same moment, and what came of
+ * it would count for nothing: with a short lease attempts have to be shorter as well.
+ */
+function limitsWithin(leaseMs: number): SendLimits {
+  const longest = Math.floor((leaseMs * 3) / 4);
+  const { sendLimits } = webhooksDefaults;
+  const shorten = (limit: number): number => Math.min(limit, longest);
+  return {
+    ...sendLimits,
+    connectTimeout: shorten(sendLimits.connectTimeout),
+    headersTimeout: shorten(sendLimits.headersTimeout),
+    totalTimeout: shorten(sendLimits.totalTimeout),
+  };
+}
+
 /** The configuration that the environment variables make. */
 export function webhooksConfig(environment: z.output<typeof webhooksEnvironment>): WebhooksConfig {
-  const { retry, retention, maximumInFlight, leaseMs } = webhooksDefaults;
+  const { retry, retention, maximumInFlight } = webhooksDefaults;
+  const leaseMs = environment.WEBHOOK_LEASE_MS ?? webhooksDefaults.leaseMs;
   return {
     ...webhooksDefaults,
     databaseUrl: environment.DATABASE_URL,
@@ -124,7 +141,8 @@ export function webhooksConfig(environment: z.output<typeof webhooksEnvironment>
       slowDown: environment.WEBHOOK_SLOW_DOWN_MS ?? retry.slowDown,
     },
     maximumInFlight: environment.WEBHOOK_MAX_IN_FLIGHT ?? maximumInFlight,
-    leaseMs: environment.WEBHOOK_LEASE_MS ?? leaseMs,
+    leaseMs,
+    sendLimits: limitsWithin(leaseMs),
     retention: {
       attemptDays: environment.WEBHOOK_ATTEMPT_DAYS ?? retention.attemptDays,
       messageDays: environment.WEBHOOK_MESSAGE_DAYS ?? retention.messageDays,

@@ -1,7 +1,9 @@
 import type { Log } from '@counterfoil/engine';
 import {
+  type OutgoingRequest,
   type RetryPolicy,
   type Sender,
+  type SendLimits,
   type Sent,
   signedHeaders,
   verdictOf,
@@ -27,6 +29,8 @@ export interface DispatcherOptions extends LoopOptions {
   /** Milliseconds after which a request counts as one that takes long. */
   readonly slowAfterMs: number;
   readonly leaseMs: number;
+  /** How long a request may take; within it a claim must not expire. */
+  readonly sendLimits: SendLimits;
   /** How often the queue is looked at when nothing says that there is something to do. */
   readonly pollMs: number;
 }
@@ -48,7 +52,8 @@ const userAgent = 'Counterfoil-Webhooks/1';
 
 /** Starts to take what is due and to send it, as much as may be under way. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { endpoints, metrics, maximumInFlight, slowAfterMs, leaseMs, pollMs } = options;
+  const { endpoints, metrics, maximumInFlight, slowAfterMs, pollMs } = options;
+  const { leaseMs, sendLimits, log } = options;
   const wake = createWake();
   const underWay = createUnderWay({
     maximumQuick: maximumInFlight,
@@ -63,12 +68,18 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     await waitForReadModel(connection, signal);
     while (!signal.aborted) {
       const limit = Math.min(claimMaximum, underWay.room());
+      const claimedAt = performance.now();
       const claimed = limit > 0 ? await claimDeliveries(connection, { limit, leaseMs }) : [];
       const destinationOf = await endpoints.destinations(
         connection,
         claimed.map(({ endpoint }) => endpoint),
       );
-      for (const one of claimed) {
+      // A process that stood still, or its database, may find that others have them by now.
+      const isLate = performance.now() - claimedAt > leaseMs - sendLimits.totalTimeout;
+      if (isLate && claimed.length > 0) {
+        log.warn({ deliveries: claimed.length }, 'webhooks: claims came too late to be used');
+      }
+      for (const one of isLate ? [] : claimed) {
         underWay.run(one.endpointId, (cut) => deliver(one, destinationOf, options, cut), onEnd);
       }
       metrics.inFlight(underWay.size());
@@ -99,23 +110,22 @@ async function send(
   { sender, log }: DispatcherOptions,
   cut: AbortSignal,
 ): Promise<Sent> {
-  const destination = open(claimed, destinationOf, log);
-  if (destination === null) {
-    const detail = 'The secret of the endpoint cannot be decrypted.';
-    return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0 };
-  }
-  const body = destination.payload === 'thin' ? thinBody(claimed.body) : claimed.body;
-  return await sender.send(
-    { url: destination.url, headers: headersOf(claimed, body, destination), body },
-    cut,
-  );
+  const outgoing = prepare(claimed, destinationOf, log);
+  if (outgoing !== null) return await sender.send(outgoing, cut);
+  const detail = 'The request could not be made: its secret or its body cannot be read.';
+  return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0 };
 }
 
-function open({ endpointId }: Claimed, destinationOf: DestinationOf, log: Log): Destination | null {
+/** The request; null when it cannot be made, which must not keep others from being sent. */
+function prepare(claimed: Claimed, destinationOf: DestinationOf, log: Log): OutgoingRequest | null {
+  const { endpointId, eventId } = claimed;
   try {
-    return destinationOf(endpointId);
+    const destination = destinationOf(endpointId);
+    const body = destination.payload === 'thin' ? thinBody(claimed.body) : claimed.body;
+    return { url: destination.url, headers: headersOf(claimed, body, destination), body };
   } catch (error) {
-    log.error({ err: error, endpoint: endpointId }, 'the endpoint cannot be used');
+    const what = { err: error, endpoint: endpointId, message: eventId };
+    log.error(what, 'webhooks: a request cannot be made');
     return null;
   }
 }

@@ -78,8 +78,8 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'in time.',
   WEBHOOK_MAX_IN_FLIGHT: 'Requests to webhook endpoints that one process has under way at once.',
   WEBHOOK_LEASE_MS:
-    'Milliseconds after which another worker sends what a killed one had in hand. Less than the ' +
-    '15 s that an attempt may take lets a slow receiver get a delivery twice at the same time.',
+    'Milliseconds after which another worker sends what a killed one had in hand. Below 20 s ' +
+    'attempts may take three quarters of it instead of 15 s.',
   WEBHOOK_ATTEMPT_DAYS: 'Days that attempts are kept.',
   WEBHOOK_MESSAGE_DAYS: 'Days that messages are kept, with their deliveries, finished or not.',
 };

@@ -43,6 +43,7 @@ export {
 export { createSealer, SealBroken, type Sealed, type Sealer } from './sealing.ts';
 export {
   createSender,
+  type OutgoingRequest,
   RequestCut,
   type Sender,
   type SendLimits,

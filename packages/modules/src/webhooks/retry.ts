@@ -31,7 +31,7 @@ export type FailureReason =
   | 'tls'
   /** The connection was refused, cut or answered with something that is not HTTP. */
   | 'connection'
-  /** It could not be made here: the secret does not open with the key of this process. */
+  /** It could not be made here: the secret does not open with the key of this process, for one. */
   | 'sealed'
   /** The worker gave it up before its time, because too many others were slow as well. */
   | 'cut_off';
