@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { untilVacuumed } from './bench/vacuumed.ts';
 import { type Demo, OperatorError } from './settings.ts';
 
 /** How large the catalogue is and how it is read. The defaults are what the design promises figures for. */
@@ -39,6 +40,8 @@ export interface CatalogFigures {
   readonly plans: number;
   readonly prices: number;
   readonly fillSeconds: number;
+  /** Until PostgreSQL had vacuumed the prices, in seconds; null when it had not in good time. */
+  readonly vacuumSeconds: number | null;
   /** `GET /plans/{id}` with its prices. */
   readonly plan: Times;
   /** `POST /plans/search` and `POST /prices/search`, by how far into the list the page is. */
@@ -73,12 +76,14 @@ export async function benchCatalog(
       plans: await readAll(api, '/plans/search', [...made.keys()]),
       prices: await readAll(api, '/prices/search', prices),
     };
+    const vacuumSeconds = await untilVacuumed(demo.database_url, 'prices');
     const plan = await measurePlans(api, made, options);
     const pages = [
       ...(await measurePages(api, '/plans/search', totals.plans, options)),
       ...(await measurePages(api, '/prices/search', totals.prices, options)),
     ];
-    return { plans: made.size, prices: prices.length, fillSeconds, plan, pages };
+    const sizes = { plans: made.size, prices: prices.length };
+    return { ...sizes, fillSeconds, vacuumSeconds, plan, pages };
   } finally {
     await api.close();
   }

@@ -16,9 +16,12 @@ const grouped = (count: number): string => count.toLocaleString('en-US');
 
 /** The figures as lines for people; times in milliseconds. */
 export function catalogLines(figures: CatalogFigures): readonly string[] {
-  const { plans, prices, fillSeconds, plan, pages } = figures;
+  const { plans, prices, fillSeconds, vacuumSeconds, plan, pages } = figures;
   return [
     `${grouped(plans)} plans with ${grouped(prices)} prices created in ${fillSeconds} s`,
+    vacuumSeconds === null
+      ? 'PostgreSQL did not vacuum them in good time: totals and far pages are slower than they will be'
+      : `vacuumed by PostgreSQL ${vacuumSeconds} s after they were read once`,
     `GET /plans/{id}: ${described(plan)}`,
     ...pages.map(
       ({ path, offset, times }) =>
