@@ -5,7 +5,7 @@ import { type Connection, transaction } from '@counterfoil/engine';
  * database do not meet it by accident.
  */
 const lockFamily = 0x77686b;
-const locks = { queue: 1, claims: 2, fanOut: 3 } as const;
+const locks = { queue: 1, claims: 2, fanOut: 3, reports: 4 } as const;
 export type QueueLock = keyof typeof locks;
 
 /**

@@ -227,6 +227,22 @@ test('the figures of the queue', async (context) => {
   assert.ok(oldestDueSeconds >= 90, String(oldestDueSeconds));
 });
 
+test('of two workers one writes reports, until it ends: what both wrote would be told twice', async (context) => {
+  const { world } = context;
+  const holders = async () => {
+    const rows = await world.query<{ name: string }>(
+      `select application_name as name from pg_locks join pg_stat_activity using (pid)
+        where locktype = 'advisory' and granted
+          and application_name = 'counterfoil webhooks reports'`,
+    );
+    return rows.length;
+  };
+  const first = await world.startWorker({ maximumInFlight: 0 });
+  await eventually('one has it', async () => (await holders()) === 1);
+  await first.stop();
+  await eventually('another one has it', async () => (await holders()) === 1);
+});
+
 test('the position of the reader can only be moved from where it is', async ({ connection }) => {
   const here = await readPosition(connection);
   const there = { ...here, sequence: here.sequence + 1 };

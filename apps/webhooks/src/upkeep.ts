@@ -4,7 +4,7 @@ import { releaseOvertaking } from './lanes.ts';
 import type { LogWriter } from './log-writer.ts';
 import { type Loop, type LoopOptions, startLoop, type Turn } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import { withQueueLock } from './queue-lock.ts';
+import { tryHold, withQueueLock } from './queue-lock.ts';
 import { waitForReadModel } from './read-model.ts';
 import { dropUnwanted, readFigures, reclaimExpired } from './upkeep-store.ts';
 import { sleep } from './wake.ts';
@@ -25,11 +25,16 @@ const passesPerHeldBack = 30;
 
 /**
  * Starts to write what the log has to know: endpoints that are disabled, messages that were given
- * up. It has a loop of its own, because the queue must go on while the event store is away.
+ * up. It has a loop of its own, because the queue must go on while the event store is away. One of all
+ * workers does it: two that took different parts of the list at the same time would tell some twice.
  */
 export function startReports({ writer, breaker, intervalMs, ...options }: UpkeepOptions): Loop {
   return startLoop(options, async ({ connection, signal, succeeded }) => {
     await waitForReadModel(connection, signal);
+    while (!signal.aborted && !(await tryHold(connection, 'reports'))) {
+      succeeded();
+      await sleep(intervalMs, signal);
+    }
     while (!signal.aborted) {
       await disableFailing(connection, writer, breaker);
       await writeReports(connection, writer);
