@@ -1,4 +1,10 @@
-import { type EventEdge, type EventStore, followRecords, type Log } from '@counterfoil/engine';
+import {
+  type EventEdge,
+  type EventStore,
+  followRecords,
+  type Keeper,
+  type Log,
+} from '@counterfoil/engine';
 import { accessOf, eventSubscription, type Subscription } from '@counterfoil/modules';
 
 /** An edge that was away, or that lost what it was told, is in order again after this. */
@@ -14,7 +20,7 @@ interface KeepOptions {
  * Keeps the NATS edge as the log says: who has credentials, which ones, and who has none any more. It
  * tells only what the edge lacks, so any number of processes may do this.
  */
-export function keepAccess({ store, edge, log }: KeepOptions): { stop(): Promise<void> } {
+export function keepAccess({ store, edge, log }: KeepOptions): Keeper {
   let wanted: readonly Subscription[] = [];
   let running: Promise<void> = Promise.resolve();
   // While the edge is away a look takes longer than the time to the next: one may wait, not many.
@@ -50,6 +56,7 @@ export function keepAccess({ store, edge, log }: KeepOptions): { stop(): Promise
   });
   const timer = setInterval(look, lookMilliseconds);
   return {
+    check: () => following.check(),
     async stop() {
       isStopped = true;
       clearInterval(timer);

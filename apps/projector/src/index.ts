@@ -78,7 +78,7 @@ export const startProjectorApp = (
     const tools: Tools = { config, started, store, slices, log, metrics };
     const projector = project(tools);
     const { relay, readers } = await publish(tools, projector);
-    await admit(tools);
+    const admission = await admit(tools);
     const verification = keepOrder(tools, projector);
     const server = createServiceServer({
       health: [
@@ -86,6 +86,7 @@ export const startProjectorApp = (
         { name: 'event_store', required: true, check: () => store.ping() },
         { name: 'projections', required: true, check: () => projector.check() },
         { name: 'event_subscriptions', required: true, check: () => readers.check() },
+        ...admission,
         { name: 'verification', required: true, check: () => verification.check() },
         { name: 'relay', required: false, check: async () => assertNoError(relay.status().error) },
       ],
@@ -133,14 +134,18 @@ async function publish(
 }
 
 /** Keeps the credentials of downstream systems at the NATS edge, where there is one. */
-async function admit({ config, started, store, log }: Tools): Promise<void> {
+async function admit({ config, started, store, log }: Tools): Promise<readonly HealthCheck[]> {
   const { NATS_EDGE_URL: url, COUNTERFOIL_SECRET_KEY: secretKey } = config;
-  if (url === undefined) return;
+  if (url === undefined) return [];
   if (secretKey === undefined) throw new Error('NATS_EDGE_URL needs COUNTERFOIL_SECRET_KEY.');
   const { edgeSeed: seed } = secretsFrom(secretKey);
   const address = { url, publicUrl: undefined, name: 'counterfoil projector' };
   const edge = started.add(await connectEdge({ ...address, seed, log }), close);
-  started.add(keepAccess({ store, edge: edge.events, log }), stop);
+  const access = started.add(keepAccess({ store, edge: edge.events, log }), stop);
+  return [
+    { name: 'event_credentials', required: true, check: () => access.check() },
+    { name: 'nats_edge', required: false, check: edge.check },
+  ];
 }
 
 /** What has to happen from time to time: due work, checkpoints and verification. */

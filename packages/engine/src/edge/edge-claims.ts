@@ -32,6 +32,17 @@ export function encodeClaims(signer: Nkey, { nats, ...claims }: Claims): string 
 const encodeJson = (value: object): string =>
   Buffer.from(JSON.stringify(value)).toString('base64url');
 
+/** When claims were made, in seconds since 1970; 0 when the text is no claims. */
+export function secondsOfClaims(claims: string): number {
+  try {
+    const text = Buffer.from(claims.split('.')[1] ?? '', 'base64url').toString('utf8');
+    const { iat } = JSON.parse(text) as { readonly iat?: unknown };
+    return typeof iat === 'number' ? iat : 0;
+  } catch {
+    return 0;
+  }
+}
+
 const secondsOf = (instant: string): number => Math.floor(Date.parse(instant) / 1000);
 
 /** To be raised when what follows says something else than before. */

@@ -1,0 +1,89 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ReaderAccess } from '../define/event-edge.ts';
+import { accountClaims, serviceClaims } from './edge-claims.ts';
+import { edgeKeys } from './edge-keys.ts';
+import { reconcileEdge, rememberOrder } from './reconcile-edge.ts';
+
+const test = suite('reconciling the NATS edge');
+
+const keys = edgeKeys(new Uint8Array(32).fill(1));
+const agoOf = (seconds: number): string => new Date(Date.now() - seconds * 1_000).toISOString();
+
+const accessOf = (name: string, generation: number, secondsAgo: number): ReaderAccess => ({
+  name,
+  scope: { tenantId: 'tenant_1', environmentId: 'env_1' },
+  resource: null,
+  credentials: { generation, issuedAt: agoOf(secondsAgo), expiresAt: null },
+  changedAt: agoOf(secondsAgo),
+});
+const accountOf = (access: ReaderAccess): string => keys.account(access).publicKey;
+
+/** An edge in memory that counts what it is asked. */
+function edgeWith(...accesses: readonly ReaderAccess[]) {
+  const kept = new Map(accesses.map((each) => [accountOf(each), accountClaims(keys, each)]));
+  kept.set(keys.service.publicKey, serviceClaims(keys));
+  const counts = { lookUp: 0, update: 0, remove: 0 };
+  const subjectOf = (claims: string): string =>
+    JSON.parse(Buffer.from(claims.split('.')[1] ?? '', 'base64url').toString('utf8')).sub;
+  return {
+    kept,
+    counts,
+    list: async () => new Set(kept.keys()),
+    lookUp: async (account: string) => {
+      counts.lookUp += 1;
+      return kept.get(account) ?? '';
+    },
+    update: async (claims: string) => {
+      counts.update += 1;
+      kept.set(subjectOf(claims), claims);
+    },
+    remove: async () => {
+      counts.remove += 1;
+    },
+  };
+}
+
+test('what is missing is told, and what is there is looked at once', async () => {
+  const [there, missing] = [accessOf('esub_1', 1, 600), accessOf('esub_2', 1, 600)];
+  const edge = edgeWith(there);
+  const inOrder = rememberOrder();
+  const wanted = { kept: [there, missing], removed: [] };
+  await reconcileEdge(keys, edge, inOrder, wanted);
+  assert.equal(edge.counts, { lookUp: 2, update: 1, remove: 0 });
+  assert.is(edge.kept.get(accountOf(missing)), accountClaims(keys, missing));
+  await reconcileEdge(keys, edge, inOrder, wanted);
+  assert.equal(edge.counts, { lookUp: 2, update: 1, remove: 0 });
+  edge.kept.delete(accountOf(there));
+  await reconcileEdge(keys, edge, inOrder, wanted);
+  assert.equal(edge.counts, { lookUp: 2, update: 2, remove: 0 }, 'what it has lost is told again');
+});
+
+test('what is older than the log, or of another one, is replaced', async () => {
+  for (const there of [accessOf('esub_1', 1, 600), accessOf('esub_1', 3, 100)]) {
+    const edge = edgeWith(there);
+    const latest = accessOf('esub_1', 2, 300);
+    await reconcileEdge(keys, edge, rememberOrder(), { kept: [latest], removed: [] });
+    assert.is(edge.kept.get(accountOf(latest)), accountClaims(keys, latest));
+  }
+});
+
+test('what was told just now by somebody who is ahead stays, and is looked at again', async () => {
+  const told = accessOf('esub_1', 2, 1);
+  const edge = edgeWith(told);
+  const inOrder = rememberOrder();
+  const behind = { kept: [accessOf('esub_1', 1, 600)], removed: [] };
+  await reconcileEdge(keys, edge, inOrder, behind);
+  await reconcileEdge(keys, edge, inOrder, behind);
+  assert.equal(edge.counts, { lookUp: 3, update: 0, remove: 0 });
+  assert.is(edge.kept.get(accountOf(told)), accountClaims(keys, told));
+});
+
+test('what is removed is removed where it is', async () => {
+  const [there, gone] = [accessOf('esub_1', 1, 600), accessOf('esub_2', 1, 600)];
+  const edge = edgeWith(there);
+  await reconcileEdge(keys, edge, rememberOrder(), { kept: [], removed: [there, gone] });
+  assert.equal(edge.counts, { lookUp: 1, update: 0, remove: 1 });
+});
+
+test.run();
