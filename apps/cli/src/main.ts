@@ -6,6 +6,7 @@ import { addBench } from './bench/command.ts';
 import { addCatalogCommand } from './catalog/command.ts';
 import { publicKeyOf, takeCheckpoints } from './checkpoint.ts';
 import { referenceFolder, writeReference } from './docs.ts';
+import { edgeConfigurationOf } from './edge.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
 import { issueKey, revokeKey } from './keys.ts';
@@ -115,6 +116,17 @@ events
     const start = after === undefined ? null : BigInt(after);
     const options = { after: start, isOnce: once, signal: abort.signal };
     await tailEvents(serverUrls(readSettings()), options, print);
+  });
+
+program
+  .command('nats-edge')
+  .description('print the configuration of a nats-server that downstream systems connect to')
+  .requiredOption('--leaf <url>', 'where the broker listens for leaf nodes: nats-leaf://host:7422')
+  .requiredOption('--accounts <folder>', 'where that server keeps its accounts')
+  .option('--listen <address>', 'where it is to listen', '0.0.0.0:4222')
+  .action(({ leaf, accounts, listen }: { leaf: string; accounts: string; listen: string }) => {
+    const place = { listen, directory: accounts, leafUrl: leaf };
+    print(edgeConfigurationOf(secretKeyOf(readSettings()), place));
   });
 
 addBench(program, print);

@@ -54,7 +54,7 @@ const refused = 'Authorization Violation';
 
 /** Resolves when the server has closed a connection and lets it in no more. */
 async function untilThrownOut(connection: NatsConnection, issued: IssuedCredentials) {
-  await connection.closed();
+  await eventually(() => connection.isClosed());
   const refusal = await refusalOf(issued);
   assert.match(refusal, /Authorization Violation/i, refusal);
 }
@@ -155,7 +155,8 @@ test('revoked, expired and deleted ones are thrown out and not let in again', as
 
   const expires_at = new Date(Date.now() + 4_000).toISOString();
   const short = await issue(await subscribe(), { expires_at });
-  await (await open(short)).closed();
+  const ending = await open(short);
+  await eventually(() => ending.isClosed());
   // Servers count in seconds.
   await untilAnswered(short, refused);
 });
