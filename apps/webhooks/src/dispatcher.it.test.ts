@@ -38,7 +38,7 @@ function dispatch(world: World, options: Partial<DispatcherOptions> = {}) {
     send: async ({ headers }) => {
       sent.push(headers['webhook-id'] ?? '');
       const result = { kind: 'answer', status: 200, retryAfterSeconds: null } as const;
-      return { result, detail: '', milliseconds: 1 };
+      return { result, detail: '', milliseconds: 1, address: null };
     },
     close: async () => undefined,
   };

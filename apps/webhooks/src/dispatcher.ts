@@ -113,7 +113,7 @@ async function send(
   const outgoing = prepare(claimed, destinationOf, log);
   if (outgoing !== null) return await sender.send(outgoing, cut);
   const detail = 'The request could not be made: its secret or its body cannot be read.';
-  return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0 };
+  return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0, address: null };
 }
 
 /** The request; null when it cannot be made, which must not keep others from being sent. */

@@ -45,6 +45,7 @@ function outcome({ verdict = retry, result, ...changes }: Given = {}) {
     result: result ?? { kind: 'answer' as const, status, retryAfterSeconds: null },
     detail: '',
     milliseconds: 1,
+    address: null,
   };
   return { delivery, sent, verdict };
 }

@@ -1,6 +1,6 @@
 import type { Metrics } from '@counterfoil/engine';
 import type { Sent, Verdict } from '@counterfoil/modules';
-import type { QueueFigures } from './upkeep-store.ts';
+import type { QueueFigures, StateFigures } from './upkeep-store.ts';
 
 /** From a moment on the same machine to the end of the retries. */
 const deliveryBuckets = [
@@ -16,6 +16,7 @@ export interface WorkerMetrics {
   /** Counts an attempt; `occurredAt` is when the event happened. */
   attempt(sent: Sent, verdict: Verdict, occurredAt: string): void;
   queue(figures: QueueFigures): void;
+  state(figures: StateFigures): void;
   inFlight(count: number): void;
 }
 
@@ -48,6 +49,15 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
     name: 'counterfoil_webhook_oldest_due_seconds',
     help: 'How long the oldest due delivery has been waiting to be sent',
   });
+  const endpoints = metrics.gauge({
+    name: 'counterfoil_webhook_endpoints',
+    help: 'Enabled endpoints by the state of their breaker; open: held back for their failures',
+    labels: ['breaker'],
+  });
+  const unread = metrics.gauge({
+    name: 'counterfoil_webhook_unread_messages',
+    help: 'Messages of the public stream that have not been turned into deliveries',
+  });
   const sending = metrics.gauge({
     name: 'counterfoil_webhook_in_flight',
     help: 'Requests of this process that are under way',
@@ -74,6 +84,12 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
     queue: ({ oldestDueSeconds, ...states }) => {
       for (const [state, count] of Object.entries(states)) depth.set({ state }, count);
       oldest.set(oldestDueSeconds);
+    },
+    state: (figures) => {
+      for (const [breaker, count] of Object.entries(figures.endpoints)) {
+        endpoints.set({ breaker }, count);
+      }
+      unread.set(figures.unread);
     },
     inFlight: (count) => sending.set(count),
   };

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { movePosition, PositionMoved, readPosition } from './fan-out-store.ts';
 import { claim, delivered, givenUp, queue, record, retryNow } from './test-queue.ts';
 import { type EndpointOptions, eventually, type TestEndpoint, World } from './test-world.ts';
-import { dropUnwanted, readFigures, reclaimExpired } from './upkeep-store.ts';
+import { dropUnwanted, readFigures, readStateFigures, reclaimExpired } from './upkeep-store.ts';
 
 const test = suite<{ world: World; connection: Connection; environment: string }>('queue');
 
@@ -241,6 +241,25 @@ test('of two workers one writes reports, until it ends: what both wrote would be
   await eventually('one has it', async () => (await holders()) === 1);
   await first.stop();
   await eventually('another one has it', async () => (await holders()) === 1);
+});
+
+test('the figures of endpoints and of the stream', async (context) => {
+  const { world, connection, environment } = context;
+  const before = await readStateFigures(connection);
+  const { id } = await addEndpoint(world, environment);
+  await addEndpoint(world, environment);
+  await addEndpoint(world, environment, { enabled: false });
+  await queue(world, environment, id, 1);
+  await failUntilOpen(connection);
+  const { sequence } = await readPosition(connection);
+  await world.query(
+    `insert into counterfoil.relay_checkpoint (stream, sequence, position) values ('s', $1, 1)`,
+    [sequence + 7],
+  );
+  const { endpoints, unread } = await readStateFigures(connection);
+  assert.is(endpoints.open, before.endpoints.open + 1);
+  assert.is(endpoints.closed, before.endpoints.closed + 1);
+  assert.equal([before.unread, unread], [0, 7]);
 });
 
 test('the position of the reader can only be moved from where it is', async ({ connection }) => {

@@ -122,18 +122,18 @@ async function insertAttempts(connection: Connection, outcomes: readonly Outcome
   const column = (value: (outcome: Outcome) => unknown) => outcomes.map(value);
   await connection.query(
     `insert into counterfoil.webhook_attempts
-       (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds,
+       (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds, address,
         environment_id, endpoint_id, event_id, trigger)
      select attempt.*, delivery.environment_id, delivery.endpoint_id, delivery.event_id,
             delivery.trigger
        from unnest($1::bigint[], $2::integer[], $3::text[], $4::integer[],
-         $5::text[], $6::text[], $7::integer[])
-       as attempt (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds)
+         $5::text[], $6::text[], $7::integer[], $8::text[])
+       as attempt (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds, address)
        join counterfoil.webhook_deliveries delivery on delivery.id = attempt.delivery_id
      on conflict (delivery_id, attempt) do update
         set outcome = excluded.outcome, status_code = excluded.status_code,
             reason = excluded.reason, detail = excluded.detail,
-            milliseconds = excluded.milliseconds`,
+            milliseconds = excluded.milliseconds, address = excluded.address`,
     [
       column(({ delivery }) => delivery.id),
       column(({ delivery }) => delivery.attempt),
@@ -142,6 +142,7 @@ async function insertAttempts(connection: Connection, outcomes: readonly Outcome
       column(({ sent: { result } }) => (result.kind === 'failure' ? result.reason : null)),
       column(({ sent }) => sent.detail),
       column(({ sent }) => sent.milliseconds),
+      column(({ sent }) => sent.address),
     ],
     { name: 'webhook_insert_attempts' },
   );

@@ -39,7 +39,7 @@ export function record(
   assert.ok(delivery);
   const status = verdict.kind === 'delivered' ? 200 : 500;
   const result: AttemptResult = { kind: 'answer', status, retryAfterSeconds: null };
-  const sent = { result, detail: '', milliseconds: 1 };
+  const sent = { result, detail: '', milliseconds: 1, address: null };
   return recordOutcomes(connection, [{ delivery, sent, verdict }], standardBreakerPolicy);
 }
 

@@ -1,4 +1,5 @@
 import type { Connection } from '@counterfoil/engine';
+import type { BreakerState } from '@counterfoil/modules';
 
 /** Rows that one pass changes or removes at most, so that no pass holds others up for long. */
 const passMaximum = 1_000;
@@ -87,6 +88,40 @@ export interface QueueFigures {
   readonly sending: number;
   /** Seconds since the oldest pending delivery became due; 0 when none is. */
   readonly oldestDueSeconds: number;
+}
+
+/** How endpoints are doing, and how far the public stream has been read. */
+export interface StateFigures {
+  /** Enabled endpoints by the state of their breaker. */
+  readonly endpoints: Readonly<Record<BreakerState, number>>;
+  /** Messages of the public stream that have not been turned into deliveries. */
+  readonly unread: number;
+}
+
+/** Reads figures for operators. What the relay has published it writes down once a second. */
+export async function readStateFigures(connection: Connection): Promise<StateFigures> {
+  const { rows } = await connection.query<Record<BreakerState | 'unread', string>>(
+    `select count(*) filter (where state = 'open') as open,
+            count(*) filter (where state = 'half_open') as half_open,
+            count(*) filter (where state = 'closed') as closed,
+            coalesce((select greatest(0, relay.sequence - reader.sequence)
+                        from counterfoil.relay_checkpoint relay, counterfoil.webhook_position reader
+                       limit 1), 0) as unread
+       from (select coalesce(health.state, 'closed') as state
+               from counterfoil.webhook_endpoints endpoint
+               left join counterfoil.webhook_health health
+                 on health.endpoint_id = endpoint.id and health.enabled_at = endpoint.enabled_at
+              where endpoint.enabled) endpoints`,
+  );
+  const figure = (name: BreakerState | 'unread'): number => Number(rows[0]?.[name] ?? 0);
+  return {
+    endpoints: {
+      closed: figure('closed'),
+      open: figure('open'),
+      half_open: figure('half_open'),
+    },
+    unread: figure('unread'),
+  };
 }
 
 export async function readFigures(connection: Connection): Promise<QueueFigures> {

@@ -6,7 +6,7 @@ import { type Loop, type LoopOptions, startLoop, type Turn } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { tryHold, withQueueLock } from './queue-lock.ts';
 import { waitForReadModel } from './read-model.ts';
-import { dropUnwanted, readFigures, reclaimExpired } from './upkeep-store.ts';
+import { dropUnwanted, readFigures, readStateFigures, reclaimExpired } from './upkeep-store.ts';
 import { sleep } from './wake.ts';
 
 export interface UpkeepOptions extends LoopOptions {
@@ -68,7 +68,10 @@ async function runPass(
     return await releaseOvertaking(connection);
   });
   if (reclaimed + overtaking > 0) onDue();
-  if (pass % passesPerFigures === 0) metrics.queue(await readFigures(connection));
+  if (pass % passesPerFigures === 0) {
+    metrics.queue(await readFigures(connection));
+    metrics.state(await readStateFigures(connection));
+  }
   if (pass % passesPerHeldBack !== 0) return;
   await withQueueLock(connection, 'queue', () => expireHeldBack(connection, breaker));
 }

@@ -138,7 +138,7 @@ export async function listAttempts(
   const items = await reads.query<AttemptResource>(
     principal,
     `select event_id as message_id, endpoint_id, attempt, trigger, outcome, status_code,
-            reason as error, detail, milliseconds, recorded_at as attempted_at
+            reason as error, detail, milliseconds, address, recorded_at as attempted_at
        from counterfoil.webhook_attempts where ${where}
       order by recorded_at desc, delivery_id desc, attempt desc limit $5 offset $6`,
     [...values, limit, offset],

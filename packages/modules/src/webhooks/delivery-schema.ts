@@ -86,6 +86,9 @@ export const attemptSchema = z
     error: z.string().nullable(),
     detail: z.string().meta({ description: 'The beginning of the answer, or what went wrong' }),
     milliseconds: z.number().int().nullable(),
+    address: z.string().nullable().meta({
+      description: 'The address that it was sent to; null when there was no connection',
+    }),
     attempted_at: instantSchema,
   })
   .meta({ id: 'WebhookAttempt' });

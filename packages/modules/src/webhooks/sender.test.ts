@@ -68,6 +68,36 @@ test('method, path, headers and body arrive; status and the head of the answer c
   assert.is(sent.detail, 'thanks');
 });
 
+test('the address that was reached is told, also over a connection that is used again', async () => {
+  const server = answering((_, response) => response.end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+  const sender = createSender({ policy, resolve });
+  const send = (to: number) =>
+    sender.send({ url: `http://hook.example:${to}/`, headers: {}, body: Buffer.from('{}') });
+  try {
+    assert.is((await send(port)).address, '127.0.0.1');
+    assert.is((await send(port)).address, '127.0.0.1', 'by the same connection');
+    const both = await Promise.all([send(port), send(port)]);
+    assert.equal(
+      both.map(({ address }) => address),
+      ['127.0.0.1', '127.0.0.1'],
+    );
+    server.close();
+    (server as { closeAllConnections?: () => void }).closeAllConnections?.();
+    await once(server, 'close');
+    // The first one may still go out over a connection that has just ended.
+    await send(port);
+    const refused = await send(port);
+    assert.equal([refused.result.kind, refused.address], ['failure', null]);
+  } finally {
+    await sender.close();
+    server.close();
+  }
+});
+
 test('an answer may take all the time that receivers are promised', () => {
   assert.is(standardSendLimits.totalTimeout, 15_000);
   assert.is(standardSendLimits.headersTimeout, standardSendLimits.totalTimeout);

@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import { type Agent, type Dispatcher, request } from 'undici';
+import { type AddressNote, notingAgent } from './noting-agent.ts';
 import {
   type AttemptResult,
   type FailureReason,
@@ -41,6 +42,8 @@ export interface Sent {
   /** The beginning of the answer's body, or what went wrong; never null characters. */
   readonly detail: string;
   readonly milliseconds: number;
+  /** The address that it was sent to; null when there was no connection. */
+  readonly address: string | null;
 }
 
 export interface Sender {
@@ -75,7 +78,7 @@ export function createSender(options: {
   readonly resolve?: ResolveName;
 }): Sender {
   const { policy, resolve, limits = standardSendLimits } = options;
-  const agent = new Agent({
+  const agent = notingAgent({
     connect: guardedConnector({
       policy,
       connectTimeout: limits.connectTimeout,
@@ -105,6 +108,7 @@ async function attempt(
 ): Promise<Sent> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
+  const note: AddressNote = { address: null };
   const inTime = AbortSignal.timeout(limits.totalTimeout);
   const signal = cut ? AbortSignal.any([inTime, cut]) : inTime;
   try {
@@ -114,15 +118,17 @@ async function attempt(
       headers: outgoing.headers,
       body: outgoing.body,
       signal,
+      ...{ note },
     });
     const detail = await readHead(answer.body, limits);
-    return { result: answerResult(answer), detail, milliseconds: elapsed() };
+    return { result: answerResult(answer), detail, milliseconds: elapsed(), ...note };
   } catch (error) {
     const reason = reasonOf(error);
     return {
       result: { kind: 'failure', reason },
       detail: printable(describe(error), limits.answerHead),
       milliseconds: elapsed(),
+      ...note,
     };
   }
 }
