@@ -1,10 +1,7 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { suite } from 'uvu';
-import * as assert from 'uvu/assert';
-import { startProcess } from './test-process.ts';
+import { proveKills } from './test-kills.ts';
 import { type Receiver, startReceiver } from './test-receiver.ts';
-import { eventually, World } from './test-world.ts';
+import { World } from './test-world.ts';
 
 const test = suite<{ world: World; receiver: Receiver }>('kills');
 
@@ -17,134 +14,14 @@ test.after(async ({ world, receiver }) => {
   await world.stop();
 });
 
-const environment = 'env_1';
-const resources = 30;
-const rounds = 40;
-const endpoints = 3;
-const inFlight = 24;
-
-/** A worker that is started again each time that it has been killed, or could not start. */
-class KeptWorker {
-  readonly #world: World;
-  #child: ChildProcess | null = null;
-  #isKept = true;
-  readonly #kept: Promise<void>;
-
-  constructor(world: World) {
-    this.#world = world;
-    this.#kept = this.#keep();
-  }
-
-  async #keep(): Promise<void> {
-    while (this.#isKept) {
-      try {
-        const { child } = await startProcess(this.#world, {
-          WEBHOOK_MAX_IN_FLIGHT: String(inFlight),
-          WEBHOOK_LEASE_MS: '4000',
-        });
-        this.#child = child;
-        if (!this.#isKept) child.kill('SIGTERM');
-        await once(child, 'exit');
-      } catch {
-        // PostgreSQL is away at this moment.
-      }
-      this.#child = null;
-    }
-  }
-
-  /** Kills the worker as soon as there is one. */
-  async kill(): Promise<void> {
-    await eventually('a worker is there', () => this.#child !== null);
-    this.#child?.kill('SIGKILL');
-  }
-
-  async stop(): Promise<void> {
-    this.#isKept = false;
-    this.#child?.kill('SIGTERM');
-    await this.#kept;
-  }
-}
-
-/** Publishes until the broker has it. A message that it has twice is told by its position. */
-async function publishSurely(world: World, resource: number, round: number, position: bigint) {
-  const id = `cust_${resource}`;
-  const message = { environment, resourceId: id, body: { customer: { id, round } }, position };
-  await eventually('published', () =>
-    world.publish(message).then(
-      () => true,
-      () => false,
-    ),
-  );
-}
-
-/** What has come to one endpoint about one resource: the rounds, in the order in which they came. */
-function lanesOf(receiver: Receiver): ReadonlyMap<string, readonly number[]> {
-  const lanes = new Map<string, number[]>();
-  for (const { path, body } of receiver.received) {
-    const { customer } = JSON.parse(body);
-    const key = `${path} ${customer.id}`;
-    const lane = lanes.get(key) ?? [];
-    lane.push(customer.round);
-    lanes.set(key, lane);
-  }
-  return lanes;
-}
-
 test('workers, PostgreSQL and NATS are killed: nothing is lost, few come twice, all in order', async ({
   world,
   receiver,
 }) => {
-  for (let index = 0; index < endpoints; index += 1) {
-    await world.addEndpoint({ url: `${receiver.url}/${index}`, environment_id: environment });
-  }
-  const expected = endpoints * resources * rounds;
-  const worker = new KeptWorker(world);
-  const publishing = (async () => {
-    let position = 10_000n;
-    for (let round = 0; round < rounds; round += 1) {
-      for (let resource = 0; resource < resources; resource += 1) {
-        position += 10n;
-        await publishSurely(world, resource, round, position);
-      }
-    }
-  })();
-  const faults = [
-    () => worker.kill(),
-    () => worker.kill(),
-    () => world.servers.crashPostgres(),
-    () => world.servers.crashNats(),
-    () => worker.kill(),
-    () => world.servers.crashPostgres(),
-    () => worker.kill(),
-  ];
-  const distinct = () => new Set(receiver.received.map(({ path, id }) => `${path} ${id}`)).size;
-  try {
-    // Each fault in the midst of deliveries: after so many more have come.
-    for (const fault of faults) {
-      const next = receiver.received.length + Math.floor(expected / 20);
-      await eventually('deliveries go on', () => receiver.received.length >= next);
-      await fault();
-    }
-    await publishing;
-    // However slow the machine is, something has to come all the time.
-    while (distinct() < expected) {
-      const before = distinct();
-      await eventually('deliveries go on', () => distinct() > before);
-    }
-  } finally {
-    await worker.stop();
-  }
-  const duplicates = receiver.received.length - expected;
-  const bound = faults.length * inFlight;
-  assert.ok(duplicates <= bound, `${duplicates} came twice, of at most ${bound}`);
-  for (const [lane, came] of lanesOf(receiver)) {
-    assert.equal(
-      came,
-      came.toSorted((left, right) => left - right),
-      lane,
-    );
-    assert.is(new Set(came).size, rounds, lane);
-  }
+  await proveKills(world, receiver, {
+    victims: ['worker', 'worker', 'postgres', 'nats', 'worker', 'postgres', 'worker'],
+    rounds: 40,
+  });
 });
 
 test.run();

@@ -1,17 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMetrics } from '../operations/metrics.ts';
-import { followPublicStream } from './nats-reader.ts';
 import { publicStream } from './nats-streams.ts';
+import { collect, forkRelay, kill } from './test-crash.ts';
 import {
   createTraffic,
   eventually,
-  log,
   memoryCheckpoint,
   type Stack,
   startStack,
@@ -29,47 +26,6 @@ test.after.each(async (context) => {
   for (const child of context.children) await kill(child);
   await context.stack.close();
 });
-
-/** Starts a relay in a process of its own and waits until it works. */
-async function forkRelay({ storeUrl, natsUrl, directory }: Stack): Promise<ChildProcess> {
-  const file = fileURLToPath(new URL('./test-relay-process.ts', import.meta.url));
-  const child = fork(file, [storeUrl, natsUrl, join(directory, 'checkpoint.json')], {
-    execArgv: ['--import', 'tsx'],
-  });
-  await once(child, 'message');
-  return child;
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
-}
-
-/** Collects what a reader gets, as text and sequence, until it is stopped. */
-async function collect(stack: Stack) {
-  const abort = new AbortController();
-  const bodies: string[] = [];
-  const sequences: number[] = [];
-  const options = { nats: await stack.nats(), after: null, signal: abort.signal, log };
-  const reading = (async () => {
-    for await (const batch of followPublicStream(options)) {
-      for (const { body, sequence } of batch) {
-        bodies.push(new TextDecoder().decode(body));
-        sequences.push(sequence);
-      }
-    }
-  })();
-  return {
-    bodies,
-    sequences,
-    stop: async () => {
-      abort.abort();
-      await reading;
-    },
-  };
-}
 
 test('no kill -9 of relay or broker loses, repeats or reorders anything', async (context) => {
   const { stack, children } = context;
