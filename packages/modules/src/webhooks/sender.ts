@@ -1,12 +1,13 @@
 import { type Agent, type Dispatcher, request } from 'undici';
 import { type AddressNote, notingAgent } from './noting-agent.ts';
+import type { ResolveName } from './resolve-name.ts';
 import {
   type AttemptResult,
   type FailureReason,
   readInstruction,
   readRetryAfter,
 } from './retry.ts';
-import { guardedConnector, type ResolveName } from './target-guard.ts';
+import { guardedConnector } from './target-guard.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
 /** Limits of one attempt, in milliseconds and bytes. */

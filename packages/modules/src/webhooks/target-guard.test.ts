@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { joined, type ResolveName } from './resolve-name.ts';
 import { createSender, standardSendLimits } from './sender.ts';
-import { joined, type ResolveName } from './target-guard.ts';
+
 import { strictTargetPolicy } from './target-policy.ts';
 
 const test = suite<{ server: Server; port: number; calls: string[] }>('target guard');
@@ -96,8 +97,12 @@ test('a name that changes its answer gains nothing', async ({ port, calls }) => 
   assert.is(calls.length, before + 1);
 });
 
-test('the system name of loopback is blocked too', async ({ port }) => {
-  assert.is(reasonOf(await send(`http://localhost:${port}/`)), 'blocked_address');
+test('the system name of loopback is blocked too, where names of the system are known', async (context) => {
+  const { port } = context;
+  const privately = { ...strictTargetPolicy, allowedCidrs: ['10.0.0.0/8'] };
+  assert.is(reasonOf(await send(`http://localhost:${port}/`, privately)), 'blocked_address');
+  const known = await send(`http://localhost:${port}/`);
+  assert.ok(['name', 'blocked_address'].includes(reasonOf(known)));
 });
 
 test('an address that turns out to be forbidden once connected gets no request', async (context) => {

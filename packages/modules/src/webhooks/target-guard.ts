@@ -1,5 +1,6 @@
-import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { buildConnector } from 'undici';
+import { joined, type ResolveName, resolveByDns, resolvePrivately } from './resolve-name.ts';
 import { isAllowedAddress, readAddress, type TargetPolicy } from './target-policy.ts';
 
 /**
@@ -12,32 +13,6 @@ export class BlockedAddress extends Error {
     super(`${target} leads to a private, local or reserved address`);
     this.name = 'BlockedAddress';
   }
-}
-
-/** All addresses of a name, as the operating system knows them. */
-export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
-
-const resolveBySystem: ResolveName = (hostname) =>
-  new Promise((resolve, reject) => {
-    systemLookup(hostname, { all: true }, (error, addresses) => {
-      if (error) reject(error);
-      else resolve(addresses);
-    });
-  });
-
-/**
- * Joins look-ups of the same name that run at the same time. The system has few threads for
- * them, and an endpoint whose name server hangs must not use up one for each of its deliveries.
- */
-export function joined(resolve: ResolveName): ResolveName {
-  const running = new Map<string, Promise<readonly LookupAddress[]>>();
-  return (hostname) => {
-    const known = running.get(hostname);
-    if (known) return known;
-    const started = resolve(hostname).finally(() => running.delete(hostname));
-    running.set(hostname, started);
-    return started;
-  };
 }
 
 /** A name that resolves to nothing, in the form in which the system says that a name is unknown. */
@@ -87,9 +62,13 @@ export interface GuardOptions {
   readonly policy: TargetPolicy;
   /** Milliseconds until a connection, TLS included, must stand. */
   readonly connectTimeout: number;
-  /** Replaces the system's look-up; for tests. */
+  /** Replaces the look-up of names; for tests. */
   readonly resolve?: ResolveName;
 }
+
+/** Who may not deliver to addresses of a private network needs none of its names. */
+const standardResolve = ({ allowedCidrs }: TargetPolicy): ResolveName =>
+  allowedCidrs.length === 0 ? resolveByDns() : resolvePrivately(resolveByDns());
 
 /**
  * An undici connector that reaches allowed addresses only. It checks three times, because each
@@ -98,7 +77,7 @@ export interface GuardOptions {
  */
 export function guardedConnector(options: GuardOptions): buildConnector.connector {
   const { policy } = options;
-  const resolve = joined(options.resolve ?? resolveBySystem);
+  const resolve = joined(options.resolve ?? standardResolve(policy));
   const connect = buildConnector({
     lookup: guardedLookup(resolve, policy) as never,
     timeout: options.connectTimeout,
