@@ -26,7 +26,7 @@ test('copies events, so that later changes cannot reach the store', () => {
   const { events } = outgoingAppend(stream, [event], -1);
   data.lots[0] = { id: 'changed' };
   assert.equal(events[0]?.data, { amount: '1.00', lots: [{ id: 'lot_1' }] });
-  assert.equal(events[0]?.metadata, event.metadata);
+  assert.equal(JSON.parse(Buffer.from(events[0]?.metadata ?? []).toString()), event.metadata);
   assert.is(events[0]?.contentType, 'application/json');
 });
 
