@@ -22,7 +22,10 @@ export interface FeedEvent {
 /** Events in the order of the log, without gaps. */
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
-  /** To be asked for next; never smaller than what was asked for. */
+  /**
+   * To be asked for next; never smaller than what was asked for. At the end it is the position of the last
+   * event that was published, of whatever environment.
+   */
   readonly nextPosition: string;
   readonly hasMore: boolean;
 }

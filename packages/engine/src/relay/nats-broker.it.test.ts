@@ -1,10 +1,19 @@
 import { Problem } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { ReaderStart } from '../define/event-broker.ts';
 import type { FeedEvent, PublicFeed } from '../define/public-feed.ts';
 import { natsBroker } from './nats-broker.ts';
+import type { Nats, NatsSession } from './nats-connection.ts';
 import { boxScope } from './test-box.ts';
-import { createTraffic, log, type Stack, startStack, untilStored } from './test-stack.ts';
+import {
+  createTraffic,
+  log,
+  type Stack,
+  startStack,
+  type Traffic,
+  untilStored,
+} from './test-stack.ts';
 
 const test = suite('event feed');
 let stack: Stack;
@@ -53,9 +62,107 @@ test('another environment sees none of it', async () => {
     { ...boxScope, tenantId: 'tenant_other' },
   ]) {
     const page = await feed.read(scope, null, 10);
-    assert.equal(page, { events: [], nextPosition: '0', hasMore: false });
+    const { nextPosition } = await feed.read(boxScope, null, 1_000);
+    assert.equal(page, { events: [], nextPosition, hasMore: false });
   }
 });
+
+const quietScope = { ...boxScope, environmentId: 'env_quiet' };
+
+/** A stream that keeps some fifty messages, and what fills it. */
+async function smallStream(work: (given: SmallStream) => Promise<void>): Promise<void> {
+  const small = await startStack();
+  try {
+    await small.relay({ streams: { maximumBytes: 40_000 } });
+    const traffic = createTraffic(small.store);
+    const client = await small.client();
+    const fill = async (events: number) => {
+      await traffic.append(events);
+      await untilStored(client, traffic.expected.length);
+    };
+    await work({ fill, traffic, nats: await small.nats() });
+  } finally {
+    await small.close();
+  }
+}
+
+interface SmallStream {
+  readonly fill: (events: number) => Promise<void>;
+  readonly traffic: Traffic;
+  readonly nats: Nats;
+}
+
+/** The same connection, but something happens right before a consumer is made. */
+function beforeConsumer(nats: Nats, work: () => Promise<void>): Nats {
+  const over = (session: NatsSession): NatsSession => {
+    const jetstreamManager: typeof session.connection.jetstreamManager = async (options) => {
+      const manager = await session.connection.jetstreamManager(options);
+      const consumers = Object.create(manager.consumers, {
+        add: {
+          value: async (...given: Parameters<typeof manager.consumers.add>) => {
+            await work();
+            return manager.consumers.add(...given);
+          },
+        },
+      });
+      return Object.create(manager, { consumers: { value: consumers } });
+    };
+    const { connection } = session;
+    const hooked = {
+      jetstreamManager: { value: jetstreamManager },
+      subscribe: { value: connection.subscribe.bind(connection) },
+      publish: { value: connection.publish.bind(connection) },
+    };
+    return { ...session, connection: Object.create(connection, hooked) };
+  };
+  return { ...nats, session: async (signal) => over(await nats.session(signal)) };
+}
+
+const codeOf = (answer: Promise<unknown>): Promise<unknown> =>
+  answer.catch((error) => (error instanceof Problem ? error.code : error));
+
+test('who has got everything can go on, however long nothing happens to him', () =>
+  smallStream(async ({ fill, nats }) => {
+    await fill(10);
+    const narrow = natsBroker(nats, log);
+    const missing = await narrow.read(quietScope, null, 10);
+    let after = missing.nextPosition;
+    for (let round = 0; round < 10; round += 1) {
+      await fill(15);
+      const page = await narrow.read(quietScope, after, 10);
+      assert.equal(page.events, []);
+      assert.ok(BigInt(page.nextPosition) > BigInt(after));
+      after = page.nextPosition;
+    }
+    assert.is(await codeOf(narrow.read(quietScope, missing.nextPosition, 10)), 'invalid_operation');
+  }));
+
+test('a page that is not the last one goes on from its own last event', async () => {
+  const page = await feed.read(boxScope, null, 3);
+  assert.ok(page.hasMore);
+  assert.is(page.nextPosition, page.events.at(-1)?.position);
+});
+
+test('messages that are dropped while a page is read are not passed over in silence', () =>
+  smallStream(async ({ fill, traffic, nats }) => {
+    await fill(300);
+    let isFirst = true;
+    const narrow = natsBroker(
+      beforeConsumer(nats, async () => {
+        if (isFirst) await fill(300);
+        isFirst = false;
+      }),
+      log,
+    );
+    const oldest = await natsBroker(nats, log).read(boxScope, null, 1);
+    const next = narrow.read(boxScope, oldest.nextPosition, 1_000);
+    assert.is(await codeOf(next), 'invalid_operation');
+    isFirst = true;
+    const page = await narrow.read(boxScope, null, 1_000);
+    const kept = bodies(page.events);
+    assert.ok(kept.length > 0);
+    assert.equal(kept, traffic.expected.slice(-kept.length), 'the newest without a gap');
+  }));
 
 test('events that are no longer kept are not passed over in silence', async () => {
   const small = await startStack();
@@ -80,6 +187,34 @@ test('events that are no longer kept are not passed over in silence', async () =
     await small.close();
   }
 });
+
+test('a reader that begins with what is no longer kept is told of', () =>
+  smallStream(async ({ fill, nats }) => {
+    await fill(300);
+    const warned: unknown[] = [];
+    const told = Object.create(log, {
+      warn: { value: ({ name }: { readonly name: string }) => warned.push(name) },
+    });
+    let drop = async (): Promise<void> => undefined;
+    const broker = natsBroker(
+      beforeConsumer(nats, () => drop()),
+      told,
+    );
+    const reader = { scope: boxScope, resource: null, generation: 1, unconfirmedMaximum: 1 };
+    const ensure = (name: string, start: ReaderStart) =>
+      broker.ensureReader({ ...reader, name, start });
+    const oldest = await broker.read(boxScope, null, 1);
+    await ensure('all', { kind: 'oldest' });
+    await ensure('kept', { kind: 'position', after: oldest.nextPosition });
+    assert.equal(warned, []);
+    await ensure('gone', { kind: 'position', after: '1' });
+    assert.equal(warned, ['gone']);
+    drop = () => fill(300);
+    await ensure('late', { kind: 'position', after: oldest.nextPosition });
+    drop = async () => undefined;
+    await ensure('late', { kind: 'position', after: oldest.nextPosition });
+    assert.equal(warned, ['gone', 'late']);
+  }));
 
 test('a broker that is away is 503', async () => {
   await stack.killBroker();

@@ -3,7 +3,7 @@ import type { DurableReader, ReaderStart, ReaderStatus } from '../define/event-b
 import { nanoseconds } from './nats-connection.ts';
 import { publicStream } from './nats-streams.ts';
 import type { JetStreamRequests } from './nats-tail.ts';
-import { sequenceAfter } from './sequence-after.ts';
+import { firstKept, sequenceAfter } from './sequence-after.ts';
 import { readerSubjects } from './subject.ts';
 
 /** How long a reader has to confirm a message before it is given again. */
@@ -46,15 +46,19 @@ export async function removeDurable(requests: JetStreamRequests, name: string): 
   await requests.run(requests.manager.consumers.delete(publicStream, name));
 }
 
-/** Makes a durable reader, unless there is one of this generation already. */
+/**
+ * Makes a durable reader, unless there is one of this generation already. One whose beginning is no longer
+ * kept begins with the oldest message, for a reader that waits for ever helps nobody; `onGap` is told.
+ */
 export async function ensureDurable(
   requests: JetStreamRequests,
   reader: DurableReader,
+  onGap: () => void,
 ): Promise<ReaderStatus> {
   const existing = await infoOf(requests, reader.name);
   if (existing?.config.description === describe(reader)) return statusOf(existing);
   if (existing) await removeDurable(requests, reader.name);
-  const start = await startConfig(requests, reader.start);
+  const { isIncomplete, ...start } = await startConfig(requests, reader.start);
   const created = await requests.run(
     requests.manager.consumers.add(publicStream, {
       durable_name: reader.name,
@@ -68,18 +72,32 @@ export async function ensureDurable(
       ...start,
     }),
   );
+  // What was dropped since the beginning was looked up is missing too.
+  const isLate = async (): Promise<boolean> =>
+    start.opt_start_seq !== undefined && (await firstKept(requests)) > start.opt_start_seq;
+  if (isIncomplete || (await isLate())) onGap();
   return statusOf(created);
 }
 
-async function startConfig(requests: JetStreamRequests, start: ReaderStart) {
+/** Where a consumer begins, and whether messages that it should get are no longer kept. */
+interface Start {
+  readonly isIncomplete: boolean;
+  readonly deliver_policy: DeliverPolicy;
+  readonly opt_start_time?: string;
+  readonly opt_start_seq?: number;
+}
+
+async function startConfig(requests: JetStreamRequests, start: ReaderStart): Promise<Start> {
+  const isIncomplete = false;
   switch (start.kind) {
     case 'oldest':
-      return { deliver_policy: DeliverPolicy.All };
+      return { deliver_policy: DeliverPolicy.All, isIncomplete };
     case 'time':
-      return { deliver_policy: DeliverPolicy.StartTime, opt_start_time: start.at };
+      return { deliver_policy: DeliverPolicy.StartTime, opt_start_time: start.at, isIncomplete };
     case 'position': {
-      const { sequence } = await sequenceAfter(requests, BigInt(start.after));
-      return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence };
+      const place = await sequenceAfter(requests, BigInt(start.after));
+      const { sequence: opt_start_seq, isIncomplete } = place;
+      return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq, isIncomplete };
     }
     default:
       return start satisfies never;

@@ -1,3 +1,4 @@
+import type { StreamState } from 'nats';
 import type { Position } from '../log/types.ts';
 import { publicStream, StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';
 import type { JetStreamRequests } from './nats-tail.ts';
@@ -21,16 +22,44 @@ export async function sequenceAfter(
   requests: JetStreamRequests,
   position: Position | null,
 ): Promise<StreamPlace> {
+  const { first_seq: first, last_seq: last } = await stateOf(requests);
+  const sequence =
+    position === null ? first : await firstAfter(requests, position, first, last + 1);
+  // Only now: a message that was dropped during the search counts as well.
+  const oldest = await oldestMessage(requests);
+  // Nothing is left to be passed over. What was missed shows when the next message is there.
+  if (oldest.position === null) {
+    return { sequence: oldest.sequence, isIncomplete: false, oldest: null };
+  }
+  const isIncomplete = position !== null && oldest.sequence > 1 && position < oldest.position;
+  const isFirst = position === null;
+  return { sequence: isFirst ? oldest.sequence : sequence, isIncomplete, oldest: oldest.position };
+}
+
+/** Sequence of the oldest message that is kept; one beyond the last when there is none. */
+export const firstKept = async (requests: JetStreamRequests): Promise<number> =>
+  (await stateOf(requests)).first_seq;
+
+async function stateOf(requests: JetStreamRequests): Promise<StreamState> {
   const info = await requests.run(streamInfo(requests.manager));
   if (!info) throw new StreamRefused(`There is no stream ${publicStream}`);
-  const { first_seq: first, last_seq: last, messages } = info.state;
-  // Nothing is left to be passed over. What was missed shows when the next message is there.
-  if (messages === 0) return { sequence: last + 1, isIncomplete: false, oldest: null };
-  const oldest = await positionAt(requests, first);
-  if (position === null) return { sequence: first, isIncomplete: false, oldest };
-  const isIncomplete = first > 1 && oldest !== null && position < oldest;
-  const sequence = await firstAfter(requests, position, first, last + 1);
-  return { sequence, isIncomplete, oldest };
+  return info.state;
+}
+
+/** How often the oldest message may be dropped while it is being read. */
+const oldestTries = 20;
+
+/** The oldest message that is kept; its position is null in an empty stream. */
+async function oldestMessage(
+  requests: JetStreamRequests,
+): Promise<{ readonly sequence: number; readonly position: Position | null }> {
+  for (let attempt = 0; attempt < oldestTries; attempt += 1) {
+    const { first_seq: first, last_seq: last, messages } = await stateOf(requests);
+    if (messages === 0) return { sequence: last + 1, position: null };
+    const position = await positionAt(requests, first);
+    if (position !== null) return { sequence: first, position };
+  }
+  throw new Error('the oldest messages of the public stream are dropped faster than they are read');
 }
 
 /** The smallest sequence in [low, high) whose message is after the position; high when none is. */
