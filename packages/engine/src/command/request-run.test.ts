@@ -71,6 +71,8 @@ test('If-Match binds the record that a request writes first, and no other', asyn
   assert.is(refused, 'precondition_failed');
 });
 
+const noPage = { items: [], pagination: { total: 0, limit: 50, offset: 0 } };
+
 /** A reader whose table has no row, in a process whose caller wrote at position 5. */
 function readingBehind(readSide: Partial<RunOptions['readSide']>) {
   const { streams } = startOn(new MemoryStore());
@@ -79,7 +81,8 @@ function readingBehind(readSide: Partial<RunOptions['readSide']>) {
   const options: RunOptions = {
     streams,
     readSide: {
-      reader: () => ({ find: async () => null, first: async () => null }) as never,
+      reader: () =>
+        ({ find: async () => null, first: async () => null, list: async () => noPage }) as never,
       projected: { position: () => 5n, waitFor: () => Promise.resolve(false) },
       ...readSide,
     },
@@ -116,6 +119,14 @@ test('what is not there is not called missing while the last write of the caller
 test('what is not there is missing as soon as the last write of the caller is shown', async () => {
   assert.is(await readingBehind({}).read.find(jars, '1'), null);
   assert.is(await readingBehind({ behindAt: () => 5n }).read.first(jars, []), null);
+});
+
+test('a list is answered as far as the table is, and says how far that is', async () => {
+  const projected = { position: () => 4n, waitFor: () => Promise.resolve(false) };
+  const behind = readingBehind({ projected });
+  assert.equal(await behind.read.list(jars, { limit: 50, offset: 0 }), noPage);
+  assert.is(behind.position, 4n);
+  assert.is(behind.lagMilliseconds, 100);
 });
 
 test('a read of a table that was left behind says for how long', async () => {
