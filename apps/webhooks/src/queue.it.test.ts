@@ -102,6 +102,18 @@ test('a worker whose claim has expired changes nothing any more', async (context
   ]);
 });
 
+test('that it was delivered counts also after the claim has expired, if nobody has it by then', async (context) => {
+  const { world, connection, environment } = context;
+  const { id } = await addEndpoint(world, environment, { order_mode: 'resource_fifo' });
+  await queue(world, environment, id, 2);
+  const [first] = await claim(connection, 1, 0);
+  assert.is(await reclaimExpired(connection), 1);
+  await record(connection, first, retryNow);
+  assert.equal(await world.states(id), ['pending', 'waiting'], 'a failure does not');
+  await record(connection, first, delivered);
+  assert.equal(await world.states(id), ['delivered', 'pending']);
+});
+
 test('recording the same outcome twice is recording it once', async (context) => {
   const { world, connection, environment } = context;
   const { id } = await addEndpoint(world, environment);

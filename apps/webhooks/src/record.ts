@@ -21,7 +21,7 @@ export interface Outcome {
 /**
  * Records outcomes: the attempts, the states of the deliveries, how their endpoints are doing, and
  * what may follow now. An outcome whose claim has expired is recorded as an attempt only; the
- * delivery belongs to whoever has claimed it since.
+ * delivery belongs to whoever has claimed it since. If nobody has, that it was delivered counts.
  */
 export const recordOutcomes = (
   connection: Connection,
@@ -68,7 +68,8 @@ async function settleDeliveries(
               finished_at = case when outcome.state <> 'pending' then now() end
          from outcome
         where delivery.id = outcome.id and delivery.attempt = outcome.attempt
-          and lower(delivery.state) = 'sending'
+          and (lower(delivery.state) = 'sending'
+            or outcome.state = 'delivered' and lower(delivery.state) = 'pending')
        returning delivery.id, delivery.endpoint_id, delivery.lane, delivery.turn,
                delivery.state
      )
