@@ -16,6 +16,8 @@ export interface WebhookBenchOptions {
   /** Events and endpoints of the second part: all of their product is to be delivered. */
   readonly backlogEvents: number;
   readonly backlogEndpoints: number;
+  /** Events beside those of the other parts, from which the public stream is then filled again. */
+  readonly catchUpEvents: number;
 }
 
 export const webhookBenchDefaults: WebhookBenchOptions = {
@@ -24,6 +26,7 @@ export const webhookBenchDefaults: WebhookBenchOptions = {
   hanging: 0,
   backlogEvents: 1_000,
   backlogEndpoints: 20,
+  catchUpEvents: 20_000,
 };
 
 /** What was seen by the receivers, which verified every signature. Times in milliseconds. */
@@ -60,6 +63,7 @@ export async function benchWebhooks(
   try {
     const latency = await measureLatency(api, receiver, options);
     const drain = await measureDrain(api, receiver, options);
+    await makeHistory(api, options.catchUpEvents);
     return { latency, drain, duplicates: receiver.duplicates() };
   } finally {
     await api.close();
@@ -113,6 +117,16 @@ async function measureDrain(
   const deliveries = backlogEvents * backlogEndpoints;
   const seconds = receiver.secondsBetween(names);
   return { deliveries, deliveriesPerSecond: Math.round(deliveries / seconds) };
+}
+
+/** Updates that no endpoint is told of. */
+async function makeHistory(api: Api, events: number): Promise<void> {
+  if (events === 0) return;
+  const ids = await makeCustomers(api, customers, 'history');
+  await inParallel(events, async (index) => {
+    const id = ids[index % ids.length];
+    await api.call('PUT', `/customers?id=${id}`, { metadata: { n: String(index) } });
+  });
 }
 
 /** Runs work for the numbers from 0 on, in order, by so many clients. */

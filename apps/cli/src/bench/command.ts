@@ -77,6 +77,7 @@ export function addBench(program: Command, print: (line: string) => void): void 
     .option('--hanging <number>', 'endpoints beside it that never answer', wholeNumber)
     .option('--backlog-events <number>', 'events of the backlog', wholeNumber)
     .option('--backlog-endpoints <number>', 'endpoints that each get all of them', wholeNumber)
+    .option('--catch-up-events <number>', 'further events to fill the stream from', wholeNumber)
     .action(({ steadySeconds, ...given }: GivenWebhooks) =>
       runWebhookBench(
         readSettings(),

@@ -1,6 +1,7 @@
 import { benchWebhooks, type WebhookBenchOptions, type WebhookFigures } from '../bench-webhooks.ts';
 import type { Settings } from '../settings.ts';
 import { withFreshInstallation } from './fresh-installation.ts';
+import { measureRelayCatchUp, type RelayFigures } from './relay-catch-up.ts';
 
 /** The figures as lines for people; times in milliseconds. */
 export const webhookLines = ({ latency, drain, duplicates }: WebhookFigures): readonly string[] => [
@@ -11,9 +12,12 @@ export const webhookLines = ({ latency, drain, duplicates }: WebhookFigures): re
   `sent more than once: ${duplicates}`,
 ];
 
+const relayLine = ({ messages, messagesPerSecond }: RelayFigures): string =>
+  `an empty stream filled from the log: ${messagesPerSecond} messages a second (${messages} messages)`;
+
 /**
  * `counterfoil bench webhooks`: measures the webhooks of a fresh installation in a temporary folder
- * and prints what its receivers saw. Throws `OperatorError` when a delivery is missing, out of order
+ * and prints what its receivers saw, and how fast the stream that feeds them is filled. Throws `OperatorError` when a delivery is missing, out of order
  * or not genuine.
  */
 export async function runWebhookBench(
@@ -21,7 +25,8 @@ export async function runWebhookBench(
   options: Partial<WebhookBenchOptions>,
   print: (line: string) => void,
 ): Promise<void> {
-  await withFreshInstallation(settings, async (demo) => {
+  await withFreshInstallation(settings, async (demo, folder) => {
     webhookLines(await benchWebhooks(demo, options)).forEach(print);
+    print(relayLine(await measureRelayCatchUp(demo, folder)));
   });
 }
