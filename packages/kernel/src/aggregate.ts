@@ -41,6 +41,15 @@ export interface UniqueValue {
   readonly problem: string;
 }
 
+/** Another record of the same scope that a record hangs on. */
+export interface Reference {
+  /** Category of its stream. */
+  readonly category: string;
+  readonly id: string;
+  /** What people call its kind. */
+  readonly what: string;
+}
+
 /** Turns event data of one version into data of the next. Pure. */
 export type Upcaster = (data: never) => unknown;
 
@@ -61,6 +70,18 @@ export interface Aggregate<Name extends string, Catalogue extends EventCatalogue
    * adds before it appends, and gives back what a decision drops.
    */
   readonly unique?: (state: State) => readonly UniqueValue[];
+  /**
+   * The records that this state hangs on at an instant, which must not go out of use before. The engine
+   * claims what a decision adds before it appends.
+   */
+  readonly refersTo?: (state: State, at: Instant) => readonly Reference[];
+  /** Whether something new may refer to a record in this state. Needed where `refersTo` names it. */
+  readonly isReferable?: (state: State) => boolean;
+  /**
+   * Whether nothing may hang on a record in this state: a decision that leads there is refused while
+   * something does. What is removed is not referable.
+   */
+  readonly isRemoved?: (state: State) => boolean;
   /** By event type: upcasters from version 1 on; the current version is their number plus one. */
   readonly upcasters?: Readonly<Partial<Record<keyof Catalogue & string, readonly Upcaster[]>>>;
 }

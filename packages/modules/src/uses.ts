@@ -24,9 +24,9 @@ export async function useOf<Prefix extends IdPrefix>(
 }
 
 /**
- * Throws 400 `invalid_operation` when anything still hangs on a record. `what` names its kind. The
- * question is asked before the decision, in other streams: what begins to hang on the record in
- * the same instant is not seen.
+ * Throws 400 `invalid_operation` when anything still hangs on a record. `what` names its kind. This
+ * tells how much it is; what begins to hang on the record in the same instant is found by the engine
+ * (`refersTo` of the aggregates).
  */
 export async function refuseWhileInUse<Prefix extends IdPrefix>(
   context: RequestContext,

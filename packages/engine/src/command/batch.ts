@@ -9,7 +9,7 @@ import {
 import { belongsTo, schemaVersion } from '../log/decode.ts';
 import { chained } from '../log/hash-chain.ts';
 import type { NewEvent } from '../log/types.ts';
-import type { ClaimTicket } from './claims.ts';
+import type { ClaimedChange, ClaimTicket } from './claims.ts';
 import type { Cause, Entry, RawEvent } from './command.ts';
 import {
   dropsValue,
@@ -17,6 +17,7 @@ import {
   requestWithoutEffect,
   revokedAfter,
 } from './folded-stream.ts';
+import { isReferenceCovered, referenceChange } from './reference-change.ts';
 import { refusalEvent } from './refusal.ts';
 import { assertSameRequest } from './request-mark.ts';
 import { isSameSet, type UniqueChange, uniqueChange } from './unique-change.ts';
@@ -43,8 +44,8 @@ export type Verdict<State> =
   | { readonly kind: 'refused'; readonly reason: unknown }
   /** The key was seen in this stream before, or earlier in this batch. */
   | { readonly kind: 'repeated'; readonly of: Entry<State> | null }
-  /** The decision changes which unique values the record holds: that must be claimed first. */
-  | { readonly kind: 'claims'; readonly change: UniqueChange; readonly revision: number };
+  /** The decision changes what the record holds or refers to: that must be claimed first. */
+  | (ClaimedChange & { readonly kind: 'claims' });
 
 export type ClaimsVerdict = Extract<Verdict<unknown>, { kind: 'claims' }>;
 
@@ -139,10 +140,15 @@ function decideOne<State>(
     const raw = command.decide(stream.state, at);
     if (raw.length === 0) return withoutEffect(input, stream, entry, at);
     const written = writeEvents(input, stream, raw, entry, at);
-    const change = uniqueChange(aggregate, stream.state, written.after.state);
+    const { state } = written.after;
+    const change = uniqueChange(aggregate, stream.state, state);
+    const references = referenceChange(aggregate, stream.state, state, at);
     const usesClaims = change.added.length > 0 || change.dropped.length > 0;
-    if (usesClaims && !isCovered(entry.ticket, change, stream)) {
-      return only({ kind: 'claims', change, revision: stream.head.revision });
+    const isClaimed =
+      (!usesClaims || isCovered(entry.ticket, change, stream)) &&
+      isReferenceCovered(entry.ticket, references, stream);
+    if (!isClaimed) {
+      return only({ kind: 'claims', ...change, ...references, revision: stream.head.revision, at });
     }
     return appended(written, { usesClaims });
   } catch (reason) {

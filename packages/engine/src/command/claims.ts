@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type AnyAggregate,
   BrokenInvariant,
+  type Instant,
   millisecondsOf,
   Problem,
   type UniqueValue,
@@ -9,8 +10,9 @@ import {
 import { streamName } from '../log/stream-name.ts';
 import type { Cause, Command, RawEvent } from './command.ts';
 import { claimRevoked } from './folded-stream.ts';
+import type { ReferenceChange } from './reference-change.ts';
+import { ReferenceClaims, type ReferenceClaimsOptions } from './reference-claims.ts';
 import { type Holder, type ReservationState, reservationPlace } from './reservation.ts';
-import type { StreamWriter } from './stream-writer.ts';
 import type { UniqueChange } from './unique-change.ts';
 import type { StreamPlace } from './writer-environment.ts';
 
@@ -26,13 +28,8 @@ import type { StreamPlace } from './writer-environment.ts';
  * claim anew: two owners of one value cannot come about.
  */
 export interface Claims {
-  /** Throws `already_exists` when another record holds one of the added values. */
-  acquire(
-    owner: StreamPlace,
-    change: UniqueChange,
-    decidedAt: number,
-    command: Command<never>,
-  ): Promise<ClaimTicket>;
+  /** Throws `already_exists` when another record holds one of the values; see `ReferenceClaims` too. */
+  acquire(owner: StreamPlace, change: ClaimedChange, command: Command<never>): Promise<ClaimTicket>;
   /** The id of the record that holds a value; null when none does. */
   holderOf(
     aggregate: AnyAggregate,
@@ -41,8 +38,15 @@ export interface Claims {
   ): Promise<string | null>;
 }
 
+/** What a decision changes that has to be claimed before it is written. */
+export interface ClaimedChange extends UniqueChange, ReferenceChange {
+  /** On which revision of the owner's stream it was decided, and when. */
+  readonly revision: number;
+  readonly at: Instant;
+}
+
 /** Claims that a command holds until it has come to its end. */
-export interface ClaimTicket extends UniqueChange {
+export interface ClaimTicket extends UniqueChange, ReferenceChange {
   readonly claimIds: readonly string[];
   /** Revision of the owner's stream on which the change was decided. */
   readonly decidedAt: number;
@@ -59,9 +63,7 @@ const pollMilliseconds = 50;
 /** Bounds the wait for others: lease, plus some rounds of revoking and losing the race. */
 const triesMaximum = 200;
 
-export interface ClaimsOptions {
-  readonly writerOf: <State>(place: StreamPlace) => StreamWriter<State>;
-  readonly aggregateOf: (category: string) => AnyAggregate | undefined;
+export interface ClaimsOptions extends ReferenceClaimsOptions {
   readonly now: () => number;
   readonly onLeftBehind?: (place: StreamPlace, error: unknown) => void;
 }
@@ -69,11 +71,13 @@ export interface ClaimsOptions {
 /** The claims of this process. */
 export class ReservationClaims implements Claims {
   readonly #options: ClaimsOptions;
+  readonly #references: ReferenceClaims;
   /** Claims of this process whose command has not come to its end. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
+    this.#references = new ReferenceClaims(options);
   }
 
   #placeOfOwner(scope: string, holder: Holder): StreamPlace {
@@ -187,8 +191,7 @@ export class ReservationClaims implements Claims {
 
   async acquire(
     owner: StreamPlace,
-    change: UniqueChange,
-    decidedAt: number,
+    change: ClaimedChange,
     { cause }: Command<never>,
   ): Promise<ClaimTicket> {
     const { promise, resolve } = signal();
@@ -203,6 +206,8 @@ export class ReservationClaims implements Claims {
     };
     try {
       const dropped = await this.#claimsOf(owner, change.dropped);
+      const referring = await this.#references.claim(owner, change.references, cause);
+      if (change.isRemoval) await this.#references.clear(owner, change, cause);
       for (const claim of claimed) {
         this.#underWay.set(claim.claimId, promise);
         const result = await this.#claimOne(owner, claim.value, claim.claimId, cause);
@@ -213,8 +218,8 @@ export class ReservationClaims implements Claims {
       let settled = false;
       return {
         ...change,
-        decidedAt,
-        claimIds: claimed.map(({ claimId }) => claimId),
+        decidedAt: change.revision,
+        claimIds: [...claimed.map(({ claimId }) => claimId), ...referring],
         async settle(outcome) {
           if (settled) return;
           settled = true;

@@ -20,7 +20,18 @@ export const requestRefused = 'RequestRefused';
  */
 export const requestWithoutEffect = 'RequestWithoutEffect';
 
-const engineTypes: readonly string[] = [claimRevoked, requestRefused, requestWithoutEffect];
+/**
+ * Type of the event by which another record says, in the stream of this one, that it is about to refer to
+ * it; see reference-claims.ts.
+ */
+export const referenceClaimed = 'ReferenceClaimed';
+
+const engineTypes: readonly string[] = [
+  claimRevoked,
+  requestRefused,
+  requestWithoutEffect,
+  referenceClaimed,
+];
 
 /** Whether an event is one that the engine writes for itself into the streams of records. */
 export const isEngineEvent = ({ type }: { readonly type: string }): boolean =>

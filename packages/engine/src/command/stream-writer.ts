@@ -244,18 +244,13 @@ export class StreamWriter<State> {
     this.#unheard.forget(entry);
   }
 
-  #claim(entry: Entry<State>, { change, revision }: ClaimsVerdict): void {
+  #claim(entry: Entry<State>, change: ClaimsVerdict): void {
     const old = entry.ticket;
     entry.ticket = null;
     this.#claiming += 1;
     (old?.settle('failed') ?? Promise.resolve())
       .then(() =>
-        this.#environment.acquireClaims(
-          this.place,
-          change,
-          revision,
-          entry.command as Command<never>,
-        ),
+        this.#environment.acquireClaims(this.place, change, entry.command as Command<never>),
       )
       .then(
         (ticket) => {

@@ -93,6 +93,7 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 
   const claims = new ReservationClaims({
+    store: options.store,
     writerOf,
     aggregateOf: (category) => aggregates.get(category),
     now,

@@ -24,6 +24,7 @@ const moves = fc.oneof(
       'Archived',
       'Deleted',
       'ClaimRevoked',
+      'ReferenceClaimed',
       'RequestRefused',
       'RequestWithoutEffect',
     ),

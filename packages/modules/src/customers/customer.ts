@@ -99,6 +99,8 @@ export const customer = aggregate({
         return event satisfies never;
     }
   },
+  isReferable: (state) => state?.status === 'published',
+  isRemoved: (state) => state !== null && state.status !== 'published',
   /** An archived customer gives its external_id back. */
   unique: (state) =>
     state?.status === 'published'

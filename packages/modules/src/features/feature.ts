@@ -93,6 +93,16 @@ export const feature = aggregate({
         return event satisfies never;
     }
   },
+  isReferable: (state) => state?.status === 'published',
+  isRemoved: (state) => state !== null && state.status !== 'published',
+  refersTo: (state) => {
+    if (state?.status !== 'published') return [];
+    const { meter_id, group_id } = state;
+    return [
+      ...(meter_id === null ? [] : [{ category: 'meter', id: meter_id, what: 'meter' }]),
+      ...(group_id === null ? [] : [{ category: 'group', id: group_id, what: 'group' }]),
+    ];
+  },
   /** An archived feature gives its lookup_key back. */
   unique: (state) =>
     state?.status === 'published' && state.lookup_key !== null

@@ -50,6 +50,8 @@ export const group = aggregate({
         return event satisfies never;
     }
   },
+  isReferable: (state) => state?.status === 'published',
+  isRemoved: (state) => state !== null && state.status !== 'published',
   /** An archived group gives its lookup_key back. */
   unique: (state) =>
     state?.status === 'published'

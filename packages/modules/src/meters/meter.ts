@@ -65,6 +65,9 @@ export const meter = aggregate({
         return event satisfies never;
     }
   },
+  isReferable: (state) => state?.status === 'published',
+  // One that is stopped stays with what counts by it.
+  isRemoved: (state) => state?.status === 'deleted',
 });
 
 /** Creates a meter. Its aggregation has been checked when the request was read. */

@@ -2,7 +2,9 @@ import {
   aggregate,
   type EventOf,
   existing,
+  type Instant,
   invariant,
+  type Reference,
   type Stamp,
   type Stamped,
   type UniqueValue,
@@ -26,6 +28,7 @@ import {
   entitlementAfter,
   entitlementEvents,
 } from './entitlement.ts';
+import { willBeInForce } from './limits.ts';
 import { type OwnerType, ownerNames } from './owner.ts';
 import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan.ts';
 import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price.ts';
@@ -102,10 +105,27 @@ export const offer = aggregate({
         return event satisfies never;
     }
   },
+  refersTo: (state, at) => (state?.root.record.status === 'published' ? usedBy(state, at) : []),
   /** What is out of use gives all its keys back; a price does so when it has ended for good. */
   unique: (state) =>
     state?.root.record.status === 'published' ? priceKeys(state).concat(rootKeys(state.root)) : [],
 });
+
+/** What prices in force or to come and entitlements hang on, each once. */
+function usedBy({ prices, entitlements }: Offer, at: Instant): readonly Reference[] {
+  const used = new Map<string, Reference>();
+  const add = (category: string, id: string | null | undefined, what = category): void => {
+    if (id) used.set(id, { category, id, what });
+  };
+  for (const price of prices) {
+    if (!willBeInForce(price, at)) continue;
+    add('meter', price.meter_id);
+    add('group', price.group_id);
+    add('price_unit', price.price_unit?.id, 'pricing unit');
+  }
+  for (const { feature_id } of entitlements) add('feature', feature_id);
+  return [...used.values()];
+}
 
 /** The plan of an offer; null when it is none. */
 export const planOf = (state: OfferState): PlanRecord | null =>

@@ -75,6 +75,8 @@ export const priceUnit = aggregate({
         return event satisfies never;
     }
   },
+  isReferable: (state) => state?.status === 'published',
+  isRemoved: (state) => state !== null && state.status !== 'published',
   /** An archived unit gives its code back. */
   unique: (state) =>
     state?.status === 'published'

@@ -79,6 +79,10 @@ export const taxAssociation = aggregate({
         return event satisfies never;
     }
   },
+  refersTo: (state) =>
+    state?.status === 'published'
+      ? [{ category: 'tax_rate', id: state.tax_rate_id, what: 'tax rate' }]
+      : [],
   /** Nobody is taxed twice by one rate in one currency. */
   unique: (state) =>
     state?.status === 'published'

@@ -91,6 +91,8 @@ export const taxRate = aggregate({
         return event satisfies never;
     }
   },
+  isReferable: (state) => state?.status === 'published',
+  isRemoved: (state) => state !== null && state.status !== 'published',
   /** An archived rate gives its code back. */
   unique: (state) =>
     state?.status === 'published'

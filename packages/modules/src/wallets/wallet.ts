@@ -253,6 +253,10 @@ export const wallet = aggregate({
    * One wallet that is not closed per customer, currency and type (decision 21). And one wallet for
    * each top-up that waits: so whoever completes it finds the wallet by the log.
    */
+  refersTo: (state) =>
+    !state || state.wallet_status === 'closed'
+      ? []
+      : [{ category: 'customer', id: state.customer_id, what: 'customer' }],
   unique: (state) => {
     if (!state || state.wallet_status === 'closed') return [];
     const { customer_id, currency, wallet_type } = state;

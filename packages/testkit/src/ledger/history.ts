@@ -59,7 +59,12 @@ export const entryTypes = ['CreditsLoaded', 'CreditsDebited', 'CreditsExpired', 
 export const isEntry = ({ type }: { readonly type: string }): boolean => entryTypes.includes(type);
 
 /** Types that the engine writes into the streams of records for itself. */
-export const engineTypes = ['RequestRefused', 'RequestWithoutEffect', 'ClaimRevoked'];
+export const engineTypes = [
+  'RequestRefused',
+  'RequestWithoutEffect',
+  'ClaimRevoked',
+  'ReferenceClaimed',
+];
 
 /** Everything else that a wallet's stream may hold. What is not in here nobody has looked at. */
 export const walletTypes = [
