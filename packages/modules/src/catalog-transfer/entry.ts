@@ -1,6 +1,6 @@
 import { canonicalJson, Problem } from '@counterfoil/kernel';
 import { ZodError } from 'zod';
-import type { Names } from './keys.ts';
+import { inTextOrder, type Names } from './keys.ts';
 import type { Reference } from './kind.ts';
 import { type Entry, type SimpleSection, simpleSections } from './schema.ts';
 
@@ -103,11 +103,13 @@ export function withoutEmpty(fields: Entry): Entry {
   return Object.fromEntries(kept);
 }
 
+/** Members in the order of their names, whether they come from memory or from the log. */
 function plainOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainOf);
   if (typeof value !== 'object' || value === null) return value ?? null;
+  const members = Object.entries(value).sort(([left], [right]) => inTextOrder(left, right));
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) =>
+    members.flatMap(([name, inner]) =>
       inner === null || inner === undefined ? [] : [[name, plainOf(inner)]],
     ),
   );

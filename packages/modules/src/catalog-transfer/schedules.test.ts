@@ -6,8 +6,7 @@ import { coupon } from '../coupons/index.ts';
 import { feature } from '../features/index.ts';
 import { group } from '../groups/index.ts';
 import { meter } from '../meters/index.ts';
-import { offer } from '../offers/index.ts';
-import { offerRoutes } from '../offers/routes.ts';
+import { type OfferRoutes, offer, offers as offersModule } from '../offers/index.ts';
 import { priceUnit } from '../pricing-units/index.ts';
 import { taxRate } from '../taxes/index.ts';
 import { catalogTransfer } from './index.ts';
@@ -19,7 +18,7 @@ const aggregates = [
   ...[group, meter, priceUnit, feature, coupon, taxRate, offer],
   ...catalogTransfer.aggregates,
 ];
-const offers = offerRoutes({ plansInUse: [], addonsInUse: [] });
+const offers = offersModule({ plansInUse: [], addonsInUse: [] }).routes as unknown as OfferRoutes;
 const later = '2026-06-01T00:00:00.000Z' as Instant;
 const muchLater = '2026-09-01T00:00:00.000Z' as Instant;
 
