@@ -74,6 +74,30 @@ test('a hold of no wallet is not found', async () => {
   assert.is((await rejection(capture('hold_none'))).code, 'not_found');
 });
 
+test('an id that nobody knows is not looked for in what the read model shows', async () => {
+  const { hold, end, capture, debit, request, wallet } = await walletWith100();
+  await debit('1');
+  const shown = await wallet();
+  const { id } = await hold({ credits: '10' });
+  await end(id);
+  const from: number[] = [];
+  // The read model shows the wallet as it was before the hold: its creation, load and debit.
+  const behind = (): RequestContext => {
+    const context = request();
+    const history: RequestContext['history'] = (aggregate, wanted, options = {}) => {
+      from.push(options.from ?? 0);
+      return request().history(aggregate, wanted, options);
+    };
+    const find = async (table: { readonly name: string }) =>
+      table.name === 'wallets' ? { resource: shown, revision: 2 } : null;
+    return Object.assign(context, { history, read: { find } });
+  };
+  assert.is((await rejection(end('hold_none', behind()))).code, 'not_found');
+  assert.is((await rejection(capture('hold_none', behind()))).code, 'not_found');
+  assert.is((await rejection(capture(id, behind()))).code, 'invalid_operation');
+  assert.equal(from, [3, 3, 3]);
+});
+
 test('a void is answered from the log, and so is its repetition', async () => {
   const { hold, end, read, unread } = await walletWith100();
   const details = { description: 'for later', metadata: { order: '7' } };

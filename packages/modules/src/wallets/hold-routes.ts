@@ -23,7 +23,7 @@ import {
   holdSchema,
   openHoldView,
 } from './hold-resource.ts';
-import { holdTable } from './projection.ts';
+import { holdTable, walletTable } from './projection.ts';
 import { getWallet } from './queries.ts';
 import { movementSchema } from './schema.ts';
 import { transactionOf } from './transaction.ts';
@@ -67,19 +67,37 @@ async function knownHold(
   walletId: string,
   id: string,
 ): Promise<HoldResource> {
+  // First the wallet: whatever it shows, the holds that are read after it show as well. What is shown is
+  // not read again in the log, for an id that nobody knows would cost as much as the wallet is old.
+  const shown = await context.read.find(walletTable, walletId);
   const found = await context.read.find(holdTable, id);
-  const hold = found?.resource ?? (await holdFromLog(context, walletId, id));
+  const from = shown ? shown.revision + 1 : 0;
+  const hold = found?.resource ?? (await holdFromLog(context, walletId, id, from));
   if (hold?.wallet_id !== walletId) throw notFound('hold', id, 'hold_id');
   return hold;
 }
 
+/** A hold that a request of this wallet has ended: it is in the log, however far reads are. */
+async function endedHold(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+): Promise<HoldResource> {
+  const found = await context.read.find(holdTable, id);
+  const hold = found?.resource ?? (await holdFromLog(context, walletId, id, 0));
+  invariant(hold, `${walletId}: hold ${id} was ended and is not there`);
+  return hold;
+}
+
+/** A hold as the events of its wallet tell it, from a revision on; null when they do not. */
 async function holdFromLog(
   context: RequestContext,
   walletId: string,
   id: string,
+  from: number,
 ): Promise<HoldResource | null> {
   let hold: HoldResource | null = null;
-  for await (const event of context.history(wallet, walletId)) {
+  for await (const event of context.history(wallet, walletId, { from })) {
     if (holdIdOf(event) === id) hold = holdAfter(hold, event);
   }
   return hold;
@@ -215,7 +233,7 @@ export const holdRoutes = {
         return voidHold(id, hold_id);
       });
       // A repetition is answered without being prepared; its hold ended long ago.
-      return voidedBy(events, id, open ?? (await knownHold(context, id, hold_id)));
+      return voidedBy(events, id, open ?? (await endedHold(context, id, hold_id)));
     },
   }),
 } satisfies Routes;
