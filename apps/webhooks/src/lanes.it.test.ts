@@ -186,6 +186,26 @@ test('of recovered deliveries one is under way, also when a later one is finishe
   assert.equal(await world.states(id), ['delivered', 'pending', 'waiting', 'delivered']);
 });
 
+test('what is recovered overtakes before what happened later', async (context) => {
+  const { world, connection, environment } = context;
+  const id = await addEndpoint(world, environment);
+  const old = await queue(world, environment, id, 2);
+  for (let count = 0; count < 2; count += 1) {
+    await record(connection, (await claim(connection))[0], givenUp);
+  }
+  const [, later] = await queue(world, environment, id, 2);
+  await record(connection, (await claim(connection))[0], retryInAnHour);
+  await recoverAll(world, connection, environment, id);
+  assert.equal(await world.states(id), ['waiting', 'waiting', 'pending', 'waiting']);
+  for (const expected of [...old, later]) {
+    await passGuards(world);
+    assert.is(await overtake(connection), 1);
+    const [next, ...others] = await claim(connection);
+    assert.equal([next?.eventId, others.length], [expected, 0]);
+    await record(connection, next, retryInAnHour);
+  }
+});
+
 test('a recovery goes by the order of the log, whatever has become of each', async (context) => {
   const { world, connection, environment } = context;
   const id = await addEndpoint(world, environment);

@@ -87,7 +87,8 @@ const putOffSeconds = 10;
  *
  * What is overtaken has to have failed and to wait for its next attempt. One that was never tried, is
  * due or is under way waits for a worker, for room, for the rate or for an endpoint that is held back,
- * and so would those behind it: to let them go as well would only put an end to the order.
+ * and so would those behind it: to let them go as well would only put an end to the order. What a
+ * recovery has put before a delivery that waits goes first.
  */
 export async function releaseOvertaking(connection: Connection): Promise<number> {
   const { rows } = await connection.query<Lane & { readonly state: string }>(
@@ -95,8 +96,9 @@ export async function releaseOvertaking(connection: Connection): Promise<number>
        select id, guard_seconds, exists (
                 select from counterfoil.webhook_deliveries d
                  where d.endpoint_id = w.endpoint_id and d.lane = w.lane
-                   and (d.state = 'sending' or d.state = 'pending'
-                     and (d.attempt = 0 or d.next_at <= now()))
+                   and (d.state = 'sending'
+                     or d.state = 'pending' and (d.attempt = 0 or d.next_at <= now())
+                     or d.state = 'waiting' and d.event_id < w.event_id)
                  offset 0) as is_put_off
          from counterfoil.webhook_deliveries w
         where state = 'waiting' and next_at <= now()
@@ -117,8 +119,11 @@ export async function releaseOvertaking(connection: Connection): Promise<number>
   return overtaking.length;
 }
 
-/** Starts the guard of what waits first in each lane now: from now on it waits for the one before. */
-async function startGuard(connection: Connection, lanes: readonly Lane[]): Promise<void> {
+/**
+ * Starts the guard of what waits first in each lane now: from now on it waits for the one before. To
+ * be called under the queue lock.
+ */
+export async function startGuard(connection: Connection, lanes: readonly Lane[]): Promise<void> {
   if (lanes.length === 0) return;
   await connection.query(
     `update counterfoil.webhook_deliveries delivery

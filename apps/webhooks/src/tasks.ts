@@ -3,6 +3,7 @@ import { wantsType } from '@counterfoil/modules';
 import type { Endpoints } from './endpoints.ts';
 import { lanesOf, planDeliveries, type Target, type Wanted } from './fan-out-plan.ts';
 import { insertDeliveries, readOpenLanes } from './fan-out-store.ts';
+import { startGuard } from './lanes.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 import { withQueueLock } from './queue-lock.ts';
 import { waitForReadModel } from './read-model.ts';
@@ -119,7 +120,8 @@ async function recover(connection: Connection, task: OpenTask, target: Target): 
   const wanted: Wanted<PastMessage>[] = messages
     .filter((message) => isAsked(message, task, target))
     .map((message) => ({ message, target }));
-  const open = await readOpenLanes(connection, lanesOf(wanted));
+  const lanes = lanesOf(wanted);
+  const open = await readOpenLanes(connection, lanes);
   const planned = planDeliveries(wanted, open);
   const ended = wanted.flatMap(({ message: { deliveryId } }, index) => {
     const delivery = planned[index];
@@ -128,6 +130,8 @@ async function recover(connection: Connection, task: OpenTask, target: Target): 
   const missing = planned.filter((_, index) => wanted[index]?.message.deliveryId === null);
   await requeue(connection, ended);
   if (missing.length > 0) await insertDeliveries(connection, missing, 'recovery');
+  // Another one may be the first that waits now.
+  await startGuard(connection, lanes);
   return {
     state: isLast ? 'finished' : 'running',
     reached: reached ?? task.reached,
