@@ -25,6 +25,8 @@ interface Claim {
 }
 
 const examinedAtOnce = 16;
+/** So that they fit into one append. */
+const revokedAtOnce = 500;
 
 /**
  * References across streams, without a lock: nothing ever hangs on a record that has gone out of use.
@@ -122,8 +124,11 @@ export class ReferenceClaims {
     const open = claims.filter(({ claim_id }) => !revokedClaims.has(claim_id));
     if (open.length === 0) return;
     const revocations = open.map(({ claim_id }) => ({ type: claimRevoked, data: { claim_id } }));
-    const revoked = await writer.run({ ...bare(cause), decide: () => revocations });
-    refuseWhenReferred(record, owner, revoked.state, at);
+    for (let start = 0; start < revocations.length; start += revokedAtOnce) {
+      const some = revocations.slice(start, start + revokedAtOnce);
+      const revoked = await writer.run({ ...bare(cause), decide: () => some });
+      refuseWhenReferred(record, owner, revoked.state, at);
+    }
   }
 
   #placeOf(scope: string, { category, id }: Pick<Reference, 'category' | 'id'>): StreamPlace {

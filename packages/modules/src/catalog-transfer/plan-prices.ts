@@ -133,19 +133,17 @@ function schedule(wanted: readonly Wanted[], currents: readonly Current[]): Sche
   return { kept, ended: [...free], created: [...open], chain: first ? chainOf(first) : null };
 }
 
-/** Prices without a key, one schedule each. */
+/** Prices without a key, one schedule each: found by all that they say, else by all but their end. */
 function plainSchedules(wanted: readonly Wanted[], left: Set<Current>): readonly Schedule[] {
   const plain = wanted.filter(({ draft }) => draft.lookup_key === null);
   const found = new Map<Wanted, Current>();
-  for (const fits of [isEqual, isEqualButForItsEnd]) {
-    for (const each of plain) {
-      if (found.has(each)) continue;
-      const unkeyed = ({ price, entry }: Current) =>
-        price.lookup_key === null && fits(entry, each.entry);
-      const current = takeFirst(left, unkeyed);
-      if (current) found.set(each, current);
-    }
-  }
+  match(plain, left, found, textOf);
+  match(
+    plain.filter(({ entry }) => entry.end_date !== undefined),
+    left,
+    found,
+    textWithoutEnd,
+  );
   return plain.map((each) => {
     const current = found.get(each);
     const kept = current ? [{ current, wanted: each }] : [];
@@ -153,8 +151,33 @@ function plainSchedules(wanted: readonly Wanted[], left: Set<Current>): readonly
   });
 }
 
-const isEqual = (before: Entry, after: Entry): boolean =>
-  canonicalJson(before) === canonicalJson(after);
+const textOf = (entry: Entry): string => canonicalJson(entry);
+const textWithoutEnd = ({ end_date: _end, ...entry }: Entry): string => canonicalJson(entry);
+
+/** Finds for each that has none yet a price with the same text, and takes it out of those that are left. */
+function match(
+  wanted: readonly Wanted[],
+  left: Set<Current>,
+  found: Map<Wanted, Current>,
+  text: (entry: Entry) => string,
+): void {
+  const open = wanted.filter((each) => !found.has(each));
+  if (open.length === 0) return;
+  const byText = new Map<string, Current[]>();
+  for (const current of left) {
+    if (current.price.lookup_key !== null) continue;
+    const key = text(current.entry);
+    const alike = byText.get(key) ?? [];
+    alike.push(current);
+    byText.set(key, alike);
+  }
+  for (const each of open) {
+    const current = byText.get(text(each.entry))?.shift();
+    if (!current) continue;
+    left.delete(current);
+    found.set(each, current);
+  }
+}
 
 const saysTheSame = (before: Entry, after: Entry): boolean =>
   differences(before, after).every((name) => priceLabels.includes(name));
@@ -163,9 +186,6 @@ const saysTheSame = (before: Entry, after: Entry): boolean =>
 const endsOtherwise = (before: Entry, after: Entry): boolean =>
   after.end_date !== undefined &&
   differences(before, after).every((name) => name === 'end_date' || priceLabels.includes(name));
-
-const isEqualButForItsEnd = (before: Entry, after: Entry): boolean =>
-  after.end_date !== undefined && differences(before, after).every((name) => name === 'end_date');
 
 /** Those that the document has others for, or not any more. */
 function endReplaced(plan: OfferPlan, { ended, created }: Schedule): void {
