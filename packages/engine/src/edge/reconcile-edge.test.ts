@@ -59,6 +59,14 @@ test('what is missing is told, and what is there is looked at once', async () =>
   assert.equal(edge.counts, { lookUp: 2, update: 2, remove: 0 }, 'what it has lost is told again');
 });
 
+test('many are all looked at', async () => {
+  const many = Array.from({ length: 45 }, (_, index) => accessOf(`esub_${index}`, 1, 600));
+  const edge = edgeWith(...many.slice(0, 3));
+  await reconcileEdge(keys, edge, rememberOrder(), { kept: many, removed: [] });
+  assert.equal(edge.counts, { lookUp: 4, update: 42, remove: 0 });
+  assert.is(edge.kept.size, many.length + 1);
+});
+
 test('what is older than the log, or of another one, is replaced', async () => {
   for (const there of [accessOf('esub_1', 1, 600), accessOf('esub_1', 3, 100)]) {
     const edge = edgeWith(there);

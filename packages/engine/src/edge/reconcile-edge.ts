@@ -27,6 +27,9 @@ export function rememberOrder(): InOrder {
   };
 }
 
+/** Accounts that are looked at at once. The edge writes one after the other, so more would time out. */
+const atOnce = 20;
+
 /**
  * Brings the edge to what is wanted. What is as it should be costs it no write: it needs some hundredths
  * of a second for each.
@@ -51,7 +54,12 @@ export async function reconcileEdge(
   };
   await bring(keys.service.publicKey, serviceClaims(keys));
   const accountOf = (access: ReaderAccess): string => keys.account(access).publicKey;
-  for (const access of kept) await bring(accountOf(access), accountClaims(keys, access));
+  for (let first = 0; first < kept.length; first += atOnce) {
+    const together = kept.slice(first, first + atOnce);
+    await Promise.all(
+      together.map((access) => bring(accountOf(access), accountClaims(keys, access))),
+    );
+  }
   for (const access of removed) {
     if (known.has(accountOf(access))) await requests.remove(removalClaims(keys, access));
   }
