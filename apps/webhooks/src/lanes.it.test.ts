@@ -3,7 +3,8 @@ import { standardBreakerPolicy } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { expireHeldBack } from './health-upkeep.ts';
-import { releaseOvertaking } from './lanes.ts';
+import { releaseNext, releaseOvertaking, stuckLanes } from './lanes.ts';
+import { planning } from './loop.ts';
 import { withQueueLock } from './queue-lock.ts';
 import {
   claim,
@@ -16,6 +17,7 @@ import {
   recoverAll,
   retryInAnHour,
   retryNow,
+  rowsRead,
 } from './test-queue.ts';
 import { type EndpointOptions, World } from './test-world.ts';
 import { dropUnwanted } from './upkeep-store.ts';
@@ -148,6 +150,35 @@ async function fill(world: World, environment: string, endpointId: string, count
     [endpointId],
   );
 }
+
+test('to let the next go costs no more in a lane that is long', async (context) => {
+  const { world, connection, environment } = context;
+  const id = await addEndpoint(world, environment);
+  await fill(world, environment, id, 3_000);
+  await world.query('analyze');
+  await connection.query(planning);
+  const [first] = await claim(connection);
+  assert.ok(first);
+  const [{ turn } = { turn: '' }] = await world.query<{ turn: string }>(
+    'select turn from counterfoil.webhook_deliveries where id = $1',
+    [first.id],
+  );
+  await record(connection, first, retryInAnHour);
+  const lane = { endpointId: id, lane: 'cust_1' };
+  const released = await rowsRead(connection, () =>
+    releaseNext(connection, [{ ...lane, lastTurn: turn }]),
+  );
+  assert.ok(released < 100, `${released} rows to let the next go`);
+  await world.query(
+    `update counterfoil.webhook_deliveries set next_at = now() where event_id like 'evt_x%1_0'
+      and event_id = (select min(event_id) from counterfoil.webhook_deliveries
+                       where event_id like 'evt_x%')`,
+  );
+  const overtaken = await rowsRead(connection, () => releaseOvertaking(connection));
+  assert.ok(overtaken < 100, `${overtaken} rows to let one overtake`);
+  const looked = await rowsRead(connection, () => stuckLanes(connection));
+  assert.ok(looked < 100, `${looked} rows to find what is stuck`);
+});
 
 test('an endpoint that is enabled again while its queue is being dropped gets what is left of it', async (context) => {
   const { world, connection, environment } = context;

@@ -96,10 +96,13 @@ export async function releaseOvertaking(connection: Connection): Promise<number>
        select id, guard_seconds, exists (
                 select from counterfoil.webhook_deliveries d
                  where d.endpoint_id = w.endpoint_id and d.lane = w.lane
-                   and (d.state = 'sending'
-                     or d.state = 'pending' and (d.attempt = 0 or d.next_at <= now())
-                     or d.state = 'waiting' and d.event_id < w.event_id)
-                 offset 0) as is_put_off
+                   and d.state in ('pending', 'sending')
+                   and (d.state = 'sending' or d.attempt = 0 or d.next_at <= now())
+                 offset 0)
+              or w.id <> (
+                select id from counterfoil.webhook_deliveries d
+                 where d.endpoint_id = w.endpoint_id and d.lane between w.lane and w.lane
+                   and d.state = 'waiting' order by d.lane, d.event_id limit 1) as is_put_off
          from counterfoil.webhook_deliveries w
         where state = 'waiting' and next_at <= now()
         order by next_at limit ${overtakingMaximum})

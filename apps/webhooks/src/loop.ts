@@ -31,7 +31,8 @@ export interface Turn {
  * Every statement on the queue names few rows by an index. Prepared while the tables are as good as
  * empty, it would be planned to read them as a whole, and go on doing so while they fill.
  */
-const planning = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off';
+export const planning =
+  'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off';
 
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;

@@ -4,9 +4,10 @@ import { secretsFrom } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEndpoints } from './endpoints.ts';
+import { planning } from './loop.ts';
 import { latestBody, nextTask, type OpenTask, readPast } from './task-store.ts';
 import { workOnNext } from './tasks.ts';
-import { claim, givenUp, putTask, queue, record, taskOf } from './test-queue.ts';
+import { claim, givenUp, putTask, queue, record, rowsRead, taskOf } from './test-queue.ts';
 import { World } from './test-world.ts';
 
 const test = suite<{ world: World; connection: Connection; environment: string }>('tasks');
@@ -16,10 +17,7 @@ let environments = 0;
 test.before(async (context) => {
   context.world = await World.start();
   context.connection = await connect(context.world.databaseUrl, { application: 'test' });
-  // As the worker sets it; see loop.ts.
-  await context.connection.query(
-    'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off',
-  );
+  await context.connection.query(planning);
 });
 test.after(async ({ world, connection }) => {
   await connection.close();
@@ -51,25 +49,6 @@ async function multiply(world: World, count: number): Promise<void> {
     [count],
   );
   await world.query('analyze');
-}
-
-/** How many rows of the worker's tables a piece of work reads. */
-async function rowsRead(connection: Connection, work: () => Promise<unknown>): Promise<number> {
-  // Within one transaction, because the figures of a session are handed over between two.
-  await connection.query('begin');
-  const before = await rowsReadUntilNow(connection);
-  await work();
-  const after = await rowsReadUntilNow(connection);
-  await connection.query('rollback');
-  return after - before;
-}
-
-async function rowsReadUntilNow(connection: Connection): Promise<number> {
-  const { rows } = await connection.query<{ read: string }>(
-    `select sum(seq_tup_read + idx_tup_fetch) as read from pg_stat_xact_user_tables
-      where relname like 'webhook_%'`,
-  );
-  return Number(rows[0]?.read);
 }
 
 const open = (environment: string, endpointId: string, since: string): OpenTask =>

@@ -137,3 +137,25 @@ export async function putTask(world: World, task: Task): Promise<void> {
     ],
   );
 }
+
+/** How many rows of the worker's tables a piece of work reads. */
+export async function rowsRead(
+  connection: Connection,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  // Within one transaction, because the figures of a session are handed over between two.
+  await connection.query('begin');
+  const before = await rowsReadUntilNow(connection);
+  await work();
+  const after = await rowsReadUntilNow(connection);
+  await connection.query('rollback');
+  return after - before;
+}
+
+async function rowsReadUntilNow(connection: Connection): Promise<number> {
+  const { rows } = await connection.query<{ read: string }>(
+    `select sum(seq_tup_read + idx_tup_fetch) as read from pg_stat_xact_user_tables
+      where relname like 'webhook_%'`,
+  );
+  return Number(rows[0]?.read);
+}

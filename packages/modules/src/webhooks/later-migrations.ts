@@ -59,3 +59,15 @@ export const addresses: Migration = {
     await sql`alter table counterfoil.webhook_attempts add column address text`.execute(database);
   },
 };
+
+/**
+ * What is due or under way in a lane, apart from what waits there: whether a lane may go on is asked
+ * for each delivery, and thousands may wait.
+ */
+export const underWay: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create index webhook_deliveries_under_way on counterfoil.webhook_deliveries
+        (endpoint_id, lane) where state in ('pending', 'sending')`.execute(database);
+  },
+};

@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from 'kysely';
-import { addresses, taskOrder, turns } from './later-migrations.ts';
+import { addresses, taskOrder, turns, underWay } from './later-migrations.ts';
 
 /**
  * The tables of the delivery worker: how far it has read, what is to be delivered to whom, and
@@ -241,4 +241,5 @@ export const webhookMigrations: Readonly<Record<string, Migration>> = {
   webhooks_0005_turns: turns,
   webhooks_0006_task_order: taskOrder,
   webhooks_0007_addresses: addresses,
+  webhooks_0008_under_way: underWay,
 };
