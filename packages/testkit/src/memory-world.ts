@@ -1,4 +1,5 @@
 import {
+  belongsTo,
   createStreams,
   parseStreamName,
   RecentWrites,
@@ -89,6 +90,8 @@ function rowsOf(table: AnyReadTable, store: MemoryStore, scope: string): Shown[]
   for (const stored of store.log) {
     const stream = parseStreamName(stored.stream);
     if (stream?.category !== aggregate.name || stream.scope !== scope) continue;
+    // What the engine keeps for itself in the stream of a record changes no row.
+    if (!belongsTo(aggregate, stored)) continue;
     const event = {
       ...stampedEvent(aggregate, stored),
       event_id: stored.id,

@@ -66,6 +66,7 @@ test('it ends exactly once; the same end again is answered the same, the other o
   assert.equal(await completed.complete(completed.entry.id, 'twice'), first);
   const kept = completed.world.store.log.slice(length).map(({ type }) => type);
   assert.equal(kept, ['RequestWithoutEffect']);
+  assert.equal(await completed.wallet(), first.wallet);
 
   const cancelled = await walletWithOrder();
   const end = await cancelled.cancel(cancelled.entry.id);
