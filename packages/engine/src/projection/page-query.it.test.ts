@@ -1,0 +1,98 @@
+import { type RawBuilder, sql } from 'kysely';
+import { Client } from 'pg';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { AnyReadTable } from '../define/read-table.ts';
+import { statusCondition } from './conditions.ts';
+import { schemaName } from './database.ts';
+import { pageOf } from './page-query.ts';
+import {
+  acme,
+  added,
+  counters,
+  opened,
+  startWorld,
+  type TestWorld,
+  untilLive,
+  withProjector,
+} from './test-world.ts';
+
+const test = suite('plans of lists');
+let world: TestWorld;
+let client: Client;
+
+/** Counters whose total stands in every index. */
+const table: AnyReadTable = {
+  ...counters,
+  name: 'listed_counters',
+  columns: {
+    ...counters.columns,
+    total: { type: 'numeric', of: ({ total }: { total: string }) => total, listed: true },
+  },
+};
+
+test.before(async () => {
+  world = await startWorld();
+  const database = await world.database();
+  const { store, pen } = await world.log();
+  let last = 0n;
+  for (let index = 0; index < 40; index += 1) {
+    last = await pen.write(`c${index}`, [opened(`name ${index}`), added(index)]);
+  }
+  await withProjector({ store, database, tables: [table] }, (projector) =>
+    untilLive(projector, last),
+  );
+  client = new Client({ connectionString: database });
+  await client.connect();
+  await client.query(`vacuum analyze ${schemaName}.listed_counters_v${table.version}`);
+  // So few rows would be read as a whole otherwise.
+  await client.query('set enable_seqscan = off');
+  await client.query('set enable_bitmapscan = off');
+});
+
+test.after(async () => {
+  await client.end();
+  await world.close();
+});
+
+/** Ways in which PostgreSQL comes to rows for a page of what fits a condition, as its plan says. */
+async function scansOf(condition: RawBuilder<unknown>, isFar: boolean): Promise<readonly string[]> {
+  const own = sql`tenant_id = ${acme.tenant} and environment_id = ${acme.environment}`;
+  const where = sql`${own} and ${statusCondition(undefined)} and ${condition}`;
+  const relation = sql.id(schemaName, table.name);
+  const request = { limit: 2, offset: 30 };
+  const statement = pageOf({ table, relation, where, own, request }, isFar);
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${statement.sql}`, [
+    ...statement.parameters,
+  ]);
+  return rows.flatMap(({ 'QUERY PLAN': line }) => {
+    const [, scan, index] =
+      /(Index Only Scan|Index Scan)(?: Backward)? using (\w+)/.exec(line) ?? [];
+    if (scan) return [`${scan.trim()}${index?.endsWith('_pkey') ? ' of the key' : ''}`];
+    return line.includes('Seq Scan') ? ['Seq Scan'] : [];
+  });
+}
+
+const everything = sql`total >= 0::numeric`;
+
+test('rows are counted and skipped by the index alone; those of the page are found by their key', async () => {
+  assert.equal(await scansOf(everything, false), [
+    'Index Only Scan',
+    'Index Only Scan',
+    'Index Scan of the key',
+  ]);
+  const far = await scansOf(everything, true);
+  assert.equal(far.toSorted(), [
+    'Index Only Scan',
+    'Index Only Scan',
+    'Index Only Scan',
+    'Index Scan of the key',
+  ]);
+});
+
+test('what no index has is looked up in the rows', async () => {
+  const scans = await scansOf(sql`name <> 'x'`, false);
+  assert.ok(scans.includes('Index Scan'), scans.join(', '));
+});
+
+test.run();
