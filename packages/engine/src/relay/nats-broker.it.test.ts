@@ -8,6 +8,7 @@ import type { Nats, NatsSession } from './nats-connection.ts';
 import { boxScope } from './test-box.ts';
 import {
   createTraffic,
+  eventually,
   log,
   type Stack,
   startStack,
@@ -215,6 +216,26 @@ test('a reader that begins with what is no longer kept is told of', () =>
     await ensure('late', { kind: 'position', after: oldest.nextPosition });
     assert.equal(warned, ['gone', 'late']);
   }));
+
+test('a stream that never had a message has an end to begin at', async () => {
+  const empty = await startStack();
+  try {
+    await empty.relay();
+    const broker = natsBroker(await empty.nats(), log);
+    const isMade = () => broker.lastPosition().then(Boolean, () => false);
+    await eventually('the stream is made', isMade);
+    for (const after of [null, '0', '41']) {
+      const page = await broker.read(boxScope, after, 10);
+      assert.equal(page, { events: [], nextPosition: after ?? '0', hasMore: false });
+    }
+    const start: ReaderStart = { kind: 'position', after: '0' };
+    const reader = { name: 'first', scope: boxScope, resource: null, start };
+    const status = await broker.ensureReader({ ...reader, generation: 1, unconfirmedMaximum: 1 });
+    assert.equal(status, { pending: 0, unconfirmed: 0 });
+  } finally {
+    await empty.close();
+  }
+});
 
 test('a broker that is away is 503', async () => {
   await stack.killBroker();

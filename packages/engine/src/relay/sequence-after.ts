@@ -23,8 +23,9 @@ export async function sequenceAfter(
   position: Position | null,
 ): Promise<StreamPlace> {
   const { first_seq: first, last_seq: last } = await stateOf(requests);
-  const sequence =
-    position === null ? first : await firstAfter(requests, position, first, last + 1);
+  // A stream that never had a message says that its first one is 0, which no message ever is.
+  const from = Math.max(first, 1);
+  const sequence = position === null ? from : await firstAfter(requests, position, from, last + 1);
   // Only now: a message that was dropped during the search counts as well.
   const oldest = await oldestMessage(requests);
   // Nothing is left to be passed over. What was missed shows when the next message is there.
