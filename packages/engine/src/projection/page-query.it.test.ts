@@ -1,3 +1,4 @@
+import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import { type RawBuilder, sql } from 'kysely';
 import { Client } from 'pg';
 import { suite } from 'uvu';
@@ -6,11 +7,13 @@ import type { AnyReadTable } from '../define/read-table.ts';
 import { statusCondition } from './conditions.ts';
 import { schemaName } from './database.ts';
 import { pageOf } from './page-query.ts';
+import { createReadModel, type ReadModel } from './read-model.ts';
 import {
   acme,
   added,
   counters,
   opened,
+  silentLog,
   startWorld,
   type TestWorld,
   untilLive,
@@ -20,11 +23,13 @@ import {
 const test = suite('plans of lists');
 let world: TestWorld;
 let client: Client;
+let model: ReadModel;
 
-/** Counters whose total stands in every index. */
+/** Counters whose total stands in every index. One of them has nothing to show. */
 const table: AnyReadTable = {
   ...counters,
   name: 'listed_counters',
+  view: (state) => (state.name === 'name 7' ? null : counters.view(state)),
   columns: {
     ...counters.columns,
     total: { type: 'numeric', of: ({ total }: { total: string }) => total, listed: true },
@@ -42,6 +47,7 @@ test.before(async () => {
   await withProjector({ store, database, tables: [table] }, (projector) =>
     untilLive(projector, last),
   );
+  model = createReadModel({ url: database, log: silentLog, connections: 2 });
   client = new Client({ connectionString: database });
   await client.connect();
   await client.query(`vacuum analyze ${schemaName}.listed_counters_v${table.version}`);
@@ -51,6 +57,7 @@ test.before(async () => {
 });
 
 test.after(async () => {
+  await model.close();
   await client.end();
   await world.close();
 });
@@ -88,6 +95,20 @@ test('rows are counted and skipped by the index alone; those of the page are fou
     'Index Only Scan',
     'Index Scan of the key',
   ]);
+});
+
+test('what has nothing to show is in no list and no total, whatever status is asked for', async () => {
+  const reader = model.reader({
+    tenantId: acme.tenant as TenantId,
+    environmentId: acme.environment as EnvironmentId,
+  });
+  const page = { limit: 50, offset: 0 };
+  const others = { column: 'status', operator: 'not_in', value: ['deleted'] } as const;
+  for (const filters of [[], [others]]) {
+    const { items, pagination } = await reader.list(table, page, filters);
+    assert.equal([items.length, pagination.total], [39, 39]);
+  }
+  assert.is(await reader.find(table, 'c7'), null);
 });
 
 test('what no index has is looked up in the rows', async () => {
