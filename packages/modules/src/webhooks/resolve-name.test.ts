@@ -36,11 +36,11 @@ test.before(async (context) => {
   socket.on('message', (query, from) => {
     const { name, kind, end } = questionOf(query);
     context.asked.push(name);
-    if (name.startsWith('hangs')) return;
+    if (name.startsWith('hangs') || (name === 'half.example' && kind !== 1)) return;
     const reply = (code: number, address: Buffer | null) =>
       socket.send(answerTo(query, end, code, address), from.port, from.address);
     if (name === 'broken.example') reply(2, null);
-    else if (name !== 'quick.example') reply(3, null);
+    else if (name !== 'quick.example' && name !== 'half.example') reply(3, null);
     else reply(0, kind === 1 ? Buffer.from([203, 0, 113, 7]) : null);
   });
   socket.bind(0, '127.0.0.1');
@@ -66,6 +66,14 @@ test('names whose name servers never answer hold up no other name', async ({ ser
   assert.is(ended, 0);
   assert.ok(asked.includes('hangs-0.example'));
   await Promise.all(hanging);
+});
+
+test('a name server that keeps silent about one kind of address does not hold up the other', async (context) => {
+  const { servers, asked } = context;
+  const resolve = resolveByDns(servers);
+  assert.equal(await resolve('half.example'), [{ address: '203.0.113.7', family: 4 }]);
+  const questions = asked.filter((name) => name === 'half.example');
+  assert.is(questions.length, 2, 'it was not asked a second time');
 });
 
 test('a name that is not there has no addresses; one of which nobody can tell is an error', async (context) => {

@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** All addresses of a name; none when it has none. Rejects when nobody can tell. */
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -20,6 +21,40 @@ const absent: readonly string[] = ['ENOTFOUND', 'ENODATA'];
 const codeOf = (error: unknown): string =>
   String((error as { readonly code?: unknown } | null)?.code ?? error);
 
+/** What came of asking for one kind of address. `trouble`: why nobody can tell; null when they can. */
+interface Answer {
+  readonly addresses: readonly LookupAddress[];
+  readonly trouble: string | null;
+}
+
+async function answerOf(asked: Promise<readonly string[]>, family: 4 | 6): Promise<Answer> {
+  try {
+    return { addresses: (await asked).map((address) => ({ address, family })), trouble: null };
+  } catch (error) {
+    const code = codeOf(error);
+    return { addresses: [], trouble: absent.includes(code) ? null : code };
+  }
+}
+
+/** Milliseconds that the other kind of address is waited for when one of them is known. */
+const otherKindMs = 200;
+
+/** The answers of both kinds, or of one that is enough to go on with. */
+async function enough(kinds: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+  const known: Answer[] = [];
+  const all = Promise.all(kinds.map(async (kind) => known.push(await kind)));
+  await Promise.race(kinds);
+  if (known.some(({ addresses }) => addresses.length > 0)) {
+    const patience = new AbortController();
+    const late = pause(otherKindMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([all, late]);
+    patience.abort();
+  } else {
+    await all;
+  }
+  return [...known];
+}
+
 /**
  * Asks the name servers of the system directly. The system's own look-up keeps a thread until it has
  * an answer, and there are few of them: a handful of names whose name servers never answer would
@@ -29,21 +64,16 @@ export function resolveByDns(servers?: readonly string[]): ResolveName {
   const resolver = new Resolver({ timeout: askedFor, tries });
   if (servers) resolver.setServers(servers);
   return async (hostname) => {
-    const answers = await Promise.allSettled([
-      resolver.resolve4(hostname),
-      resolver.resolve6(hostname),
+    const answers = await enough([
+      answerOf(resolver.resolve4(hostname), 4),
+      answerOf(resolver.resolve6(hostname), 6),
     ]);
-    const found = answers.flatMap((answer, index) =>
-      answer.status === 'rejected'
-        ? []
-        : answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 })),
-    );
-    const codes = answers.flatMap((answer) =>
-      answer.status === 'rejected' ? [codeOf(answer.reason)] : [],
-    );
-    const trouble = codes.find((code) => !absent.includes(code));
-    if (found.length === 0 && trouble !== undefined) throw unresolved(hostname, trouble);
-    return found;
+    const addresses = answers
+      .flatMap((answer) => answer.addresses)
+      .toSorted((left, right) => left.family - right.family);
+    const trouble = answers.find((answer) => answer.trouble !== null)?.trouble;
+    if (addresses.length === 0 && trouble) throw unresolved(hostname, trouble);
+    return addresses;
   };
 }
 
