@@ -1,6 +1,7 @@
 import { type ExportOptions, ledgerLines } from '@counterfoil/cli/export';
 import { createStreams, grownTree, signingKeyFrom, systemContext } from '@counterfoil/engine';
 import {
+  type AnyAggregate,
   type DecimalText,
   type EnvironmentId,
   type Instant,
@@ -9,7 +10,7 @@ import {
   type TenantId,
   type WalletId,
 } from '@counterfoil/kernel';
-import { type Checkpoint, ledgerCheckpoint, takeCheckpoint } from '@counterfoil/modules';
+import { type Checkpoint, customer, ledgerCheckpoint, takeCheckpoint } from '@counterfoil/modules';
 import { createWallet, type WalletDecision } from '../../../modules/src/wallets/decisions.ts';
 import type { EntryDetails, Load } from '../../../modules/src/wallets/entries.ts';
 import type { CreatedData, TransactionReason } from '../../../modules/src/wallets/events.ts';
@@ -49,7 +50,7 @@ export const creation = (id: string, overrides: object = {}): WalletDecision =>
   createWallet(
     {
       id,
-      customer_id: `cust_of_${id}`,
+      customer_id: `cust_${id}_1`,
       currency: 'usd',
       conversion_rate: '0.5',
       topup_conversion_rate: '3',
@@ -65,13 +66,16 @@ export const creation = (id: string, overrides: object = {}): WalletDecision =>
     null,
   );
 
+/** The customers of these wallets are nowhere: the worlds are about ledgers alone. */
+const anyCustomer: AnyAggregate = { ...(customer as AnyAggregate), isReferable: () => true };
+
 /** Wallets in a log in memory, written by the production code, for what reads their ledgers. */
 export function ledgerWorld() {
   const store = new MemoryStore();
   const clock = { seconds: 0 };
   const streams = createStreams({
     store,
-    aggregates: [wallet, ledgerCheckpoint],
+    aggregates: [anyCustomer, wallet, ledgerCheckpoint],
     now: () => start + clock.seconds * 1000,
   });
   const context = systemContext(streams, { tenantId, environmentId, correlationId: 'test' });
