@@ -46,7 +46,7 @@ const other: ReadMessage = { kind: 'other' };
 
 /**
  * A `ReadResp` of EventStoreDB's protocol. The client would make objects of all of it, dates and
- * big numbers included: that took four times as long as the rest of a read. Throws a RangeError on
+ * big numbers included: that took longer than all the rest of a read. Throws a RangeError on
  * bytes that are no such message.
  */
 export function readMessage(bytes: Buffer): ReadMessage {
