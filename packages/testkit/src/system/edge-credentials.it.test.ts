@@ -161,6 +161,12 @@ test('revoked, expired and deleted ones are thrown out and not let in again', as
   await untilAnswered(short, refused);
 });
 
+test('ten connections and no more', async () => {
+  const issued = await issue(await subscribe());
+  for (let count = 0; count < 10; count += 1) await open(issued);
+  assert.is.not(await refusalOf(issued), 'connected');
+});
+
 test('another tenant can neither issue nor revoke them', async () => {
   const id = await subscribe();
   const issued = await issue(id);
