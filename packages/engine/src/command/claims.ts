@@ -206,8 +206,6 @@ export class ReservationClaims implements Claims {
     };
     try {
       const dropped = await this.#claimsOf(owner, change.dropped);
-      const referring = await this.#references.claim(owner, change.references, cause);
-      if (change.isRemoval) await this.#references.clear(owner, change, cause);
       for (const claim of claimed) {
         this.#underWay.set(claim.claimId, promise);
         const result = await this.#claimOne(owner, claim.value, claim.claimId, cause);
@@ -215,6 +213,9 @@ export class ReservationClaims implements Claims {
         // record counts on, so only the owner's state may end it.
         if (result === 'claimed') returnable.push(claim);
       }
+      // After the values: a claim on a record is never given back, so who is refused must leave none.
+      const referring = await this.#references.claim(owner, change.references, cause);
+      if (change.isRemoval) await this.#references.clear(owner, change, cause);
       let settled = false;
       return {
         ...change,

@@ -33,6 +33,17 @@ const book = aggregate({
   refersTo: (state) => (state === null ? [] : [{ category: 'shelf', id: state, what: 'shelf' }]),
 });
 
+/** A place on a shelf that only one label can have. */
+const label = aggregate({
+  name: 'label',
+  scope: 'environment',
+  events: { LabelPut: z.object({}) },
+  initial: false,
+  evolve: () => true,
+  refersTo: (isPut) => (isPut ? [{ category: 'shelf', id: 'a', what: 'shelf' }] : []),
+  unique: (isPut) => (isPut ? [{ name: 'place', value: 'a', problem: 'It has a label.' }] : []),
+});
+
 const cause: Cause = {
   tenantId: 'tenant_1',
   environmentId: 'env_1',
@@ -42,9 +53,14 @@ const cause: Cause = {
 };
 
 const processOver = (store: MemoryStore): Streams =>
-  createStreams({ store, aggregates: [shelf, book], idleStreams: 1_000 });
+  createStreams({ store, aggregates: [shelf, book, label], idleStreams: 1_000 });
 
-const run = (streams: Streams, of: typeof shelf | typeof book, id: string, event: RawEvent) =>
+const run = (
+  streams: Streams,
+  of: typeof shelf | typeof book | typeof label,
+  id: string,
+  event: RawEvent,
+) =>
   streams
     .writer(of, 'env_1', id)
     .run({ cause, mark: null, expectedRevision: null, decide: () => [event] });
@@ -99,6 +115,18 @@ test('a reference that stays needs no other claim', async () => {
   await put(streams, '1');
   await put(streams, '1');
   assert.is(store.log.filter(({ type }) => type === 'ReferenceClaimed').length, 1);
+});
+
+test('what is refused because another has its unique value leaves nothing with the record', async () => {
+  const store = new MemoryStore();
+  const streams = processOver(store);
+  await build(streams);
+  const putLabel = (id: string) =>
+    outcomeOf(run(streams, label, id, { type: 'LabelPut', data: {} }));
+  assert.is(await putLabel('1'), 'done');
+  const before = store.log.length;
+  for (const id of ['2', '3', '4']) assert.is(await putLabel(id), 'already_exists');
+  assert.is(store.log.length, before);
 });
 
 test('64 that begin to refer to a record against its removal, in several processes', async () => {
