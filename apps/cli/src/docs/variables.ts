@@ -81,7 +81,8 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Milliseconds after which another worker sends what a killed one had in hand. Below 20 s ' +
     'attempts may take three quarters of it instead of 15 s.',
   WEBHOOK_ATTEMPT_DAYS: 'Days that attempts are kept.',
-  WEBHOOK_MESSAGE_DAYS: 'Days that messages are kept. What has not been delivered by then is given up and reported.',
+  WEBHOOK_MESSAGE_DAYS:
+    'Days that messages are kept. What has not been delivered by then is given up and reported.',
 };
 
 const { retry, retention, maximumInFlight, leaseMs, healthPort } = webhooksDefaults;
