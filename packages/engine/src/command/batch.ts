@@ -18,7 +18,7 @@ import {
   revokedAfter,
 } from './folded-stream.ts';
 import { isReferenceCovered, referenceChange } from './reference-change.ts';
-import { refusalEvent } from './refusal.ts';
+import { refusalEvent, refusalOf } from './refusal.ts';
 import { assertSameRequest } from './request-mark.ts';
 import { isSameSet, type UniqueChange, uniqueChange } from './unique-change.ts';
 
@@ -155,7 +155,8 @@ function decideOne<State>(
     const isKept = reason instanceof Problem && reason.isRemembered && command.mark !== null;
     if (!isKept) return only({ kind: 'refused', reason });
     const written = writeEvents(input, stream, [refusalEvent(reason)], entry, at);
-    return appended(written, { refusal: reason });
+    const [kept] = written.events;
+    return appended(written, { refusal: kept ? refusalOf(kept) : reason });
   }
 }
 
@@ -261,7 +262,9 @@ function writeEvents<State>(
         prev: after.head.hash,
       },
     });
-    const placed = { type, data, stamp };
+    // As the log has it, so that an answer that is folded anew has its members in the same order.
+    const { actor } = event.metadata;
+    const placed = { type, data: event.data, stamp: { ...stamp, actor } };
     const state = isOwn ? aggregate.evolve(after.state, placed) : after.state;
     after = {
       state,
