@@ -44,4 +44,6 @@ export interface Entry<State> {
   readonly attempts: Set<string>;
   isSettled: boolean;
   ticket: ClaimTicket | null;
+  /** How often it has gone to claim what it needs. */
+  claimings: number;
 }

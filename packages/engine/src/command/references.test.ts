@@ -189,6 +189,25 @@ test('a removal that is written while something begins to refer comes too late',
   assert.equal([made, await hanging(store)], ['done', 0]);
 });
 
+test('a removal that others overtake again and again comes to an end', async () => {
+  const store = new MemoryStore();
+  const [one, other] = [processOver(store), processOver(store)];
+  await build(one);
+  const read = store.readStream.bind(store);
+  let looks = 0;
+  store.readStream = async function* (stream, options) {
+    yield* read(stream, options);
+    // Whoever looks at all claims reads the stream from its first event.
+    if (!stream.startsWith('shelf-') || options !== undefined || looks > 200) return;
+    looks += 1;
+    await build(other);
+  };
+  assert.is(await outcomeOf(remove(one)), 'version_conflict');
+  assert.ok(looks <= 200, `${looks} looks`);
+  store.readStream = read;
+  assert.is(await outcomeOf(remove(one)), 'done');
+});
+
 test('a claim whose process has died keeps nothing in use, and cannot come back', async () => {
   const store = new MemoryStore();
   const streams = processOver(store);

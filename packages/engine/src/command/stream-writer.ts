@@ -40,12 +40,8 @@ export class StreamWriter<State> {
 
   /** Whether nothing is under way, so that the writer may be forgotten. */
   get isIdle(): boolean {
-    return (
-      !this.#draining &&
-      this.#queue.length === 0 &&
-      this.#claiming === 0 &&
-      !this.#stream.catchUp.isUnderWay()
-    );
+    const isWaiting = this.#draining || this.#queue.length > 0 || this.#claiming > 0;
+    return !isWaiting && !this.#stream.catchUp.isUnderWay();
   }
 
   /** About the memory that the writer takes, in bytes. */
@@ -68,7 +64,7 @@ export class StreamWriter<State> {
     if (this.#queue.length >= writerLimits.mailbox) return Promise.reject(tooManyWaiting());
     return new Promise((resolve, reject) => {
       const entry = { command, resolve, reject, attempts: new Set<string>() };
-      this.#queue.push({ ...entry, ticket: null, isSettled: false });
+      this.#queue.push({ ...entry, ticket: null, claimings: 0, isSettled: false });
       this.#wake();
     });
   }
@@ -245,6 +241,11 @@ export class StreamWriter<State> {
   }
 
   #claim(entry: Entry<State>, change: ClaimsVerdict): void {
+    entry.claimings += 1;
+    if (entry.claimings > writerLimits.claimings) {
+      this.#fail(entry, roundsUsedUp(entry.attempts.size));
+      return;
+    }
     const old = entry.ticket;
     entry.ticket = null;
     this.#claiming += 1;

@@ -28,7 +28,7 @@ export interface WriterEnvironment {
 }
 
 /**
- * Commands that may wait in one mailbox (more are told to come back), and decisions of one batch
- * before its commands are told that others are in the way.
+ * Commands that may wait in one mailbox (more are told to come back); decisions of one batch, and times
+ * that a command goes to claim what it needs, before they are told that others are in the way.
  */
-export const writerLimits = { mailbox: 2_000, rounds: 8 } as const;
+export const writerLimits = { mailbox: 2_000, rounds: 8, claimings: 32 } as const;
