@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { processIdentity } from '../../bootstrap/process-identity.mjs';
 
@@ -104,7 +104,13 @@ function isAlive({ pid, identity }: Identified): boolean {
 }
 
 function readRecord(file: string): ProcessRecord | undefined {
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // To ask first whether it exists would leave a gap in which its process ends and removes it.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function signal(target: Identified, name: NodeJS.Signals): void {
