@@ -63,6 +63,12 @@ export const anyOf = <Item extends z.ZodType>(item: Item) =>
 /** The same of texts up to a length. */
 export const anyOfTexts = (longest: number) => anyOf(z.string().max(longest));
 
+/** Yes or no, in a query string or a body. */
+export const flagParameter = z.union([
+  z.boolean(),
+  z.enum(['true', 'false']).transform((text) => text === 'true'),
+]);
+
 /** A list in a query string: repeated, comma-joined or both (decision 11). */
 export const listParameter = <Item extends z.ZodType<unknown, string>>(item: Item) =>
   z

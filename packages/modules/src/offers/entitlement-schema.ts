@@ -1,4 +1,4 @@
-import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, flagParameter, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   instantSchema,
@@ -92,12 +92,10 @@ const expandSchema = listParameter(z.enum(['features', 'meters', 'plans', 'addon
   .optional()
   .meta({ description: 'Accepted for compatibility: feature and owner are always shown' });
 
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
-
 const filterShape = {
   entity_type: ownedTypeSchema.optional(),
   feature_type: featureTypeSchema.optional(),
-  is_enabled: flag.optional(),
+  is_enabled: flagParameter.optional(),
   expand: expandSchema,
 } as const;
 

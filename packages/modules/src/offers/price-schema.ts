@@ -1,4 +1,10 @@
-import { anyOf, anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  anyOf,
+  anyOfTexts,
+  flagParameter,
+  listParameter,
+  searchShape,
+} from '@counterfoil/engine/define';
 import {
   clearable,
   currencySchema,
@@ -191,8 +197,7 @@ const filterShape = {
   start_date_lt: instantSchema.optional(),
 } as const;
 
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
-const allowExpiredSchema = flag
+const allowExpiredSchema = flagParameter
   .optional()
   .meta({ description: 'Show prices whose end_date has passed as well; default: false' });
 

@@ -1,9 +1,15 @@
-import { listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import {
+  flagParameter,
+  listShape,
+  pageSchema,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { referenceSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerIdOf, customerReference } from '../customers/index.ts';
 import { realTimeBalance, searchWallets, walletsOf } from './queries.ts';
-import { flagParameter, realTimeBalanceSchema, walletSchema } from './schema.ts';
+import { realTimeBalanceSchema, walletSchema } from './schema.ts';
 
 const tag = 'Wallets';
 

@@ -242,9 +242,6 @@ export const transactionsQuerySchema = z.object({
 });
 export type TransactionsQuery = z.output<typeof transactionsQuerySchema>;
 
-/** A yes or no in a query string. */
-export const flagParameter = z.enum(['true', 'false']).transform((text) => text === 'true');
-
 /** Body of POST /wallets/search. */
 export const searchWalletsSchema = z.object({
   ...searchShape,
