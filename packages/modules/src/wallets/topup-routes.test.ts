@@ -76,6 +76,20 @@ test('it ends exactly once; the same end again is answered the same, the other o
   assert.is(await code(cancelled.complete(cancelled.entry.id)), 'invalid_operation');
 });
 
+test('the same end once more is answered under its key as it was, whatever was drawn since', async () => {
+  const { complete, debit, entry } = await walletWithOrder();
+  const first = await complete(entry.id);
+  await debit('101');
+  const later = await complete(entry.id, 'again');
+  assert.is.not(
+    later.wallet_transaction.credits_available,
+    first.wallet_transaction.credits_available,
+    'it shows the entry beside its wallet, both of one moment',
+  );
+  await debit('1');
+  assert.equal(await complete(entry.id, 'again'), later);
+});
+
 test('two at once: one load', async () => {
   const { entry, complete, entries } = await walletWithOrder();
   const [one, other] = await Promise.all([complete(entry.id), complete(entry.id, 'key')]);

@@ -1,5 +1,11 @@
 import { entity, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
-import { invalidOperation, invariant, notFound, referenceSchema } from '@counterfoil/kernel';
+import {
+  invalidOperation,
+  invariant,
+  notFound,
+  referenceSchema,
+  zeroText,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 import type { WalletDecision } from './decisions.ts';
 import { transactionTable } from './projection.ts';
@@ -44,6 +50,40 @@ async function endedEntry(
   return entry;
 }
 
+/** What the wallet of an entry was at a revision of its stream. */
+interface Standing {
+  readonly state: WalletState;
+  readonly revision: number;
+}
+
+/**
+ * An entry as it was when its wallet stood at a revision, so that a repetition is answered the same
+ * whatever has been drawn from it since. The row will do when nothing has touched it later, and nothing
+ * before that it does not show yet; else the log is read up to there.
+ */
+async function entryAt(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+  { state, revision }: Standing,
+): Promise<TransactionResource> {
+  const found = await context.read.find(transactionTable, id);
+  const lot = state?.lots.find(({ transaction_id }) => transaction_id === id);
+  const isAsThen =
+    found !== null &&
+    found.revision <= revision &&
+    found.resource.transaction_status !== 'pending' &&
+    found.resource.credits_available === (lot?.remaining ?? zeroText);
+  if (isAsThen) return found.resource;
+  let entry: TransactionResource | null = null;
+  for await (const event of context.history(wallet, walletId)) {
+    if (event.revision > revision) break;
+    entry = entryAfter(entry, event, id);
+  }
+  invariant(entry, `${id} has ended, and its wallet's stream does not have it`);
+  return entry;
+}
+
 interface Ending {
   readonly id: string;
   readonly walletId: string;
@@ -55,10 +95,9 @@ interface Ending {
 async function assertEndedSo(
   context: RequestContext,
   { id, walletId, wanted }: Ending,
-): Promise<TransactionResource> {
-  const entry = await endedEntry(context, walletId, id);
-  const { transaction_reason, transaction_status } = entry;
-  if (transaction_reason === invoicedReason && transaction_status === wanted) return entry;
+): Promise<void> {
+  const { transaction_reason, transaction_status } = await endedEntry(context, walletId, id);
+  if (transaction_reason === invoicedReason && transaction_status === wanted) return;
   throw invalidOperation(
     `Transaction ${id} has ${transaction_status} and does not wait for a payment.`,
     { transaction_status, transaction_reason },
@@ -108,7 +147,9 @@ async function endTopUp(
   });
   const event = events.findLast((each) => isEntry(each) && each.data.transaction_id === id);
   const entry =
-    event && isEntry(event) ? transactionOf(event, walletId) : await assertEndedSo(context, ending);
+    event && isEntry(event)
+      ? transactionOf(event, walletId)
+      : await entryAt(context, walletId, id, { state, revision });
   return entity({ wallet: walletView(state), wallet_transaction: entry }, revision);
 }
 
