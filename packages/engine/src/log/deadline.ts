@@ -26,7 +26,8 @@ export function startDeadline(milliseconds: number): Deadline {
   const timer = setTimeout(() => controller.abort(new DeadlinePassed(milliseconds)), milliseconds);
   return {
     signal,
-    remaining: () => Math.max(0, end - performance.now()),
+    // The timer keeps a clock of whole milliseconds and may come a little before the other one.
+    remaining: () => (signal.aborted ? 0 : Math.max(0, end - performance.now())),
     clear: () => clearTimeout(timer),
     race: (promise) => {
       // The outcome of a promise that lost is of no interest, but must not become an error.
