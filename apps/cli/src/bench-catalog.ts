@@ -9,7 +9,7 @@ export interface CatalogBenchOptions {
   readonly pricesPerPlan: number;
   /** Reads of one plan per second, and for how many seconds. */
   readonly perSecond: number;
-  readonly seconds: number;
+  readonly readSeconds: number;
   /** Pages that are read at each depth. */
   readonly pagesPerDepth: number;
 }
@@ -18,7 +18,7 @@ export const catalogBenchDefaults: CatalogBenchOptions = {
   plans: 10_000,
   pricesPerPlan: 10,
   perSecond: 50,
-  seconds: 20,
+  readSeconds: 20,
   pagesPerDepth: 20,
 };
 
@@ -142,11 +142,11 @@ const isBefore = (left: Row, right: Row): boolean =>
 async function measurePlans(
   api: Api,
   made: Made,
-  { perSecond, seconds }: CatalogBenchOptions,
+  { perSecond, readSeconds }: CatalogBenchOptions,
 ): Promise<Times> {
   const plans = [...made];
   const startedAt = performance.now();
-  const reads = Array.from({ length: perSecond * seconds }, async (_, index) => {
+  const reads = Array.from({ length: perSecond * readSeconds }, async (_, index) => {
     const dueAt = startedAt + (index * 1_000) / perSecond;
     await pause(Math.max(0, dueAt - performance.now()));
     const [id, prices] = plans[Math.floor(Math.random() * plans.length)] ?? ['', []];

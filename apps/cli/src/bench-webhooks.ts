@@ -10,7 +10,7 @@ import { verifyWebhook } from './webhooks/verify-webhook.ts';
 export interface WebhookBenchOptions {
   /** Events per second of the first part, and for how many seconds. */
   readonly perSecond: number;
-  readonly seconds: number;
+  readonly steadySeconds: number;
   /** Endpoints that never answer, beside the one that is measured. */
   readonly hanging: number;
   /** Events and endpoints of the second part: all of their product is to be delivered. */
@@ -22,7 +22,7 @@ export interface WebhookBenchOptions {
 
 export const webhookBenchDefaults: WebhookBenchOptions = {
   perSecond: 300,
-  seconds: 20,
+  steadySeconds: 20,
   hanging: 0,
   backlogEvents: 1_000,
   backlogEndpoints: 20,
@@ -75,7 +75,7 @@ export async function benchWebhooks(
 async function measureLatency(
   api: Api,
   receiver: Receiver,
-  { perSecond, seconds, hanging }: WebhookBenchOptions,
+  { perSecond, steadySeconds, hanging }: WebhookBenchOptions,
 ): Promise<WebhookFigures['latency']> {
   const ids = await makeCustomers(api, customers, 'steady');
   const endpoint = await api.makeEndpoint(receiver.urlOf('steady'), 64);
@@ -83,7 +83,7 @@ async function measureLatency(
     Array.from({ length: hanging }, () => api.makeEndpoint(receiver.silentUrl, 8)),
   );
   receiver.know('steady', endpoint.secret);
-  const events = perSecond * seconds;
+  const events = perSecond * steadySeconds;
   const startedAt = performance.now();
   await inParallel(events, async (index) => {
     const dueAt = startedAt + (index * 1_000) / perSecond;

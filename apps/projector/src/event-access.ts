@@ -1,14 +1,6 @@
-import {
-  type EventEdge,
-  type EventStore,
-  followRecords,
-  type Keeper,
-  type Log,
-} from '@counterfoil/engine';
-import { accessOf, eventSubscription, type Subscription } from '@counterfoil/modules';
-
-/** An edge that was away, or that lost what it was told, is in order again after this. */
-const lookMilliseconds = 15_000;
+import type { EventEdge, EventStore, Keeper, Log } from '@counterfoil/engine';
+import { accessOf, type Subscription } from '@counterfoil/modules';
+import { keepSubscriptions } from './keep-subscriptions.ts';
 
 interface KeepOptions {
   readonly store: EventStore;
@@ -21,15 +13,7 @@ interface KeepOptions {
  * tells only what the edge lacks, so any number of processes may do this.
  */
 export function keepAccess({ store, edge, log }: KeepOptions): Keeper {
-  let wanted: readonly Subscription[] = [];
-  let running: Promise<void> = Promise.resolve();
-  // While the edge is away a look takes longer than the time to the next: one may wait, not many.
-  let isDue = false;
-  let isStopped = false;
-
-  const reconcile = async (): Promise<void> => {
-    isDue = false;
-    if (isStopped) return;
+  const keep = async (wanted: readonly Subscription[]): Promise<void> => {
     const accesses = (isDeleted: boolean) =>
       wanted
         .filter(({ status }) => (status === 'deleted') === isDeleted)
@@ -40,28 +24,5 @@ export function keepAccess({ store, edge, log }: KeepOptions): Keeper {
       log.warn({ err: error }, 'credentials of downstream systems cannot be kept, tries again');
     }
   };
-  const look = (): void => {
-    if (isDue) return;
-    isDue = true;
-    running = running.then(reconcile);
-  };
-  const following = followRecords({
-    store,
-    aggregate: eventSubscription,
-    log,
-    onChange: (subscriptions) => {
-      wanted = subscriptions.filter((subscription) => subscription !== null);
-      look();
-    },
-  });
-  const timer = setInterval(look, lookMilliseconds);
-  return {
-    check: () => following.check(),
-    async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await following.stop();
-      await running;
-    },
-  };
+  return keepSubscriptions({ store, log, keep });
 }

@@ -1,15 +1,6 @@
-import {
-  type EventBroker,
-  type EventStore,
-  followRecords,
-  type Keeper,
-  type Log,
-  type Metrics,
-} from '@counterfoil/engine';
-import { eventSubscription, readerOf, type Subscription } from '@counterfoil/modules';
-
-/** A reader that somebody removed by hand, or that a lost broker took along, is back after this. */
-const lookMilliseconds = 15_000;
+import type { EventBroker, EventStore, Keeper, Log, Metrics } from '@counterfoil/engine';
+import { readerOf, type Subscription } from '@counterfoil/modules';
+import { keepSubscriptions } from './keep-subscriptions.ts';
 
 interface KeepOptions {
   readonly store: EventStore;
@@ -23,12 +14,8 @@ interface KeepOptions {
  * are out of date and removes those of deleted subscriptions. Doing it twice changes nothing, so
  * any number of processes may.
  */
-export function keepReaders({ store, broker, log, metrics }: KeepOptions): Keeper {
-  let wanted: readonly Subscription[] = [];
+export function keepReaders({ broker, ...followed }: KeepOptions): Keeper {
   const removed = new Set<string>();
-  let running: Promise<void> = Promise.resolve();
-  let isStopped = false;
-
   const keepOne = async (subscription: Subscription): Promise<void> => {
     const { id, status } = subscription;
     if (status === 'published') {
@@ -38,48 +25,20 @@ export function keepReaders({ store, broker, log, metrics }: KeepOptions): Keepe
       removed.add(id);
     }
   };
-  const keepAll = async (): Promise<void> => {
-    for (const subscription of wanted) {
-      if (isStopped) return;
-      try {
-        await keepOne(subscription);
-      } catch (error) {
-        const { id } = subscription;
-        log.warn(
-          { err: error, id },
-          'the reader of a downstream system cannot be kept, tries again',
-        );
+  return keepSubscriptions({
+    ...followed,
+    keep: async (wanted, isStopped) => {
+      for (const subscription of wanted) {
+        if (isStopped()) return;
+        try {
+          await keepOne(subscription);
+        } catch (error) {
+          followed.log.warn(
+            { err: error, id: subscription.id },
+            'the reader of a downstream system cannot be kept, tries again',
+          );
+        }
       }
-    }
-  };
-  // While the broker is away a pass takes longer than the time to the next: one may wait, not many.
-  let isDue = false;
-  const look = (): void => {
-    if (isDue) return;
-    isDue = true;
-    running = running.then(() => {
-      isDue = false;
-      return keepAll();
-    });
-  };
-  const following = followRecords({
-    store,
-    aggregate: eventSubscription,
-    log,
-    ...(metrics ? { metrics } : {}),
-    onChange: (subscriptions) => {
-      wanted = subscriptions.filter((subscription) => subscription !== null);
-      look();
     },
   });
-  const timer = setInterval(look, lookMilliseconds);
-  return {
-    check: () => following.check(),
-    async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await following.stop();
-      await running;
-    },
-  };
 }

@@ -1,8 +1,7 @@
 import type { Connection } from '@counterfoil/engine';
 import type { BreakerPolicy, DisableReason, ExhaustedMessage } from '@counterfoil/modules';
-import { type Ended, lanesOf, releaseNext } from './lanes.ts';
 import type { EndpointAddress, LogWriter } from './log-writer.ts';
-import { reportExhausted } from './record.ts';
+import { followGivenUp, type GivenUp } from './record.ts';
 
 /** Endpoints that one pass disables, and reports that it writes, at most. */
 const endpointsMaximum = 20;
@@ -84,7 +83,7 @@ export async function expireHeldBack(
   connection: Connection,
   { horizon }: BreakerPolicy,
 ): Promise<number> {
-  const { rows } = await connection.query<Ended & { readonly id: string }>(
+  const { rows } = await connection.query<GivenUp>(
     `update counterfoil.webhook_deliveries delivery
         set state = 'exhausted', finished_at = now()
       where id in (
@@ -100,10 +99,5 @@ export async function expireHeldBack(
     [horizon],
     { name: 'webhook_expire_held_back' },
   );
-  await reportExhausted(
-    connection,
-    rows.map(({ id }) => id),
-  );
-  await releaseNext(connection, lanesOf(rows));
-  return rows.length;
+  return await followGivenUp(connection, rows);
 }

@@ -94,7 +94,7 @@ const exhaustedOf = (settled: readonly Settled[]): readonly string[] =>
  * Puts deliveries that were given up on the list of what has to be told in the log, unless they
  * were asked for by hand or are such reports themselves.
  */
-export async function reportExhausted(
+async function reportExhausted(
   connection: Connection,
   deliveryIds: readonly string[],
 ): Promise<void> {
@@ -116,6 +116,24 @@ export async function reportExhausted(
     [deliveryIds, operationalTypes],
     { name: 'webhook_report_exhausted' },
   );
+}
+
+/** A delivery that was given up without another attempt. */
+export interface GivenUp extends Ended {
+  readonly id: string;
+}
+
+/** Reports deliveries that were given up and lets go on what waits for them. Returns how many they are. */
+export async function followGivenUp(
+  connection: Connection,
+  givenUp: readonly GivenUp[],
+): Promise<number> {
+  await reportExhausted(
+    connection,
+    givenUp.map(({ id }) => id),
+  );
+  await releaseNext(connection, lanesOf(givenUp));
+  return givenUp.length;
 }
 
 /** An attempt that was given up as lost and then did come to an end gets its true outcome. */

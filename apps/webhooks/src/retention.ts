@@ -1,9 +1,9 @@
 import type { Connection } from '@counterfoil/engine';
-import { type Ended, lanesOf, releaseNext, stuckLanes } from './lanes.ts';
+import { releaseNext, stuckLanes } from './lanes.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 import { withQueueLock } from './queue-lock.ts';
 import { waitForReadModel } from './read-model.ts';
-import { reportExhausted } from './record.ts';
+import { followGivenUp, type GivenUp } from './record.ts';
 import { sleep } from './wake.ts';
 
 /** How long things are kept, in days. */
@@ -77,7 +77,7 @@ export async function removeOld(connection: Connection, retention: Retention): P
  * waits for it goes on. Returns how many. To be called under the queue lock.
  */
 export async function giveUpOld(connection: Connection, retention: Retention): Promise<number> {
-  const { rows } = await connection.query<Ended & { readonly id: string }>(
+  const { rows } = await connection.query<GivenUp>(
     `update counterfoil.webhook_deliveries delivery
         set state = 'exhausted', finished_at = now()
       where id in (
@@ -92,12 +92,7 @@ export async function giveUpOld(connection: Connection, retention: Retention): P
     [retention.messageDays],
     { name: 'webhook_give_up_old' },
   );
-  await reportExhausted(
-    connection,
-    rows.map(({ id }) => id),
-  );
-  await releaseNext(connection, lanesOf(rows));
-  return rows.length;
+  return await followGivenUp(connection, rows);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
-import type { ProcessExit } from './guarded-process.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { GuardedProcess, ProcessExit } from './guarded-process.ts';
 
 /** A server of the local stack, running as a process of its own on 127.0.0.1. */
 export interface LocalServer {
@@ -18,6 +19,49 @@ export interface LocalServer {
 /** A server of the local stack could not be started; the message ends with what the server said. */
 export class ServerStartError extends Error {
   override readonly name = 'ServerStartError';
+}
+
+/** The process as a server of the local stack. */
+export const localServer = (
+  { pid, exited, stop, kill }: GuardedProcess,
+  { url, port }: Pick<LocalServer, 'url' | 'port'>,
+): LocalServer => ({
+  url,
+  port,
+  pid,
+  exited,
+  stop: async () => void (await stop()),
+  kill: async () => void (await kill()),
+});
+
+const POLL_MS = 20;
+
+/**
+ * Undefined when the server answers; otherwise why it does not. A failed server has been ended.
+ *
+ * @param problemOf looks once; undefined for an answer, otherwise what came instead, if only ''
+ */
+export async function waitUntilReady(
+  server: GuardedProcess,
+  limitMs: number,
+  problemOf: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  let ended: string | undefined;
+  void server.exited.then((exit) => {
+    ended = describeExit(exit);
+  });
+  const deadline = Date.now() + limitMs;
+  while (ended === undefined) {
+    const problem = await problemOf();
+    // Another program may have taken the port: only an answer while our process lives counts.
+    if (problem === undefined && ended === undefined) return undefined;
+    if (Date.now() > deadline) {
+      await server.kill();
+      return `no answer in ${limitMs / 1000} s${problem && `: ${problem}`}`;
+    }
+    await pause(POLL_MS);
+  }
+  return ended;
 }
 
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { findNatsServer } from '../../bootstrap/nats-server.mjs';
 import { SERVER_RECORD } from './data-folder.ts';
-import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
+import { spawnGuarded } from './guarded-process.ts';
 import {
-  describeExit,
   type LocalServer,
+  localServer,
   logLength,
   logSince,
   ServerStartError,
   setAsideLongLog,
+  waitUntilReady,
 } from './local-server.ts';
 import { onPort } from './ports.ts';
 import { settlePredecessor } from './process-record.ts';
@@ -29,7 +29,6 @@ export interface NatsProcess {
 
 const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
-const POLL_MS = 20;
 const PROBE_LIMIT_MS = 2_000;
 
 /**
@@ -77,41 +76,14 @@ async function launchUntilReady(
     output: { file: log },
     recordFile: join(directory, SERVER_RECORD),
   });
-  const failure = await waitUntilReady(server, port, serverName);
+  // The server accepts connections only after it has recovered its streams.
+  const failure = await waitUntilReady(server, READY_LIMIT_MS, async () =>
+    (await isAnswering(port, serverName)) ? undefined : '',
+  );
   if (failure !== undefined) {
     throw new ServerStartError(`nats-server did not start (${failure}):\n${logSince(log, mark)}`);
   }
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    port,
-    pid: server.pid,
-    exited: server.exited,
-    stop: async () => void (await server.stop()),
-    kill: async () => void (await server.kill()),
-  };
-}
-
-/** Undefined when the server answers; otherwise why it does not. A failed server has been ended. */
-async function waitUntilReady(
-  server: GuardedProcess,
-  port: number,
-  serverName: string,
-): Promise<string | undefined> {
-  let ended: string | undefined;
-  void server.exited.then((exit) => {
-    ended = describeExit(exit);
-  });
-  const deadline = Date.now() + READY_LIMIT_MS;
-  while (ended === undefined) {
-    // The server accepts connections only after it has recovered its streams.
-    if (await isAnswering(port, serverName)) return undefined;
-    if (Date.now() > deadline) {
-      await server.kill();
-      return `no answer in ${READY_LIMIT_MS / 1000} s`;
-    }
-    await pause(POLL_MS);
-  }
-  return ended;
+  return localServer(server, { url: `nats://127.0.0.1:${port}`, port });
 }
 
 /** The first line that a NATS server sends is INFO and a description of itself. */

@@ -15,12 +15,13 @@ import pg from 'pg';
 import { FOLDER_MODE, SERVER_RECORD } from './data-folder.ts';
 import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
 import {
-  describeExit,
   type LocalServer,
+  localServer,
   logLength,
   logSince,
   ServerStartError,
   setAsideLongLog,
+  waitUntilReady,
 } from './local-server.ts';
 import { onPort } from './ports.ts';
 import {
@@ -44,7 +45,6 @@ export interface PostgresOptions {
 const NAME = 'counterfoil';
 const READY_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
-const POLL_MS = 20;
 
 /** After a kill, the children of the dead server take a moment to notice and to let go. */
 const LAUNCH_ATTEMPTS_MAX = 50;
@@ -79,14 +79,10 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
     await server.stop();
     throw error;
   }
-  return {
+  return localServer(server, {
     url: `postgres://${NAME}:${password}@127.0.0.1:${port}/${NAME}`,
     port,
-    pid: server.pid,
-    exited: server.exited,
-    stop: async () => void (await server.stop()),
-    kill: async () => void (await server.kill()),
-  };
+  });
 }
 
 function rememberedPassword(file: string): string {
@@ -131,7 +127,9 @@ async function launchUntilReady(
     removeStaleServerFile(join(directory, 'data', 'postmaster.pid'));
     const mark = logLength(log);
     const server = launch(program, directory, port, durable, log);
-    const failure = await waitUntilReady(server, port, password);
+    const failure = await waitUntilReady(server, READY_LIMIT_MS, () =>
+      withClient(port, password, 'postgres', async () => undefined).then(() => undefined, String),
+    );
     if (failure === undefined) return server;
     const said = logSince(log, mark);
     const isHeldByPredecessor = said.includes('pre-existing shared memory block');
@@ -192,33 +190,6 @@ function launch(
     output: { file: log },
     recordFile: join(directory, SERVER_RECORD),
   });
-}
-
-/** Undefined when the server answers; otherwise why it does not. A failed server has been ended. */
-async function waitUntilReady(
-  server: GuardedProcess,
-  port: number,
-  password: string,
-): Promise<string | undefined> {
-  let ended: string | undefined;
-  void server.exited.then((exit) => {
-    ended = describeExit(exit);
-  });
-  const deadline = Date.now() + READY_LIMIT_MS;
-  while (ended === undefined) {
-    const problem = await withClient(port, password, 'postgres', async () => undefined).then(
-      () => undefined,
-      (error: unknown) => String(error),
-    );
-    // Another program may have taken the port: only an answer while our process lives counts.
-    if (problem === undefined && ended === undefined) return undefined;
-    if (Date.now() > deadline) {
-      await server.kill();
-      return `no answer in ${READY_LIMIT_MS / 1000} s: ${problem}`;
-    }
-    await pause(POLL_MS);
-  }
-  return ended;
 }
 
 async function ensureDatabase(port: number, password: string): Promise<void> {

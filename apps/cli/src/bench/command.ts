@@ -20,14 +20,6 @@ type Given = Partial<Omit<BenchOptions, 'scenarios'>> & {
   readonly full?: true;
 };
 
-type GivenWebhooks = Partial<Omit<WebhookBenchOptions, 'seconds'>> & {
-  readonly steadySeconds?: number;
-};
-
-type GivenCatalog = Partial<Omit<CatalogBenchOptions, 'seconds'>> & {
-  readonly readSeconds?: number;
-};
-
 const described = ({ clients, seconds, wallets, kills, coldEntries }: BenchOptions): string =>
   `${clients.join(',')} clients, ${seconds} s each, ${wallets} wallets, ${kills} kills, ` +
   `a cold wallet of ${coldEntries} entries`;
@@ -78,13 +70,7 @@ export function addBench(program: Command, print: (line: string) => void): void 
     .option('--backlog-events <number>', 'events of the backlog', wholeNumber)
     .option('--backlog-endpoints <number>', 'endpoints that each get all of them', wholeNumber)
     .option('--catch-up-events <number>', 'further events to fill the stream from', wholeNumber)
-    .action(({ steadySeconds, ...given }: GivenWebhooks) =>
-      runWebhookBench(
-        readSettings(),
-        { ...given, ...(steadySeconds === undefined ? {} : { seconds: steadySeconds }) },
-        print,
-      ),
-    );
+    .action((given: Partial<WebhookBenchOptions>) => runWebhookBench(readSettings(), given, print));
   command
     .command('catalog')
     .description('measure reads of a large catalogue, which takes about four minutes')
@@ -93,11 +79,5 @@ export function addBench(program: Command, print: (line: string) => void): void 
     .option('--per-second <number>', 'reads of one plan a second', wholeNumber)
     .option('--read-seconds <number>', 'seconds of them', wholeNumber)
     .option('--pages-per-depth <number>', 'pages that are read at each depth', wholeNumber)
-    .action(({ readSeconds, ...given }: GivenCatalog) =>
-      runCatalogBench(
-        readSettings(),
-        { ...given, ...(readSeconds === undefined ? {} : { seconds: readSeconds }) },
-        print,
-      ),
-    );
+    .action((given: Partial<CatalogBenchOptions>) => runCatalogBench(readSettings(), given, print));
 }

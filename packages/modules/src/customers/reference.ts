@@ -46,9 +46,10 @@ export async function customerIdOf(
 export async function customerReference(
   context: RequestContext,
   reference: CustomerReference,
+  fields: ReferenceFields = usualFields,
 ): Promise<CustomerRecord> {
-  const id = await customerIdOf(context, reference);
+  const id = await customerIdOf(context, reference, fields);
   const record = await context.load(customer, id);
-  if (!record) throw notFound('customer', id, 'customer_id');
+  if (!record) throw notFound('customer', id, fields.id);
   return record;
 }

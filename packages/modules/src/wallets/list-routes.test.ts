@@ -1,4 +1,4 @@
-import { callRoute } from '@counterfoil/testkit';
+import { callRoute, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { walletListRoutes } from './list-routes.ts';
@@ -42,6 +42,10 @@ test('a customer that is not named, not known or named as two is an error that n
     );
   assert.match(await refused({}), 'id or lookup_key is required');
   assert.match(await refused({ lookup_key: 'nobody' }), 'no customer with lookup_key "nobody"');
+  const unknown = callRoute(ofCustomer, request(), {
+    query: { id: 'cust_00000000000000000000000000' },
+  });
+  assert.is((await rejection(unknown)).details?.field, 'id');
   const two = { id: 'cust_00000000000000000000000000', lookup_key: 'ada' };
   assert.match(await refused(two), 'lookup_key: names another customer than id');
 });

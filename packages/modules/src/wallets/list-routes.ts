@@ -7,7 +7,7 @@ import {
 } from '@counterfoil/engine/define';
 import { referenceSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { customerIdOf, customerReference } from '../customers/index.ts';
+import { customerReference } from '../customers/index.ts';
 import { realTimeBalance, searchWallets, walletsOf } from './queries.ts';
 import { realTimeBalanceSchema, walletSchema } from './schema.ts';
 
@@ -58,8 +58,7 @@ export const walletListRoutes = {
     handle: async (context, { query }) => {
       const named = { customer_id: query.id, external_customer_id: query.lookup_key };
       const fields = { id: 'id', externalId: 'lookup_key' };
-      const id = await customerIdOf(context, named, fields);
-      const customer = await customerReference(context, { customer_id: id });
+      const customer = await customerReference(context, named, fields);
       const shown = await walletsOf(context, customer.id);
       if (!query.include_real_time_balance) return shown;
       return Promise.all(shown.map((wallet) => realTimeBalance(context, wallet.id)));

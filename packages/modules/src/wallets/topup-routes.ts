@@ -35,6 +35,21 @@ async function walletOf(context: RequestContext, id: string): Promise<string> {
   return found.resource.wallet_id;
 }
 
+/** An entry as the log tells it up to a revision of its wallet; null when it is not there by then. */
+async function entryFromLog(
+  context: RequestContext,
+  walletId: string,
+  id: string,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<TransactionResource | null> {
+  let entry: TransactionResource | null = null;
+  for await (const event of context.history(wallet, walletId)) {
+    if (event.revision > upTo) break;
+    entry = entryAfter(entry, event, id);
+  }
+  return entry;
+}
+
 /** An entry that has come to its end: from the read model when that knows, else from the log. */
 async function endedEntry(
   context: RequestContext,
@@ -43,8 +58,7 @@ async function endedEntry(
 ): Promise<TransactionResource> {
   const found = await context.read.find(transactionTable, id);
   if (found && found.resource.transaction_status !== 'pending') return found.resource;
-  let entry: TransactionResource | null = null;
-  for await (const event of context.history(wallet, walletId)) entry = entryAfter(entry, event, id);
+  const entry = await entryFromLog(context, walletId, id);
   if (!entry) throw notFound('transaction', id);
   invariant(entry.transaction_status !== 'pending', `${id} is open, and its wallet does not know`);
   return entry;
@@ -75,11 +89,7 @@ async function entryAt(
     found.resource.transaction_status !== 'pending' &&
     found.resource.credits_available === (lot?.remaining ?? zeroText);
   if (isAsThen) return found.resource;
-  let entry: TransactionResource | null = null;
-  for await (const event of context.history(wallet, walletId)) {
-    if (event.revision > revision) break;
-    entry = entryAfter(entry, event, id);
-  }
+  const entry = await entryFromLog(context, walletId, id, revision);
   invariant(entry, `${id} has ended, and its wallet's stream does not have it`);
   return entry;
 }
