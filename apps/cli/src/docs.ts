@@ -39,9 +39,9 @@ async function openApiDocument(): Promise<object> {
 const json = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
 
 const allEventTypes = () =>
-  eventTypesOf(modules({ secrets: null }).flatMap(({ publishers }) => publishers));
+  eventTypesOf(modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents));
 
-/** What is published on NATS, from the publishers alone. */
+/** What is published on NATS, from the publicEvents alone. */
 function publishedDocument(): object {
   const stored = publicSubjects.replace('.>', '');
   const subjects = { stored, live: `${livePrefix}.${stored}` };

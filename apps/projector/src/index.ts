@@ -127,9 +127,9 @@ async function publish(
   const checkpoint = started.add(relayCheckpoint(config.DATABASE_URL), close);
   const readers = keepReaders({ store, broker: natsBroker(nats, log), log, metrics });
   started.add(readers, stop);
-  const publishers = slices.flatMap((slice) => slice.publishers);
+  const publicEvents = slices.flatMap((slice) => slice.publicEvents);
   const projected = behind(projector);
-  const relay = startRelay({ store, nats, publishers, projected, checkpoint, log, metrics });
+  const relay = startRelay({ store, nats, publicEvents, projected, checkpoint, log, metrics });
   return { relay: started.add(relay, stop), readers };
 }
 

@@ -128,7 +128,7 @@ export function modules(options: ModulesOptions): readonly Module[] {
   const { secrets, targetPolicy, operationalReads, broker, edge } = options;
   const business = businessModules(options);
   const publishersOf = (slices: readonly Module[]) =>
-    slices.flatMap(({ publishers }) => publishers);
+    slices.flatMap(({ publicEvents }) => publicEvents);
   const delivery = webhooks({
     sealer: secrets?.sealer ?? noSealer,
     policy: targetPolicy ?? strictTargetPolicy,
@@ -137,7 +137,7 @@ export function modules(options: ModulesOptions): readonly Module[] {
   });
   const published = publishersOf([...business, delivery]);
   const following = events({
-    publishers: published,
+    publicEvents: published,
     broker: broker ?? noBroker,
     edge: edge ?? null,
   });

@@ -1,4 +1,4 @@
-import { type AnyRoute, Entity, type RequestContext } from '@counterfoil/engine/define';
+import { type AnyRoute, type RequestContext, WithETag } from '@counterfoil/engine/define';
 
 /** The parts of a request as they come in, before any schema has seen them. */
 export interface RawInput {
@@ -7,7 +7,7 @@ export interface RawInput {
   readonly body?: unknown;
 }
 
-type BodyOf<Answer> = Answer extends Entity<infer Body> ? Body : Exclude<Answer, undefined>;
+type BodyOf<Answer> = Answer extends WithETag<infer Body> ? Body : Exclude<Answer, undefined>;
 
 /**
  * What a route answers: parses the input with the schemas of the route, calls its handler and
@@ -23,7 +23,7 @@ export async function callRoute<Given extends AnyRoute>(
     query: route.query?.parse(query),
     body: route.body?.parse(body),
   });
-  const plain = answer instanceof Entity ? answer.body : answer;
+  const plain = answer instanceof WithETag ? answer.body : answer;
   route.response?.parse(plain);
   return plain as BodyOf<Awaited<ReturnType<Given['handle']>>>;
 }

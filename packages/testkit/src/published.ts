@@ -1,14 +1,14 @@
-import type { Publication, Publisher, RequestContext } from '@counterfoil/engine/define';
+import type { PublicEvent, PublicEvents, RequestContext } from '@counterfoil/engine/define';
 import type { Aggregate, EventCatalogue } from '@counterfoil/kernel';
 
 /** Everything that a publisher says about the history of a record, in order. */
 export async function published<Catalogue extends EventCatalogue, State>(
   context: RequestContext,
-  { publish }: Publisher,
+  { publish }: PublicEvents,
   aggregate: Aggregate<string, Catalogue, State>,
   id: string,
-): Promise<readonly Publication[]> {
-  const publications: Publication[] = [];
+): Promise<readonly PublicEvent[]> {
+  const publications: PublicEvent[] = [];
   let before = aggregate.initial;
   for await (const event of context.history(aggregate, id)) {
     const after = aggregate.evolve(before, event);

@@ -41,7 +41,7 @@ export async function measureRelayCatchUp(demo: Demo, folder: string): Promise<R
     const relay = startRelay({
       store,
       nats,
-      publishers: modules({ secrets: null }).flatMap(({ publishers }) => publishers),
+      publicEvents: modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents),
       // At rest the read models are as far as the log.
       projected: { waitFor: async () => undefined },
       checkpoint: { load: async () => null, save: async () => undefined },

@@ -1,7 +1,5 @@
 import type { FeedScope, PublicFeed } from './public-feed.ts';
 
-export { publicStream } from '../relay/subject.ts';
-
 /** Where a reader begins: after a position of the log, at a time, or with the oldest that is kept. */
 export type ReaderStart =
   | { readonly kind: 'position'; readonly after: string }

@@ -5,7 +5,14 @@ export * from './event-edge.ts';
 export * from './listing.ts';
 export * from './module.ts';
 export * from './operational-reads.ts';
+export * from './public-event.ts';
 export * from './public-feed.ts';
-export * from './publication.ts';
 export * from './read-table.ts';
 export * from './route.ts';
+export {
+  livePrefix,
+  parsePublicSubject,
+  publicStream,
+  publicSubject,
+  publicSubjects,
+} from './subject.ts';

@@ -1,7 +1,7 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
 import type { Migration } from 'kysely';
 import type { DueWork } from './due-work.ts';
-import type { Publisher } from './publication.ts';
+import type { PublicEvents } from './public-event.ts';
 import type { AnyReadTable } from './read-table.ts';
 import type { Routes } from './route.ts';
 
@@ -11,7 +11,7 @@ export interface Module {
   readonly aggregates: readonly AnyAggregate[];
   readonly tables: readonly AnyReadTable[];
   readonly routes: Routes;
-  readonly publishers: readonly Publisher[];
+  readonly publicEvents: readonly PublicEvents[];
   /** What has to happen by itself when its time comes. */
   readonly dueWork?: readonly DueWork[];
   /**

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { RequestContext } from './context.ts';
 
 /** A body of which the engine sends the revision as a strong ETag. */
-export class Entity<Body> {
+export class WithETag<Body> {
   readonly body: Body;
   readonly revision: number;
   constructor(body: Body, revision: number) {
@@ -12,8 +12,8 @@ export class Entity<Body> {
 }
 
 /** Marks a body with the revision of the record it shows. */
-export const entity = <Body>(body: Body, revision: number): Entity<Body> =>
-  new Entity(body, revision);
+export const withETag = <Body>(body: Body, revision: number): WithETag<Body> =>
+  new WithETag(body, revision);
 
 /** What the handler gets: every part already parsed by its schema. */
 export interface RouteInput<Params, Query, Body> {
@@ -48,7 +48,7 @@ export interface Route<
   readonly handle: (
     context: RequestContext,
     input: RouteInput<z.output<Params>, z.output<Query>, z.output<Body>>,
-  ) => Promise<z.output<Response> | Entity<z.output<Response>> | undefined>;
+  ) => Promise<z.output<Response> | WithETag<z.output<Response>> | undefined>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of routes holds every combination of schemas.

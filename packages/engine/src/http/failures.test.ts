@@ -9,7 +9,7 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { entity, route } from '../define/route.ts';
+import { route, withETag } from '../define/route.ts';
 import { AppendError, StoreUnavailable } from '../log/types.ts';
 import type { HttpOptions } from './host.ts';
 import {
@@ -251,7 +251,7 @@ test('checks the body of an entity too', async () => {
       status: 200,
       permission: null,
       response: z.object({ id: z.string() }),
-      handle: async () => entity({ id: 1 }, 1) as never,
+      handle: async () => withETag({ id: 1 }, 1) as never,
     }),
   });
   assertProblem(await machine.request('GET', '/v1/drift'), 'internal_error');

@@ -34,7 +34,7 @@ interface Document {
 const info = { title: 'Things', version: '1.0.0', description: 'For tests' };
 
 const documentOf = (routes: Routes): Document => {
-  const module = { name: 'things', aggregates: [], tables: [], publishers: [], routes };
+  const module = { name: 'things', aggregates: [], tables: [], publicEvents: [], routes };
   const document = openApiDocument(placeRoutes([module]), info);
   return JSON.parse(JSON.stringify(document)) as Document;
 };

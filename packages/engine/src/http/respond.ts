@@ -1,6 +1,6 @@
 import { BrokenInvariant, type Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
-import { Entity } from '../define/route.ts';
+import { WithETag } from '../define/route.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import type { RequestRun } from './host.ts';
@@ -36,13 +36,13 @@ export function sendResult(
   result: unknown,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const body = result instanceof Entity ? result.body : result;
+  const body = result instanceof WithETag ? result.body : result;
   if (endpoint.hasResponse === (body === undefined)) {
     throw new BrokenInvariant(`${endpoint.key} answered ${body === undefined ? 'no' : 'a'} body`);
   }
   if (endpoint.response) checkResponse(endpoint.key, endpoint.response, body);
   setRunHeaders(response, run);
-  if (result instanceof Entity) {
+  if (result instanceof WithETag) {
     response.setHeader('ETag', `"${result.revision}"`);
     if (endpoint.method === 'GET') {
       // A cache may keep it for this caller, but has to ask whether it is still current.

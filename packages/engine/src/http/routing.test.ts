@@ -14,7 +14,7 @@ const moduleOf = (...keys: string[]) => ({
   name: 'm',
   aggregates: [],
   tables: [],
-  publishers: [],
+  publicEvents: [],
   routes: Object.fromEntries(keys.map((key) => [key, base])) as Routes,
 });
 

@@ -1,7 +1,7 @@
 import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
 import { z } from 'zod';
 import type { Principal, RequestContext } from '../define/context.ts';
-import { entity, type Routes, route } from '../define/route.ts';
+import { type Routes, route, withETag } from '../define/route.ts';
 import { createLog } from '../operations/log.ts';
 import { createMetrics } from '../operations/metrics.ts';
 import type { BeginRequest, HttpOptions, HttpServer, RequestRun } from './host.ts';
@@ -73,7 +73,7 @@ export const thingRoutes: Routes = {
     status: 200,
     params,
     response: thingSchema,
-    handle: async (_context, input) => entity({ id: input.params.id, name: 'Thing' }, 5),
+    handle: async (_context, input) => withETag({ id: input.params.id, name: 'Thing' }, 5),
   }),
   'PUT /things/{id}': route({
     ...common,
@@ -81,7 +81,7 @@ export const thingRoutes: Routes = {
     params,
     body: createThingSchema,
     response: thingSchema,
-    handle: async (_context, input) => entity({ id: input.params.id, name: input.body.name }, 6),
+    handle: async (_context, input) => withETag({ id: input.params.id, name: input.body.name }, 6),
   }),
   'DELETE /things/{id}': route({
     ...common,
@@ -178,7 +178,7 @@ export async function startMachine(
     destination: { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
   });
   const server = createHttpServer({
-    modules: [{ name: 'things', aggregates: [], tables: [], routes, publishers: [] }],
+    modules: [{ name: 'things', aggregates: [], tables: [], routes, publicEvents: [] }],
     host: {
       begin: (request) => {
         begun.push(request);

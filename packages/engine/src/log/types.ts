@@ -4,7 +4,7 @@ import type { Actor, Instant } from '@counterfoil/kernel';
 export type Position = bigint;
 
 /** Identity of a request, for idempotency. It stands in the first event that the request caused. */
-export interface RequestMark {
+export interface RequestFingerprint {
   /** The idempotency key and the method and path it was sent to, hashed together. */
   readonly key: string;
   /** SHA-256 (16 digits) of each parsed top-level field of the request, to name what differs. */
@@ -12,7 +12,7 @@ export interface RequestMark {
 }
 
 /** The same in the log, with the number of events that the request caused, from this one on. */
-export interface RecordedRequest extends RequestMark {
+export interface RecordedRequest extends RequestFingerprint {
   readonly events: number;
 }
 

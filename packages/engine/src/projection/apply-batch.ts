@@ -1,7 +1,7 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
+import { type Connection, transaction } from '../database/database.ts';
+import { isStatementFault } from '../database/database-errors.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
-import { type Connection, transaction } from './database.ts';
-import { isStatementFault } from './database-errors.ts';
 import {
   categoryOf,
   type DecodedEvents,

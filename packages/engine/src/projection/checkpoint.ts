@@ -1,6 +1,6 @@
+import type { Connection } from '../database/database.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 import type { StopReason } from './apply-batch.ts';
-import type { Connection } from './database.ts';
 import { arrayText } from './row.ts';
 import { inSchema } from './table-shape.ts';
 

@@ -4,11 +4,11 @@ import {
   type EventCatalogue,
   type EventOf,
 } from '@counterfoil/kernel';
-import { isEngineEvent } from '../command/folded-stream.ts';
 import type { AnyReadTable, Placed } from '../define/read-table.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { parseStreamName } from '../log/stream-name.ts';
 import type { StoredEvent } from '../log/types.ts';
+import { isEngineEvent } from '../stream-cache/stream-state.ts';
 import { cleanText, placeKey, type Row, type RowPlace } from './row.ts';
 
 /** An event that a table cannot take, and why. The table stops before it. */

@@ -2,6 +2,7 @@ import { cp } from 'node:fs/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Position } from '../log/types.ts';
+import { verifyReadModel } from '../verification/verify.ts';
 import { ForeignLog } from './log-identity.ts';
 import { startProjector } from './projector.ts';
 import { discardReadModel, ProjectorActive } from './rebuild.ts';
@@ -22,7 +23,6 @@ import {
   untilLive,
   withProjector,
 } from './test-world.ts';
-import { verifyReadModel } from './verify.ts';
 
 const test = suite('identity of the log');
 let world: TestWorld;

@@ -1,3 +1,4 @@
+import { type Connection, connect } from '../database/database.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import {
@@ -7,7 +8,6 @@ import {
   readProjector,
   tablesChanged,
 } from './checkpoint.ts';
-import { type Connection, connect } from './database.ts';
 import { jittered, pause } from './pause.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 

@@ -1,9 +1,9 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
+import { type Connection, connect, type Database } from '../database/database.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import { type Connection, connect, type Database } from './database.ts';
 import { ForeignLog } from './log-identity.ts';
 import { jittered, pause } from './pause.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { forgetVerification } from '../audit/verification-record.ts';
+import { type Connection, connect, type Database, transaction } from '../database/database.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
+import { forgetVerification } from '../verification/verification-record.ts';
 import {
   allDiscarded,
   controlChannel,
@@ -10,7 +11,6 @@ import {
   projectedChannel,
   readProjections,
 } from './checkpoint.ts';
-import { type Connection, connect, type Database, transaction } from './database.ts';
 import { projectorLock, startProjector } from './projector.ts';
 import { inSchema } from './table-shape.ts';
 

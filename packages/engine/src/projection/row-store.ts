@@ -1,5 +1,5 @@
+import type { Connection } from '../database/database.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
-import type { Connection } from './database.ts';
 import {
   arrayText,
   columnNames,

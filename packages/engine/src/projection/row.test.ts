@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { instantOf } from '../database/database.ts';
 import type { ColumnType } from '../define/read-table.ts';
-import { instantOf } from './database.ts';
+import { rowDifference } from '../verification/row-difference.ts';
 import { arrayText, cleanText, encodeValue, joinedJson, metadataText } from './row.ts';
-import { rowDifference } from './row-difference.ts';
 import { members } from './test-counters.ts';
 
 const test = suite('row');

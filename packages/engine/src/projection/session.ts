@@ -1,18 +1,18 @@
+import type { Connection } from '../database/database.ts';
+import { Mutex } from '../database/mutex.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, LogItem, Position } from '../log/types.ts';
 import type { BatchContext } from './apply-batch.ts';
+import { catchUp } from './catch-up.ts';
 import { controlChannel, readProjector } from './checkpoint.ts';
-import type { Connection } from './database.ts';
 import { categoryOf } from './fold.ts';
 import { LiveTables, lastPosition } from './live-tables.ts';
 import { assertSameLog, ForeignLog } from './log-identity.ts';
-import { Mutex } from './mutex.ts';
 import { pause } from './pause.ts';
 import type { PositionClock } from './projected-position.ts';
 import type { StatusBoard } from './projector-status.ts';
 import { RowCache } from './row-cache.ts';
-import { catchUp } from './straggler.ts';
 import { type ActiveTable, dropRetired, prepareTables, startRequested } from './table-registry.ts';
 
 export interface SessionOptions {

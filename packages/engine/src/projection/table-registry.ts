@@ -1,4 +1,6 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
+import { type Connection, transaction } from '../database/database.ts';
+import { isLockTimeout } from '../database/database-errors.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
 import type { Position } from '../log/types.ts';
 import {
@@ -7,8 +9,6 @@ import {
   readProjections,
   tellTablesChanged,
 } from './checkpoint.ts';
-import { type Connection, transaction } from './database.ts';
-import { isLockTimeout } from './database-errors.ts';
 import type { Target } from './row-store.ts';
 import { createRelation, inSchema, pointView, relationName, shapeOf } from './table-shape.ts';
 

@@ -1,6 +1,6 @@
 import { BrokenInvariant, hashOf } from '@counterfoil/kernel';
+import { schemaName } from '../database/database.ts';
 import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
-import { schemaName } from './database.ts';
 
 /** The role under which the api reads. It owns nothing, so row-level security binds it. */
 export const readerRole = 'counterfoil_reader';

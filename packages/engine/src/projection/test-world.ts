@@ -8,10 +8,10 @@ import { type RunningServer, startEventStoreServer } from '@counterfoil/embedded
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { startPostgres } from '@counterfoil/local';
 import { Client } from 'pg';
+import { migrate } from '../database/migrate.ts';
 import { openEventStore } from '../log/event-store.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import { createLog } from '../operations/log.ts';
-import { migrate } from './migrate.ts';
 import { type ProjectorOptions, startProjector } from './projector.ts';
 import { Pen } from './test-counters.ts';
 

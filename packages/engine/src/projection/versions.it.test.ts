@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { migrate } from '../database/migrate.ts';
 import type { EventStore } from '../log/types.ts';
-import { migrate } from './migrate.ts';
 import {
   added,
   additions,

@@ -1,9 +1,9 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
-import type { Publication } from '../define/publication.ts';
+import type { PublicEvent } from '../define/public-event.ts';
+import { publicSubject } from '../define/subject.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 import { encodeHeader } from './header-value.ts';
 import { messageId } from './message-id.ts';
-import { publicSubject } from './subject.ts';
 
 /** Names of the headers that readers and the relay itself rely on. */
 export const headerNames = {
@@ -51,7 +51,7 @@ export interface OutgoingMessage {
  */
 export const publicMessages = (
   event: StoredEvent,
-  publications: readonly Publication[],
+  publications: readonly PublicEvent[],
 ): readonly OutgoingMessage[] =>
   publications.map((publication, index) =>
     publicMessage(event, publication, index, publications.length),
@@ -60,7 +60,7 @@ export const publicMessages = (
 /** The nth of an event's `count` messages. See `publicMessages`. */
 export function publicMessage(
   event: StoredEvent,
-  publication: Publication,
+  publication: PublicEvent,
   index: number,
   count: number,
 ): OutgoingMessage {
@@ -85,7 +85,7 @@ const dataReference = (id: string): string => `/v1/webhooks/messages/${id}`;
 
 function messageHeaders(
   { metadata, stream, revision, position }: StoredEvent,
-  { type, resourceId }: Publication,
+  { type, resourceId }: PublicEvent,
   id: string,
 ): Record<string, string> {
   const { tenant_id: tenant, environment_id: environment } = metadata;
@@ -112,7 +112,7 @@ function messageHeaders(
 
 const encoder = new TextEncoder();
 
-function encodeBody(type: string, body: Publication['body']): Uint8Array {
+function encodeBody(type: string, body: PublicEvent['body']): Uint8Array {
   if (Object.hasOwn(body, 'event_type')) {
     throw new BrokenInvariant(`the body of ${type} has an event_type of its own`);
   }
@@ -120,7 +120,7 @@ function encodeBody(type: string, body: Publication['body']): Uint8Array {
 }
 
 /** What is left of a body that is too long: the records it is about, by their ids alone. */
-function stubBody({ type, body }: Publication): Uint8Array {
+function stubBody({ type, body }: PublicEvent): Uint8Array {
   const named = Object.entries(body).flatMap(([key, value]) => {
     const id = idOf(value);
     return id === null ? [] : [[key, { id }] as const];

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Publisher, PublishOutcome } from '../nats/nats-publisher.ts';
+import type { Tail } from '../nats/nats-tail.ts';
 import type { OutgoingMessage } from './message.ts';
-import type { Publisher, PublishOutcome } from './nats-publisher.ts';
-import type { Tail } from './nats-tail.ts';
 import { PublishRefused, publishInOrder, StreamWentBack } from './publish-in-order.ts';
 import { logStart, type Place, tailPlace } from './resume.ts';
 

@@ -1,6 +1,6 @@
+import type { Publisher, PublishFault, PublishOutcome } from '../nats/nats-publisher.ts';
+import type { Tail } from '../nats/nats-tail.ts';
 import type { OutgoingMessage } from './message.ts';
-import type { Publisher, PublishFault, PublishOutcome } from './nats-publisher.ts';
-import type { Tail } from './nats-tail.ts';
 import { type BackOff, createBackOff, pause } from './pause.ts';
 import { isAfter, type Place, tailPlace } from './resume.ts';
 

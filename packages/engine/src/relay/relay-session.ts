@@ -6,12 +6,17 @@ import {
   type StoredEvent,
   StoreUnavailable,
 } from '../log/types.ts';
+import type { Nats } from '../nats/nats-connection.ts';
+import { openPublisher } from '../nats/nats-publisher.ts';
+import { ensurePublicStream, type StreamOptions } from '../nats/nats-streams.ts';
+import {
+  type JetStreamRequests,
+  jetStreamRequests,
+  readTail,
+  type Tail,
+} from '../nats/nats-tail.ts';
 import type { Log } from '../operations/log.ts';
 import type { OutgoingMessage } from './message.ts';
-import type { Nats } from './nats-connection.ts';
-import { openPublisher } from './nats-publisher.ts';
-import { ensurePublicStream, type StreamOptions } from './nats-streams.ts';
-import { type JetStreamRequests, jetStreamRequests, readTail, type Tail } from './nats-tail.ts';
 import { unlessAborted } from './pause.ts';
 import type { Progress } from './progress.ts';
 import type { MessagePlace } from './public-message.ts';

@@ -3,8 +3,8 @@ import { readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { publicStream } from '../nats/nats-streams.ts';
 import { createMetrics } from '../operations/metrics.ts';
-import { publicStream } from './nats-streams.ts';
 import { collect, forkRelay, kill } from './test-crash.ts';
 import {
   createTraffic,

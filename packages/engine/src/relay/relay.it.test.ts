@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Publisher } from '../define/publication.ts';
+import type { PublicEvents } from '../define/public-event.ts';
+import { openPublisher } from '../nats/nats-publisher.ts';
+import { ensureStreams, publicStream } from '../nats/nats-streams.ts';
+import { jetStreamRequests, readTail } from '../nats/nats-tail.ts';
 import { createMetrics } from '../operations/metrics.ts';
-import { openPublisher } from './nats-publisher.ts';
-import { ensureStreams, publicStream } from './nats-streams.ts';
-import { jetStreamRequests, readTail } from './nats-tail.ts';
 import { createRenderer } from './render.ts';
-import { boxEvent, boxPublisher, boxStream } from './test-box.ts';
+import { boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
 import {
   createTraffic,
   eventually,
@@ -83,7 +83,7 @@ test('goes on behind what is there and completes an event that was cut', async (
   })) {
     events.push(event);
   }
-  const { messages } = await createRenderer(stack.store, [boxPublisher]).render(events);
+  const { messages } = await createRenderer(stack.store, [boxPublicEvents]).render(events);
   // A relay that died right after the first of an event's two messages.
   const cut = messages.findIndex(({ index, count }) => count === 2 && index === 0) + 1;
   assert.ok(cut > 0);
@@ -193,16 +193,16 @@ test('a publisher that throws stops the relay there, visibly, until it is mended
   stack,
 }) => {
   let broken = true;
-  const fragile: Publisher = {
-    ...boxPublisher,
+  const fragile: PublicEvents = {
+    ...boxPublicEvents,
     publish: (change) => {
       if (broken && change.event.type === 'Labelled') throw new Error('a defect');
-      return boxPublisher.publish(change);
+      return boxPublicEvents.publish(change);
     },
   };
   const traffic = createTraffic(stack.store);
   await traffic.append(30);
-  const relay = await stack.relay({ publishers: [fragile] });
+  const relay = await stack.relay({ publicEvents: [fragile] });
   await eventually('it is told', () =>
     /Labelled at box-.* a defect/.test(relay.status().error ?? ''),
   );

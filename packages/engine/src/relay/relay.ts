@@ -1,9 +1,9 @@
-import type { Publisher } from '../define/publication.ts';
+import type { PublicEvents } from '../define/public-event.ts';
 import type { EventStore } from '../log/types.ts';
+import { ConnectionLost, type Nats } from '../nats/nats-connection.ts';
+import type { StreamOptions } from '../nats/nats-streams.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import { ConnectionLost, type Nats } from './nats-connection.ts';
-import type { StreamOptions } from './nats-streams.ts';
 import { createBackOff, pause, unlessAborted } from './pause.ts';
 import { createProgress, type Progress, type RelayStatus } from './progress.ts';
 import {
@@ -18,7 +18,7 @@ import type { Checkpoint } from './resume.ts';
 export interface RelayOptions {
   readonly store: EventStore;
   readonly nats: Nats;
-  readonly publishers: readonly Publisher[];
+  readonly publicEvents: readonly PublicEvents[];
   readonly projected: Projected;
   readonly checkpoint: CheckpointStore;
   readonly log: Log;
@@ -43,9 +43,9 @@ const stopMilliseconds = 5_000;
  * keeps it from publishing is in its status. Any number of relays may run at once.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { store, nats, publishers, projected, checkpoint, log, metrics } = options;
+  const { store, nats, publicEvents, projected, checkpoint, log, metrics } = options;
   const { window = 256, streams = {} } = options;
-  const renderer = createRenderer(store, publishers);
+  const renderer = createRenderer(store, publicEvents);
   const progress = createProgress(metrics);
   const parts = { store, nats, renderer, projected, checkpoint, progress, log, streams, window };
   const stopping = new AbortController();

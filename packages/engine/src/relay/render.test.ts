@@ -3,10 +3,10 @@ import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { type Publisher, publisher } from '../define/publication.ts';
+import { type PublicEvents, publicEvents } from '../define/public-event.ts';
 import { type StoredEvent, StoreUnavailable } from '../log/types.ts';
 import { createRenderer } from './render.ts';
-import { boxEvent, boxPublisher, boxStream } from './test-box.ts';
+import { boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
 
 const test = suite('rendering');
 
@@ -47,16 +47,16 @@ const expected = [
 
 test('every message shows the record as it was at its event', async () => {
   const store = await storeWith();
-  const { messages, poison } = await createRenderer(store, [boxPublisher]).render(store.log);
+  const { messages, poison } = await createRenderer(store, [boxPublicEvents]).render(store.log);
   assert.is(poison, null);
   assert.equal(bodies(messages), expected);
 });
 
 test('wherever a renderer starts, its messages are the same', async () => {
   const store = await storeWith();
-  const whole = await createRenderer(store, [boxPublisher]).render(store.log);
+  const whole = await createRenderer(store, [boxPublicEvents]).render(store.log);
   for (let start = 0; start < store.log.length; start += 1) {
-    const renderer = createRenderer(store, [boxPublisher]);
+    const renderer = createRenderer(store, [boxPublicEvents]);
     const events = store.log.slice(start);
     const { messages } = await renderer.render(events);
     const due = whole.messages.filter(({ position }) => position > BigInt(start));
@@ -68,7 +68,7 @@ test('wherever a renderer starts, its messages are the same', async () => {
 
 test('kept states make reading the stream needless', async () => {
   const store = await storeWith();
-  const renderer = createRenderer(store, [boxPublisher]);
+  const renderer = createRenderer(store, [boxPublicEvents]);
   await renderer.render(store.log.slice(0, 2));
   store.isDown = true;
   const { messages } = await renderer.render(store.log.slice(2));
@@ -80,20 +80,20 @@ test('events of the engine and of other categories lead to nothing', async () =>
   await store.append(boxStream('box1'), [{ ...boxEvent(['Watched']), type: 'Revoked' }], 5);
   await store.append('chest-env_01.chest1', [boxEvent(['Made', { id: 'chest1' }])], -1);
   await store.append(boxStream('box1'), [boxEvent(['Filled', { amount: 1 }])], 6);
-  const { messages, poison } = await createRenderer(store, [boxPublisher]).render(store.log);
+  const { messages, poison } = await createRenderer(store, [boxPublicEvents]).render(store.log);
   assert.is(poison, null);
   assert.equal(bodies(messages.slice(expected.length)), [
     { event_type: 'box.updated', box: { id: 'box1', label: 'blue', content: 1 } },
   ]);
 });
 
-test('several publishers of one aggregate follow each other', async () => {
+test('several publicEvents of one aggregate follow each other', async () => {
   const store = await storeWith();
-  const more: Publisher = {
-    ...boxPublisher,
+  const more: PublicEvents = {
+    ...boxPublicEvents,
     publish: () => [{ type: 'box.seen', resourceId: 'box1', body: {} }],
   };
-  const { messages } = await createRenderer(store, [boxPublisher, more]).render([store.log[4]!]);
+  const { messages } = await createRenderer(store, [boxPublicEvents, more]).render([store.log[4]!]);
   const kinds = messages.map(({ subject, index, count }) => [subject.slice(28), index, count]);
   assert.equal(kinds, [
     ['box.box1.updated', 0, 3],
@@ -104,11 +104,11 @@ test('several publishers of one aggregate follow each other', async () => {
 
 test('an event that cannot be rendered stops those after it, not those before', async () => {
   const store = await storeWith();
-  const failing: Publisher = {
-    ...boxPublisher,
+  const failing: PublicEvents = {
+    ...boxPublicEvents,
     publish: (change) => {
       if (change.event.type === 'Labelled') throw new Error('no room on the label');
-      return boxPublisher.publish(change);
+      return boxPublicEvents.publish(change);
     },
   };
   const { messages, poison } = await createRenderer(store, [failing]).render(store.log);
@@ -123,7 +123,7 @@ test('a stream that cannot be folded stops its own events only from there on', a
   const newer = { ...unknown, metadata: { ...unknown.metadata, schema_version: 2 } };
   await store.append(boxStream('box2'), [newer, boxEvent(['Filled', { amount: 2 }])], 0);
   const events = [store.log[0]!, store.log.at(-1)!];
-  const { messages, poison } = await createRenderer(store, [boxPublisher]).render(events);
+  const { messages, poison } = await createRenderer(store, [boxPublicEvents]).render(events);
   assert.equal(bodies(messages), expected.slice(0, 1));
   assert.match(poison?.message ?? '', /box2@2 .* version 2/);
 });
@@ -131,7 +131,7 @@ test('a stream that cannot be folded stops its own events only from there on', a
 test('a store that cannot be read is no defect of an event', async () => {
   const store = await storeWith();
   store.isDown = true;
-  const failure = await createRenderer(store, [boxPublisher])
+  const failure = await createRenderer(store, [boxPublicEvents])
     .render([store.log[3] as StoredEvent])
     .catch((error) => error);
   assert.instance(failure, StoreUnavailable);
@@ -146,7 +146,7 @@ test('data of an older version is lifted before it is published', async () => {
     evolve: (_state, event: { readonly data: { readonly kilograms: number } }) => event.data,
     upcasters: { Packed: [({ grams }: { grams: number }) => ({ kilograms: grams / 1000 })] },
   });
-  const crates = publisher(
+  const crates = publicEvents(
     crate,
     ({ event, after }) => [
       { type: 'crate.packed', resourceId: 'c', body: { data: event.data, crate: after } },
@@ -170,7 +170,7 @@ test('records of the whole tenant have no environment', async () => {
     [{ ...made, metadata: { ...made.metadata, ...stamp } }],
     -1,
   );
-  const { messages } = await createRenderer(store, [boxPublisher]).render(store.log);
+  const { messages } = await createRenderer(store, [boxPublicEvents]).render(store.log);
   assert.is(messages[0]?.subject, 'billing.v1.tenant_01.-.box.box1.created');
   assert.is(messages[0]?.headers['ce-source'], '/tenants/tenant_01');
 });

@@ -1,5 +1,5 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
-import type { Publication, Publisher } from '../define/publication.ts';
+import type { PublicEvent, PublicEvents } from '../define/public-event.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, StoredEvent } from '../log/types.ts';
@@ -37,19 +37,19 @@ export interface Renderer {
 
 interface Source {
   readonly aggregate: AnyAggregate;
-  readonly publishers: Publisher[];
+  readonly publicEvents: PublicEvents[];
 }
 
 /**
- * Makes the renderer. What it gives follows from the log and the publishers alone, so that a
+ * Makes the renderer. What it gives follows from the log and the publicEvents alone, so that a
  * relay which starts over produces the same messages in the same order.
  */
-export function createRenderer(store: EventStore, publishers: readonly Publisher[]): Renderer {
+export function createRenderer(store: EventStore, publicEvents: readonly PublicEvents[]): Renderer {
   const sources = new Map<string, Source>();
-  for (const publisher of publishers) {
+  for (const publisher of publicEvents) {
     const aggregate = publisher.aggregate as AnyAggregate;
-    const source = sources.get(aggregate.name) ?? { aggregate, publishers: [] };
-    source.publishers.push(publisher);
+    const source = sources.get(aggregate.name) ?? { aggregate, publicEvents: [] };
+    source.publicEvents.push(publisher);
     sources.set(aggregate.name, source);
   }
   const states = createFoldedStates(store);
@@ -64,8 +64,8 @@ export function createRenderer(store: EventStore, publishers: readonly Publisher
     const stamped = stampedEvent(aggregate, event);
     const after: unknown = aggregate.evolve(before, stamped);
     const change = { event: stamped, before, after };
-    const publications: Publication[] = [];
-    for (const publisher of source.publishers) publications.push(...publisher.publish(change));
+    const publications: PublicEvent[] = [];
+    for (const publisher of source.publicEvents) publications.push(...publisher.publish(change));
     const messages = publicMessages(event, publications);
     states.keep(event, after);
     return messages;

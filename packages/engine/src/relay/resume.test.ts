@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Tail } from './nats-tail.ts';
+import type { Tail } from '../nats/nats-tail.ts';
 import { isAfter, logStart, resumption } from './resume.ts';
 
 const test = suite('resuming');

@@ -1,5 +1,5 @@
 import type { Position } from '../log/types.ts';
-import type { Tail } from './nats-tail.ts';
+import type { Tail } from '../nats/nats-tail.ts';
 
 /** A place in the log and in the public stream at once: so far both have been brought together. */
 export interface Place {

@@ -1,8 +1,8 @@
 import { NatsError } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { JetStreamRequests } from '../nats/nats-tail.ts';
 import { headerNames } from './message.ts';
-import type { JetStreamRequests } from './nats-tail.ts';
 import { sequenceAfter } from './sequence-after.ts';
 
 const test = suite('where messages after a position begin');

@@ -1,7 +1,7 @@
-import type { StreamState } from 'nats';
+import type { StreamState as NatsStreamState } from 'nats';
 import type { Position } from '../log/types.ts';
-import { publicStream, StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';
-import type { JetStreamRequests } from './nats-tail.ts';
+import { publicStream, StreamRefused, storedMessage, streamInfo } from '../nats/nats-streams.ts';
+import type { JetStreamRequests } from '../nats/nats-tail.ts';
 import { readPlace } from './public-message.ts';
 
 /** Where in the stream the messages about events after a position begin. */
@@ -41,7 +41,7 @@ export async function sequenceAfter(
 export const firstKept = async (requests: JetStreamRequests): Promise<number> =>
   (await stateOf(requests)).first_seq;
 
-async function stateOf(requests: JetStreamRequests): Promise<StreamState> {
+async function stateOf(requests: JetStreamRequests): Promise<NatsStreamState> {
   const info = await requests.run(streamInfo(requests.manager));
   if (!info) throw new StreamRefused(`There is no stream ${publicStream}`);
   return info.state;

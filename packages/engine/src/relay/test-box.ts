@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { aggregate, instantOf } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { publisher } from '../define/publication.ts';
+import { publicEvents } from '../define/public-event.ts';
 import { chainStart } from '../log/hash-chain.ts';
 import { streamName } from '../log/stream-name.ts';
 import type { NewEvent, StoredEvent } from '../log/types.ts';
@@ -48,7 +48,7 @@ const boxBody = z.object({
 });
 
 /** One message for most events, two for `Emptied`, none for `Watched`. */
-export const boxPublisher = publisher(
+export const boxPublicEvents = publicEvents(
   box,
   ({ event, before, after }) => {
     const updated = { type: 'box.updated', resourceId: after.id, body: { box: after } };

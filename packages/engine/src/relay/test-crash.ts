@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { followPublicStream } from './nats-reader.ts';
+import { followPublicStream } from '../nats/nats-reader.ts';
 import { log, type Stack } from './test-stack.ts';
 
 /** Starts a relay in a process of its own and waits until it works. */

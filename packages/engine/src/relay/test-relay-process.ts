@@ -1,10 +1,10 @@
 /** A relay in a process of its own, so that a test can kill it: store URL, NATS URL, checkpoint. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { openEventStore } from '../log/event-store.ts';
+import { connectNats } from '../nats/nats-connection.ts';
 import { createLog } from '../operations/log.ts';
-import { connectNats } from './nats-connection.ts';
 import { startRelay } from './relay.ts';
-import { boxPublisher } from './test-box.ts';
+import { boxPublicEvents } from './test-box.ts';
 
 const [storeUrl = '', natsUrl = '', checkpointFile = ''] = process.argv.slice(2);
 const log = createLog({ level: 'silent', name: 'relay' });
@@ -13,7 +13,7 @@ const nats = await connectNats({ url: natsUrl, name: 'relay under test', log, fi
 startRelay({
   store: openEventStore({ url: storeUrl }),
   nats,
-  publishers: [boxPublisher],
+  publicEvents: [boxPublicEvents],
   projected: { waitFor: async () => undefined },
   checkpoint: {
     load: async () => {

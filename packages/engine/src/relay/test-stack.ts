@@ -12,13 +12,13 @@ import { connect as connectClient, type NatsConnection } from 'nats';
 import * as assert from 'uvu/assert';
 import { openEventStore } from '../log/event-store.ts';
 import type { EventStore } from '../log/types.ts';
+import { connectNats, type Nats } from '../nats/nats-connection.ts';
+import { publicStream } from '../nats/nats-streams.ts';
 import { createLog } from '../operations/log.ts';
-import { connectNats, type Nats } from './nats-connection.ts';
-import { publicStream } from './nats-streams.ts';
 import { type Relay, type RelayOptions, startRelay } from './relay.ts';
 import type { CheckpointStore, Projected } from './relay-session.ts';
 import type { Checkpoint } from './resume.ts';
-import { boxEvent, boxPublisher, boxStream } from './test-box.ts';
+import { boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
 
 export const log = createLog({ level: 'silent', name: 'test' });
 
@@ -76,7 +76,7 @@ export async function startStack(): Promise<Stack> {
       const relay = startRelay({
         store,
         nats: options.nats ?? (await nats()),
-        publishers: [boxPublisher],
+        publicEvents: [boxPublicEvents],
         projected,
         checkpoint: memoryCheckpoint(),
         log,

@@ -21,7 +21,7 @@ export const catalogTransfer = module({
   aggregates: [catalogImport, catalogImportEnd],
   tables: [catalogImportTable],
   routes: catalogTransferRoutes,
-  publishers: [],
+  publicEvents: [],
   dueWork: [completion],
 });
 

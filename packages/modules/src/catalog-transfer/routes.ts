@@ -1,4 +1,4 @@
-import { entity, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import { type RequestContext, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { type CatalogImportId, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { carryOut } from './carry-out.ts';
@@ -88,7 +88,7 @@ export const catalogTransferRoutes = {
       if (!state) throw notFound('catalogue import', id);
       const end = await context.load(catalogImportEnd, id);
       const finished = state.finished ?? end;
-      return entity(catalogImportView({ ...state, finished }), finished ? 1 : 0);
+      return withETag(catalogImportView({ ...state, finished }), finished ? 1 : 0);
     },
   }),
 } satisfies Routes;

@@ -1,7 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { ledgerCheckpoint } from './checkpoint.ts';
 import { checkpointTable } from './projection.ts';
-import { checkpointPublisher } from './publisher.ts';
+import { checkpointPublicEvents } from './publisher.ts';
 import { checkpointRoutes } from './routes.ts';
 
 export { type Checkpoint, type CheckpointKey, ledgerCheckpoint } from './checkpoint.ts';
@@ -13,7 +13,7 @@ export const checkpoints = module({
   aggregates: [ledgerCheckpoint],
   tables: [checkpointTable],
   routes: checkpointRoutes,
-  publishers: [checkpointPublisher],
+  publicEvents: [checkpointPublicEvents],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -1,10 +1,10 @@
-import { publisher } from '@counterfoil/engine/define';
+import { publicEvents } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { ledgerCheckpoint } from './checkpoint.ts';
 import { checkpointSchema, checkpointView } from './schema.ts';
 
 /** Every checkpoint is published, so that others hold it and it cannot be signed anew unseen. */
-export const checkpointPublisher = publisher(
+export const checkpointPublicEvents = publicEvents(
   ledgerCheckpoint,
   ({ event }) => [
     {

@@ -1,8 +1,8 @@
 import { module } from '@counterfoil/engine/define';
 import { coupon } from './coupon.ts';
 import { couponTable } from './projection.ts';
+import { couponPublicEvents } from './public-events.ts';
 import { couponRoutes } from './routes.ts';
-import { couponPublisher } from './webhooks.ts';
 
 export {
   archiveCoupon,
@@ -25,7 +25,7 @@ export const coupons = module({
   aggregates: [coupon],
   tables: [couponTable],
   routes: couponRoutes,
-  publishers: [couponPublisher],
+  publicEvents: [couponPublicEvents],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -9,10 +9,10 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { coupon } from './coupon.ts';
+import { couponPublicEvents } from './public-events.ts';
 import { couponReference } from './reference.ts';
 import { couponRoutes as routes } from './routes.ts';
 import { couponSearchSchema } from './schema.ts';
-import { couponPublisher } from './webhooks.ts';
 
 const test = suite('coupon routes');
 
@@ -95,7 +95,7 @@ test('each change is published under its name, with the whole coupon', async () 
   const { id } = await create(ten);
   await update(id, { name: 'Eleven' });
   await remove(id);
-  const seen = await published(context(), couponPublisher, coupon, id);
+  const seen = await published(context(), couponPublicEvents, coupon, id);
   assert.equal(
     seen.map(({ type, body }) => [type, (body.coupon as { name: string }).name]),
     [

@@ -1,10 +1,10 @@
 import {
-  entity,
   listParameter,
   listShape,
   pageSchema,
   type Routes,
   route,
+  withETag,
 } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ export const couponRoutes = {
     handle: async (context, { body }) => {
       const id = context.newId('coupon');
       const { state, revision } = await context.execute(coupon, id, () => createCoupon(id, body));
-      return entity(couponView(state), revision);
+      return withETag(couponView(state), revision);
     },
   }),
 
@@ -71,7 +71,7 @@ export const couponRoutes = {
     response: couponSchema,
     handle: async (context, { params: { code } }) => {
       const { resource, revision } = await getCouponByCode(context, code);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -84,7 +84,7 @@ export const couponRoutes = {
     response: couponSchema,
     handle: async (context, { params: { id } }) => {
       const { resource, revision } = await getCoupon(context, id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -99,7 +99,7 @@ export const couponRoutes = {
     response: couponSchema,
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(coupon, id, () => updateCoupon(id, body));
-      return entity(couponView(state), revision);
+      return withETag(couponView(state), revision);
     },
   }),
 

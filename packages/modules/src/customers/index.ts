@@ -2,8 +2,8 @@ import { type Module, module } from '@counterfoil/engine/define';
 import type { Use } from '../uses.ts';
 import { customer } from './customer.ts';
 import { customerTable } from './projection.ts';
+import { customerPublicEvents } from './public-events.ts';
 import { customerRoutes } from './routes.ts';
-import { customerPublisher } from './webhooks.ts';
 
 export { type CustomerRecord, type CustomerState, customer, customerView } from './customer.ts';
 export { getCustomer, getCustomerByExternalId } from './queries.ts';
@@ -17,7 +17,7 @@ export const customers = ({ inUse }: { readonly inUse: readonly Use<'cust'>[] })
     aggregates: [customer],
     tables: [customerTable],
     routes: customerRoutes(inUse),
-    publishers: [customerPublisher],
+    publicEvents: [customerPublicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

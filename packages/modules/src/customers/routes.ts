@@ -1,4 +1,4 @@
-import { entity, listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { refuseWhileInUse, type Use } from '../uses.ts';
@@ -37,7 +37,7 @@ const routes = {
       const { state, revision } = await context.execute(customer, id, () =>
         createCustomer(id, body),
       );
-      return entity(customerView(state), revision);
+      return withETag(customerView(state), revision);
     },
   }),
 
@@ -59,7 +59,7 @@ const routes = {
       const { state, revision } = await context.execute(customer, id, () =>
         updateCustomer(id, body),
       );
-      return entity(customerView(state), revision);
+      return withETag(customerView(state), revision);
     },
   }),
 
@@ -94,7 +94,7 @@ const routes = {
     response: customerSchema,
     handle: async (context, { params }) => {
       const { resource, revision } = await getCustomer(context, params.id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -108,7 +108,7 @@ const routes = {
     response: customerSchema,
     handle: async (context, { params }) => {
       const { resource, revision } = await getCustomerByExternalId(context, params.external_id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 } satisfies Routes;

@@ -35,7 +35,7 @@ export const entitlements = ({ grantsOf }: { readonly grantsOf: GrantsOf }): Mod
     aggregates: [],
     tables: [],
     routes: customerEntitlementRoutes(grantsOf),
-    publishers: [],
+    publicEvents: [],
   });
 
 /** The routes with their exact types, for the typed client. */

@@ -40,7 +40,7 @@ function addressOf(prefix: string, type: string): string {
 }
 
 /**
- * The AsyncAPI 3.0 document of what the relay publishes on NATS, made from the publishers alone.
+ * The AsyncAPI 3.0 document of what the relay publishes on NATS, made from the publicEvents alone.
  * `subjects` are where it is published: the prefix of the stream and that of the live subjects.
  */
 export function asyncApiDocument(

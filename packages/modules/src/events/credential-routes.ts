@@ -1,9 +1,9 @@
 import {
   type EventEdge,
-  entity,
   type RequestContext,
   type Routes,
   route,
+  withETag,
 } from '@counterfoil/engine/define';
 import { existing, Problem, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -80,7 +80,7 @@ export const credentialRoutes = (edge: EventEdge | null) =>
           issueCredentials(id, body.expires_at ?? null),
         );
         await tellEdge(context, edge, id);
-        return entity(credentialsView(existing(state, 'event subscription'), edge), revision);
+        return withETag(credentialsView(existing(state, 'event subscription'), edge), revision);
       },
     }),
 

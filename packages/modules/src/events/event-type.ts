@@ -1,19 +1,19 @@
-import type { PublicationType, PublicationTypes, Publisher } from '@counterfoil/engine/define';
+import type { PublicEvents, PublicEventType, PublicEventTypes } from '@counterfoil/engine/define';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { z } from 'zod';
 
 /** Every type of public event that slices give, with what it means and how its body looks. */
-export type EventTypes = ReadonlyMap<string, PublicationType>;
+export type EventTypes = ReadonlyMap<string, PublicEventType>;
 
 /**
- * The types of all publishers, in the order of their names. Throws `BrokenInvariant` when two
- * publishers give the same type: its schema would be that of one of them.
+ * The types of all publicEvents, in the order of their names. Throws `BrokenInvariant` when two
+ * publicEvents give the same type: its schema would be that of one of them.
  */
-export function eventTypesOf(publishers: readonly Pick<Publisher, 'types'>[]): EventTypes {
-  const types = new Map<string, PublicationType>();
-  const entries = publishers.flatMap(({ types: own }) => Object.entries(own));
+export function eventTypesOf(publicEvents: readonly Pick<PublicEvents, 'types'>[]): EventTypes {
+  const types = new Map<string, PublicEventType>();
+  const entries = publicEvents.flatMap(({ types: own }) => Object.entries(own));
   for (const [name, type] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (types.has(name)) throw new BrokenInvariant(`two publishers give ${name}`);
+    if (types.has(name)) throw new BrokenInvariant(`two publicEvents give ${name}`);
     types.set(name, type);
   }
   return types;
@@ -28,7 +28,7 @@ const truncatedSchema = z
   .meta({ description: 'The body was too long: the records are cut down to their ids' });
 
 /** JSON Schema (2020-12) of the body of an event: of a webhook, and of a message on NATS. */
-export const bodySchema = (name: string, { summary, body }: PublicationType): object =>
+export const bodySchema = (name: string, { summary, body }: PublicEventType): object =>
   z.toJSONSchema(
     z
       .object({ event_type: z.literal(name), ...body.shape, truncated: truncatedSchema })
@@ -40,4 +40,4 @@ export const bodySchema = (name: string, { summary, body }: PublicationType): ob
 export const bodySchemas = (types: EventTypes): Readonly<Record<string, object>> =>
   Object.fromEntries([...types].map(([name, type]) => [name, bodySchema(name, type)]));
 
-export type { PublicationTypes };
+export type { PublicEventTypes };

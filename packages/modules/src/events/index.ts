@@ -2,7 +2,7 @@ import {
   type EventBroker,
   type EventEdge,
   module,
-  type Publisher,
+  type PublicEvents,
 } from '@counterfoil/engine/define';
 import { credentialRoutes } from './credential-routes.ts';
 import { eventTypesOf } from './event-type.ts';
@@ -23,24 +23,24 @@ export {
 
 interface EventsOptions {
   /** Of all other slices: what they publish is what can be read here. */
-  readonly publishers: readonly Publisher[];
+  readonly publicEvents: readonly PublicEvents[];
   readonly broker: EventBroker;
   /** Null where systems get no credentials. */
   readonly edge: EventEdge | null;
 }
 
 /** What happens, for those who ask for it: the feed, subscriptions, the types of events. */
-export const events = ({ publishers, broker, edge }: EventsOptions) =>
+export const events = ({ publicEvents, broker, edge }: EventsOptions) =>
   module({
     name: 'events',
     aggregates: [eventSubscription],
     tables: [subscriptionTable],
     routes: {
-      ...eventRoutes(eventTypesOf(publishers), broker),
+      ...eventRoutes(eventTypesOf(publicEvents), broker),
       ...subscriptionRoutes(broker, edge),
       ...credentialRoutes(edge),
     },
-    publishers: [],
+    publicEvents: [],
   });
 
 /** The routes with their exact types, for the typed client. */

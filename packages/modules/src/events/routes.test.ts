@@ -1,5 +1,5 @@
 import type { Principal, PublicFeed } from '@counterfoil/engine/define';
-import { publisher } from '@counterfoil/engine/define';
+import { publicEvents } from '@counterfoil/engine/define';
 import {
   aggregate,
   type EnvironmentId,
@@ -25,14 +25,14 @@ const box = aggregate({
   initial: null,
   evolve: () => null,
 });
-const boxPublisher = publisher(box, () => [], {
+const boxPublicEvents = publicEvents(box, () => [], {
   'box.made.today': {
     summary: 'A box is made',
     body: z.object({ box: z.object({ id: z.string() }) }),
   },
   'box.broken': { summary: 'A box is broken', body: z.object({}) },
 });
-const types = eventTypesOf([boxPublisher]);
+const types = eventTypesOf([boxPublicEvents]);
 
 const principal: Principal = {
   tenantId: 'tenant_01' as TenantId,
@@ -121,7 +121,10 @@ test('types are listed by name, each with its schema', async () => {
 });
 
 test('one type has one publisher', () => {
-  assert.throws(() => eventTypesOf([boxPublisher, boxPublisher]), /two publishers give box/);
+  assert.throws(
+    () => eventTypesOf([boxPublicEvents, boxPublicEvents]),
+    /two publicEvents give box/,
+  );
 });
 
 test('the AsyncAPI document has the subjects that the relay publishes under', () => {

@@ -1,7 +1,6 @@
 import {
   type EventBroker,
   type EventEdge,
-  entity,
   listShape,
   pageRequest,
   pageSchema,
@@ -10,6 +9,7 @@ import {
   type Routes,
   route,
   searchFilters,
+  withETag,
 } from '@counterfoil/engine/define';
 import {
   existing,
@@ -138,7 +138,7 @@ export const subscriptionRoutes = (broker: EventBroker, edge: EventEdge | null) 
       response: subscriptionSchema,
       handle: async (context, { body }) => {
         const { subscription, revision } = await subscribe(context, broker, body);
-        return entity(subscriptionView(subscription), revision);
+        return withETag(subscriptionView(subscription), revision);
       },
     }),
 
@@ -186,7 +186,7 @@ export const subscriptionRoutes = (broker: EventBroker, edge: EventEdge | null) 
         );
         const subscription = existing(state, 'event subscription');
         await provide(broker, subscription);
-        return entity(subscriptionView(subscription), revision);
+        return withETag(subscriptionView(subscription), revision);
       },
     }),
 

@@ -1,8 +1,8 @@
 import { type Module, module } from '@counterfoil/engine/define';
 import { feature } from './feature.ts';
 import { featureTable } from './projection.ts';
+import { featurePublicEvents } from './public-events.ts';
 import { type FeatureUses, featureRoutes } from './routes.ts';
-import { featurePublisher } from './webhooks.ts';
 
 export {
   archiveFeature,
@@ -33,7 +33,7 @@ export const features = (uses: FeatureUses): Module =>
     aggregates: [feature],
     tables: [featureTable],
     routes: featureRoutes(uses),
-    publishers: [featurePublisher],
+    publicEvents: [featurePublicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

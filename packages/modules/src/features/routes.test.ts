@@ -14,11 +14,11 @@ import { group, groups } from '../groups/index.ts';
 import { meter, meters } from '../meters/index.ts';
 import type { Use } from '../uses.ts';
 import { feature } from './feature.ts';
+import { featurePublicEvents } from './public-events.ts';
 import { featuresById, featuresOfGroup, featuresOfMeter } from './queries.ts';
 import { featureReference } from './reference.ts';
 import { featureRoutes } from './routes.ts';
 import { featureSearchSchema } from './schema.ts';
-import { featurePublisher } from './webhooks.ts';
 
 const test = suite('feature routes');
 
@@ -222,7 +222,7 @@ test('each change is published under the name that the specification gives it', 
   const { id } = await create(tokens);
   await update(id, { name: 'Words' });
   await remove(id);
-  const seen = await published(context(), featurePublisher, feature, id);
+  const seen = await published(context(), featurePublicEvents, feature, id);
   assert.equal(
     seen.map(({ type, body }) => [type, (body.feature as { name: string }).name]),
     [

@@ -1,4 +1,4 @@
-import { entity, listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { messageSchema } from '../message.ts';
 import type { Use } from '../uses.ts';
 import { cloneOfFeature, deleteFeature, newFeature, updateFeatureAndMeter } from './commands.ts';
@@ -30,7 +30,7 @@ const routes = {
     response: featureSchema,
     handle: async (context, { body }) => {
       const { state, revision } = await newFeature(context, body);
-      return entity(await embeddedNow(context, featureView(state)), revision);
+      return withETag(await embeddedNow(context, featureView(state)), revision);
     },
   }),
 
@@ -64,7 +64,7 @@ const routes = {
     response: featureSchema,
     handle: async (context, { params: { id } }) => {
       const { resource, revision } = await getFeature(context, id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -81,7 +81,7 @@ const routes = {
     response: featureSchema,
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await updateFeatureAndMeter(context, id, body);
-      return entity(await embeddedNow(context, featureView(state)), revision);
+      return withETag(await embeddedNow(context, featureView(state)), revision);
     },
   }),
 
@@ -96,7 +96,7 @@ const routes = {
     response: featureSchema,
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await cloneOfFeature(context, id, body);
-      return entity(await embeddedNow(context, featureView(state)), revision);
+      return withETag(await embeddedNow(context, featureView(state)), revision);
     },
   }),
 } satisfies Routes;

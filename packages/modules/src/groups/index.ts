@@ -2,8 +2,8 @@ import { type Module, module } from '@counterfoil/engine/define';
 import { group } from './group.ts';
 import type { GroupMembers } from './members.ts';
 import { groupTable } from './projection.ts';
+import { groupPublicEvents } from './public-events.ts';
 import { groupRoutes } from './routes.ts';
-import { groupPublisher } from './webhooks.ts';
 
 export {
   archiveGroup,
@@ -32,7 +32,7 @@ export const groups = ({ members }: { readonly members: readonly GroupMembers[] 
     aggregates: [group],
     tables: [groupTable],
     routes: groupRoutes(members),
-    publishers: [groupPublisher],
+    publicEvents: [groupPublicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

@@ -10,11 +10,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { group } from './group.ts';
 import type { GroupMembers } from './members.ts';
+import { groupPublicEvents } from './public-events.ts';
 import { groupsById } from './queries.ts';
 import { groupReference } from './reference.ts';
 import { groupRoutes } from './routes.ts';
 import { groupSearchSchema } from './schema.ts';
-import { groupPublisher } from './webhooks.ts';
 
 const test = suite('group routes');
 
@@ -104,7 +104,7 @@ test('each change is published under its name, with the whole group', async () =
   const { create, remove, context } = groupsOf();
   const { id } = await create(models);
   await remove(id);
-  const seen = await published(context(), groupPublisher, group, id);
+  const seen = await published(context(), groupPublicEvents, group, id);
   assert.equal(
     seen.map(({ type, body }) => [type, (body.group as { status: string }).status]),
     [

@@ -1,4 +1,4 @@
-import { entity, listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { refuseWhileInUse } from '../uses.ts';
@@ -22,7 +22,7 @@ const routes = {
     handle: async (context, { body }) => {
       const id = context.newId('group');
       const { state, revision } = await context.execute(group, id, () => createGroup(id, body));
-      return entity({ ...groupView(state), entity_ids: [] }, revision);
+      return withETag({ ...groupView(state), entity_ids: [] }, revision);
     },
   }),
 
@@ -62,7 +62,7 @@ export const groupRoutes = (members: readonly GroupMembers[]) =>
       response: groupSchema,
       handle: async (context, { params: { id } }) => {
         const { resource, revision } = await getGroup(context, id);
-        return entity(await withMembers(context, resource, members), revision);
+        return withETag(await withMembers(context, resource, members), revision);
       },
     }),
 

@@ -2,8 +2,8 @@ import { type Module, module } from '@counterfoil/engine/define';
 import type { Use } from '../uses.ts';
 import { meter } from './meter.ts';
 import { meterTable } from './projection.ts';
+import { meterPublicEvents } from './public-events.ts';
 import { meterRoutes } from './routes.ts';
-import { meterPublisher } from './webhooks.ts';
 
 export { type Aggregation, type AggregationType, aggregationTypeSchema } from './aggregation.ts';
 export {
@@ -34,7 +34,7 @@ export const meters = ({ inUse }: { readonly inUse: readonly Use<'meter'>[] }): 
     aggregates: [meter],
     tables: [meterTable],
     routes: meterRoutes(inUse),
-    publishers: [meterPublisher],
+    publicEvents: [meterPublicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

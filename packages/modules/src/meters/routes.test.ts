@@ -10,11 +10,11 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { meter } from './meter.ts';
+import { meterPublicEvents } from './public-events.ts';
 import { metersById } from './queries.ts';
 import { meterReference } from './reference.ts';
 import { meterRoutes } from './routes.ts';
 import { meterSearchSchema } from './schema.ts';
-import { meterPublisher } from './webhooks.ts';
 
 const test = suite('meter routes');
 
@@ -122,7 +122,7 @@ test('each change is published under its name, with the whole meter', async () =
   const { id } = await create(tokens);
   await update(id, { filters: [{ key: 'a', values: ['b'] }] });
   await disable(id);
-  const seen = await published(context(), meterPublisher, meter, id);
+  const seen = await published(context(), meterPublicEvents, meter, id);
   const types = seen.map(({ type, resourceId, body }) => [
     type,
     resourceId,

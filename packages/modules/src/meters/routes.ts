@@ -1,4 +1,4 @@
-import { entity, listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../message.ts';
@@ -37,7 +37,7 @@ const routes = {
     handle: async (context, { body }) => {
       const id = context.newId('meter');
       const { state, revision } = await context.execute(meter, id, () => createMeter(id, body));
-      return entity(meterView(state), revision);
+      return withETag(meterView(state), revision);
     },
   }),
 
@@ -71,7 +71,7 @@ const routes = {
     response: meterSchema,
     handle: async (context, { params: { id } }) => {
       const { resource, revision } = await getMeter(context, id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -87,7 +87,7 @@ const routes = {
       const { state, revision } = await context.execute(meter, id, () =>
         replaceFilters(id, body.filters),
       );
-      return entity(meterView(state), revision);
+      return withETag(meterView(state), revision);
     },
   }),
 
@@ -102,7 +102,7 @@ const routes = {
     response: meterSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(meter, id, () => disableMeter(id));
-      return entity(meterView(state), revision);
+      return withETag(meterView(state), revision);
     },
   }),
 } satisfies Routes;

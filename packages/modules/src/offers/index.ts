@@ -8,20 +8,20 @@ import {
   planTable,
   priceTable,
 } from './projection.ts';
+import { offerPublicEvents } from './public-events.ts';
 import { type OfferUses, offerRoutes } from './routes.ts';
-import { offerPublisher } from './webhooks.ts';
 
-export type { CreditGrantData } from './credit-grant.ts';
-export { createCreditGrant, endCreditGrant, updateCreditGrant } from './credit-grant-decisions.ts';
-export { createCreditGrantSchema } from './credit-grant-schema.ts';
-export type { EntitlementData } from './entitlement.ts';
 export {
   createEntitlements,
   deleteEntitlement,
   entitlementDraft,
   updateEntitlement,
-} from './entitlement-decisions.ts';
-export { createBulkEntitlementsSchema } from './entitlement-schema.ts';
+} from './entitlement/decisions.ts';
+export type { EntitlementData } from './entitlement/entitlement.ts';
+export { createBulkEntitlementsSchema } from './entitlement/schema.ts';
+export type { CreditGrantData } from './grant/credit-grant.ts';
+export { createCreditGrant, endCreditGrant, updateCreditGrant } from './grant/decisions.ts';
+export { createCreditGrantSchema } from './grant/schema.ts';
 export { hasEnded, willBeInForce } from './limits.ts';
 export {
   addonOf,
@@ -33,16 +33,16 @@ export {
   planOf,
 } from './offer.ts';
 export type { OfferDecision, Owner, OwnerType } from './owner.ts';
-export type { PriceData, PriceRecord } from './price.ts';
-export { chainOf, overlap } from './price-chain.ts';
+export { chainOf, overlap } from './price/chain.ts';
 export {
   createPrices,
   endPrice,
   type PriceDraft,
   priceDraft,
   updatePrice,
-} from './price-decisions.ts';
-export { createPriceSchema } from './price-schema.ts';
+} from './price/decisions.ts';
+export type { PriceData, PriceRecord } from './price/price.ts';
+export { createPriceSchema } from './price/schema.ts';
 export {
   addonTable,
   costsheetTable,
@@ -77,7 +77,7 @@ export const offers = (uses: OfferUses): Module =>
     aggregates: [offer],
     tables: [planTable, addonTable, costsheetTable, priceTable, entitlementTable, creditGrantTable],
     routes: offerRoutes(uses),
-    publishers: [offerPublisher],
+    publicEvents: [offerPublicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

@@ -1,6 +1,6 @@
 import { type Instant, invalidOperation } from '@counterfoil/kernel';
 import type { Offer } from './offer.ts';
-import type { PriceRecord } from './price.ts';
+import type { PriceRecord } from './price/price.ts';
 
 /** Records that one offer holds at most, so that it can be decided on as a whole. */
 export const offerLimits = {

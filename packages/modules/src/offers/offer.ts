@@ -9,29 +9,29 @@ import {
   type Stamped,
   type UniqueValue,
 } from '@counterfoil/kernel';
-import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon.ts';
+import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon/addon.ts';
 import {
   type CostsheetEvent,
   type CostsheetRecord,
   costsheetAfter,
   costsheetEvents,
-} from './costsheet.ts';
-import {
-  type CreditGrantEvent,
-  type CreditGrantRecord,
-  creditGrantAfter,
-  creditGrantEvents,
-} from './credit-grant.ts';
+} from './costsheet/costsheet.ts';
 import {
   type EntitlementEvent,
   type EntitlementRecord,
   entitlementAfter,
   entitlementEvents,
-} from './entitlement.ts';
+} from './entitlement/entitlement.ts';
+import {
+  type CreditGrantEvent,
+  type CreditGrantRecord,
+  creditGrantAfter,
+  creditGrantEvents,
+} from './grant/credit-grant.ts';
 import { willBeInForce } from './limits.ts';
 import { type OwnerType, ownerNames } from './owner.ts';
-import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan.ts';
-import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price.ts';
+import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan/plan.ts';
+import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price/price.ts';
 import { closedRecord, type Kept, recordWith, withRecord } from './records.ts';
 
 const events = {

@@ -5,8 +5,8 @@ import { groupsById } from '../groups/index.ts';
 import { metersById } from '../meters/index.ts';
 import { priceUnitsById } from '../pricing-units/index.ts';
 import { resourcesById } from '../references.ts';
-import type { Entitlement } from './entitlement-schema.ts';
-import type { Price } from './price-schema.ts';
+import type { Entitlement } from './entitlement/schema.ts';
+import type { Price } from './price/schema.ts';
 import { addonTable, entitlementTable, planTable, priceTable } from './projection.ts';
 
 const pageRows = 1000;

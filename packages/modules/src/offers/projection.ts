@@ -1,28 +1,28 @@
 import { type Placed, rows } from '@counterfoil/engine/define';
 import type { Stamped } from '@counterfoil/kernel';
-import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon.ts';
+import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon/addon.ts';
 import {
   type CostsheetEvent,
   type CostsheetRecord,
   costsheetAfter,
   costsheetEvents,
-} from './costsheet.ts';
-import {
-  type CreditGrantEvent,
-  type CreditGrantRecord,
-  creditGrantAfter,
-  creditGrantEvents,
-} from './credit-grant.ts';
+} from './costsheet/costsheet.ts';
 import {
   type EntitlementEvent,
   type EntitlementRecord,
   entitlementAfter,
   entitlementEvents,
-} from './entitlement.ts';
+} from './entitlement/entitlement.ts';
+import {
+  type CreditGrantEvent,
+  type CreditGrantRecord,
+  creditGrantAfter,
+  creditGrantEvents,
+} from './grant/credit-grant.ts';
 import { type OfferEvent, offer } from './offer.ts';
-import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan.ts';
-import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price.ts';
-import type { Price } from './price-schema.ts';
+import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan/plan.ts';
+import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price/price.ts';
+import type { Price } from './price/schema.ts';
 import { closedRecord, type Kept, type TakenAlong } from './records.ts';
 import {
   addonView,

@@ -9,11 +9,11 @@ import {
   withChanges,
   writable,
 } from '@counterfoil/kernel';
-import type { AddonFields } from './addon.ts';
-import type { CostsheetFields } from './costsheet.ts';
+import type { AddonFields } from './addon/addon.ts';
+import type { CostsheetFields } from './costsheet/costsheet.ts';
 import { addonOf, costsheetOf, type Offer, planOf } from './offer.ts';
 import type { OfferDecision } from './owner.ts';
-import type { PlanFields } from './plan.ts';
+import type { PlanFields } from './plan/plan.ts';
 import { publishedIds, type TakenAlong } from './records.ts';
 import type {
   CreateAddon,

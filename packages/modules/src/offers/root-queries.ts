@@ -10,10 +10,10 @@ import {
 import { invalidField, notFound, type RecordStatus } from '@counterfoil/kernel';
 import type { z } from 'zod';
 import { foundById } from '../references.ts';
-import type { CreditGrant } from './credit-grant-schema.ts';
-import type { Entitlement } from './entitlement-schema.ts';
+import type { Entitlement } from './entitlement/schema.ts';
+import type { CreditGrant } from './grant/schema.ts';
 import { groupedByOffer, ownedBy, withEntitlementParts, withPriceParts } from './owned.ts';
-import type { Price } from './price-schema.ts';
+import type { Price } from './price/schema.ts';
 import {
   addonTable,
   costsheetTable,

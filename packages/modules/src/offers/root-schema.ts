@@ -8,9 +8,9 @@ import {
   textSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { creditGrantSchema } from './credit-grant-schema.ts';
-import { entitlementSchema } from './entitlement-schema.ts';
-import { priceSchema } from './price-schema.ts';
+import { entitlementSchema } from './entitlement/schema.ts';
+import { creditGrantSchema } from './grant/schema.ts';
+import { priceSchema } from './price/schema.ts';
 
 const nameSchema = requiredTextSchema(255);
 const lookupKeySchema = requiredTextSchema(255);

@@ -1,11 +1,11 @@
 import type { Routes } from '@counterfoil/engine/define';
 import type { Use } from '../uses.ts';
-import { addonRoutes } from './addon-routes.ts';
-import { costsheetRoutes } from './costsheet-routes.ts';
-import { creditGrantRoutes } from './credit-grant-routes.ts';
-import { entitlementRoutes } from './entitlement-routes.ts';
-import { planRoutes } from './plan-routes.ts';
-import { priceRoutes } from './price-routes.ts';
+import { addonRoutes } from './addon/routes.ts';
+import { costsheetRoutes } from './costsheet/routes.ts';
+import { entitlementRoutes } from './entitlement/routes.ts';
+import { creditGrantRoutes } from './grant/routes.ts';
+import { planRoutes } from './plan/routes.ts';
+import { priceRoutes } from './price/routes.ts';
 
 /** What may keep an offer from going out of use. Slices above this one answer it. */
 export interface OfferUses {

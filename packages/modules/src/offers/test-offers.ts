@@ -9,13 +9,13 @@ import {
   createEntitlements,
   type EntitlementDraft,
   entitlementDraft,
-} from './entitlement-decisions.ts';
-import { createBulkEntitlementsSchema } from './entitlement-schema.ts';
+} from './entitlement/decisions.ts';
+import { createBulkEntitlementsSchema } from './entitlement/schema.ts';
 import { type Offer, type OfferEvent, type OfferState, offer } from './offer.ts';
 import type { Owner } from './owner.ts';
-import { createPrices, type PriceDraft, priceDraft } from './price-decisions.ts';
-import type { UnitSnapshot } from './price-figures.ts';
-import { createPriceSchema } from './price-schema.ts';
+import { createPrices, type PriceDraft, priceDraft } from './price/decisions.ts';
+import type { UnitSnapshot } from './price/figures.ts';
+import { createPriceSchema } from './price/schema.ts';
 import { createPlan } from './root-decisions.ts';
 import { createPlanSchema } from './root-schema.ts';
 

@@ -2,8 +2,8 @@ import { type Module, module } from '@counterfoil/engine/define';
 import type { Use } from '../uses.ts';
 import { priceUnit } from './price-unit.ts';
 import { priceUnitTable } from './projection.ts';
+import { priceUnitPublicEvents } from './public-events.ts';
 import { priceUnitRoutes } from './routes.ts';
-import { priceUnitPublisher } from './webhooks.ts';
 
 export {
   archivePriceUnit,
@@ -35,7 +35,7 @@ export const pricingUnits = ({ inUse }: PricingUnitsOptions): Module =>
     aggregates: [priceUnit],
     tables: [priceUnitTable],
     routes: priceUnitRoutes(inUse),
-    publishers: [priceUnitPublisher],
+    publicEvents: [priceUnitPublicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

@@ -9,11 +9,11 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { priceUnit } from './price-unit.ts';
+import { priceUnitPublicEvents } from './public-events.ts';
 import { priceUnitsById } from './queries.ts';
 import { priceUnitReference } from './reference.ts';
 import { priceUnitRoutes } from './routes.ts';
 import { priceUnitSearchSchema } from './schema.ts';
-import { priceUnitPublisher } from './webhooks.ts';
 
 const test = suite('pricing unit routes');
 
@@ -104,7 +104,7 @@ test('each change is published under its name, with the whole unit', async () =>
   const { id } = await create(credits);
   await update(id, { name: 'Tokens' });
   await remove(id);
-  const seen = await published(context(), priceUnitPublisher, priceUnit, id);
+  const seen = await published(context(), priceUnitPublicEvents, priceUnit, id);
   assert.equal(
     seen.map(({ type, body }) => [type, (body.price_unit as { name: string }).name]),
     [

@@ -1,4 +1,4 @@
-import { entity, listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../message.ts';
@@ -36,7 +36,7 @@ const routes = {
       const { state, revision } = await context.execute(priceUnit, id, () =>
         createPriceUnit(id, body),
       );
-      return entity(priceUnitView(state), revision);
+      return withETag(priceUnitView(state), revision);
     },
   }),
 
@@ -70,7 +70,7 @@ const routes = {
     response: priceUnitSchema,
     handle: async (context, { params: { code } }) => {
       const { resource, revision } = await getPriceUnitByCode(context, code);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -83,7 +83,7 @@ const routes = {
     response: priceUnitSchema,
     handle: async (context, { params: { id } }) => {
       const { resource, revision } = await getPriceUnit(context, id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -100,7 +100,7 @@ const routes = {
       const { state, revision } = await context.execute(priceUnit, id, () =>
         updatePriceUnit(id, body),
       );
-      return entity(priceUnitView(state), revision);
+      return withETag(priceUnitView(state), revision);
     },
   }),
 } satisfies Routes;

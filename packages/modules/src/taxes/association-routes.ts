@@ -1,4 +1,4 @@
-import { entity, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import {
@@ -27,7 +27,7 @@ export const taxAssociationRoutes = {
       const { state, revision } = await context.execute(taxAssociation, id, () =>
         prepareAssociation(context, id, body),
       );
-      return entity(await associationNow(context, state), revision);
+      return withETag(await associationNow(context, state), revision);
     },
   }),
 
@@ -50,7 +50,7 @@ export const taxAssociationRoutes = {
     response: associationSchema,
     handle: async (context, { params: { id } }) => {
       const { resource, revision } = await getAssociation(context, id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -66,7 +66,7 @@ export const taxAssociationRoutes = {
       const { state, revision } = await context.execute(taxAssociation, id, () =>
         updateAssociation(id, body),
       );
-      return entity(await associationNow(context, state), revision);
+      return withETag(await associationNow(context, state), revision);
     },
   }),
 
@@ -82,7 +82,7 @@ export const taxAssociationRoutes = {
       const { state, revision } = await context.execute(taxAssociation, id, () =>
         deleteAssociation(id),
       );
-      return entity(await associationNow(context, state), revision);
+      return withETag(await associationNow(context, state), revision);
     },
   }),
 } satisfies Routes;

@@ -1,10 +1,10 @@
 import { module } from '@counterfoil/engine/define';
 import { taxAssociationRoutes } from './association-routes.ts';
 import { taxAssociationTable, taxRateTable } from './projection.ts';
+import { taxAssociationPublicEvents, taxRatePublicEvents } from './public-events.ts';
 import { taxRateRoutes } from './rate-routes.ts';
 import { taxAssociation } from './tax-association.ts';
 import { taxRate } from './tax-rate.ts';
-import { taxAssociationPublisher, taxRatePublisher } from './webhooks.ts';
 
 export { type Association, associationSchema, type TaxEntity } from './association-schema.ts';
 export { taxAssociationTable, taxRateTable } from './projection.ts';
@@ -32,7 +32,7 @@ export const taxes = module({
   aggregates: [taxRate, taxAssociation],
   tables: [taxRateTable, taxAssociationTable],
   routes: { ...taxRateRoutes, ...taxAssociationRoutes },
-  publishers: [taxRatePublisher, taxAssociationPublisher],
+  publicEvents: [taxRatePublicEvents, taxAssociationPublicEvents],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -1,4 +1,4 @@
-import { entity, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { refuseWhileInUse } from '../uses.ts';
@@ -26,7 +26,7 @@ export const taxRateRoutes = {
     handle: async (context, { body }) => {
       const id = context.newId('taxrate');
       const { state, revision } = await context.execute(taxRate, id, () => createTaxRate(id, body));
-      return entity(taxRateView(state), revision);
+      return withETag(taxRateView(state), revision);
     },
   }),
 
@@ -49,7 +49,7 @@ export const taxRateRoutes = {
     response: taxRateSchema,
     handle: async (context, { params: { id } }) => {
       const { resource, revision } = await getTaxRate(context, id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -64,7 +64,7 @@ export const taxRateRoutes = {
     response: taxRateSchema,
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(taxRate, id, () => updateTaxRate(id, body));
-      return entity(taxRateView(state), revision);
+      return withETag(taxRateView(state), revision);
     },
   }),
 

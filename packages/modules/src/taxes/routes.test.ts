@@ -4,10 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customer, customers } from '../customers/index.ts';
 import { taxAssociationRoutes } from './association-routes.ts';
+import { taxAssociationPublicEvents, taxRatePublicEvents } from './public-events.ts';
 import { taxRateRoutes } from './rate-routes.ts';
 import { taxAssociation } from './tax-association.ts';
 import { taxRate } from './tax-rate.ts';
-import { taxAssociationPublisher, taxRatePublisher } from './webhooks.ts';
 
 const test = suite('tax routes');
 
@@ -185,7 +185,7 @@ test('each change is published under its name, with the whole record', async () 
   await detach(attached.id);
   await updateRate(id, { name: 'Value added tax' });
   await removeRate(id);
-  const ofRate = await published(context(), taxRatePublisher, taxRate, id);
+  const ofRate = await published(context(), taxRatePublicEvents, taxRate, id);
   assert.equal(
     ofRate.map(({ type, body }) => [type, (body.tax_rate as { name: string }).name]),
     [
@@ -194,7 +194,7 @@ test('each change is published under its name, with the whole record', async () 
       ['tax_rate.deleted', 'Value added tax'],
     ],
   );
-  const seen = await published(context(), taxAssociationPublisher, taxAssociation, attached.id);
+  const seen = await published(context(), taxAssociationPublicEvents, taxAssociation, attached.id);
   assert.equal(
     seen.map(({ type, body }) => [type, (body.tax_association as { priority: number }).priority]),
     [

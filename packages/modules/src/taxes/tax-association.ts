@@ -88,7 +88,7 @@ export const taxAssociation = aggregate({
     state?.status === 'published'
       ? [
           {
-            name: 'entity, tax_rate_id, currency',
+            name: 'withETag, tax_rate_id, currency',
             value: [
               state.entity_type,
               state.entity_id,

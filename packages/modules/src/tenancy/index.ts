@@ -33,7 +33,7 @@ export const tenancy = ({ keyMaterial }: TenancyOptions): Module =>
     aggregates: [tenant, environment, user, apiKey],
     tables: [tenantTable, userTable, apiKeyTable],
     routes: tenancyRoutes(keyMaterial),
-    publishers: [],
+    publicEvents: [],
   });
 
 /** The routes with their exact types, for the typed client. */

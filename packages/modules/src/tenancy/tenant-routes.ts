@@ -1,4 +1,4 @@
-import { entity, type Routes, route } from '@counterfoil/engine/define';
+import { type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { getTenant } from './queries.ts';
@@ -18,7 +18,7 @@ export const tenantRoutes = {
     response: tenantSchema,
     handle: async (context, { params }) => {
       const { resource, revision } = await getTenant(context, params.id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -35,7 +35,7 @@ export const tenantRoutes = {
     handle: async (context, { body }) => {
       const id = context.principal.tenantId;
       const { state, revision } = await context.execute(tenant, id, () => updateTenant(id, body));
-      return entity(tenantView(state), revision);
+      return withETag(tenantView(state), revision);
     },
   }),
 } satisfies Routes;

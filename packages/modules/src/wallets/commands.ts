@@ -12,14 +12,14 @@ import {
 } from '@counterfoil/kernel';
 import { customerReference } from '../customers/index.ts';
 import { priceUnitReference } from '../pricing-units/index.ts';
-import type { BulkEntry } from './bulk.ts';
-import type { Bulk } from './bulk-schema.ts';
+import type { BulkEntry } from './bulk/bulk.ts';
+import type { Bulk } from './bulk/schema.ts';
 import { createWallet, loadCredits, type WalletDecision } from './decisions.ts';
-import type { EntryDetails, Load, Quantity } from './entries.ts';
 import type { TransactionReason, WalletType } from './events.ts';
+import type { EntryDetails, Load, Quantity } from './ledger/entries.ts';
 import { type CreateWallet, invoicedReason, type TopUp } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
-import { requestTopUp } from './topup-decisions.ts';
+import { requestTopUp } from './topups/decisions.ts';
 
 /** Where a request's word on a movement ends up in the entry: it refers to the request itself. */
 export const entryDetails = (

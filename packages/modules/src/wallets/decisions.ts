@@ -12,9 +12,9 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { alertEvents } from './alerts.ts';
-import { concluded } from './automatic.ts';
-import { blankWallet, chain } from './chain.ts';
-import { dueEvents } from './due.ts';
+import type { CreatedData, WalletEvent, WalletSettings } from './events.ts';
+import { blankWallet, chain } from './ledger/chain.ts';
+import { dueEvents } from './ledger/due.ts';
 import {
   type Debit,
   debitEvent,
@@ -22,9 +22,9 @@ import {
   failureEvent,
   type Load,
   loadEvents,
-} from './entries.ts';
-import type { CreatedData, WalletEvent, WalletSettings } from './events.ts';
-import { sumOf } from './lots.ts';
+} from './ledger/entries.ts';
+import { sumOf } from './ledger/lots.ts';
+import { concluded } from './topups/automatic.ts';
 import type { Wallet, WalletState } from './wallet.ts';
 
 export type WalletDecision = Decision<WalletState, WalletEvent>;

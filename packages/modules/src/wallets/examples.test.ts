@@ -1,9 +1,11 @@
 import { given } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { balanceAdder } from './audit/time-travel.ts';
 import { loadCredits, settleDue } from './decisions.ts';
 import type { WalletEvent } from './events.ts';
-import { captureHold, holdCredits } from './hold-decisions.ts';
+import { captureHold, holdCredits } from './holds/decisions.ts';
+import { isMovement } from './ledger/transaction.ts';
 import {
   after,
   at,
@@ -18,9 +20,7 @@ import {
   text,
   walletAfter,
 } from './test-wallet.ts';
-import { balanceAdder } from './time-travel.ts';
-import { completeTopUp } from './topup-decisions.ts';
-import { isMovement } from './transaction.ts';
+import { completeTopUp } from './topups/decisions.ts';
 import { balanceOf, breakdownOf, debtOf, wallet } from './wallet.ts';
 
 /** The figures of docs/concepts/wallets.md. Whoever changes one changes the other. */

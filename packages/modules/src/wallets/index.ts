@@ -1,15 +1,15 @@
 import { type DueWork, module, type RequestContext } from '@counterfoil/engine/define';
 import type { CustomerId } from '@counterfoil/kernel';
-import { auditRoutes } from './audit-routes.ts';
+import { auditRoutes } from './audit/routes.ts';
 import { settleDue } from './decisions.ts';
-import { holdRoutes } from './hold-routes.ts';
+import { holdRoutes } from './holds/routes.ts';
 import { walletListRoutes } from './list-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
+import { walletPublicEvents } from './public-events.ts';
 import { walletsOf } from './queries.ts';
 import { walletRoutes } from './routes.ts';
-import { topUpRoutes } from './topup-routes.ts';
+import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
-import { walletPublisher } from './webhooks.ts';
 
 export { wallet } from './wallet.ts';
 
@@ -41,7 +41,7 @@ export const wallets = module({
   aggregates: [wallet],
   tables: [walletTable, transactionTable, holdTable],
   routes: { ...walletRoutes, ...walletListRoutes, ...topUpRoutes, ...holdRoutes, ...auditRoutes },
-  publishers: [walletPublisher],
+  publicEvents: [walletPublicEvents],
   dueWork: [expiry],
 });
 

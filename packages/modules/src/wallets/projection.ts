@@ -1,7 +1,7 @@
 import { documents, rows } from '@counterfoil/engine/define';
-import { type HoldResource, holdAfter, holdIdOf } from './hold-resource.ts';
+import { type HoldResource, holdAfter, holdIdOf } from './holds/resource.ts';
+import { entryAfter, touchedEntries } from './ledger/transaction.ts';
 import type { TransactionResource } from './schema.ts';
-import { entryAfter, touchedEntries } from './transaction.ts';
 import { walletView } from './view.ts';
 import { nextDue, wallet } from './wallet.ts';
 

@@ -16,8 +16,8 @@ import {
   textOf,
   zeroText,
 } from '@counterfoil/kernel';
-import { settledWallet } from './due.ts';
-import { sumOf } from './lots.ts';
+import { settledWallet } from './ledger/due.ts';
+import { sumOf } from './ledger/lots.ts';
 import { transactionTable, walletTable } from './projection.ts';
 import type {
   RealTimeBalance,

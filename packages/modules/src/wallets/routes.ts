@@ -1,8 +1,8 @@
-import { entity, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { bulkResults, moveInBulk } from './bulk.ts';
-import { bulkAnswerSchema, bulkSchema } from './bulk-schema.ts';
+import { bulkResults, moveInBulk } from './bulk/bulk.ts';
+import { bulkAnswerSchema, bulkSchema } from './bulk/schema.ts';
 import { bulkEntries, entryDetails, prepareCreation, topUpDecision } from './commands.ts';
 import {
   changeSettings,
@@ -12,6 +12,7 @@ import {
   unfreezeWallet,
 } from './decisions.ts';
 import type { WalletEvent } from './events.ts';
+import { type EntryEvent, isEntry, transactionOf } from './ledger/transaction.ts';
 import {
   getWallet,
   listTransactions,
@@ -33,7 +34,6 @@ import {
   walletSchema,
 } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
-import { type EntryEvent, isEntry, transactionOf } from './transaction.ts';
 import { walletView } from './view.ts';
 import { type WalletState, wallet } from './wallet.ts';
 
@@ -54,7 +54,10 @@ function movementOf(
     (event): event is Stamped<EntryEvent> => isEntry(event) && isAskedFor(event),
   );
   invariant(movement, `${shown.id}: a movement was answered without its entry`);
-  return entity({ wallet: shown, wallet_transaction: transactionOf(movement, shown.id) }, revision);
+  return withETag(
+    { wallet: shown, wallet_transaction: transactionOf(movement, shown.id) },
+    revision,
+  );
 }
 
 export const walletRoutes = {
@@ -71,7 +74,7 @@ export const walletRoutes = {
       const { state, revision } = await context.execute(wallet, id, () =>
         prepareCreation(context, id, body),
       );
-      return entity(walletView(state), revision);
+      return withETag(walletView(state), revision);
     },
   }),
 
@@ -95,7 +98,7 @@ export const walletRoutes = {
     response: walletSchema,
     handle: async (context, { params }) => {
       const { resource, revision } = await getWallet(context, params.id);
-      return entity(resource, revision);
+      return withETag(resource, revision);
     },
   }),
 
@@ -120,7 +123,7 @@ export const walletRoutes = {
     handle: async (context, { params: { id }, body }) => {
       if (body.alert_settings) assertConsistentAlerts(body.alert_settings);
       const { state, revision } = await context.execute(wallet, id, () => changeSettings(id, body));
-      return entity(walletView(state), revision);
+      return withETag(walletView(state), revision);
     },
   }),
 
@@ -178,7 +181,7 @@ export const walletRoutes = {
       const { state, events, revision } = await context.execute(wallet, id, () =>
         moveInBulk(id, bulkEntries(context, body), body.atomic),
       );
-      return entity({ wallet: walletView(state), results: bulkResults(events, id) }, revision);
+      return withETag({ wallet: walletView(state), results: bulkResults(events, id) }, revision);
     },
   }),
 
@@ -192,7 +195,7 @@ export const walletRoutes = {
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(wallet, id, () => freezeWallet(id));
-      return entity(walletView(state), revision);
+      return withETag(walletView(state), revision);
     },
   }),
 
@@ -205,7 +208,7 @@ export const walletRoutes = {
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(wallet, id, () => unfreezeWallet(id));
-      return entity(walletView(state), revision);
+      return withETag(walletView(state), revision);
     },
   }),
 
@@ -233,7 +236,7 @@ export const walletRoutes = {
       const { state, revision } = await context.execute(wallet, id, () =>
         terminateWallet(id, details),
       );
-      return entity(walletView(state), revision);
+      return withETag(walletView(state), revision);
     },
   }),
 

@@ -3,7 +3,7 @@ import { instantOf, invariant, millisecondsOf } from '@counterfoil/kernel';
 import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
 import { customer, customers } from '../customers/index.ts';
 import { walletRoutes } from './routes.ts';
-import { topUpRoutes } from './topup-routes.ts';
+import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
 /** A world with one wallet of one customer, for tests of routes. It has 100 free credits. */

@@ -2,9 +2,9 @@ import type { DecimalText, Instant, Stamped } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { folded, stampAt } from '@counterfoil/testkit';
 import { createWallet, debitCredits, type WalletDecision } from './decisions.ts';
-import type { Debit, EntryDetails, Load } from './entries.ts';
 import type { CreatedData, TransactionReason, WalletEvent } from './events.ts';
-import type { NewHold } from './hold-decisions.ts';
+import type { NewHold } from './holds/decisions.ts';
+import type { Debit, EntryDetails, Load } from './ledger/entries.ts';
 import { type Wallet, wallet } from './wallet.ts';
 
 /** What the tests of wallets share: one wallet, and its commands with everything else filled in. */

@@ -1,9 +1,9 @@
 import type { RecordStatus } from '@counterfoil/kernel';
 import { invariant, withoutNulls } from '@counterfoil/kernel';
-import { heldCredits } from './holds.ts';
+import { heldCredits } from './holds/holds.ts';
 import type { WalletResource } from './schema.ts';
 import { alertSettingsView, autoTopupView } from './settings.ts';
-import type { AutomaticState } from './topups.ts';
+import type { AutomaticState } from './topups/topups.ts';
 import { balanceOf, breakdownOf, type Wallet, type WalletState } from './wallet.ts';
 
 /** A wallet is never deleted: a closed one stays readable. */

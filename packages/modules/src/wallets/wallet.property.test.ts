@@ -9,7 +9,8 @@ import { stampAt } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type BulkEntry, moveInBulk } from './bulk.ts';
+import { balanceAdder } from './audit/time-travel.ts';
+import { type BulkEntry, moveInBulk } from './bulk/bulk.ts';
 import {
   changeSettings,
   debitCredits,
@@ -20,15 +21,14 @@ import {
   unfreezeWallet,
   type WalletDecision,
 } from './decisions.ts';
-import type { Load } from './entries.ts';
 import type { WalletEvent } from './events.ts';
-import { captureHold, holdCredits, voidHold } from './hold-decisions.ts';
+import { captureHold, holdCredits, voidHold } from './holds/decisions.ts';
+import type { Load } from './ledger/entries.ts';
+import { isMovement } from './ledger/transaction.ts';
 import type { AlertSettings, AutoTopup } from './settings.ts';
 import { type Act, byItself, type Plain, PlainWallet, type Rule } from './test-plain-wallet.ts';
 import { create, details, id } from './test-wallet.ts';
-import { balanceAdder } from './time-travel.ts';
-import { cancelTopUp, completeTopUp, requestTopUp } from './topup-decisions.ts';
-import { isMovement } from './transaction.ts';
+import { cancelTopUp, completeTopUp, requestTopUp } from './topups/decisions.ts';
 import { walletView } from './view.ts';
 import { type Wallet, type WalletState, wallet } from './wallet.ts';
 

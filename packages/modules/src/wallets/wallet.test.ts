@@ -10,6 +10,7 @@ import {
   unfreezeWallet,
 } from './decisions.ts';
 import type { WalletEvent } from './events.ts';
+import { isMovement, type MovementEvent } from './ledger/transaction.ts';
 import {
   after,
   at,
@@ -22,7 +23,6 @@ import {
   text,
   walletAfter,
 } from './test-wallet.ts';
-import { isMovement, type MovementEvent } from './transaction.ts';
 import { balanceOf, breakdownOf, type Wallet, wallet } from './wallet.ts';
 
 const test = suite('wallet');

@@ -24,8 +24,8 @@ import {
   type WalletType,
   walletEvents,
 } from './events.ts';
-import { type Hold, holdFrom, withReturned } from './holds.ts';
-import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './lots.ts';
+import { type Hold, holdFrom, withReturned } from './holds/holds.ts';
+import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './ledger/lots.ts';
 import {
   type AutomaticState,
   afterAutomaticLoad,
@@ -36,7 +36,7 @@ import {
   type PendingTopUp,
   pendingTopUp,
   withoutTopUp,
-} from './topups.ts';
+} from './topups/topups.ts';
 
 export type WalletStatus = 'active' | 'frozen' | 'closed';
 

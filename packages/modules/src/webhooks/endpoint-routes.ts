@@ -1,10 +1,10 @@
 import {
-  entity,
   pageRequest,
   pageSchema,
   type RequestContext,
   route,
   searchFilters,
+  withETag,
 } from '@counterfoil/engine/define';
 import { canonicalJson, invalidField, invalidOperation, notFound } from '@counterfoil/kernel';
 import {
@@ -123,7 +123,7 @@ function change(
 /** Runs a decision on an endpoint and gives the endpoint as it is afterwards. */
 async function decide(context: RequestContext, id: string, decision: () => EndpointDecision) {
   const outcome = await context.execute(webhookEndpoint, possibleId(id), decision);
-  return entity(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);
+  return withETag(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);
 }
 
 const switchRoutes = {
@@ -176,7 +176,7 @@ const readRoutes = {
     handle: async (context, { params: { id } }) => {
       const found = await context.read.find(endpointTable, id);
       if (!found) throw notFound('webhook endpoint', id);
-      return entity(found.resource, found.revision);
+      return withETag(found.resource, found.revision);
     },
   }),
 };
@@ -212,7 +212,7 @@ const writeRoutes = (options: WebhookOptions) => ({
       );
       const endpoint = requireEndpoint(state, id);
       const secret = openSecret(options.sealer, endpoint);
-      return entity({ ...endpointResource(endpoint), ...secret }, revision);
+      return withETag({ ...endpointResource(endpoint), ...secret }, revision);
     },
   }),
   'PUT /webhooks/endpoints/{id}': changeRoute(options),

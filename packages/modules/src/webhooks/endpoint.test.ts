@@ -20,9 +20,9 @@ import {
   rotateSecret,
 } from './endpoint-decisions.ts';
 import { endpointTable } from './projection.ts';
+import { endpointPublicEvents } from './public-events.ts';
 import { endpointResource, endpointSchema } from './schema.ts';
 import { createSealer } from './sealing.ts';
-import { endpointPublisher } from './webhooks.ts';
 
 const test = suite('webhook endpoint');
 
@@ -308,7 +308,7 @@ test('an endpoint of the first version gets the settings that came later', () =>
 test('disabling and giving up are published, the rest is nobody else to know', () => {
   const { state } = after(createEndpoint(fresh), disableEndpoint(id, 'failing'));
   const publish = (event: EndpointEvent) =>
-    endpointPublisher.publish({
+    endpointPublicEvents.publish({
       event: { ...event, stamp: stamp(later) },
       before: state,
       after: state,

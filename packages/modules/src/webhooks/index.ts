@@ -3,9 +3,9 @@ import { webhookEndpoint } from './endpoint.ts';
 import { webhookMigrations } from './migrations.ts';
 import type { WebhookOptions } from './options.ts';
 import { endpointTable, taskTable } from './projection.ts';
+import { endpointPublicEvents } from './public-events.ts';
 import { webhookRoutes } from './routes.ts';
 import { webhookTask } from './task.ts';
-import { endpointPublisher } from './webhooks.ts';
 
 export {
   type Endpoint,
@@ -62,7 +62,7 @@ export const webhooks = (options: WebhookOptions) =>
     aggregates: [webhookEndpoint, webhookTask],
     tables: [endpointTable, taskTable],
     routes: webhookRoutes(options),
-    publishers: [endpointPublisher],
+    publicEvents: [endpointPublicEvents],
     migrations: webhookMigrations,
   });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Entity, type RequestContext } from '@counterfoil/engine/define';
+import { type RequestContext, WithETag } from '@counterfoil/engine/define';
 import { type AnyAggregate, instantOf, Problem, randomId } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -78,7 +78,7 @@ async function call(
   const parsed = 'body' in route && route.body ? route.body.parse(body) : undefined;
   const input = { params: { id, endpoint_id: id }, query: { limit: 50, offset: 0 }, body: parsed };
   const answer = await route.handle(context, input as never);
-  const plain = answer instanceof Entity ? answer.body : answer;
+  const plain = answer instanceof WithETag ? answer.body : answer;
   if (route.response && plain) assert.ok(route.response.safeParse(plain).success, key);
   return (plain ?? {}) as Record<string, unknown>;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { entity, route } from '@counterfoil/engine/define';
+import { route, withETag } from '@counterfoil/engine/define';
 import { invalidField } from '@counterfoil/kernel';
 import {
   type Endpoint,
@@ -84,7 +84,7 @@ export const secretRoutes = (options: WebhookOptions) => ({
       const { state, revision } = await context.execute(webhookEndpoint, possibleId(id), async () =>
         rotation(options, await loadEndpoint(context, id), body),
       );
-      return entity(openSecret(options.sealer, requireEndpoint(state, id)), revision);
+      return withETag(openSecret(options.sealer, requireEndpoint(state, id)), revision);
     },
   }),
 });

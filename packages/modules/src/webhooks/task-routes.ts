@@ -1,5 +1,4 @@
 import {
-  entity,
   type Page,
   pageRequest,
   pageSchema,
@@ -7,6 +6,7 @@ import {
   route,
   searchFilters,
   where,
+  withETag,
 } from '@counterfoil/engine/define';
 import { invalidField, invalidOperation, isId, notFound } from '@counterfoil/kernel';
 import { taskProgress } from './delivery-queries.ts';
@@ -49,7 +49,7 @@ async function ask(
     }
     return requestTask(id, endpointId, await work());
   });
-  return entity(taskResource(requestedTask(requireTask(state, id)), noProgress), revision);
+  return withETag(taskResource(requestedTask(requireTask(state, id)), noProgress), revision);
 }
 
 async function withProgress(
@@ -162,7 +162,10 @@ const followingRoutes = (options: WebhookOptions) => ({
         cancelTask(id),
       );
       const progressOf = await taskProgress(options.reads, context, [id]);
-      return entity(taskResource(requestedTask(requireTask(state, id)), progressOf(id)), revision);
+      return withETag(
+        taskResource(requestedTask(requireTask(state, id)), progressOf(id)),
+        revision,
+      );
     },
   }),
 });

@@ -1,4 +1,4 @@
-import type { Publisher, RequestContext } from '@counterfoil/engine/define';
+import type { PublicEvents, RequestContext } from '@counterfoil/engine/define';
 import { aggregate } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,12 +15,12 @@ const counter = aggregate({
   evolve: (state: number, event) => state + event.data.by,
 });
 
-const counterPublisher = {
+const counterPublicEvents = {
   aggregate: counter,
   publish: ({ before, after }: { before: number; after: number }) => [
     { type: 'counter.counted', resourceId: 'counter_1', body: { counter: { before, after } } },
   ],
-} as unknown as Publisher;
+} as unknown as PublicEvents;
 
 /** A context whose log has one stream of steps, each by one more than the last. */
 const context = {
@@ -32,7 +32,7 @@ const context = {
   },
 } as unknown as RequestContext;
 
-const bodyOf = wholeBodyFrom([counterPublisher]);
+const bodyOf = wholeBodyFrom([counterPublicEvents]);
 const origin = {
   stream: 'counter-env_1.counter_1',
   revision: 2,

@@ -1,4 +1,4 @@
-import type { Publisher, RequestContext } from '@counterfoil/engine/define';
+import type { PublicEvents, RequestContext } from '@counterfoil/engine/define';
 import type { MessageOrigin } from './options.ts';
 
 /** The name of a stream: `<aggregate>-<environment or tenant>.<id>`. */
@@ -9,10 +9,10 @@ const streamShape = /^([a-z0-9_]+)-[^.]+\.(.+)$/;
  * and publishes that event again. Null when nobody publishes such a message any more.
  */
 export const wholeBodyFrom =
-  (publishers: readonly Publisher[]) =>
+  (publicEvents: readonly PublicEvents[]) =>
   async (context: RequestContext, origin: MessageOrigin): Promise<unknown> => {
     const [, category, id = ''] = streamShape.exec(origin.stream) ?? [];
-    const publisher = publishers.find(({ aggregate }) => aggregate.name === category);
+    const publisher = publicEvents.find(({ aggregate }) => aggregate.name === category);
     if (!publisher) return null;
     const { aggregate, publish } = publisher;
     let before = aggregate.initial;

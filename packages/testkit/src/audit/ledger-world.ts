@@ -12,8 +12,8 @@ import {
 } from '@counterfoil/kernel';
 import { type Checkpoint, customer, ledgerCheckpoint, takeCheckpoint } from '@counterfoil/modules';
 import { createWallet, type WalletDecision } from '../../../modules/src/wallets/decisions.ts';
-import type { EntryDetails, Load } from '../../../modules/src/wallets/entries.ts';
 import type { CreatedData, TransactionReason } from '../../../modules/src/wallets/events.ts';
+import type { EntryDetails, Load } from '../../../modules/src/wallets/ledger/entries.ts';
 import { wallet } from '../../../modules/src/wallets/wallet.ts';
 import { MemoryStore } from '../memory-store.ts';
 

@@ -8,12 +8,12 @@ import {
   settleDue,
   terminateWallet,
 } from '../../../modules/src/wallets/decisions.ts';
-import { holdCredits } from '../../../modules/src/wallets/hold-decisions.ts';
+import { holdCredits } from '../../../modules/src/wallets/holds/decisions.ts';
 import {
   cancelTopUp,
   completeTopUp,
   requestTopUp,
-} from '../../../modules/src/wallets/topup-decisions.ts';
+} from '../../../modules/src/wallets/topups/decisions.ts';
 import { creation, details, ledgerWorld, load, second, text } from './ledger-world.ts';
 import { rechained } from './tampering.ts';
 

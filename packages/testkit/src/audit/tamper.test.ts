@@ -9,7 +9,7 @@ import {
   settleDue,
   unfreezeWallet,
 } from '../../../modules/src/wallets/decisions.ts';
-import { captureHold, holdCredits } from '../../../modules/src/wallets/hold-decisions.ts';
+import { captureHold, holdCredits } from '../../../modules/src/wallets/holds/decisions.ts';
 import {
   creation,
   details,

@@ -3,7 +3,7 @@ import type { HoldId, TransactionId } from '@counterfoil/kernel';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { moveInBulk } from '../../../modules/src/wallets/bulk.ts';
+import { moveInBulk } from '../../../modules/src/wallets/bulk/bulk.ts';
 import {
   changeSettings,
   debitCredits,
@@ -14,12 +14,16 @@ import {
   unfreezeWallet,
   type WalletDecision,
 } from '../../../modules/src/wallets/decisions.ts';
-import { captureHold, holdCredits, voidHold } from '../../../modules/src/wallets/hold-decisions.ts';
+import {
+  captureHold,
+  holdCredits,
+  voidHold,
+} from '../../../modules/src/wallets/holds/decisions.ts';
 import {
   cancelTopUp,
   completeTopUp,
   requestTopUp,
-} from '../../../modules/src/wallets/topup-decisions.ts';
+} from '../../../modules/src/wallets/topups/decisions.ts';
 import { type Wallet, wallet } from '../../../modules/src/wallets/wallet.ts';
 import {
   creation,

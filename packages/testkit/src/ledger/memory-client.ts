@@ -5,7 +5,7 @@ import {
   type StreamsOptions,
   systemContext,
 } from '@counterfoil/engine';
-import { type AnyRoute, Entity, type Principal } from '@counterfoil/engine/define';
+import { type AnyRoute, type Principal, WithETag } from '@counterfoil/engine/define';
 import {
   type EnvironmentId,
   instantOf,
@@ -136,7 +136,7 @@ async function answered(
   try {
     const query = route.query?.parse(given);
     const result: unknown = await route.handle(runner.context, { params, query, body: body?.data });
-    const plain = result instanceof Entity ? result.body : result;
+    const plain = result instanceof WithETag ? result.body : result;
     route.response?.parse(plain);
     return {
       status: route.status,

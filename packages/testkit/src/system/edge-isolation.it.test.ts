@@ -1,9 +1,9 @@
 import { connect, type NatsConnection } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { credentialsText, encodeClaims } from '../../../engine/src/edge/edge-claims.ts';
-import { edgeKeys } from '../../../engine/src/edge/edge-keys.ts';
-import { nkeyFrom } from '../../../engine/src/edge/nkey.ts';
+import { credentialsText, encodeClaims } from '../../../engine/src/gateway/edge-claims.ts';
+import { edgeKeys } from '../../../engine/src/gateway/edge-keys.ts';
+import { nkeyFrom } from '../../../engine/src/gateway/nkey.ts';
 import { secretsFrom } from '../../../modules/src/secrets.ts';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';

@@ -93,7 +93,7 @@ async function internalError(): Promise<Answer> {
         name: 'broken',
         aggregates: [],
         tables: [],
-        publishers: [],
+        publicEvents: [],
         routes: {
           'GET /broken': route({
             summary: 'Fails',

@@ -157,7 +157,9 @@ const sorted = (wallets: object = {}) =>
 test('every type that slices publish has its schema, and bodies are of that form', async () => {
   const tenant = await stack.tenant('feed-one');
   const { items } = await tenant.ok('GET', '/event-types');
-  const types = eventTypesOf(modules({ secrets: null }).flatMap(({ publishers }) => publishers));
+  const types = eventTypesOf(
+    modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents),
+  );
   assert.is(items.length, types.size);
   for (const { event_type, data } of (await tenant.ok('GET', '/events')).items) {
     const type = types.get(event_type);

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AnyAggregate,
+  BrokenInvariant,
+  millisecondsOf,
+  Problem,
+  type UniqueValue,
+} from '@counterfoil/kernel';
+import type { Cause, Command, RawEvent, StreamPlace } from '../decide/command.ts';
+import { streamName } from '../log/stream-name.ts';
+import { claimRevoked } from '../stream-cache/stream-state.ts';
+import type { ClaimedChange, Claims, ReservationLease } from './lease.ts';
+import { ReferenceClaims, type ReferenceClaimsOptions } from './reference-claims.ts';
+import { type Holder, type ReservationState, reservationPlace } from './reservation.ts';
+
+/** How long a claim of another process may lie before it counts as left behind. */
+const claimLeaseMilliseconds = 5_000;
+const pollMilliseconds = 50;
+/** Bounds the wait for others: lease, plus some rounds of revoking and losing the race. */
+const triesMaximum = 200;
+
+export interface ClaimsOptions extends ReferenceClaimsOptions {
+  readonly now: () => number;
+  readonly onLeftBehind?: (place: StreamPlace, error: unknown) => void;
+}
+
+/**
+ * Unique values across streams, without a lock and without asking a read model.
+ *
+ * A value is claimed in the reservation stream that its name leads to, before the owner's event
+ * is appended. The claim alone means nothing: the value is held when the state of the owner's
+ * own stream says so (`aggregate.unique`), so the owner's event is the one commit point. A
+ * claim without it was left by a process that died or is still at work. Whoever needs the
+ * value then waits a little, and after that revokes the claim in the owner's stream. That
+ * moves the stream on, so an append that is still under way there fails and has to
+ * claim anew: two owners of one value cannot come about.
+ */
+export class ReservationClaims implements Claims {
+  readonly #options: ClaimsOptions;
+  readonly #references: ReferenceClaims;
+  /** Claims of this process whose command has not come to its end. */
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+    this.#references = new ReferenceClaims(options);
+  }
+
+  #placeOfOwner(scope: string, holder: Holder): StreamPlace {
+    const { category, id } = holder.owner;
+    const aggregate = this.#options.aggregateOf(category);
+    if (!aggregate) throw new BrokenInvariant(`a value is claimed by unknown category ${category}`);
+    return { aggregate, name: streamName({ category, scope, id }), scope, id };
+  }
+
+  /** Whether the owner's own stream says that it holds the value: the only thing that counts. */
+  async #holds(owner: StreamPlace, value: Pick<UniqueValue, 'name' | 'value'>): Promise<boolean> {
+    const { state } = await this.#options.writerOf<unknown>(owner).current();
+    const held = owner.aggregate.unique?.(state) ?? [];
+    return held.some((other) => other.name === value.name && other.value === value.value);
+  }
+
+  async #revoke(owner: StreamPlace, holder: Holder, cause: Cause): Promise<void> {
+    const revocation: RawEvent = { type: claimRevoked, data: { claim_id: holder.claimId } };
+    await this.#options
+      .writerOf<unknown>(owner)
+      .run({ ...bare(cause), decide: () => [revocation] });
+  }
+
+  /** Claims one value under an id. `covered`: the owner holds it already. */
+  async #claimOne(
+    owner: StreamPlace,
+    value: UniqueValue,
+    claimId: string,
+    cause: Cause,
+  ): Promise<'claimed' | 'replaced_own' | 'covered'> {
+    const place = reservationPlace(owner.aggregate.name, owner.scope, value);
+    const writer = this.#options.writerOf<ReservationState>(place);
+    let found: Finding = { kind: 'wait' };
+    for (let attempt = 0; attempt < triesMaximum; attempt += 1) {
+      const replaceable = found.kind === 'replaceable' ? found : null;
+      const { state } = await writer.run({
+        ...bare(cause),
+        decide: ({ holder }) =>
+          holder === null || holder.claimId === replaceable?.claimId
+            ? [claimedEvent(claimId, value, owner)]
+            : [],
+      });
+      if (state.holder === null) throw new BrokenInvariant(`${place.name} lost a claim`);
+      if (state.holder.claimId === claimId) return replaceable?.isOwn ? 'replaced_own' : 'claimed';
+      found = await this.#lookInto(owner, value, state.holder, cause);
+      if (found.kind === 'covered') return 'covered';
+    }
+    throw new Problem('service_unavailable', 'Others are claiming the same value. Retry shortly.', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /** Looks into a claim that is in the way. Throws `already_exists` when another's is good. */
+  async #lookInto(
+    owner: StreamPlace,
+    value: UniqueValue,
+    holder: Holder,
+    cause: Cause,
+  ): Promise<Finding> {
+    const { claimId } = holder;
+    const working = this.#underWay.get(claimId);
+    if (working) {
+      await working;
+      return { kind: 'wait' };
+    }
+    const other = this.#placeOfOwner(owner.scope, holder);
+    const isOwn = other.name === owner.name;
+    if (await this.#holds(other, value)) {
+      if (isOwn) return { kind: 'covered' };
+      throw taken(value);
+    }
+    if (isOwn) return { kind: 'replaceable', claimId, isOwn };
+    if (this.#options.now() - millisecondsOf(holder.since) < claimLeaseMilliseconds) {
+      await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
+      return { kind: 'wait' };
+    }
+    await this.#revoke(other, holder, cause);
+    if (await this.#holds(other, value)) throw taken(value);
+    return { kind: 'replaceable', claimId, isOwn };
+  }
+
+  /** Frees a value if it is still held by this very claim. */
+  async #free(owner: StreamPlace, held: HeldClaim, cause: Cause): Promise<void> {
+    const place = reservationPlace(owner.aggregate.name, owner.scope, held.value);
+    try {
+      await this.#options.writerOf<ReservationState>(place).run({
+        ...bare(cause),
+        decide: ({ holder }) =>
+          holder?.claimId === held.claimId
+            ? [{ type: 'ValueReleased', data: { claim_id: held.claimId } }]
+            : [],
+      });
+    } catch (error) {
+      // Nothing is lost: the next claimant finds that the owner does not hold the value.
+      this.#options.onLeftBehind?.(place, error);
+    }
+  }
+
+  /** The claims under which the owner holds values. They do not change while it holds them. */
+  async #claimsOf(
+    owner: StreamPlace,
+    values: readonly UniqueValue[],
+  ): Promise<readonly HeldClaim[]> {
+    const held = values.map(async (value) => {
+      const place = reservationPlace(owner.aggregate.name, owner.scope, value);
+      const { state } = await this.#options.writerOf<ReservationState>(place).current();
+      return state.holder ? [{ value, claimId: state.holder.claimId }] : [];
+    });
+    return (await Promise.all(held)).flat();
+  }
+
+  async acquire(
+    owner: StreamPlace,
+    change: ClaimedChange,
+    { cause }: Command<never>,
+  ): Promise<ReservationLease> {
+    const { promise, resolve } = signal();
+    const claimed = inOrder(change.added).map((value) => ({ value, claimId: randomUUID() }));
+    const returnable: HeldClaim[] = [];
+    const finish = () => {
+      resolve();
+      for (const { claimId } of claimed) this.#underWay.delete(claimId);
+    };
+    const freeAll = async (held: readonly HeldClaim[]) => {
+      await Promise.all(held.map((claim) => this.#free(owner, claim, cause)));
+    };
+    try {
+      const dropped = await this.#claimsOf(owner, change.dropped);
+      for (const claim of claimed) {
+        this.#underWay.set(claim.claimId, promise);
+        const result = await this.#claimOne(owner, claim.value, claim.claimId, cause);
+        // A claim that took the place of one of our own may be what another command of this
+        // record counts on, so only the owner's state may end it.
+        if (result === 'claimed') returnable.push(claim);
+      }
+      // After the values: a claim on a record is never given back, so who is refused must leave none.
+      const referring = await this.#references.claim(owner, change.references, cause);
+      if (change.isRemoval) await this.#references.clear(owner, change, cause);
+      let settled = false;
+      return {
+        ...change,
+        decidedAt: change.revision,
+        claimIds: [...claimed.map(({ claimId }) => claimId), ...referring],
+        async settle(outcome) {
+          if (settled) return;
+          settled = true;
+          if (outcome === 'committed') await freeAll(dropped);
+          if (outcome === 'failed') await freeAll(returnable);
+          finish();
+        },
+      };
+    } catch (error) {
+      await freeAll(returnable);
+      finish();
+      throw error;
+    }
+  }
+
+  async holderOf(
+    aggregate: AnyAggregate,
+    scope: string,
+    value: Pick<UniqueValue, 'name' | 'value'>,
+  ): Promise<string | null> {
+    const place = reservationPlace(aggregate.name, scope, value);
+    const { state } = await this.#options.writerOf<ReservationState>(place).current();
+    if (!state.holder) return null;
+    const owner = this.#placeOfOwner(scope, state.holder);
+    return (await this.#holds(owner, value)) ? owner.id : null;
+  }
+}
+
+type Finding =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'covered' }
+  | { readonly kind: 'replaceable'; readonly claimId: string; readonly isOwn: boolean };
+
+interface HeldClaim {
+  readonly value: UniqueValue;
+  readonly claimId: string;
+}
+
+/** One order for everybody, so that two commands that want the same two values cannot lock up. */
+const inOrder = (values: readonly UniqueValue[]): UniqueValue[] =>
+  [...values].sort((a, b) => (`${a.name}\n${a.value}` < `${b.name}\n${b.value}` ? -1 : 1));
+
+const bare = (cause: Cause) => ({ cause, mark: null, expectedRevision: null });
+
+const claimedEvent = (claimId: string, value: UniqueValue, owner: StreamPlace): RawEvent => ({
+  type: 'ValueClaimed',
+  data: {
+    claim_id: claimId,
+    name: value.name,
+    value: value.value,
+    owner: { category: owner.aggregate.name, id: owner.id },
+  },
+});
+
+const taken = (value: UniqueValue): Problem =>
+  new Problem('already_exists', value.problem, { details: { field: value.name } });
+
+function signal(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

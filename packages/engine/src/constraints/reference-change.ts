@@ -1,0 +1,70 @@
+import type { AnyAggregate, Instant, Reference } from '@counterfoil/kernel';
+import type { StreamState } from '../stream-cache/stream-state.ts';
+
+/** What a decision changes in what its record hangs on, and in what may hang on it. */
+export interface ReferenceChange {
+  /** Records that it did not hang on before. */
+  readonly references: readonly Reference[];
+  /** Whether nothing may hang on the record itself any more. */
+  readonly isRemoval: boolean;
+}
+
+const nothing: readonly Reference[] = [];
+
+const keyOf = ({ category, id }: Reference): string => `${category}\n${id}`;
+
+/** Whether all of the second list are in the first. */
+const namesAll = (references: readonly Reference[], others: readonly Reference[]): boolean => {
+  if (others.length === 0) return true;
+  const known = new Set(references.map(keyOf));
+  return others.every((other) => known.has(keyOf(other)));
+};
+
+/** What one state of a record refers to and the other does not, each record once. */
+function addedReferences(
+  { refersTo }: AnyAggregate,
+  before: unknown,
+  after: unknown,
+  at: Instant,
+): readonly Reference[] {
+  const has: readonly Reference[] = refersTo?.(after, at) ?? nothing;
+  if (has.length === 0) return nothing;
+  const known = new Set((refersTo?.(before, at) ?? nothing).map(keyOf));
+  return has.filter((reference) => {
+    const isNew = !known.has(keyOf(reference));
+    known.add(keyOf(reference));
+    return isNew;
+  });
+}
+
+/** What a decision changes in the references from and to its record. */
+export const referenceChange = (
+  aggregate: AnyAggregate,
+  before: unknown,
+  after: unknown,
+  at: Instant,
+): ReferenceChange => ({
+  references: addedReferences(aggregate, before, after, at),
+  isRemoval: aggregate.isRemoved?.(after) === true && !aggregate.isRemoved(before),
+});
+
+interface Claimed extends ReferenceChange {
+  readonly claimIds: readonly string[];
+  /** Revision on which the change was decided. */
+  readonly decidedAt: number;
+}
+
+/**
+ * Whether what a record is about to refer to has been claimed. It goes out of use only on the revision
+ * up to which all claims on it were looked into.
+ */
+export function isReferenceCovered(
+  ticket: Claimed | null,
+  { references, isRemoval }: ReferenceChange,
+  { revokedClaims, head }: StreamState<unknown>,
+): boolean {
+  if (references.length === 0 && !isRemoval) return true;
+  if (!ticket || ticket.claimIds.some((id) => revokedClaims.has(id))) return false;
+  if (isRemoval && !(ticket.isRemoval && ticket.decidedAt === head.revision)) return false;
+  return namesAll(ticket.references, references);
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AnyAggregate,
+  BrokenInvariant,
+  type Instant,
+  Problem,
+  type Reference,
+} from '@counterfoil/kernel';
+import type { Cause, RawEvent, StreamPlace, Writer } from '../decide/command.ts';
+import { streamName } from '../log/stream-name.ts';
+import type { EventStore } from '../log/types.ts';
+import { claimRevoked, referenceClaimed } from '../stream-cache/stream-state.ts';
+
+export interface ReferenceClaimsOptions {
+  readonly store: Pick<EventStore, 'readStream'>;
+  readonly writerOf: <State>(place: StreamPlace) => Writer<State>;
+  readonly aggregateOf: (category: string) => AnyAggregate | undefined;
+}
+
+interface Claim {
+  readonly claim_id: string;
+  readonly owner: { readonly category: string; readonly id: string };
+}
+
+const examinedAtOnce = 16;
+/** So that they fit into one append. */
+const revokedAtOnce = 500;
+
+/**
+ * References across streams, without a lock: nothing ever hangs on a record that has gone out of use.
+ *
+ * Before an owner's event that makes it hang on a record, the owner's claim is appended to the stream
+ * of that record, in one decision with the question whether it may still be referred to. A decision that
+ * takes the record out of use looks at all claims that its stream has up to the revision that it is made
+ * on. An owner that hangs on the record keeps it in use. One that does not (yet) has its claim revoked in
+ * its own stream, which moves that on: what is under way there fails and has to claim anew. So
+ * whoever comes second finds what the first has done.
+ */
+export class ReferenceClaims {
+  readonly #options: ReferenceClaimsOptions;
+
+  constructor(options: ReferenceClaimsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Claims that an owner is about to refer to records; the ids of the claims. They need not be given
+   * back: a claim means nothing where the owner does not refer to the record.
+   *
+   * @throws a Problem when one of the records is there no more: `not_found` or `invalid_operation`
+   */
+  claim(
+    owner: StreamPlace,
+    references: readonly Reference[],
+    cause: Cause,
+  ): Promise<readonly string[]> {
+    return Promise.all(
+      references.map(async (reference) => {
+        const claimId = randomUUID();
+        const claimed: RawEvent = {
+          type: referenceClaimed,
+          data: { claim_id: claimId, owner: { category: owner.aggregate.name, id: owner.id } },
+        };
+        const place = this.#placeOf(owner.scope, reference);
+        await this.#options.writerOf<unknown>(place).run({
+          ...bare(cause),
+          decide: (state) => {
+            if (!place.aggregate.isReferable?.(state)) throw outOfUse(reference);
+            return [claimed];
+          },
+        });
+        return claimId;
+      }),
+    );
+  }
+
+  /**
+   * Sees to it that nothing hangs on a record and that nothing under way will, as far as the claims up to
+   * a revision of its stream tell.
+   *
+   * @throws a Problem `invalid_operation` that names a record which hangs on it
+   */
+  async clear(
+    record: StreamPlace,
+    { revision, at }: { readonly revision: number; readonly at: Instant },
+    cause: Cause,
+  ): Promise<void> {
+    const owners = await this.#ownersOf(record, revision);
+    for (let start = 0; start < owners.length; start += examinedAtOnce) {
+      const some = owners.slice(start, start + examinedAtOnce);
+      await Promise.all(some.map((claims) => this.#examine(record, claims, at, cause)));
+    }
+  }
+
+  /** The claims in a stream by owner, those first that came last: they are the likeliest to hang on it. */
+  async #ownersOf(record: StreamPlace, upTo: number): Promise<readonly (readonly Claim[])[]> {
+    const owners = new Map<string, Claim[]>();
+    for await (const { type, data, revision } of this.#options.store.readStream(record.name)) {
+      if (revision > upTo) break;
+      if (type !== referenceClaimed) continue;
+      const claim = data as Claim;
+      const key = `${claim.owner.category}\n${claim.owner.id}`;
+      const known = owners.get(key) ?? [];
+      owners.delete(key);
+      owners.set(key, [...known, claim]);
+    }
+    return [...owners.values()].reverse();
+  }
+
+  async #examine(
+    record: StreamPlace,
+    claims: readonly Claim[],
+    at: Instant,
+    cause: Cause,
+  ): Promise<void> {
+    const [first] = claims;
+    if (!first) return;
+    const owner = this.#placeOf(record.scope, first.owner);
+    const writer = this.#options.writerOf<unknown>(owner);
+    const { state, revokedClaims } = await writer.current();
+    refuseWhenReferred(record, owner, state, at);
+    const open = claims.filter(({ claim_id }) => !revokedClaims.has(claim_id));
+    if (open.length === 0) return;
+    const revocations = open.map(({ claim_id }) => ({ type: claimRevoked, data: { claim_id } }));
+    for (let start = 0; start < revocations.length; start += revokedAtOnce) {
+      const some = revocations.slice(start, start + revokedAtOnce);
+      const revoked = await writer.run({ ...bare(cause), decide: () => some });
+      refuseWhenReferred(record, owner, revoked.state, at);
+    }
+  }
+
+  #placeOf(scope: string, { category, id }: Pick<Reference, 'category' | 'id'>): StreamPlace {
+    const aggregate = this.#options.aggregateOf(category);
+    if (!aggregate) throw new BrokenInvariant(`a record refers to unknown category ${category}`);
+    return { aggregate, name: streamName({ category, scope, id }), scope, id };
+  }
+}
+
+function refuseWhenReferred(
+  record: StreamPlace,
+  owner: StreamPlace,
+  state: unknown,
+  at: Instant,
+): void {
+  const references: readonly Reference[] = owner.aggregate.refersTo?.(state, at) ?? [];
+  const own = references.find(
+    ({ category, id }) => category === record.aggregate.name && id === record.id,
+  );
+  if (!own) return;
+  const message = `The ${own.what} ${record.id} is still used by ${owner.id}. End that first.`;
+  throw new Problem('invalid_operation', message);
+}
+
+const outOfUse = ({ what, id }: Reference): Problem =>
+  new Problem('invalid_operation', `The ${what} ${id} is out of use: nothing new can refer to it.`);
+
+const bare = (cause: Cause) => ({ cause, mark: null, expectedRevision: null });

@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
+import { LRUCache } from 'lru-cache';
+import { type Connection, connect, schemaName } from '../database/database.ts';
+import type { Streams } from '../decide/streams.ts';
+import { systemContext } from '../decide/system-context.ts';
+import type { DueWork } from '../define/due-work.ts';
+import type { Position } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import type { ProjectedPosition } from '../projection/projected-position.ts';
+
+/** Rows taken at once, commands under way at once, and rows that may be waiting after a failure. */
+const limits = { rows: 500, concurrency: 32, failed: 10_000 } as const;
+const defaultTickMilliseconds = 500;
+/** How long one round waits until the read model shows what it did. */
+const settleMilliseconds = 10_000;
+/** A row whose work failed is tried again after this. */
+const retryMilliseconds = 30_000;
+
+export interface DueWorkOptions {
+  readonly database: string;
+  readonly streams: Streams;
+  readonly work: readonly DueWork[];
+  readonly projected: ProjectedPosition;
+  /** Whether this process is the one that works; others stand by. */
+  readonly isActive: () => boolean;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  readonly now?: () => number;
+  readonly tickMilliseconds?: number;
+}
+
+export interface DueWorkLoop {
+  stop(): Promise<void>;
+}
+
+interface DueRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly environment_id: string | null;
+}
+
+/**
+ * Looks again and again for rows whose time has come and runs their work. Running twice changes
+ * nothing, so neither a crash nor a second process needs care: what is left is found again.
+ */
+export function startDueWork(options: DueWorkOptions): DueWorkLoop {
+  const stopping = new AbortController();
+  const failed = new LRUCache<string, true>({ max: limits.failed, ttl: retryMilliseconds });
+  const done = options.metrics?.counter({
+    name: 'counterfoil_due_work_total',
+    help: 'Work that became due and was done, by kind and outcome',
+    labels: ['work', 'outcome'],
+  });
+
+  const failedOf = ({ name }: DueWork): readonly string[] =>
+    [...failed.keys()]
+      .filter((key) => key.startsWith(`${name} `))
+      .map((key) => key.slice(name.length + 1));
+
+  const runOne = async (work: DueWork, row: DueRow): Promise<Position> => {
+    let position: Position = 0n;
+    const scope = {
+      tenantId: row.tenant_id as TenantId,
+      environmentId: (row.environment_id ?? row.tenant_id) as EnvironmentId,
+      correlationId: `due ${work.name}`,
+    };
+    const context = systemContext(options.streams, scope, (written) => {
+      position = written;
+    });
+    try {
+      await work.run(context, row.id);
+      done?.inc({ work: work.name, outcome: 'done' });
+    } catch (error) {
+      failed.set(`${work.name} ${row.id}`, true);
+      done?.inc({ work: work.name, outcome: 'failed' });
+      options.log.error({ err: error, work: work.name, id: row.id }, 'due work failed');
+    }
+    return position;
+  };
+
+  /** One round over all kinds of work. Gives whether there may be more at once. */
+  const round = async (connection: Connection): Promise<boolean> => {
+    let hasMore = false;
+    let furthest: Position = 0n;
+    for (const work of options.work) {
+      const rows = await dueRows(connection, work, (options.now ?? Date.now)(), failedOf(work));
+      hasMore ||= rows.length === limits.rows;
+      for (let start = 0; start < rows.length; start += limits.concurrency) {
+        const group = rows.slice(start, start + limits.concurrency);
+        for (const position of await Promise.all(group.map((row) => runOne(work, row)))) {
+          if (position > furthest) furthest = position;
+        }
+        if (stopping.signal.aborted) return false;
+      }
+    }
+    // Rows that the read model does not show as done yet would only be looked at in vain.
+    await options.projected.waitFor(furthest, settleMilliseconds, stopping.signal);
+    // A full round that changed nothing looked at rows that the read model still shows as due.
+    return hasMore && furthest > 0n;
+  };
+
+  const running = keepRounds(options, round, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function keepRounds(
+  options: DueWorkOptions,
+  round: (connection: Connection) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<void> {
+  let connection: Connection | null = null;
+  while (!signal.aborted) {
+    let hasMore = false;
+    try {
+      if (options.isActive()) {
+        connection ??= await connect(options.database, { application: 'counterfoil due work' });
+        hasMore = await round(connection);
+      }
+    } catch (error) {
+      options.log.warn({ err: error }, 'due work waits');
+      await connection?.close();
+      connection = null;
+    }
+    if (!hasMore) {
+      const tick = options.tickMilliseconds ?? defaultTickMilliseconds;
+      await pause(tick, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  await connection?.close();
+}
+
+/** Rows that are due, without those that have just failed: many of them must not block the others. */
+async function dueRows(
+  connection: Connection,
+  { table, column }: DueWork,
+  now: number,
+  failed: readonly string[],
+): Promise<readonly DueRow[]> {
+  const { rows } = await connection.query<DueRow>(
+    `select id, tenant_id, environment_id from ${schemaName}."${table.name}"
+     where "${column}" <= $1 and id <> all($2::text[])
+     order by "${column}" limit ${limits.rows}`,
+    [new Date(now).toISOString(), failed],
+  );
+  return rows;
+}

@@ -1,0 +1,3 @@
+export * from './due-work.ts';
+export * from './live-fold.ts';
+export * from './live-records.ts';

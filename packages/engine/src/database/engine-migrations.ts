@@ -1,0 +1,143 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+import { readerRole, scopeSettings } from '../projection/table-shape.ts';
+
+/**
+ * The engine's own operational tables: how far the projector has come, and the state of every
+ * read table. The projector's row is the position that readers wait for; tables that follow it
+ * have the same position in their rows, others are behind.
+ */
+const projection: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.projector (
+        singleton boolean primary key default true check (singleton),
+        position bigint not null default 0,
+        event_position bigint,
+        event_stream text,
+        event_revision bigint,
+        event_hash text,
+        updated_at timestamptz not null default now()
+      )`.execute(database);
+    await sql`insert into counterfoil.projector default values`.execute(database);
+    // Rewritten with every batch: the room in its page keeps the updates in place.
+    await sql`
+      create table counterfoil.projection (
+        name text not null,
+        version integer not null,
+        generation integer not null default 0,
+        relation text not null unique,
+        status text not null default 'building'
+          check (status in ('building', 'live', 'stopped', 'retired')),
+        serving boolean not null default false,
+        position bigint not null default 0,
+        error json,
+        shape text not null,
+        rebuild_requested boolean not null default false,
+        updated_at timestamptz not null default now(),
+        primary key (name, version, generation)
+      ) with (fillfactor = 20)`.execute(database);
+    await sql`
+      create unique index projection_serving on counterfoil.projection (name) where serving`.execute(
+      database,
+    );
+  },
+};
+
+/** Where the relay is, for the day when the public stream cannot tell; see relay/resume.ts. */
+const relayCheckpoint: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.relay_checkpoint (
+        singleton boolean primary key default true check (singleton),
+        stream text not null,
+        sequence bigint not null,
+        position bigint not null,
+        updated_at timestamptz not null default now()
+      )`.execute(database);
+  },
+};
+
+/**
+ * How far the log has been verified, and what was found. The view shows it to one tenant and
+ * environment as if it were a row of theirs: that a row of another tenant is broken is not theirs to know.
+ */
+const verification: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.verification (
+        singleton boolean primary key default true check (singleton),
+        round bigint not null default 1,
+        position bigint not null default 0,
+        event_stream text,
+        event_revision bigint,
+        event_hash text,
+        verified_at timestamptz,
+        completed_position bigint,
+        completed_at timestamptz
+      ) with (fillfactor = 20)`.execute(database);
+    await sql`insert into counterfoil.verification default values`.execute(database);
+    await sql`
+      create table counterfoil.verification_finding (
+        kind text not null check (kind in ('log', 'event', 'checkpoint', 'read_model')),
+        place text not null,
+        scope text,
+        problem text not null,
+        round bigint not null,
+        found_at timestamptz not null default now(),
+        primary key (kind, place)
+      )`.execute(database);
+    await sql.raw(verificationView).execute(database);
+    await sql
+      .raw(`grant select on counterfoil.ledger_verification to ${readerRole}`)
+      .execute(database);
+  },
+};
+
+const instantOf = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const ownFindings = `select * from counterfoil.verification_finding
+  where scope is null or scope in (current_setting('${scopeSettings.tenant}', true),
+                                   current_setting('${scopeSettings.environment}', true))`;
+
+const verificationView = `
+  create view counterfoil.ledger_verification as
+  select 'current' as id,
+         current_setting('${scopeSettings.tenant}', true) as tenant_id,
+         current_setting('${scopeSettings.environment}', true) as environment_id,
+         null::text as status,
+         round as revision,
+         json_build_object(
+           'verified_position', position::text,
+           'verified_at', ${instantOf('verified_at')},
+           'round', round,
+           'completed_position', completed_position::text,
+           'completed_at', ${instantOf('completed_at')},
+           'findings', coalesce((
+             select json_agg(json_build_object('kind', kind, 'place', place, 'problem', problem,
+                                               'found_at', ${instantOf('found_at')})
+                             order by found_at, kind, place)
+               from (${ownFindings} order by found_at, kind, place limit 100) as own), '[]'::json),
+           'findings_total', (select count(*) from (${ownFindings}) as own)
+         ) as resource
+    from counterfoil.verification`;
+
+/**
+ * Fillings from before 2026-11-21 lack the columns in their indexes by which lists are counted, and the
+ * status of rows that show nothing. They are filled anew beside what is served.
+ */
+const coveringIndexes: Migration = {
+  async up(database) {
+    await sql`update counterfoil.projection set rebuild_requested = true where serving`.execute(
+      database,
+    );
+  },
+};
+
+/** Migrations of the engine, by name. They come before those of the modules. */
+export const engineMigrations: Readonly<Record<string, Migration>> = {
+  engine_0001_projection: projection,
+  engine_0002_relay_checkpoint: relayCheckpoint,
+  engine_0003_verification: verification,
+  engine_0004_covering_indexes: coveringIndexes,
+};

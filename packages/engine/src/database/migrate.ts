@@ -1,0 +1,133 @@
+import {
+  Kysely,
+  type Migration,
+  type MigrationProvider,
+  Migrator,
+  PostgresDialect,
+  type Transaction,
+} from 'kysely';
+import { Pool, type PoolClient } from 'pg';
+import { ensureReaderRole } from '../query/reader-role.ts';
+import { type Connection, connect, type Database, schemaName } from './database.ts';
+import { engineMigrations } from './engine-migrations.ts';
+
+export type { Migration } from 'kysely';
+
+/**
+ * Changes of operational tables, by name: `<module>_<number>_<what>`. Read models have none, they
+ * have versions. A migration must find its tables in the schema `counterfoil` and names it.
+ */
+export type Migrations = Readonly<Record<string, Migration>>;
+
+interface MigrateOptions {
+  readonly database: Database;
+  /** Those of the modules; the engine's own always come first. */
+  readonly migrations?: Migrations;
+}
+
+/** `security_invoker` views came with this version. */
+const postgresMinimum = 150_000;
+const migrationLock = 'counterfoil migrations';
+const migrationName = /^[a-z][a-z_]*_\d{4}_[a-z0-9_]+$/;
+/** Another process may be migrating; that may take a while, but not for ever. */
+const lockTimeoutMs = 10 * 60_000;
+
+/**
+ * Brings the schema up to date: runs every migration that has not run yet, each in its own order
+ * within its module. Several processes may do this at once; one works, the others wait and
+ * find it done. Gives the names of the migrations that this call ran.
+ */
+export async function migrate({ database, migrations = {} }: MigrateOptions): Promise<string[]> {
+  const all = { ...engineMigrations, ...migrations };
+  for (const name of Object.keys(all)) {
+    if (!migrationName.test(name)) {
+      throw new TypeError(`migration ${name} must be named <module>_<4 digits>_<what>`);
+    }
+  }
+  const connection = await connect(database, { application: 'counterfoil migrate' });
+  try {
+    await assertVersion(connection);
+    await connection.query('select pg_advisory_lock(hashtextextended($1, 0))', [migrationLock], {
+      timeoutMs: lockTimeoutMs,
+    });
+    await connection.query(`create schema if not exists ${schemaName}`);
+    await ensureReaderRole(connection);
+    return await runMigrations(database, all);
+  } finally {
+    // The lock ends with the session.
+    await connection.close();
+  }
+}
+
+async function assertVersion(connection: Connection): Promise<void> {
+  const { rows } = await connection.query<{ version: string }>(
+    `select current_setting('server_version_num') as version`,
+  );
+  const version = Number(rows[0]?.version);
+  if (version < postgresMinimum) {
+    throw new Error(`PostgreSQL 15 or later is needed; this server says ${version}.`);
+  }
+}
+
+/** The migrations by module, the engine's own first. Modules number theirs independently. */
+function byModule(migrations: Migrations): [string, Migrations][] {
+  const groups = new Map<string, Record<string, Migration>>([['engine', {}]]);
+  for (const name of Object.keys(migrations).sort()) {
+    const module = name.slice(0, name.search(/_\d{4}_/));
+    const group = groups.get(module) ?? {};
+    groups.set(module, Object.assign(group, { [name]: migrations[name] }));
+  }
+  return [...groups];
+}
+
+async function runMigrations(database: Database, migrations: Migrations): Promise<string[]> {
+  const own =
+    typeof database === 'string' ? new Pool({ connectionString: database, max: 2 }) : null;
+  own?.on('error', () => undefined);
+  const pool = own ?? (database as Pool);
+  // Kysely ends the pool that it is given; one of the caller's must outlive it.
+  const shared = { connect: () => checkOut(pool), end: async () => undefined };
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: shared }) });
+  const ran: string[] = [];
+  try {
+    for (const [module, group] of byModule(migrations)) {
+      ran.push(...(await runModule(kysely, module, group)));
+    }
+  } finally {
+    await kysely.destroy();
+    await own?.end();
+  }
+  return ran;
+}
+
+/**
+ * Runs the migrations of one module. Each module has its own record of what has run, so that a
+ * program that knows only some of the modules does not take the others' migrations for lost.
+ */
+async function runModule(
+  kysely: Kysely<unknown>,
+  module: string,
+  migrations: Migrations,
+): Promise<string[]> {
+  const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
+  const migrator = new Migrator({
+    db: kysely,
+    provider,
+    migrationTableSchema: schemaName,
+    migrationTableName: `migration_${module}`,
+    migrationLockTableName: `migration_${module}_lock`,
+  });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error) throw error;
+  return results.filter(({ status }) => status === 'Success').map((one) => one.migrationName);
+}
+
+async function checkOut(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
+  // While it is at work, nobody else listens: its loss would end the process.
+  if (client.listenerCount('error') === 0) client.on('error', () => undefined);
+  return client;
+}
+
+/** What a migration gets; exported so that modules need not depend on Kysely's own names. */
+export type MigrationTransaction = Transaction<unknown>;

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import type { ReaderAccess } from '../define/event-edge.ts';
+import { livePrefix, publicStream, publicSubjects, readerSubjects } from '../define/subject.ts';
+import type { EdgeKeys } from './edge-keys.ts';
+import type { Nkey } from './nkey.ts';
+
+/**
+ * Name of the JetStream domain of the broker. Requests to JetStream cross from one server to another
+ * only under the name of a domain.
+ */
+export const brokerDomain = 'counterfoil';
+
+/** Claims of NATS: https://github.com/nats-io/jwt, version 2 of the form. */
+interface Claims {
+  readonly sub: string;
+  readonly name: string;
+  /** Seconds since 1970. Of two versions of an account, servers keep the later one. */
+  readonly iat: number;
+  /** Seconds since 1970 from which on it is not valid; for ever when absent. */
+  readonly exp?: number;
+  readonly nats: Readonly<Record<string, unknown>> & { readonly type: string };
+}
+
+export function encodeClaims(signer: Nkey, { nats, ...claims }: Claims): string {
+  const content = { ...claims, iss: signer.publicKey, nats: { ...nats, version: 2 } };
+  const jti = createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+  const head = encodeJson({ typ: 'JWT', alg: 'ed25519-nkey' });
+  const signed = `${head}.${encodeJson({ jti, ...content })}`;
+  return `${signed}.${signer.sign(signed)}`;
+}
+
+const encodeJson = (value: object): string =>
+  Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** When claims were made, in seconds since 1970; 0 when the text is no claims. */
+export function secondsOfClaims(claims: string): number {
+  try {
+    const text = Buffer.from(claims.split('.')[1] ?? '', 'base64url').toString('utf8');
+    const { iat } = JSON.parse(text) as { readonly iat?: unknown };
+    return typeof iat === 'number' ? iat : 0;
+  } catch {
+    return 0;
+  }
+}
+
+const secondsOf = (instant: string): number => Math.floor(Date.parse(instant) / 1000);
+
+/** To be raised when what follows says something else than before. */
+const writtenAt = secondsOf('2026-11-01T00:00:00Z');
+
+const unlimited = -1;
+const limitsOfOurs = {
+  subs: unlimited,
+  conn: unlimited,
+  leaf: unlimited,
+  imports: unlimited,
+  exports: unlimited,
+  data: unlimited,
+  payload: unlimited,
+  wildcards: true,
+};
+
+/** What one set of credentials may use of the edge. JetStream of its own it has none. */
+const limitsOfReader = {
+  subs: 100,
+  conn: 10,
+  leaf: 0,
+  imports: 4,
+  exports: 0,
+  data: unlimited,
+  // Requests and acknowledgements are short. What it receives does not count.
+  payload: 4_096,
+  wildcards: false,
+};
+
+/**
+ * An answer in several messages is given up after this much silence. Requests for messages that
+ * wait longer than that need heart beats.
+ */
+const silenceNanoseconds = 60 * 1_000_000_000;
+
+/** The operator that a server of the edge trusts. */
+export const operatorClaims = ({ operator, system }: EdgeKeys): string =>
+  encodeClaims(operator, {
+    sub: operator.publicKey,
+    name: 'counterfoil',
+    iat: writtenAt,
+    nats: { type: 'operator', system_account: system.publicKey },
+  });
+
+/** The account of those who tell the edge about accounts. */
+export const systemClaims = ({ operator, system }: EdgeKeys): string =>
+  encodeClaims(operator, {
+    sub: system.publicKey,
+    name: 'system',
+    iat: writtenAt,
+    nats: { type: 'account', limits: limitsOfOurs },
+  });
+
+/** What `systemUser` logs in with. */
+export const systemCredentials = ({ system, systemUser }: EdgeKeys): string =>
+  credentialsText(
+    systemUser,
+    encodeClaims(system, {
+      sub: systemUser.publicKey,
+      name: 'counterfoil',
+      iat: writtenAt,
+      nats: { type: 'user', ...withoutUserLimits },
+    }),
+  );
+
+/** Limits are those of the account. */
+const withoutUserLimits = { subs: unlimited, data: unlimited, payload: unlimited };
+
+const next = (consumer: string) => `CONSUMER.MSG.NEXT.${publicStream}.${consumer}`;
+const information = (consumer: string) => `CONSUMER.INFO.${publicStream}.${consumer}`;
+const acknowledgements = (consumer: string) => `$JS.ACK.${publicStream}.${consumer}.>`;
+const atBroker = (request: string) => `$JS.${brokerDomain}.API.${request}`;
+const inAccount = (request: string) => `$JS.API.${request}`;
+
+/**
+ * The account that is linked with the broker. It offers what readers need, with a wildcard in the
+ * consumer's place: which of it an account gets, its own claims say, and these only the operator signs.
+ */
+export const serviceClaims = ({ operator, service }: EdgeKeys): string => {
+  const answers = { response_type: 'Stream', response_threshold: silenceNanoseconds };
+  return encodeClaims(operator, {
+    sub: service.publicKey,
+    name: 'service',
+    iat: writtenAt,
+    nats: {
+      type: 'account',
+      limits: limitsOfOurs,
+      exports: [
+        { name: 'messages', type: 'service', subject: atBroker(next('*')), ...answers },
+        { name: 'state', type: 'service', subject: atBroker(information('*')) },
+        { name: 'confirm', type: 'service', subject: acknowledgements('*'), ...answers },
+        { name: 'live', type: 'stream', subject: `${livePrefix}.${publicSubjects}` },
+      ],
+    },
+  });
+};
+
+/** Where a reader gets new events without JetStream: at most once, and without those it missed. */
+export const liveSubject = ({ scope, resource }: ReaderAccess): string =>
+  `${livePrefix}.${readerSubjects(scope, resource)}`;
+
+/**
+ * The account of a reader. It contains nothing but its own consumer and its own live subjects, so
+ * nothing that is published in it, and no place for an answer that is named in it, leads out of it.
+ * Without a signing key nobody may log in to it, and those who have are thrown out.
+ */
+export function accountClaims(keys: EdgeKeys, access: ReaderAccess): string {
+  const { name, credentials, changedAt } = access;
+  const imported = { account: keys.service.publicKey };
+  const request = (text: string) => ({
+    type: 'service',
+    ...imported,
+    subject: atBroker(text),
+    local_subject: inAccount(text),
+  });
+  const signers = credentials ? [keys.signer(access, credentials.generation).publicKey] : [];
+  return encodeClaims(keys.operator, {
+    sub: keys.account(access).publicKey,
+    name,
+    iat: secondsOf(changedAt),
+    nats: {
+      type: 'account',
+      limits: limitsOfReader,
+      signing_keys: signers,
+      imports: [
+        { name: 'messages', ...request(next(name)) },
+        { name: 'state', ...request(information(name)) },
+        { name: 'confirm', type: 'service', ...imported, subject: acknowledgements(name) },
+        { name: 'live', type: 'stream', ...imported, subject: liveSubject(access) },
+      ],
+    },
+  });
+}
+
+/** Tells a server of the edge that an account is no more. */
+export const removalClaims = (keys: EdgeKeys, access: ReaderAccess): string =>
+  encodeClaims(keys.operator, {
+    sub: keys.operator.publicKey,
+    name: 'removal',
+    iat: secondsOf(access.changedAt),
+    nats: { type: 'generic', accounts: [keys.account(access).publicKey] },
+  });
+
+/**
+ * The content of a `.creds` file for a reader. The account alone keeps it from others'; what it may
+ * say and hear within it is named so that a mistake is answered instead of ignored.
+ */
+export function readerCredentials(
+  keys: EdgeKeys,
+  access: ReaderAccess & { readonly credentials: NonNullable<ReaderAccess['credentials']> },
+): string {
+  const { generation, issuedAt, expiresAt } = access.credentials;
+  const user = keys.user(access, generation);
+  const requests = [next(access.name), information(access.name)].map(inAccount);
+  const claims = encodeClaims(keys.signer(access, generation), {
+    sub: user.publicKey,
+    name: access.name,
+    iat: secondsOf(issuedAt),
+    ...(expiresAt === null ? {} : { exp: secondsOf(expiresAt) }),
+    nats: {
+      type: 'user',
+      issuer_account: keys.account(access).publicKey,
+      pub: { allow: [...requests, acknowledgements(access.name)] },
+      sub: { allow: ['_INBOX.>', liveSubject(access)] },
+      ...withoutUserLimits,
+    },
+  });
+  return credentialsText(user, claims);
+}
+
+export const credentialsText = ({ seed }: Nkey, claims: string): string =>
+  `-----BEGIN NATS USER JWT-----
+${claims}
+------END NATS USER JWT------
+
+-----BEGIN USER NKEY SEED-----
+${seed}
+------END USER NKEY SEED------
+`;

@@ -1,0 +1,42 @@
+import type { NatsSession } from '../nats/nats-connection.ts';
+
+/**
+ * What a server of the edge answers to the user of its system account. All throw when it does not
+ * answer in time, and when it refuses.
+ */
+export interface EdgeRequests {
+  readonly session: NatsSession;
+  /** The public keys of all accounts that it keeps. */
+  list(): Promise<ReadonlySet<string>>;
+  /** The claims that it keeps of an account that it has. */
+  lookUp(account: string): Promise<string>;
+  /** Takes over the claims of an account. It costs the server a write to its disk. */
+  update(claims: string): Promise<void>;
+  /** Removes the accounts that the claims name. */
+  remove(claims: string): Promise<void>;
+}
+
+interface Answer {
+  readonly data?: unknown;
+  readonly error?: { readonly description?: string };
+}
+
+/** Requests over one session (https://docs.nats.io, "System account", and the account resolver). */
+export function edgeRequests(session: NatsSession, milliseconds: number): EdgeRequests {
+  const ask = (subject: string, content = '') =>
+    session.connection.request(subject, content, { timeout: milliseconds });
+  const askWhatIsThere = async (subject: string, content?: string): Promise<unknown> => {
+    const { data, error } = (await ask(subject, content)).json<Answer>();
+    if (data === undefined || error) {
+      throw new Error(`the NATS edge refuses: ${error?.description ?? 'without a reason'}`);
+    }
+    return data;
+  };
+  return {
+    session,
+    list: async () => new Set((await askWhatIsThere('$SYS.REQ.CLAIMS.LIST')) as string[]),
+    lookUp: async (account) => (await ask(`$SYS.REQ.ACCOUNT.${account}.CLAIMS.LOOKUP`)).string(),
+    update: async (claims) => void (await askWhatIsThere('$SYS.REQ.CLAIMS.UPDATE', claims)),
+    remove: async (claims) => void (await askWhatIsThere('$SYS.REQ.CLAIMS.DELETE', claims)),
+  };
+}

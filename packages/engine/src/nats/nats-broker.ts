@@ -1,0 +1,189 @@
+import { BrokenInvariant, invalidOperation, Problem } from '@counterfoil/kernel';
+import type { EventBroker } from '../define/event-broker.ts';
+import type { FeedEvent, FeedPage, FeedScope } from '../define/public-feed.ts';
+import { environmentSubjects } from '../define/subject.ts';
+import type { Position } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import { unlessAborted } from '../relay/pause.ts';
+import type { PublicMessage } from '../relay/public-message.ts';
+import { firstKept, type StreamPlace, sequenceAfter } from '../relay/sequence-after.ts';
+import type { Nats, NatsSession } from './nats-connection.ts';
+import { openPull } from './nats-pull.ts';
+import { durableStatus, ensureDurable, removeDurable } from './nats-readers.ts';
+import { type JetStreamRequests, jetStreamRequests, readTail } from './nats-tail.ts';
+
+/** How long one request to the broker may take before the caller is told to try again. */
+const requestMilliseconds = 5_000;
+
+/** The broker of public events over a connection to NATS. */
+export function natsBroker(nats: Nats, log: Log): EventBroker {
+  const ask = async <Answer>(
+    request: (
+      requests: JetStreamRequests,
+      session: NatsSession,
+      ended: AbortSignal,
+    ) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const signal = AbortSignal.timeout(requestMilliseconds);
+    try {
+      const session = await nats.session(signal);
+      const ended = AbortSignal.any([signal, session.lost]);
+      const requests = await jetStreamRequests(session);
+      return await unlessAborted(request(requests, session, ended), ended);
+    } catch (error) {
+      if (error instanceof Problem || error instanceof BrokenInvariant) throw error;
+      log.warn({ err: error }, 'NATS cannot be asked');
+      throw new Problem(
+        'service_unavailable',
+        'The broker of public events cannot be asked. Retry shortly.',
+        { retryAfterSeconds: 1 },
+      );
+    }
+  };
+  return {
+    read: (scope, after, limit) =>
+      ask((requests, session, signal) =>
+        readPage(requests, session, scope, { after, limit, signal }),
+      ),
+    lastPosition: () =>
+      ask(async (requests) => String((await readTail(requests)).last?.position ?? 0)),
+    ensureReader: (reader) =>
+      ask((requests) =>
+        ensureDurable(requests, reader, () => {
+          const { name, scope, start } = reader;
+          const what =
+            'a reader begins with the oldest event: those where it should begin are gone';
+          log.warn({ name, scope, start }, what);
+        }),
+      ),
+    readerStatus: (name) => ask((requests) => durableStatus(requests, name)),
+    removeReader: (name) => ask((requests) => removeDurable(requests, name)),
+  };
+}
+
+interface PageRequest {
+  readonly after: string | null;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/** How often a page is begun anew because messages were dropped while it was read. */
+const readTries = 3;
+
+async function readPage(
+  requests: JetStreamRequests,
+  session: NatsSession,
+  scope: FeedScope,
+  request: PageRequest,
+): Promise<FeedPage> {
+  const { after } = request;
+  for (let attempt = 0; attempt < readTries; attempt += 1) {
+    // Before the reading: of what lies before it nothing can be missing when all that waits is read.
+    const { last } = await readTail(requests);
+    const { sequence: from, oldest } = await startOf(requests, after);
+    const read = await readMessages(requests, session, scope, { ...request, from });
+    const first = await firstKept(requests);
+    // When nothing is kept any more, nobody can tell what was dropped since the end was looked up.
+    const tail = oldest === null ? 0n : (last?.position ?? 0n);
+    const page = { ...request, ...read, tail };
+    // Of what was dropped meanwhile some may have been passed over. Where the beginning is the oldest
+    // message, it is another one now; else the next try shows whether the caller misses any.
+    if (after !== null && first > from) continue;
+    const found = pageOf(after === null ? { ...page, ...wholeEventsFrom(read, first) } : page);
+    // Before the oldest message there is no place to go on from.
+    if (after !== null || found.nextPosition !== '0' || !found.hasMore) return found;
+  }
+  throw new Error('the beginning of a page of the public stream does not hold still');
+}
+
+/** What a reading brought, and how many messages the stream held for it at the beginning. */
+interface Reading {
+  readonly messages: readonly PublicMessage[];
+  readonly pending: number;
+}
+
+async function readMessages(
+  requests: JetStreamRequests,
+  session: NatsSession,
+  scope: FeedScope,
+  { from, limit, signal }: PageRequest & { readonly from: number },
+): Promise<Reading> {
+  const filter = environmentSubjects(scope);
+  const pull = await openPull(session, requests, { from, maximum: limit, filter, signal });
+  try {
+    const { pending } = pull;
+    const messages: PublicMessage[] = [];
+    // A page that ends within the messages of one event goes on to the last of them.
+    while (messages.length < pending && (messages.length < limit || isTorn(messages))) {
+      const batch = await pull.take();
+      if (!batch) throw signal.reason;
+      messages.push(...batch);
+    }
+    return { messages, pending };
+  } finally {
+    pull.close();
+  }
+}
+
+/** What a reading brought from a sequence on, without the messages of an event that began before it. */
+function wholeEventsFrom({ messages, pending }: Reading, first: number): Reading {
+  const start = messages.findIndex(({ sequence, index }) => sequence >= first && index === 0);
+  const kept = start < 0 ? [] : messages.slice(start);
+  return { messages: kept, pending: pending - (messages.length - kept.length) };
+}
+
+async function startOf(requests: JetStreamRequests, after: string | null): Promise<StreamPlace> {
+  const place = await sequenceAfter(requests, after === null ? null : BigInt(after));
+  if (!place.isIncomplete) return place;
+  throw invalidOperation(
+    `Events after position ${after} are no longer kept. Read the records anew, then go on from ` +
+      'the Counterfoil-Position of those answers.',
+    { oldest_position: String(place.oldest ?? '') },
+  );
+}
+
+interface PageParts extends Reading, Pick<PageRequest, 'after' | 'limit'> {
+  /** Position of the last message of the whole stream before the reading. */
+  readonly tail: Position;
+}
+
+/**
+ * Cuts where an event begins, so that its messages stay together: the next page starts after the
+ * position that they share. An event of which the relay has published only some waits.
+ *
+ * Who has got everything goes on from the end of the stream, and not from his own last event: that one may
+ * be dropped long before his next one comes, and then nobody could tell whether he has missed any.
+ */
+function pageOf({ messages, pending, after, limit, tail }: PageParts): FeedPage {
+  const following = messages.findIndex(({ index }, place) => place >= limit && index === 0);
+  const kept = following < 0 ? withoutTornEnd(messages) : messages.slice(0, following);
+  const isAll = kept.length === messages.length && messages.length >= pending;
+  const reached = kept.at(-1)?.position ?? BigInt(after ?? '0');
+  return {
+    events: kept.map(feedEvent),
+    nextPosition: String(isAll && tail > reached ? tail : reached),
+    hasMore: pending > kept.length,
+  };
+}
+
+/** Whether the last message is not the last one of its event. */
+function isTorn(messages: readonly PublicMessage[]): boolean {
+  const last = messages.at(-1);
+  return last !== undefined && last.index + 1 < last.count;
+}
+
+const withoutTornEnd = (messages: readonly PublicMessage[]): readonly PublicMessage[] =>
+  isTorn(messages)
+    ? messages.filter(({ position }) => position !== messages.at(-1)?.position)
+    : messages;
+
+const feedEvent = (message: PublicMessage): FeedEvent => ({
+  id: message.id,
+  type: message.type,
+  resourceId: message.resourceId,
+  occurredAt: message.occurredAt,
+  position: String(message.position),
+  stream: message.stream,
+  revision: message.revision,
+  body: JSON.parse(Buffer.from(message.body).toString('utf8')),
+});

@@ -1,0 +1,228 @@
+import {
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  Events,
+  type NatsConnection,
+} from 'nats';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import { createBackOff, pause } from '../relay/pause.ts';
+import { natsAddress } from './nats-address.ts';
+
+/** One unbroken connection. After a loss the next session is another one, with a new signal. */
+export interface NatsSession {
+  readonly connection: NatsConnection;
+  /** Aborts when this connection is lost. What was under way then has an unknown outcome. */
+  readonly lost: AbortSignal;
+}
+
+/** Why `lost` aborts. */
+export class ConnectionLost extends Error {
+  constructor() {
+    super('the connection to NATS was lost');
+    this.name = 'ConnectionLost';
+  }
+}
+
+export interface NatsStatus {
+  readonly connected: boolean;
+  /** Address of the server in use; null while there is none. */
+  readonly server: string | null;
+  /** Why there is no connection, as far as known. */
+  readonly error: string | null;
+}
+
+/**
+ * The way to NATS. It connects and reconnects by itself for ever; whoever needs it asks for the
+ * session of the moment. Only the files `nats-*.ts` use the client that is behind it.
+ */
+export interface Nats {
+  /** The current session, waiting for one as long as it takes. Rejects when the signal aborts. */
+  session(signal: AbortSignal): Promise<NatsSession>;
+  status(): NatsStatus;
+  /** Gives up the connection. What is published but not yet answered has an unknown outcome. */
+  close(): Promise<void>;
+}
+
+export interface NatsOptions {
+  /** `nats://` or `tls://` addresses, separated by commas; user and password or token inside. */
+  readonly url: string;
+  /** The content of a `.creds` file, for servers that ask for one. */
+  readonly credentials?: string;
+  /** Shown by the server's monitoring. */
+  readonly name: string;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Milliseconds that `connectNats` waits for the first connection before it returns anyway. */
+  readonly firstWait?: number;
+}
+
+const connectMilliseconds = 2_000;
+const reconnectMilliseconds = 250;
+const backOffMaximum = 5_000;
+const pingMilliseconds = 10_000;
+
+/** Milliseconds as the nanoseconds that JetStream counts in. */
+export const nanoseconds = (milliseconds: number): number => Math.round(milliseconds * 1_000_000);
+
+/**
+ * Connects to NATS. Resolves with the first connection, or without one after `firstWait` (5 s),
+ * because an absent broker must not keep the rest of the service from starting.
+ * Throws only on an address that is none.
+ */
+export async function connectNats(options: NatsOptions): Promise<Nats> {
+  const link = createLink(options);
+  const closing = new AbortController();
+  const running = keepConnected(connectionOptions(options), link, closing.signal);
+  await pause(options.firstWait ?? 5_000, link.firstConnected);
+  return {
+    session: (signal) => link.session(signal),
+    status: () => link.status(),
+    close: async () => {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+const connectionOptions = ({ url, name, credentials }: NatsOptions): ConnectionOptions => ({
+  ...natsAddress(url),
+  ...(credentials === undefined
+    ? {}
+    : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
+  name,
+  timeout: connectMilliseconds,
+  maxReconnectAttempts: -1,
+  reconnectTimeWait: reconnectMilliseconds,
+  reconnectJitter: reconnectMilliseconds,
+  pingInterval: pingMilliseconds,
+  maxPingOut: 2,
+  // A password that is being changed must not end the connection for good.
+  ignoreAuthErrorAbort: true,
+});
+
+/**
+ * Dials until it works. From then on the client reconnects by itself; should it ever give up,
+ * it is dialled anew. The client's own `waitOnFirstConnect` is not used: it cannot be stopped.
+ */
+async function keepConnected(
+  options: ConnectionOptions,
+  link: Link,
+  closing: AbortSignal,
+): Promise<void> {
+  const backOff = createBackOff(reconnectMilliseconds, backOffMaximum);
+  while (!closing.aborted) {
+    try {
+      const connection = await connect(options);
+      backOff.reset();
+      await useConnection(connection, link, closing);
+    } catch (error) {
+      link.failed(error);
+    }
+    await pause(backOff.next(), closing);
+  }
+}
+
+async function useConnection(
+  connection: NatsConnection,
+  link: Link,
+  closing: AbortSignal,
+): Promise<void> {
+  const close = (): void => void connection.close().catch(() => {});
+  closing.addEventListener('abort', close, { once: true });
+  if (closing.aborted) close();
+  link.up(connection);
+  // The client never ends this list of what happens, not even when it is closed.
+  void watch(connection, link);
+  const error = await connection.closed();
+  closing.removeEventListener('abort', close);
+  link.down(closing.aborted ? null : (error ?? new Error('the connection was closed')));
+}
+
+async function watch(connection: NatsConnection, link: Link): Promise<void> {
+  for await (const { type, data } of connection.status()) {
+    if (type === Events.Disconnect) link.down(new Error(`the connection to ${data} was lost`));
+    else if (type === Events.Reconnect) link.up(connection);
+    else if (type === Events.Error) link.failed(new Error(`the server reports ${data}`));
+  }
+}
+
+interface Link extends Pick<Nats, 'session' | 'status'> {
+  readonly firstConnected: AbortSignal;
+  up(connection: NatsConnection): void;
+  down(error: Error | null): void;
+  failed(error: unknown): void;
+}
+
+/** Holds the session of the moment and those who wait for one; tells log and metrics. */
+function createLink({ log, metrics }: NatsOptions): Link {
+  let current: (NatsSession & { readonly ended: AbortController }) | null = null;
+  let lastError: string | null = null;
+  const waiting = new Set<(session: NatsSession) => void>();
+  const first = new AbortController();
+  const losses = metrics?.counter({
+    name: 'counterfoil_nats_connections_lost_total',
+    help: 'How often the connection to NATS was lost',
+  });
+  metrics?.gauge({
+    name: 'counterfoil_nats_connected',
+    help: 'Whether there is a connection to NATS (1) or not (0)',
+    collect: (gauge) => gauge.set(current ? 1 : 0),
+  });
+  const failed = (error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message !== lastError) log.warn({ error: message }, 'NATS: no connection');
+    lastError = message;
+  };
+  return {
+    firstConnected: first.signal,
+    status: () => ({
+      connected: current !== null,
+      server: current?.connection.getServer() ?? null,
+      error: lastError,
+    }),
+    session: (signal) =>
+      current ? Promise.resolve(current) : waitFor<NatsSession>(waiting, signal),
+    up: (connection) => {
+      const ended = new AbortController();
+      const session = { connection, ended, lost: ended.signal };
+      current?.ended.abort(new ConnectionLost());
+      current = session;
+      lastError = null;
+      first.abort();
+      log.info({ server: connection.getServer() }, 'NATS: connected');
+      for (const resolve of [...waiting]) resolve(session);
+    },
+    down: (error) => {
+      if (!current) return;
+      current.ended.abort(new ConnectionLost());
+      current = null;
+      if (!error) return;
+      losses?.inc();
+      failed(error);
+    },
+    failed,
+  };
+}
+
+/** Waits for the next value that comes to the waiting; rejects when the signal aborts. */
+function waitFor<Value>(waiting: Set<(value: Value) => void>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      waiting.delete(take);
+      signal.removeEventListener('abort', stop);
+    };
+    const take = (value: Value): void => {
+      end();
+      resolve(value);
+    };
+    const stop = (): void => {
+      end();
+      reject(signal.reason);
+    };
+    if (signal.aborted) return stop();
+    waiting.add(take);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

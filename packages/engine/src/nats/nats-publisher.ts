@@ -1,0 +1,204 @@
+import { createInbox, type Msg, type MsgHdrs, MsgHdrsImpl } from 'nats';
+import type { OutgoingMessage } from '../relay/message.ts';
+import type { NatsSession } from './nats-connection.ts';
+
+/** Why not everything was published. */
+export type PublishFault =
+  /** The stream ends elsewhere: somebody else published, or the end was lost. */
+  | 'conflict'
+  /** The stream has this message already. */
+  | 'duplicate'
+  /** No answer in time, or the connection was lost: it may or may not be stored. */
+  | 'unknown_outcome'
+  /** The server refused for another reason, such as no space. */
+  | 'refused';
+
+export interface PublishOutcome {
+  /** How many of the messages, from the first on, are stored. */
+  readonly acknowledged: number;
+  readonly fault: PublishFault | null;
+  /** For people; empty without a fault. */
+  readonly detail: string;
+}
+
+/** Publishes in order over one session. One call at a time. */
+export interface Publisher {
+  /**
+   * Publishes messages right behind the given sequence of the stream, each on condition that the
+   * stream ends with the one before it. Stops at the first fault and returns when nothing is
+   * under way any more. Never rejects.
+   */
+  publish(messages: readonly OutgoingMessage[], sequence: number): Promise<PublishOutcome>;
+  close(): void;
+}
+
+export interface PublisherOptions {
+  /** How many messages may be on their way at once. */
+  readonly window: number;
+  /** Milliseconds after which an answer is given up. */
+  readonly answerWithin?: number;
+}
+
+/**
+ * Opens a publisher. It has its own subscription for the answers, instead of one request of the
+ * client per message: that doubles the rate at which a backlog can be published.
+ */
+export function openPublisher(session: NatsSession, options: PublisherOptions): Publisher {
+  const inbox = createInbox();
+  let run: Run | null = null;
+  let number = 0;
+  const subscription = session.connection.subscribe(`${inbox}.*`, {
+    callback: (error, message) => {
+      if (error) run?.fail('refused', error.message);
+      else run?.answered(Number(message.subject.slice(inbox.length + 1)), message);
+    },
+  });
+  return {
+    publish: (messages, sequence) =>
+      new Promise((resolve) => {
+        const first = number;
+        number += messages.length;
+        run = createRun({ session, options, inbox, messages, sequence, first }, (outcome) => {
+          run = null;
+          resolve(outcome);
+        });
+        run.start();
+      }),
+    close: () => subscription.unsubscribe(),
+  };
+}
+
+interface Run {
+  start(): void;
+  /** An answer to the message with this number. */
+  answered(number: number, message: Msg): void;
+  fail(fault: PublishFault, detail: string): void;
+}
+
+interface RunInput {
+  readonly session: NatsSession;
+  readonly options: PublisherOptions;
+  readonly inbox: string;
+  readonly messages: readonly OutgoingMessage[];
+  readonly sequence: number;
+  /** Number of the first message; answers of earlier runs have smaller ones. */
+  readonly first: number;
+}
+
+const checkMilliseconds = 250;
+
+function createRun(input: RunInput, finish: (outcome: PublishOutcome) => void): Run {
+  const { session, options, inbox, messages, sequence, first } = input;
+  const { connection, lost } = session;
+  const answerWithin = options.answerWithin ?? 5_000;
+  let sent = 0;
+  let acknowledged = 0;
+  let settled = 0;
+  let lastAnswerAt = Date.now();
+  let failure: { readonly fault: PublishFault; readonly detail: string } | null = null;
+  let over = false;
+
+  const end = (): void => {
+    if (over) return;
+    over = true;
+    clearInterval(timer);
+    lost.removeEventListener('abort', onLost);
+    finish({ acknowledged, fault: failure?.fault ?? null, detail: failure?.detail ?? '' });
+  };
+  const fail = (fault: PublishFault, detail: string): void => {
+    failure ??= { fault, detail };
+  };
+  const onLost = (): void => {
+    fail('unknown_outcome', 'the connection was lost');
+    end();
+  };
+  const timer = setInterval(() => {
+    if (settled === sent || Date.now() - lastAnswerAt < answerWithin) return;
+    fail('unknown_outcome', `no answer within ${answerWithin} ms`);
+    end();
+  }, checkMilliseconds);
+
+  const pump = (): void => {
+    while (!failure && sent < messages.length && sent - settled < options.window) {
+      if (settled === sent) lastAnswerAt = Date.now();
+      try {
+        send(messages[sent] as OutgoingMessage, sent);
+        sent += 1;
+      } catch (error) {
+        fail('refused', error instanceof Error ? error.message : String(error));
+      }
+    }
+    if (settled === sent && (failure || sent === messages.length)) end();
+  };
+  const send = (message: OutgoingMessage, index: number): void =>
+    connection.publish(message.subject, message.body, {
+      reply: `${inbox}.${first + index}`,
+      headers: wireHeaders(message, sequence + index),
+    });
+  return {
+    fail,
+    start: () => {
+      lost.addEventListener('abort', onLost, { once: true });
+      if (lost.aborted) onLost();
+      else pump();
+    },
+    answered: (number, message) => {
+      const index = number - first;
+      // The answer to a message of an earlier run that was given up.
+      if (over || index < 0) return;
+      lastAnswerAt = Date.now();
+      settled += 1;
+      const answer = readAnswer(message, sequence + index + 1);
+      if (answer) fail(answer.fault, answer.detail);
+      else if (index === acknowledged) acknowledged += 1;
+      else fail('conflict', 'answers came in another order than the messages were sent in');
+      pump();
+    },
+  };
+}
+
+/** Headers with the condition: the stream has to end with this sequence. */
+function wireHeaders({ headers }: OutgoingMessage, sequence: number): MsgHdrs {
+  // Made from a record, because setting one by one searches and checks all the names again.
+  const wire: Record<string, string[]> = { 'Nats-Expected-Last-Sequence': [String(sequence)] };
+  for (const [name, value] of Object.entries(headers)) wire[name] = [value];
+  return MsgHdrsImpl.fromRecord(wire);
+}
+
+interface Answer {
+  readonly seq?: number;
+  readonly duplicate?: boolean;
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+}
+
+/** With and without the sequence that the stream has; newer clusters answer the second. */
+const wrongLastSequence: readonly (number | undefined)[] = [10071, 10164];
+
+/** What is wrong with an answer; null when the message is stored as the expected sequence. */
+function readAnswer(
+  message: Msg,
+  expected: number,
+): { readonly fault: PublishFault; readonly detail: string } | null {
+  if (message.data.length === 0) {
+    const status = message.headers?.status ?? 'an empty answer';
+    return { fault: 'refused', detail: `nobody stores the message: ${status}` };
+  }
+  const { seq, duplicate, error } = parseAnswer(message);
+  if (error) {
+    const fault = wrongLastSequence.includes(error.err_code) ? 'conflict' : 'refused';
+    return { fault, detail: error.description ?? `error ${error.err_code}` };
+  }
+  if (duplicate) return { fault: 'duplicate', detail: `stored already as sequence ${seq}` };
+  return seq === expected
+    ? null
+    : { fault: 'conflict', detail: `stored as sequence ${seq} and not as ${expected}` };
+}
+
+/** The answer as an object. An answer that is no JSON must not throw inside the client's reader. */
+function parseAnswer(message: Msg): Answer {
+  try {
+    return message.json<Answer>();
+  } catch {
+    return { error: { description: 'the answer is no JSON' } };
+  }
+}

@@ -1,0 +1,151 @@
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  NatsError,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+} from 'nats';
+import { livePrefix, publicStream, publicSubjects } from '../define/subject.ts';
+import { type Nats, nanoseconds } from './nats-connection.ts';
+
+export { publicStream } from '../define/subject.ts';
+
+const dayMilliseconds = 24 * 60 * 60 * 1000;
+/**
+ * How long the server remembers message ids. It is a second belt beside the expected sequence,
+ * and costs memory for each message in it.
+ */
+const duplicateMilliseconds = 2 * 60 * 1000;
+
+export interface StreamOptions {
+  /** Bytes on disk; the oldest messages go when they are used up. 1 GiB unless given. */
+  readonly maximumBytes?: number;
+  /** Days that messages are kept. 90 unless given. */
+  readonly maximumAgeDays?: number;
+  /** Copies in a cluster, 1 to 5. An existing stream keeps what it has unless given. */
+  readonly replicas?: number;
+}
+
+/** The server has a stream of our name that cannot be turned into ours, or refuses ours. */
+export class StreamRefused extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StreamRefused';
+  }
+}
+
+/**
+ * Creates the public stream, or brings an existing one up to date. Doing it again changes nothing.
+ * Throws `StreamRefused` when an existing stream differs in what can never be changed.
+ */
+export async function ensureStreams(
+  nats: Nats,
+  options: StreamOptions,
+  signal: AbortSignal,
+): Promise<'created' | 'updated' | 'unchanged'> {
+  const { connection } = await nats.session(signal);
+  const manager = await connection.jetstreamManager({ checkAPI: false });
+  return await ensurePublicStream(manager, options);
+}
+
+/** As `ensureStreams`, over a connection that is there. */
+export async function ensurePublicStream(
+  manager: JetStreamManager,
+  options: StreamOptions,
+): Promise<'created' | 'updated' | 'unchanged'> {
+  const wanted = publicStreamConfig(options);
+  const existing = await streamInfo(manager);
+  if (!existing) {
+    await refusable('create', () => manager.streams.add(wanted));
+    return 'created';
+  }
+  const differing = differences(existing.config, wanted);
+  if (differing.length === 0) return 'unchanged';
+  const fixed = differing.filter((key) => fixedForEver.has(key));
+  if (fixed.length > 0) throw new StreamRefused(`${cannotChange}: ${fixed.join(', ')}`);
+  await refusable(`change (${differing.join(', ')})`, () =>
+    manager.streams.update(publicStream, wanted),
+  );
+  return 'updated';
+}
+
+const cannotChange = `The stream ${publicStream} exists with settings that cannot be changed. Remove it (the relay fills it again from the log) or use another NATS account. They differ in`;
+
+/** What no server lets anybody change once the stream is there. */
+const fixedForEver: ReadonlySet<string> = new Set(['storage', 'retention']);
+
+type WantedConfig = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
+
+function publicStreamConfig(options: StreamOptions): WantedConfig {
+  const { maximumBytes = 1024 ** 3, maximumAgeDays = 90, replicas } = options;
+  const ageMilliseconds = maximumAgeDays * dayMilliseconds;
+  return {
+    name: publicStream,
+    description: 'Public billing events, written by the relay alone',
+    subjects: [publicSubjects],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.Old,
+    max_age: nanoseconds(ageMilliseconds),
+    max_bytes: maximumBytes,
+    duplicate_window: nanoseconds(Math.min(duplicateMilliseconds, ageMilliseconds)),
+    deny_delete: true,
+    deny_purge: true,
+    allow_direct: true,
+    republish: { src: publicSubjects, dest: `${livePrefix}.${publicSubjects}` },
+    ...(replicas === undefined ? {} : { num_replicas: replicas }),
+  };
+}
+
+const differences = (existing: StreamConfig, wanted: WantedConfig): string[] =>
+  Object.entries(wanted)
+    .filter(([key, value]) => !same((existing as unknown as Record<string, unknown>)[key], value))
+    .map(([key]) => key);
+
+/** Compares settings; members that the server adds to an object by itself do not count. */
+function same(existing: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return existing === wanted;
+  if (typeof existing !== 'object' || existing === null) return false;
+  if (Array.isArray(wanted) && wanted.length !== (existing as unknown[]).length) return false;
+  return Object.entries(wanted).every(([key, value]) =>
+    same((existing as Record<string, unknown>)[key], value),
+  );
+}
+
+async function refusable(what: string, act: () => Promise<StreamInfo>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof NatsError) || !error.api_error) throw error;
+    const { description } = error.api_error;
+    throw new StreamRefused(`NATS refuses to ${what} the stream ${publicStream}: ${description}`, {
+      cause: error,
+    });
+  }
+}
+
+const streamNotFound = 10059;
+const messageNotFound = 10037;
+
+/** What the server knows about the public stream; null when there is none. */
+export const streamInfo = (manager: JetStreamManager): Promise<StreamInfo | null> =>
+  unlessMissing(streamNotFound, () => manager.streams.info(publicStream));
+
+/** The value, or null when the server answers that there is no such thing. */
+async function unlessMissing<Value>(
+  code: number,
+  ask: () => Promise<Value>,
+): Promise<Value | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof NatsError && error.api_error?.err_code === code) return null;
+    throw error;
+  }
+}
+
+/** A stored message of the public stream as the client gives it; null when it is not kept. */
+export const storedMessage = (manager: JetStreamManager, sequence: number) =>
+  unlessMissing(messageNotFound, () => manager.streams.getMessage(publicStream, { seq: sequence }));

@@ -1,0 +1,157 @@
+import { BrokenInvariant, Problem, readInstant } from '@counterfoil/kernel';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { commonColumns, type FilterOperator, type RowFilter } from '../define/listing.ts';
+import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
+import { cleanMetadata, cleanText, encodeValue, unshownStatus } from '../projection/row.ts';
+import { databaseType } from '../projection/table-shape.ts';
+
+export type Condition = Expression<SqlBool>;
+
+const commonTypes = {
+  id: 'text',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  status: 'text',
+} as const satisfies Record<(typeof commonColumns)[number], ColumnType>;
+
+/** The type of a column that can be filtered and sorted by. Throws on any other name. */
+export function columnType(table: AnyReadTable, column: string): ColumnType {
+  const common = (commonColumns as readonly string[]).includes(column)
+    ? commonTypes[column as keyof typeof commonTypes]
+    : undefined;
+  const type =
+    common ?? (Object.hasOwn(table.columns, column) ? table.columns[column]?.type : undefined);
+  if (!type) throw new BrokenInvariant(`read table ${table.name} has no column ${column}`);
+  return type;
+}
+
+/** Whether filters say themselves which status they want. */
+export const filtersStatus = (filters: readonly RowFilter[]): boolean =>
+  filters.some(({ column }) => column === 'status');
+
+const unfit = ({ column, pointer }: RowFilter, message: string): Problem =>
+  new Problem('validation_error', `filter ${column}: ${message}`, {
+    details: { field: column },
+    ...(pointer === undefined ? {} : { errors: [{ pointer, message }] }),
+  });
+
+/** What a column holds, for people. */
+const typeNames: Readonly<Record<ColumnType, string>> = {
+  text: 'a text',
+  numeric: 'a decimal',
+  integer: 'a decimal',
+  boolean: 'true or false',
+  timestamptz: 'an RFC 3339 date-time',
+  'text[]': 'a list of texts',
+};
+
+/** A value of a request as a parameter of the column's type. Throws a `Problem` if it is none. */
+function parameter(filter: RowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
+  let text: string | null;
+  try {
+    // Numbers compare as decimals, so that 1.5 may be asked of a column of integers.
+    text = encodeValue(type === 'integer' ? 'numeric' : type, value);
+  } catch {
+    throw unfit(filter, `must be ${typeNames[type]}`);
+  }
+  // JavaScript reads more texts as times than Postgres does.
+  if (type === 'timestamptz' && text !== null && readInstant(text) === null) {
+    throw unfit(filter, `must be ${typeNames[type]}`);
+  }
+  return sql`${text}::${sql.raw(type === 'integer' ? 'numeric' : databaseType(type))}`;
+}
+
+function listParameter(filter: RowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
+  if (!Array.isArray(value)) throw unfit(filter, 'must be a list');
+  const itemType = type === 'text[]' ? 'text' : type;
+  const items = value.map((item) => parameter(filter, itemType, item));
+  return items.length > 0
+    ? sql`array[${sql.join(items)}]`
+    : sql`array[]::${sql.raw(databaseType(itemType))}[]`;
+}
+
+const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
+  eq: '=',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+};
+
+/** A missing value is not among the listed ones and contains nothing. */
+const not = (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> =>
+  sql<SqlBool>`not coalesce(${condition}, false)`;
+
+/**
+ * A filter as a condition. Text contains case-insensitively, in the given collation; a list
+ * contains an item exactly, and equals a value when it has it. Throws a `Problem`
+ * (validation_error) on a value or an operator that does not fit the column.
+ */
+export function conditionOf(table: AnyReadTable, filter: RowFilter, collation: string): Condition {
+  const { column, operator, value } = filter;
+  if (operator === 'metadata') return metadataCondition(filter);
+  const type = columnType(table, column);
+  const reference = sql.ref(column);
+  if (operator === 'in' || operator === 'not_in') {
+    const list = listParameter(filter, type, value);
+    const isIn =
+      type === 'text[]'
+        ? sql<SqlBool>`${reference} && ${list}`
+        : sql<SqlBool>`${reference} = any(${list})`;
+    return operator === 'in' ? isIn : not(isIn);
+  }
+  if (operator === 'contains' || operator === 'not_contains') {
+    const has = containsCondition(filter, type, collation);
+    return operator === 'contains' ? has : not(has);
+  }
+  const comparison = comparisons[operator];
+  if (!comparison) throw new BrokenInvariant(`there is no operator ${operator}`);
+  if (type === 'text[]') {
+    if (operator !== 'eq') throw unfit(filter, `${operator} does not fit a list`);
+    return sql<SqlBool>`${reference} @> ${listParameter(filter, type, [value].flat())}`;
+  }
+  return sql<SqlBool>`${reference} ${sql.raw(comparison)} ${parameter(filter, type, value)}`;
+}
+
+function containsCondition(
+  filter: RowFilter,
+  type: ColumnType,
+  collation: string,
+): RawBuilder<SqlBool> {
+  const { column, value } = filter;
+  const reference = sql.ref(column);
+  if (type === 'text[]') {
+    return sql<SqlBool>`${reference} @> ${listParameter(filter, type, [value])}`;
+  }
+  if (type !== 'text') throw unfit(filter, `contains does not fit ${typeNames[type]}`);
+  const lower = (text: RawBuilder<unknown>) =>
+    sql`lower(${text} collate ${sql.id('pg_catalog', collation)})`;
+  const needle = lower(parameter(filter, type, value));
+  return sql<SqlBool>`strpos(${lower(reference)}, ${needle}) > 0`;
+}
+
+function metadataCondition(filter: RowFilter): Condition {
+  const { value } = filter;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw unfit(filter, 'must be a map of names to values');
+  }
+  const pairs = JSON.stringify(cleanMetadata(value as Readonly<Record<string, unknown>>));
+  return sql<SqlBool>`metadata @> ${pairs}::jsonb`;
+}
+
+/** Statuses that lists leave out unless they are asked for (decision 15), and what nobody sees. */
+const hiddenStatuses = ['archived', 'deleted', unshownStatus];
+
+/** The rows of these statuses; without any: what is neither archived nor deleted. */
+export function statusCondition(statuses: readonly string[] | undefined): Condition {
+  if (statuses) {
+    return sql<SqlBool>`status = any(${sql.val(statuses.map(cleanText))}::text[])`;
+  }
+  return sql<SqlBool>`(status is null or status <> all(${sql.val(hiddenStatuses)}::text[]))`;
+}
+
+/** Rows that have something to show. */
+export const shown: Condition = sql<SqlBool>`status is distinct from ${sql.lit(unshownStatus)}`;
+
+/** Deleted records are not found; archived ones are. */
+export const notDeleted: Condition = sql<SqlBool>`status is distinct from 'deleted'`;

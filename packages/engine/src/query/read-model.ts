@@ -1,0 +1,106 @@
+import { connect } from '../database/database.ts';
+import { readProblem } from '../database/database-errors.ts';
+import type { Principal, Reader } from '../define/context.ts';
+import type { OperationalReads } from '../define/operational-reads.ts';
+import type { Position } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import { trackPosition } from '../projection/position-tracker.ts';
+import type { ProjectedPosition } from '../projection/projected-position.ts';
+import { createReader, type ReaderOptions } from './reader.ts';
+import { ScopedPool } from './scoped-pool.ts';
+
+interface ReadModelOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Database sessions for reads, at most; one more listens. Default 10. */
+  readonly connections?: number;
+  /** Milliseconds after which a statement is given up. Default 10 seconds. */
+  readonly statementTimeoutMs?: number;
+  /** Milliseconds that a read may wait for a free session. Default 2 seconds. */
+  readonly checkoutTimeoutMs?: number;
+  /** See `ReaderContext`. */
+  readonly farOffset?: number;
+}
+
+/** The reading side of the read models, for processes that answer requests. */
+export interface ReadModel {
+  readonly projected: ProjectedPosition;
+  /** Tables that are shown and have been left behind: stopped, or being replaced by a version. */
+  behind(): readonly string[];
+  /** Position of a table that has been left behind; null for one that is level. */
+  behindAt(table: string): Position | null;
+  /** For how many milliseconds at least a table has been left behind; null for one that is level. */
+  lagOf(table: string): number | null;
+  /** The reads of one caller: see `Reader`. */
+  reader(principal: Pick<Principal, 'tenantId' | 'environmentId'>, options?: ReaderOptions): Reader;
+  /** Reads of tables that are no read models. */
+  readonly operational: OperationalReads;
+  /** Throws unless Postgres tells how far the read models are. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the read models for reading. It resolves at once and connects when needed, so a process
+ * can start before Postgres does; reads are refused with 503 until then.
+ */
+export function createReadModel(options: ReadModelOptions): ReadModel {
+  const pool = new ScopedPool({
+    url: options.url,
+    log: options.log,
+    connections: options.connections ?? 10,
+    statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
+    checkoutTimeoutMs: options.checkoutTimeoutMs ?? 2_000,
+  });
+  const tracker = trackPosition(options.url, options.log);
+  const context = {
+    pool,
+    positionOf: tracker.positionOf,
+    collation: collationOf(options.url),
+    farOffset: options.farOffset,
+  };
+  return {
+    projected: tracker.projected,
+    behind: tracker.behind,
+    lagOf: tracker.lagOf,
+    behindAt: tracker.positionOf,
+    check: tracker.check,
+    reader: (principal, readerOptions) => createReader(context, principal, readerOptions),
+    operational: {
+      query: async <Row>(
+        principal: Pick<Principal, 'tenantId' | 'environmentId'>,
+        text: string,
+        values: readonly unknown[],
+      ) => (await pool.query<Row>(principal, { text, values: [...values] })).rows,
+    },
+    async close() {
+      await Promise.all([tracker.close(), pool.close()]);
+    },
+  };
+}
+
+/** Unicode's rules where the server has them; else those of the database. */
+const collations = ['und-x-icu', 'default'] as const;
+
+/** Asks the server once which collation it has for comparing without regard to case. */
+function collationOf(url: string): () => Promise<string> {
+  let known: string | null = null;
+  return async () => {
+    if (known) return known;
+    try {
+      const connection = await connect(url, { application: 'counterfoil api' });
+      try {
+        const { rows } = await connection.query<{ exists: boolean }>(
+          'select exists (select from pg_collation where collname = $1) as exists',
+          [collations[0]],
+        );
+        known = rows[0]?.exists ? collations[0] : collations[1];
+        return known;
+      } finally {
+        await connection.close();
+      }
+    } catch (error) {
+      throw readProblem(error);
+    }
+  };
+}

@@ -1,0 +1,163 @@
+import { Problem } from '@counterfoil/kernel';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { schemaName } from '../database/database.ts';
+import type { Found, Principal, Reader } from '../define/context.ts';
+import type { Page, PageRequest, RowFilter } from '../define/listing.ts';
+import type { AnyReadTable, ReadTable } from '../define/read-table.ts';
+import type { Position } from '../log/types.ts';
+import { cleanText } from '../projection/row.ts';
+import { scopeColumn } from '../projection/table-shape.ts';
+import { compiler } from './compiler.ts';
+import {
+  type Condition,
+  conditionOf,
+  filtersStatus,
+  notDeleted,
+  shown,
+  statusCondition,
+} from './conditions.ts';
+import { type PageRow, pageOf } from './page-query.ts';
+import type { ScopedPool } from './scoped-pool.ts';
+
+interface FoundRow {
+  readonly resource: string;
+  readonly revision: string;
+}
+
+export interface ReaderContext {
+  readonly pool: ScopedPool;
+  /** The collation in which text is compared without regard to case. */
+  readonly collation: () => Promise<string>;
+  /** Position of the table that readers see; null when it is where all tables are. */
+  readonly positionOf: (name: string) => Position | null;
+  /** Offset from which on a page may be read from the end of the list. */
+  readonly farOffset?: number | undefined;
+}
+
+/** Below it, skipping rows costs less than planning both ways. */
+const defaultFarOffset = 5_000;
+
+export interface ReaderOptions {
+  /**
+   * The position that a caller insists on. Tables that the others have left behind (stopped, or
+   * waiting for a new version) are not read unless they have reached it.
+   */
+  readonly atLeast?: Position;
+}
+
+/**
+ * The reads of one caller. Tenant and environment stand in every statement, and row-level security
+ * holds even if they did not. Postgres away or a table not there yet: `Problem`
+ * service_unavailable.
+ */
+export function createReader(
+  context: ReaderContext,
+  principal: Pick<Principal, 'tenantId' | 'environmentId'>,
+  options: ReaderOptions = {},
+): Reader {
+  const run = async <Row>(table: AnyReadTable, statement: CompiledQuery, name?: string) => {
+    assertReached(context, table, options.atLeast);
+    return context.pool.query<Row>(principal, {
+      text: statement.sql,
+      values: [...statement.parameters],
+      ...(name ? { name } : {}),
+    });
+  };
+  const conditions = async (table: AnyReadTable, filters: readonly RowFilter[]) => {
+    const collation = await context.collation();
+    return filters.map((filter) => conditionOf(table, filter, collation));
+  };
+  return {
+    async find<Row, Resource>(table: ReadTable<string, Row, Resource>, key: string) {
+      const id = sql<boolean>`id = ${cleanText(key)}`;
+      const statement = selectRow(table, principal, [id, notDeleted]).compile(compiler);
+      return foundOf<Resource>((await run<FoundRow>(table, statement, `find_${table.name}`)).rows);
+    },
+    async first<Row, Resource>(
+      table: ReadTable<string, Row, Resource>,
+      filters: readonly RowFilter[],
+    ) {
+      const status = filtersStatus(filters) ? [] : [notDeleted];
+      const all = [...(await conditions(table, filters)), ...status];
+      const statement = sql`${selectRow(table, principal, all)} ${newest}`.compile(compiler);
+      return foundOf<Resource>((await run<FoundRow>(table, statement)).rows);
+    },
+    async list<Row, Resource>(
+      table: ReadTable<string, Row, Resource>,
+      request: PageRequest,
+      filters: readonly RowFilter[] = [],
+    ) {
+      const isAsked = request.status === undefined && filtersStatus(filters);
+      const where = matching(table, principal, [
+        ...(await conditions(table, filters)),
+        isAsked ? shown : statusCondition(request.status),
+      ]);
+      const own = sql.join(inScope(table, principal), sql` and `);
+      const query = { table, relation: relation(table), where, own, request };
+      const isFar = request.offset >= (context.farOffset ?? defaultFarOffset);
+      const { rows } = await run<PageRow>(table, pageOf(query, isFar));
+      return readPage<Resource>(rows, request);
+    },
+  };
+}
+
+function assertReached(
+  { positionOf }: ReaderContext,
+  table: AnyReadTable,
+  atLeast: Position | undefined,
+): void {
+  if (atLeast === undefined) return;
+  const position = positionOf(table.name);
+  if (position === null || position >= atLeast) return;
+  throw new Problem(
+    'service_unavailable',
+    `The read model ${table.name} has not reached position ${atLeast} yet. Retry later.`,
+    { retryAfterSeconds: 5 },
+  );
+}
+
+type Caller = Pick<Principal, 'tenantId' | 'environmentId'>;
+
+const relation = (table: AnyReadTable): RawBuilder<unknown> => sql.id(schemaName, table.name);
+
+const inScope = (
+  table: AnyReadTable,
+  { tenantId, environmentId }: Caller,
+): readonly RawBuilder<unknown>[] => [
+  sql`tenant_id = ${tenantId}`,
+  ...(scopeColumn(table) === 'environment_id' ? [sql`environment_id = ${environmentId}`] : []),
+];
+
+const matching = (
+  table: AnyReadTable,
+  caller: Caller,
+  conditions: readonly Condition[],
+): RawBuilder<unknown> => sql.join([...inScope(table, caller), ...conditions], sql` and `);
+
+const selectRow = (
+  table: AnyReadTable,
+  caller: Caller,
+  conditions: readonly Condition[],
+): RawBuilder<unknown> =>
+  sql`select resource, revision from ${relation(table)}
+       where ${matching(table, caller, [hasResource, ...conditions])}`;
+
+const hasResource = sql<boolean>`resource is not null`;
+
+const newest = sql`order by created_at desc, id desc limit 1`;
+
+function foundOf<Resource>(rows: readonly FoundRow[]): Found<Resource> | null {
+  const [row] = rows;
+  if (!row) return null;
+  return { resource: JSON.parse(row.resource) as Resource, revision: Number(row.revision) };
+}
+
+function readPage<Resource>(
+  rows: readonly PageRow[],
+  { limit, offset }: PageRequest,
+): Page<Resource> {
+  const items = rows.flatMap(({ resource }) =>
+    resource === null ? [] : [JSON.parse(resource) as Resource],
+  );
+  return { items, pagination: { limit, offset, total: Number(rows[0]?.total ?? 0) } };
+}

@@ -1,0 +1,111 @@
+import { Problem } from '@counterfoil/kernel';
+import { Pool, type PoolClient, type QueryConfig } from 'pg';
+import { exactTypes, type QueryResult, sessionSettings } from '../database/database.ts';
+import { isUnavailable, readProblem } from '../database/database-errors.ts';
+import type { Log } from '../operations/log.ts';
+import { readerRole, scopeSettings } from '../projection/table-shape.ts';
+
+/** For whom a statement reads. */
+export interface Scope {
+  readonly tenantId: string;
+  readonly environmentId: string;
+}
+
+export interface PoolOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Sessions at most. */
+  readonly connections: number;
+  /** Milliseconds after which Postgres gives a statement up. */
+  readonly statementTimeoutMs: number;
+  /** Milliseconds that a read may wait for a free session. */
+  readonly checkoutTimeoutMs: number;
+}
+
+/** Grace for the answer to travel before the session counts as dead. */
+const readGraceMs = 2_000;
+
+/**
+ * Sessions that read as the reader role and for one tenant and environment at a time, so that
+ * row-level security shows no row of anybody else, whatever the statement says.
+ */
+export class ScopedPool {
+  readonly #pool: Pool;
+  readonly #log: Log;
+  readonly #scopes = new WeakMap<PoolClient, Scope>();
+
+  constructor(options: PoolOptions) {
+    this.#log = options.log;
+    this.#pool = new Pool({
+      connectionString: options.url,
+      application_name: 'counterfoil api',
+      options: sessionSettings,
+      types: exactTypes,
+      max: options.connections,
+      connectionTimeoutMillis: options.checkoutTimeoutMs,
+      statement_timeout: options.statementTimeoutMs,
+      query_timeout: options.statementTimeoutMs + readGraceMs,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+    });
+    // A session that breaks is replaced by the pool. Without listeners, the pool's for idle ones
+    // and the session's own while it is at work, its loss would end the process.
+    this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  /**
+   * Runs one statement for this tenant and environment. Throws a `Problem` service_unavailable
+   * when Postgres cannot answer now.
+   */
+  async query<Row>(scope: Scope, statement: QueryConfig): Promise<QueryResult<Row>> {
+    let client: PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw readProblem(error);
+    }
+    let isUsable = await this.#enter(client, scope);
+    try {
+      if (!isUsable) throw notReady();
+      const { rows, rowCount } = await client.query(statement);
+      return { rows: rows as Row[], count: rowCount ?? 0 };
+    } catch (error) {
+      // A session that timed out may still give the answer, to the next question.
+      isUsable &&= !isUnavailable(error);
+      throw readProblem(error);
+    } finally {
+      client.release(!isUsable);
+    }
+  }
+
+  /** Binds the session to its tenant. False when that failed: then nothing may be read in it. */
+  async #enter(client: PoolClient, { tenantId, environmentId }: Scope): Promise<boolean> {
+    const current = this.#scopes.get(client);
+    if (current?.tenantId === tenantId && current.environmentId === environmentId) return true;
+    this.#scopes.delete(client);
+    try {
+      await client.query({
+        name: 'enter_scope',
+        text: `select set_config('role', '${readerRole}', false),
+                      set_config('${scopeSettings.tenant}', $1, false),
+                      set_config('${scopeSettings.environment}', $2, false)`,
+        values: [tenantId, environmentId],
+      });
+    } catch (error) {
+      this.#log.error({ err: error }, `a database session cannot read as ${readerRole}`);
+      return false;
+    }
+    this.#scopes.set(client, { tenantId, environmentId });
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+const notReady = (): Problem =>
+  new Problem('service_unavailable', 'The read models are not ready yet. Retry shortly.', {
+    retryAfterSeconds: 2,
+  });

@@ -1,0 +1,2 @@
+export * from './code-fingerprint.ts';
+export * from './snapshot-folder.ts';

@@ -1,0 +1,192 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryStore } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { command, fill, outcomeOf, startOn } from '../decide/test-jar.ts';
+import { openSnapshotFolder } from './snapshot-folder.ts';
+
+const test = suite('snapshots of long streams');
+
+const folders: string[] = [];
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-snapshots-'));
+  folders.push(folder);
+  return folder;
+};
+test.after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Notes from which revision on streams are read. */
+class WatchedStore extends MemoryStore {
+  readonly readFrom: number[] = [];
+  override readStream(...[stream, options]: Parameters<MemoryStore['readStream']>) {
+    this.readFrom.push(options?.from ?? 0);
+    return super.readStream(stream, options);
+  }
+}
+
+/** A process that keeps snapshots in a folder. */
+const processOn = (store: WatchedStore, folder: string, code = 'this code', every = 10) => {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const snapshots = openSnapshotFolder({ folder, code, every, onError });
+  const started = startOn(store, undefined, { snapshots });
+  return {
+    ...started,
+    errors,
+    fill: (coins: number, key?: string, fields = {}) =>
+      started.writer().run(command(fill(coins), key, fields)),
+    settled: snapshots.settled,
+  };
+};
+
+/** A store with a jar of so many coins, each put in by a request of its own, and its snapshot. */
+async function filled(coins: number, folder = newFolder()) {
+  const store = new WatchedStore();
+  const first = processOn(store, folder);
+  for (let coin = 0; coin < coins; coin += 1) {
+    await first.fill(1, `key ${coin}`, { coin });
+    await first.settled();
+  }
+  store.readFrom.length = 0;
+  return { store, folder };
+}
+
+const fileIn = (folder: string): string => {
+  const [name] = readdirSync(folder);
+  return join(folder, name ?? 'there is no file');
+};
+
+test('the next process reads the event that the snapshot ends with, and what came after it', async () => {
+  const { store, folder } = await filled(25);
+  const next = processOn(store, folder);
+  assert.is((await next.writer().current()).state.coins, 25);
+  assert.equal(store.readFrom, [19, 20]);
+  assert.is((await next.fill(5)).state.coins, 30);
+  assert.equal(next.errors, []);
+});
+
+test('requests from before the snapshot are known: none takes effect again', async () => {
+  const { store, folder } = await filled(20);
+  for (let coin = 0; coin < 20; coin += 1) {
+    const next = processOn(store, folder);
+    const again = await next.fill(1, `key ${coin}`, { coin });
+    assert.ok(again.replayed, `key ${coin}`);
+    assert.is(again.state.coins, coin + 1);
+    assert.is(await outcomeOf(next.fill(1, `key ${coin}`, { coin: 99 })), 'idempotency_conflict');
+  }
+  assert.is(store.log.length, 20);
+});
+
+test('a snapshot has the requests of the very batch that it ends with', async () => {
+  const folder = newFolder();
+  const store = new WatchedStore();
+  const first = processOn(store, folder);
+  const keys = Array.from({ length: 30 }, (_, index) => `key ${index}`);
+  await Promise.all(keys.map((key) => first.fill(1, key)));
+  await first.settled();
+  store.readFrom.length = 0;
+  const next = processOn(store, folder);
+  for (const key of keys) assert.ok((await next.fill(1, key)).replayed, key);
+  assert.ok((store.readFrom[0] ?? 0) > 0, 'there was no snapshot');
+  assert.is(store.log.length, 30);
+});
+
+test('a stream that was read and folded gets a snapshot too', async () => {
+  const { store } = await filled(25);
+  const folder = newFolder();
+  const reader = processOn(store, folder);
+  await reader.writer().current();
+  await reader.settled();
+  store.readFrom.length = 0;
+  assert.is((await processOn(store, folder).writer().current()).state.coins, 25);
+  assert.equal(store.readFrom, [24, 25]);
+});
+
+test('short streams get none', async () => {
+  const { folder } = await filled(9);
+  assert.equal(readdirSync(folder), []);
+});
+
+const isIgnored = async (store: WatchedStore, folder: string, code?: string): Promise<void> => {
+  store.readFrom.length = 0;
+  const next = processOn(store, folder, code);
+  assert.is((await next.writer().current()).state.coins, store.log.length);
+  assert.is(store.readFrom.at(-1), 0, `read from ${store.readFrom}`);
+  // It has folded the stream and keeps a snapshot of its own, which must not come over the next case.
+  await next.settled();
+};
+
+test('a snapshot by other code is ignored', async () => {
+  const { store, folder } = await filled(20);
+  await isIgnored(store, folder, 'other code');
+});
+
+test('a damaged snapshot is ignored, wherever it is damaged', async () => {
+  const { store, folder } = await filled(20);
+  const file = fileIn(folder);
+  const whole = readFileSync(file);
+  for (let place = 0; place < whole.length; place += 13) {
+    const damaged = Buffer.from(whole);
+    damaged[place] = (damaged[place] ?? 0) ^ 1;
+    writeFileSync(file, damaged);
+    await isIgnored(store, folder);
+    writeFileSync(file, whole.subarray(0, place));
+    await isIgnored(store, folder);
+  }
+});
+
+test('a snapshot of another log is ignored, and so is one that is ahead of its log', async () => {
+  const { folder } = await filled(20);
+  const other = await filled(20);
+  await isIgnored(other.store, folder);
+  const shorter = await filled(5);
+  await isIgnored(shorter.store, folder);
+});
+
+test('a snapshot of another stream is ignored', async () => {
+  const { store, folder } = await filled(20);
+  const bytes = readFileSync(fileIn(folder));
+  writeFileSync(join(folder, 'jar-env_1.2.snapshot'), bytes);
+  const next = processOn(store, folder);
+  assert.is((await next.writer('2').current()).state.coins, 0);
+});
+
+test('files beyond the limit go, those that were not used for longest first', async () => {
+  const folder = newFolder();
+  const store = new WatchedStore();
+  const onError = (error: unknown): void => {
+    throw error;
+  };
+  const snapshots = openSnapshotFolder({
+    folder,
+    code: 'c',
+    every: 1,
+    bytesMaximum: 2_000,
+    onError,
+  });
+  const { writer } = startOn(store, undefined, { snapshots });
+  for (let jar = 0; jar < 20; jar += 1) {
+    await writer(String(jar)).run(command(fill(1), 'key'));
+    await snapshots.settled();
+  }
+  const names = readdirSync(folder);
+  assert.ok(names.length < 20, `${names.length} files`);
+  assert.ok(names.includes('jar-env_1.19.snapshot'), names.join());
+});
+
+test('a folder that cannot be written costs no request', async () => {
+  const folder = newFolder();
+  const store = new WatchedStore();
+  const first = processOn(store, folder);
+  rmSync(folder, { recursive: true });
+  for (let coin = 0; coin < 20; coin += 1) await first.fill(1);
+  await first.settled();
+  assert.ok(first.errors.length > 0);
+  assert.is((await first.writer().current()).state.coins, 20);
+});
+
+test.run();

@@ -1,0 +1,103 @@
+import type { AnyAggregate, Instant } from '@counterfoil/kernel';
+import { BrokenInvariant } from '@counterfoil/kernel';
+import { uniqueChange } from '../constraints/unique-change.ts';
+import { belongsTo, evolveStored } from '../log/decode.ts';
+import { type ChainHead, chainAfter, emptyChain } from '../log/hash-chain.ts';
+import type { Position, StoredEvent } from '../log/types.ts';
+
+/** Type of the event by which the engine takes a tentative claim away; see claims.ts. */
+export const claimRevoked = 'ClaimRevoked';
+
+/**
+ * Type of the event that records a refusal under the idempotency key of its request, so that the
+ * request gets the same answer for ever. The business never sees it.
+ */
+export const requestRefused = 'RequestRefused';
+
+/**
+ * Type of the event that records, under the idempotency key of its request, that nothing had to be
+ * done: a repetition then gets the same answer and does nothing, whatever the record has become.
+ */
+export const requestWithoutEffect = 'RequestWithoutEffect';
+
+/**
+ * Type of the event by which another record says, in the stream of this one, that it is about to refer to
+ * it; see reference-claims.ts.
+ */
+export const referenceClaimed = 'ReferenceClaimed';
+
+const engineTypes: readonly string[] = [
+  claimRevoked,
+  requestRefused,
+  requestWithoutEffect,
+  referenceClaimed,
+];
+
+/** Whether an event is one that the engine writes for itself into the streams of records. */
+export const isEngineEvent = ({ type }: { readonly type: string }): boolean =>
+  engineTypes.includes(type);
+
+/** A stream folded up to its last known event. Immutable, so a batch can be decided on a copy. */
+export interface StreamState<State> {
+  readonly state: State;
+  readonly head: ChainHead;
+  /**
+   * Revision of the last event of the record itself: what an ETag names. Events of the engine, such
+   * as a remembered refusal, move the head but leave the record as it was. -1 before the first.
+   */
+  readonly recordRevision: number;
+  /** Revision of the last event by which the record gave up a unique value; -1 for none. */
+  readonly droppedAt: number;
+  /** When the last event happened; null for a stream without events. */
+  readonly occurredAt: Instant | null;
+  /** Position of the last event, or a later one that is known to be past it. */
+  readonly position: Position;
+  /** Claims that another writer has revoked in this stream. */
+  readonly revokedClaims: ReadonlySet<string>;
+}
+
+/** A stream before its first event. */
+export const emptyStream = <State>(initial: State): StreamState<State> => ({
+  state: initial,
+  head: emptyChain,
+  recordRevision: -1,
+  droppedAt: -1,
+  occurredAt: null,
+  position: 0n,
+  revokedClaims: new Set(),
+});
+
+/** The stream after one more event of the log. Throws when the event is not the next one. */
+export function advance<State>(
+  aggregate: AnyAggregate,
+  stream: StreamState<State>,
+  event: StoredEvent,
+): StreamState<State> {
+  if (event.revision !== stream.head.revision + 1) {
+    throw new BrokenInvariant(
+      `${event.stream}: read revision ${event.revision} after ${stream.head.revision}`,
+    );
+  }
+  const state = evolveStored(aggregate, stream.state, event);
+  return {
+    state,
+    head: chainAfter(event),
+    recordRevision: belongsTo(aggregate, event) ? event.revision : stream.recordRevision,
+    droppedAt: dropsValue(aggregate, stream.state, state) ? event.revision : stream.droppedAt,
+    occurredAt: event.metadata.occurred_at,
+    position: event.position,
+    revokedClaims: revokedAfter(stream.revokedClaims, event),
+  };
+}
+
+/** Whether a record gives up a unique value between two states. */
+export const dropsValue = (aggregate: AnyAggregate, before: unknown, after: unknown): boolean =>
+  uniqueChange(aggregate, before, after).dropped.length > 0;
+
+export function revokedAfter(
+  revoked: ReadonlySet<string>,
+  event: { readonly type: string; readonly data: unknown },
+): ReadonlySet<string> {
+  if (event.type !== claimRevoked) return revoked;
+  return new Set([...revoked, (event.data as { readonly claim_id: string }).claim_id]);
+}

@@ -1,0 +1,128 @@
+import { listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { invariant, referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { deleted, messageSchema } from '../../message.ts';
+import { offer } from '../offer.ts';
+import { ownerOfEntitlement } from '../owned.ts';
+import { forItem, oneOwner } from '../price/references.ts';
+import { createEntitlements, deleteEntitlement, updateEntitlement } from './decisions.ts';
+import { getEntitlement, searchEntitlements } from './queries.ts';
+import { entitlementDrafts, entitlementOwner, madeIds, shownEntitlements } from './references.ts';
+import {
+  createBulkEntitlementsSchema,
+  createEntitlementSchema,
+  entitlementListSchema,
+  entitlementSchema,
+  entitlementSearchSchema,
+  updateEntitlementSchema,
+} from './schema.ts';
+
+const tag = 'Entitlements';
+const idParameters = z.object({ id: referenceSchema('ent') });
+
+export const entitlementRoutes = {
+  'POST /entitlements': route({
+    summary: 'Create an entitlement',
+    description:
+      'What a plan or an add-on grants of a feature; at most one for each feature. `usage_limit` ' +
+      'absent or null is unlimited, 0 is none.',
+    tag,
+    status: 201,
+    permission: 'entitlement:write',
+    body: createEntitlementSchema,
+    response: entitlementSchema,
+    handle: async (context, { body }) => {
+      const owner = entitlementOwner(body);
+      const written = await context.execute(offer, owner.entity_id, async () =>
+        createEntitlements(owner, [await entitlementDrafts(context)(body, owner)]),
+      );
+      const [shown] = await shownEntitlements(context, written, madeIds(written));
+      invariant(shown, 'a command that makes an entitlement has made one');
+      return shown;
+    },
+  }),
+
+  'POST /entitlements/bulk': route({
+    summary: 'Create up to 100 entitlements of one owner, all or none',
+    description: '`details.index` of a refusal says which item it is about.',
+    tag,
+    status: 201,
+    permission: 'entitlement:write',
+    body: createBulkEntitlementsSchema,
+    response: z.object({ items: z.array(entitlementSchema) }),
+    handle: async (context, { body: { items } }) => {
+      const owner = oneOwner(items.map(entitlementOwner));
+      const written = await context.execute(offer, owner.entity_id, async () => {
+        const draft = entitlementDrafts(context);
+        const drafts = items.map((item, index) =>
+          forItem(index, () => draft(item, owner, `/items/${index}`)),
+        );
+        return createEntitlements(owner, await Promise.all(drafts));
+      });
+      return { items: await shownEntitlements(context, written, madeIds(written)) };
+    },
+  }),
+
+  'GET /entitlements': route({
+    summary: 'List entitlements',
+    tag,
+    status: 200,
+    permission: 'entitlement:read',
+    query: entitlementListSchema.extend(listShape),
+    response: pageSchema(entitlementSchema),
+    handle: (context, { query }) => searchEntitlements(context, query),
+  }),
+
+  'POST /entitlements/search': route({
+    summary: 'Search entitlements',
+    tag,
+    status: 200,
+    permission: 'entitlement:read',
+    body: entitlementSearchSchema,
+    bodyOptional: true,
+    response: pageSchema(entitlementSchema),
+    handle: (context, { body }) => searchEntitlements(context, body),
+  }),
+
+  'GET /entitlements/{id}': route({
+    summary: 'Get an entitlement',
+    tag,
+    status: 200,
+    permission: 'entitlement:read',
+    params: idParameters,
+    response: entitlementSchema,
+    handle: (context, { params: { id } }) => getEntitlement(context, id),
+  }),
+
+  'PUT /entitlements/{id}': route({
+    summary: 'Update an entitlement',
+    description: 'Only fields that are given change. `usage_limit` null is unlimited, 0 is none.',
+    tag,
+    status: 200,
+    permission: 'entitlement:write',
+    params: idParameters,
+    body: updateEntitlementSchema,
+    response: entitlementSchema,
+    handle: async (context, { params: { id }, body }) => {
+      const owner = await ownerOfEntitlement(context, id);
+      const written = await context.execute(offer, owner, () => updateEntitlement(id, body));
+      const [shown] = await shownEntitlements(context, written, [id]);
+      invariant(shown, 'an entitlement that was updated is there');
+      return shown;
+    },
+  }),
+
+  'DELETE /entitlements/{id}': route({
+    summary: 'Delete an entitlement',
+    tag,
+    status: 200,
+    permission: 'entitlement:write',
+    params: idParameters,
+    response: messageSchema,
+    handle: async (context, { params: { id } }) => {
+      const owner = await ownerOfEntitlement(context, id);
+      await context.execute(offer, owner, () => deleteEntitlement(id));
+      return deleted('entitlement', id);
+    },
+  }),
+} satisfies Routes;

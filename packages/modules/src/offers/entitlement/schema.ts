@@ -1,0 +1,143 @@
+import { anyOfTexts, flagParameter, listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  clearable,
+  instantSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { featureSchema, featureTypeSchema } from '../../features/index.ts';
+import { offerBriefSchema } from '../brief-schema.ts';
+import { resetPeriodSchema } from './values.ts';
+
+/** Entitlements that one request creates at most (decision 17). */
+export const maximumBulkEntitlements = 100;
+
+const ownedTypeSchema = z.enum(['PLAN', 'ADDON', 'SUBSCRIPTION']);
+const idSchema = clearable(z.string().max(64)).optional();
+
+const grantsInput = {
+  is_enabled: z.boolean().nullish().meta({ description: 'Default: true' }),
+  is_soft_limit: z.boolean().nullish(),
+  static_value: clearable(textSchema(1024)).optional(),
+  usage_limit: z
+    .number()
+    .int()
+    .min(0)
+    .nullish()
+    .meta({ description: 'Of a metered feature: null is unlimited, 0 is none at all' }),
+  usage_reset_period: resetPeriodSchema
+    .nullish()
+    .meta({ description: 'Of a metered feature; absent: with the billing period' }),
+} as const;
+
+const itemObject = z.object({
+  feature_id: referenceSchema('feat'),
+  feature_type: featureTypeSchema.optional(),
+  entity_type: ownedTypeSchema.nullish(),
+  entity_id: idSchema,
+  plan_id: idSchema.meta({ description: 'Legacy: entity_type PLAN with this entity_id' }),
+  parent_entitlement_id: idSchema,
+  ...grantsInput,
+  start_date: instantSchema.nullish(),
+  end_date: instantSchema.nullish(),
+});
+
+/** What is wrong with who owns an entitlement or when it holds. */
+function* faultsOf(item: z.output<typeof itemObject>): Generator<[string, string]> {
+  const { plan_id, entity_type, entity_id, start_date, end_date } = item;
+  if (!plan_id && !entity_id) yield ['entity_id', 'is required with entity_type, or plan_id'];
+  if (!plan_id && entity_id && !entity_type) yield ['entity_type', 'is required with entity_id'];
+  if (plan_id && entity_id && plan_id !== entity_id) {
+    yield ['plan_id', 'names another owner than entity_id'];
+  }
+  if (plan_id && entity_type && entity_type !== 'PLAN') {
+    yield ['plan_id', 'names another owner than entity_type'];
+  }
+  if (start_date && end_date && end_date <= start_date) {
+    yield ['end_date', 'must be after start_date'];
+  }
+}
+
+type Item = z.output<typeof itemObject>;
+const refineItem = (item: Item, context: z.RefinementCtx<Item>): void => {
+  for (const [field, message] of faultsOf(item)) {
+    context.addIssue({ code: 'custom', path: [field], message });
+  }
+};
+
+/** Body of POST /entitlements (specification, Create entitlement). */
+export const createEntitlementSchema = itemObject
+  .extend({ feature_type: featureTypeSchema })
+  .superRefine(refineItem)
+  .meta({ id: 'CreateEntitlement' });
+
+/** One of many: the type of the feature may be left out (decision 17). */
+const entitlementItemSchema = itemObject.superRefine(refineItem).meta({ id: 'EntitlementItem' });
+export type CreateEntitlement = z.output<typeof entitlementItemSchema>;
+
+export const createBulkEntitlementsSchema = z
+  .object({ items: z.array(entitlementItemSchema).min(1).max(maximumBulkEntitlements) })
+  .meta({ id: 'CreateBulkEntitlements' });
+
+export const updateEntitlementSchema = z.object(grantsInput).meta({ id: 'UpdateEntitlement' });
+export type UpdateEntitlement = z.output<typeof updateEntitlementSchema>;
+
+const idsSchema = anyOfTexts(64);
+const idListSchema = listParameter(z.string()).optional();
+
+const expandSchema = listParameter(z.enum(['features', 'meters', 'plans', 'addons']))
+  .optional()
+  .meta({ description: 'Accepted for compatibility: feature and owner are always shown' });
+
+const filterShape = {
+  entity_type: ownedTypeSchema.optional(),
+  feature_type: featureTypeSchema.optional(),
+  is_enabled: flagParameter.optional(),
+  expand: expandSchema,
+} as const;
+
+export const entitlementListSchema = z.object({
+  ...filterShape,
+  entity_ids: idListSchema,
+  plan_ids: idListSchema,
+  feature_ids: idListSchema,
+});
+
+export const entitlementSearchSchema = z
+  .object({
+    ...searchShape,
+    ...filterShape,
+    entity_ids: idsSchema,
+    plan_ids: idsSchema,
+    feature_ids: idsSchema,
+  })
+  .meta({ id: 'EntitlementSearch' });
+
+/** The entitlement on the wire (specification, Entitlement). */
+export const entitlementSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    feature_id: z.string(),
+    feature_type: featureTypeSchema,
+    feature: featureSchema.optional(),
+    entity_type: z.enum(['PLAN', 'ADDON', 'COSTSHEET']),
+    entity_id: z.string(),
+    plan_id: z.string().optional().meta({ description: 'Of a plan: its id once more' }),
+    parent_entitlement_id: z.string().optional(),
+    is_enabled: z.boolean(),
+    is_soft_limit: z.boolean(),
+    static_value: z.string().optional(),
+    usage_limit: z.number().int().optional().meta({ description: 'Absent: unlimited' }),
+    usage_reset_period: resetPeriodSchema.optional(),
+    start_date: instantSchema.optional(),
+    end_date: instantSchema.optional(),
+    display_order: z.number().int(),
+    plan: offerBriefSchema.optional(),
+    addon: offerBriefSchema.optional(),
+  })
+  .meta({ id: 'Entitlement' });
+export type Entitlement = z.output<typeof entitlementSchema>;

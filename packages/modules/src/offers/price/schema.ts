@@ -1,0 +1,281 @@
+import {
+  anyOf,
+  anyOfTexts,
+  flagParameter,
+  listParameter,
+  searchShape,
+} from '@counterfoil/engine/define';
+import {
+  clearable,
+  currencySchema,
+  decimalPlaces,
+  instantSchema,
+  metadataSchema,
+  nonNegativeDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+  requiredTextSchema,
+  textSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { groupSchema } from '../../groups/index.ts';
+import { meterSchema } from '../../meters/index.ts';
+import { maximumTiers } from '../../pricing/index.ts';
+import { priceUnitSchema } from '../../pricing-units/index.ts';
+import { offerBriefSchema } from '../brief-schema.ts';
+import {
+  billingCadenceSchema,
+  billingModelSchema,
+  billingPeriodSchema,
+  invoiceCadenceSchema,
+  priceTypeSchema,
+  priceUnitTypeSchema,
+  tierModeSchema,
+} from './values.ts';
+
+/** Prices that one request creates at most. */
+export const maximumBulkPrices = 100;
+
+const amountSchema = nonNegativeDecimalSchema(decimalPlaces.price);
+
+/** Null and absent both mean that there is none. */
+const absent = <Value>(value: Value | null | undefined): Value | null => value ?? null;
+
+const tierSchema = z.object({
+  up_to: z
+    .number()
+    .int()
+    .min(1)
+    .nullish()
+    .transform(absent)
+    .meta({ description: 'Inclusive; null: open, for the last tier' }),
+  unit_amount: amountSchema,
+  flat_amount: amountSchema.nullish().transform(absent),
+});
+
+const tiersSchema = z.array(tierSchema).max(maximumTiers).nullish();
+
+const transformQuantitySchema = z
+  .object({
+    divide_by: z.number().int().min(1).nullish(),
+    round: z.enum(['up', 'down']).nullish().meta({ description: 'Default: up' }),
+  })
+  .nullish();
+
+const priceUnitConfigSchema = z.object({
+  price_unit: requiredTextSchema(32).meta({ description: 'Code of a pricing unit' }),
+  amount: amountSchema.nullish(),
+  price_unit_tiers: tiersSchema,
+});
+
+const labelInput = {
+  lookup_key: clearable(textSchema(255)).optional(),
+  display_name: clearable(textSchema(255)).optional(),
+  description: clearable(textSchema(1000)).optional(),
+  group_id: clearable(z.string().max(64)).optional(),
+  metadata: metadataSchema.nullish().transform((pairs) => pairs ?? undefined),
+} as const;
+
+const ownedTypeSchema = z.enum(['PLAN', 'ADDON', 'COSTSHEET', 'SUBSCRIPTION']);
+
+/** What is wrong with the fields of a price taken together, each with the field it concerns. */
+function* faultsOf(price: z.output<typeof createPriceObject>): Generator<[string, string]> {
+  const { type, billing_period, billing_model, invoice_cadence } = price;
+  if (type === 'USAGE') {
+    if (!price.meter_id) yield ['meter_id', 'is required for a USAGE price'];
+    if (invoice_cadence !== 'ARREAR') yield ['invoice_cadence', 'must be ARREAR for a USAGE price'];
+    if (price.min_quantity) yield ['min_quantity', 'only a FIXED price has a minimum quantity'];
+  } else if (price.meter_id) {
+    yield ['meter_id', 'only a USAGE price has a meter'];
+  }
+  if (billing_period === 'ONETIME' && invoice_cadence !== 'ADVANCE') {
+    yield ['invoice_cadence', 'must be ADVANCE when billing_period is ONETIME'];
+  }
+  if (price.billing_cadence === 'ONETIME' && billing_period !== 'ONETIME') {
+    yield ['billing_cadence', 'is ONETIME when billing_period is'];
+  }
+  if (price.trial_period_days && (type !== 'FIXED' || billing_period === 'ONETIME')) {
+    yield ['trial_period_days', 'only a recurring FIXED price has a trial'];
+  }
+  if (billing_model !== 'PACKAGE' && price.transform_quantity?.divide_by) {
+    yield ['transform_quantity', 'only a PACKAGE price transforms quantities'];
+  }
+  if (billing_model !== 'TIERED' && price.tiers?.length) {
+    yield ['tiers', 'only a TIERED price has tiers'];
+  }
+  if (price.price_unit_type === 'CUSTOM' && !price.price_unit_config) {
+    yield ['price_unit_config', 'is required for a CUSTOM price'];
+  }
+  if (price.price_unit_type === 'FIAT' && price.price_unit_config) {
+    yield ['price_unit_config', 'only a CUSTOM price has one'];
+  }
+  if (Object.values(price.filter_values ?? {}).length > 0) {
+    yield ['filter_values', 'are not supported: make a meter that has these filters'];
+  }
+  if (price.start_date && price.end_date && price.end_date <= price.start_date) {
+    yield ['end_date', 'must be after start_date'];
+  }
+}
+
+const createPriceObject = z.object({
+  entity_type: ownedTypeSchema,
+  entity_id: referenceSchema('plan'),
+  type: priceTypeSchema,
+  billing_model: billingModelSchema,
+  billing_period: billingPeriodSchema,
+  billing_period_count: z.number().int().min(1).max(1000).nullish(),
+  billing_cadence: billingCadenceSchema
+    .nullish()
+    .meta({ description: 'Follows from billing_period: ONETIME or RECURRING' }),
+  invoice_cadence: invoiceCadenceSchema,
+  currency: currencySchema,
+  price_unit_type: priceUnitTypeSchema.default('FIAT'),
+  price_unit_config: priceUnitConfigSchema.nullish(),
+  amount: amountSchema.nullish(),
+  tier_mode: tierModeSchema.nullish(),
+  tiers: tiersSchema,
+  transform_quantity: transformQuantitySchema,
+  min_quantity: nonNegativeDecimalSchema(decimalPlaces.quantity).nullish(),
+  meter_id: clearable(z.string().max(64)).optional(),
+  trial_period_days: z.number().int().min(0).max(3650).nullish(),
+  start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
+  end_date: instantSchema.nullish(),
+  filter_values: z.record(z.string().max(255), z.array(z.string().max(255)).max(100)).nullish(),
+  ...labelInput,
+});
+
+/** Body of POST /prices (surface §1.2b; engine §2). The figures are checked with the pricing unit. */
+export const createPriceSchema = createPriceObject
+  .superRefine((price, context) => {
+    for (const [field, message] of faultsOf(price)) {
+      context.addIssue({ code: 'custom', path: [field], message });
+    }
+  })
+  .meta({ id: 'CreatePrice' });
+export type CreatePrice = z.output<typeof createPriceSchema>;
+
+export const createBulkPricesSchema = z
+  .object({ items: z.array(createPriceSchema).min(1).max(maximumBulkPrices) })
+  .meta({ id: 'CreateBulkPrices' });
+
+/** Body of PUT /prices/{id}: labels are edited in place, any figure makes a new price. */
+export const updatePriceSchema = z
+  .object({
+    ...labelInput,
+    billing_model: billingModelSchema.optional(),
+    amount: amountSchema.optional(),
+    tier_mode: tierModeSchema.optional(),
+    tiers: z.array(tierSchema).max(maximumTiers).optional(),
+    transform_quantity: transformQuantitySchema,
+    price_unit_amount: amountSchema.optional(),
+    price_unit_tiers: z.array(tierSchema).max(maximumTiers).optional(),
+    effective_from: instantSchema
+      .optional()
+      .meta({ description: 'When the new figures begin; default: now' }),
+  })
+  .meta({ id: 'UpdatePrice' });
+export type UpdatePrice = z.output<typeof updatePriceSchema>;
+
+export const endPriceSchema = z
+  .object({ end_date: instantSchema.nullish().meta({ description: 'Default: now' }) })
+  .meta({ id: 'EndPrice' });
+
+const idsSchema = anyOfTexts(64);
+const idListSchema = listParameter(z.string()).optional();
+
+const expandable = z.enum(['meters', 'priceunit', 'plan', 'addons', 'groups']);
+const expandSchema = listParameter(expandable)
+  .optional()
+  .meta({ description: 'plan, addons: the owner. Meters, groups and units are always shown' });
+
+/** What lists of prices are narrowed down by beside ids. */
+const filterShape = {
+  entity_type: ownedTypeSchema.optional(),
+  parent_price_id: z.string().max(64).optional(),
+  subscription_id: z.string().max(64).optional(),
+  start_date_lt: instantSchema.optional(),
+} as const;
+
+const allowExpiredSchema = flagParameter
+  .optional()
+  .meta({ description: 'Show prices whose end_date has passed as well; default: false' });
+
+export const priceListSchema = z.object({
+  ...filterShape,
+  price_ids: idListSchema,
+  plan_ids: idListSchema,
+  entity_ids: idListSchema,
+  meter_ids: idListSchema,
+  billing_periods: listParameter(billingPeriodSchema).optional(),
+  allow_expired_prices: allowExpiredSchema,
+  expand: expandSchema,
+});
+
+export const priceSearchSchema = z
+  .object({
+    ...searchShape,
+    ...filterShape,
+    price_ids: idsSchema,
+    plan_ids: idsSchema,
+    entity_ids: idsSchema,
+    meter_ids: idsSchema,
+    billing_periods: anyOf(billingPeriodSchema),
+    allow_expired_prices: allowExpiredSchema,
+    expand: expandSchema,
+  })
+  .meta({ id: 'PriceSearch' });
+
+const tierOutput = z.object({
+  up_to: z.number().int().optional(),
+  unit_amount: z.string(),
+  flat_amount: z.string().optional(),
+});
+
+/** The price on the wire (specification, Price; its hidden fields, surface §2.3). */
+export const priceSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    entity_type: z.enum(['PLAN', 'ADDON', 'COSTSHEET']),
+    entity_id: z.string(),
+    type: priceTypeSchema,
+    billing_model: billingModelSchema,
+    billing_cadence: billingCadenceSchema,
+    billing_period: billingPeriodSchema,
+    billing_period_count: z.number().int(),
+    invoice_cadence: invoiceCadenceSchema,
+    currency: z.string(),
+    amount: z.string().optional().meta({ description: 'Absent when the price has tiers' }),
+    display_amount: z.string(),
+    tier_mode: tierModeSchema.optional(),
+    tiers: z.array(tierOutput).optional(),
+    transform_quantity: z
+      .object({ divide_by: z.number().int(), round: z.enum(['up', 'down']) })
+      .optional(),
+    min_quantity: z.string().optional(),
+    trial_period_days: z.number().int().optional(),
+    price_unit_type: priceUnitTypeSchema,
+    price_unit: z.string().optional(),
+    price_unit_id: z.string().optional(),
+    price_unit_amount: z.string().optional(),
+    display_price_unit_amount: z.string().optional(),
+    price_unit_tiers: z.array(tierOutput).optional(),
+    conversion_rate: z.string().optional(),
+    pricing_unit: priceUnitSchema.optional(),
+    meter_id: z.string().optional(),
+    meter: meterSchema.optional(),
+    group_id: z.string().optional(),
+    group: groupSchema.optional(),
+    parent_price_id: z.string().optional(),
+    start_date: instantSchema,
+    end_date: instantSchema.optional(),
+    lookup_key: z.string().optional(),
+    display_name: z.string().optional(),
+    description: z.string().optional(),
+    metadata: metadataSchema,
+    plan: offerBriefSchema.optional(),
+    addon: offerBriefSchema.optional(),
+  })
+  .meta({ id: 'Price' });
+export type Price = z.output<typeof priceSchema>;

@@ -1,0 +1,52 @@
+import { type Routes, route } from '@counterfoil/engine/define';
+import { referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { balanceAt, explain, ledgerPage } from './audit.ts';
+import {
+  balanceAnswerSchema,
+  balanceQuerySchema,
+  explanationSchema,
+  ledgerPageSchema,
+  ledgerQuerySchema,
+} from './schema.ts';
+
+const tag = 'Wallet audit';
+const walletParameters = z.object({ id: referenceSchema('wallet') });
+
+export const auditRoutes = {
+  'GET /wallets/{id}/balance': route({
+    summary: 'Get what a wallet held at an instant, as known at another',
+    description:
+      'From the log alone, down to the lots. `as_of` is when it was true, `known_at` what the log ' +
+      'held then: credits that expired are gone from their nominal instant on, however late the ' +
+      'expiry was booked.',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: walletParameters,
+    query: balanceQuerySchema,
+    response: balanceAnswerSchema,
+    handle: (context, { params, query }) => balanceAt(context, params.id, query),
+  }),
+
+  'GET /wallets/{id}/ledger': route({
+    summary: 'Get the events of a wallet as they stand in the log',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: walletParameters,
+    query: ledgerQuerySchema,
+    response: ledgerPageSchema,
+    handle: (context, { params, query }) => ledgerPage(context, params.id, query),
+  }),
+
+  'GET /wallets/{id}/transactions/{transaction_id}/explanation': route({
+    summary: 'Explain which lots an entry drew from, in which order and why',
+    tag,
+    status: 200,
+    permission: 'wallet:read',
+    params: walletParameters.extend({ transaction_id: referenceSchema('wtxn') }),
+    response: explanationSchema,
+    handle: (context, { params }) => explain(context, params.id, params.transaction_id),
+  }),
+} satisfies Routes;

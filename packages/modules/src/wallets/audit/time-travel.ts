@@ -1,0 +1,124 @@
+import {
+  type DecimalText,
+  decimal,
+  type Instant,
+  type Stamped,
+  textOf,
+  zero,
+} from '@counterfoil/kernel';
+import type { WalletEvent } from '../events.ts';
+import { inDrawOrder, type Lot } from '../ledger/lots.ts';
+import { lotClassOf } from '../wallet.ts';
+
+/** What was in a wallet at an instant. */
+export interface BalanceAt {
+  readonly credit_balance: DecimalText;
+  readonly credits_held: DecimalText;
+  /** Unspent credits in draw-down order. */
+  readonly lots: readonly Lot[];
+  /** Number of events that count. */
+  readonly events: number;
+}
+
+/**
+ * When an event took effect: the nominal instant of what expires by itself, however late it was
+ * booked; of everything else the instant of the booking.
+ */
+export function effectiveAt(event: Stamped<WalletEvent>): Instant {
+  switch (event.type) {
+    case 'CreditsExpired':
+      return event.data.expired_at;
+    case 'HoldReleased':
+      return event.data.released_at;
+    case 'TopUpFailed':
+      return event.data.failed_at;
+    default:
+      return event.stamp.occurred_at;
+  }
+}
+
+/**
+ * Adds up, event by event, what a wallet held at `asOf` as far as the log knew it at `knownAt`.
+ * It does not use the balances that the events carry, because events that are left out in the
+ * middle would make them wrong.
+ */
+export function balanceAdder(asOf: Instant, knownAt: Instant) {
+  let balance = zero;
+  let events = 0;
+  const lots = new Map<string, Lot>();
+  const holds = new Map<string, Extract<WalletEvent, { type: 'CreditsHeld' }>['data']>();
+
+  const change = (id: string, credits: DecimalText, sign: 1 | -1): void => {
+    const lot = lots.get(id);
+    if (!lot) return;
+    const step = decimal(credits);
+    const before = decimal(lot.remaining);
+    lots.set(id, {
+      ...lot,
+      remaining: textOf(sign === 1 ? before.plus(step) : before.minus(step)),
+    });
+  };
+
+  const add = (event: Stamped<WalletEvent>): void => {
+    switch (event.type) {
+      case 'CreditsLoaded': {
+        const { transaction_id, credits, credits_available, reason, ...lot } = event.data;
+        balance = balance.plus(decimal(credits));
+        lots.set(transaction_id, {
+          transaction_id,
+          remaining: credits_available,
+          class: lotClassOf(reason),
+          priority: lot.priority,
+          expires_at: lot.expires_at,
+          sequence: lot.sequence,
+        });
+        break;
+      }
+      case 'CreditsDebited':
+      case 'CreditsExpired':
+        balance = balance.minus(decimal(event.data.credits));
+        for (const draw of event.data.drawn) change(draw.transaction_id, draw.credits, -1);
+        break;
+      case 'CreditsHeld':
+        holds.set(event.data.hold_id, event.data);
+        for (const draw of event.data.drawn) change(draw.transaction_id, draw.credits, -1);
+        break;
+      case 'HoldCaptured':
+        balance = balance.minus(decimal(event.data.credits));
+        for (const draw of event.data.drawn) {
+          // Its own parts left their lots when the hold was made; only what is beyond them does now.
+          const parts = holds.get(event.data.hold_id)?.drawn ?? [];
+          const part = parts.find(({ transaction_id }) => transaction_id === draw.transaction_id);
+          const beyond = decimal(draw.credits).minus(decimal(part?.credits ?? '0'));
+          if (beyond.cmp(zero) > 0) change(draw.transaction_id, textOf(beyond), -1);
+        }
+        holds.delete(event.data.hold_id);
+        for (const draw of event.data.returned) change(draw.transaction_id, draw.credits, 1);
+        break;
+      case 'HoldReleased':
+        holds.delete(event.data.hold_id);
+        for (const draw of event.data.returned) change(draw.transaction_id, draw.credits, 1);
+        break;
+      default:
+        break;
+    }
+  };
+
+  return {
+    take(event: Stamped<WalletEvent>): void {
+      if (event.stamp.occurred_at > knownAt || effectiveAt(event) > asOf) return;
+      events += 1;
+      add(event);
+    },
+    result: (): BalanceAt => ({
+      credit_balance: textOf(balance),
+      credits_held: textOf(
+        [...holds.values()].reduce((sum, { credits }) => sum.plus(decimal(credits)), zero),
+      ),
+      lots: [...lots.values()]
+        .filter(({ remaining }) => decimal(remaining).cmp(zero) > 0)
+        .sort(inDrawOrder),
+      events,
+    }),
+  };
+}

@@ -1,0 +1,109 @@
+import {
+  type DecimalText,
+  decimal,
+  type HoldId,
+  type Instant,
+  type Metadata,
+  refusal,
+} from '@counterfoil/kernel';
+import { assertFunds, open, spendable, type WalletDecision } from '../decisions.ts';
+import { chain } from '../ledger/chain.ts';
+import { dueEvents } from '../ledger/due.ts';
+import { captureEvent, type EntryDetails, releaseEvent } from '../ledger/entries.ts';
+import { drawFrom } from '../ledger/lots.ts';
+import { concluded } from '../topups/automatic.ts';
+import type { Wallet } from '../wallet.ts';
+import { capturedCredits, type Hold } from './holds.ts';
+
+/** Open holds that one wallet may have: each is part of its state. */
+const holdsMaximum = 1_000;
+
+export interface NewHold {
+  readonly holdId: HoldId;
+  readonly credits: DecimalText;
+  readonly expiresAt: Instant | null;
+  readonly description: string | null;
+  readonly metadata: Metadata;
+}
+
+/** Sets credits aside: they leave their lots in draw-down order and stay in the balance. */
+export const holdCredits =
+  (id: string, hold: NewHold): WalletDecision =>
+  (state, at) => {
+    const wallet = spendable(state, id);
+    return chain(wallet, [
+      (current) => dueEvents(current, at),
+      (current) => {
+        if (current.holds.length >= holdsMaximum) {
+          throw refusal(`Wallet ${id} has ${holdsMaximum} open holds. Capture or void some first.`);
+        }
+        assertFunds(current, hold.credits);
+        return [
+          {
+            type: 'CreditsHeld',
+            data: {
+              hold_id: hold.holdId,
+              customer_id: current.customer_id,
+              credits: hold.credits,
+              expires_at: hold.expiresAt,
+              description: hold.description,
+              metadata: hold.metadata,
+              drawn: [...drawFrom(current.lots, hold.credits)],
+            },
+          },
+        ];
+      },
+      // A hold leaves the balance as it is; what was due before it does not.
+      ...concluded(at),
+    ]);
+  };
+
+/** Turns a hold, or a part of it, into a debit; the rest goes back. It ends the hold. */
+export const captureHold =
+  (
+    id: string,
+    holdId: string,
+    credits: DecimalText | null,
+    details: EntryDetails,
+  ): WalletDecision =>
+  (state, at) => {
+    const wallet = spendable(state, id);
+    return chain(wallet, [
+      (current) => dueEvents(current, at),
+      (current) => {
+        const hold = openHold(current, holdId);
+        if (credits !== null && decimal(credits).cmp(decimal(hold.credits)) > 0) {
+          throw refusal(`The hold has ${hold.credits} credits, ${credits} are to be captured.`, {
+            held: hold.credits,
+            requested: credits,
+          });
+        }
+        const captured = capturedCredits(hold, credits);
+        return [captureEvent(current, hold, { ...details, credits: captured }, at)];
+      },
+      // What comes back may have expired while it was held.
+      (current) => dueEvents(current, at, at),
+      ...concluded(at),
+    ]);
+  };
+
+/** Gives a hold up. It ends the hold. */
+export const voidHold =
+  (id: string, holdId: string): WalletDecision =>
+  (state, at) => {
+    const wallet = open(state, id, 'have its holds changed');
+    return chain(wallet, [
+      (current) => dueEvents(current, at),
+      (current) => [releaseEvent(current, openHold(current, holdId), 'voided', at)],
+      // What comes back may have expired while it was held.
+      (current) => dueEvents(current, at, at),
+      ...concluded(at),
+    ]);
+  };
+
+/** A hold that has not ended. Throws 400: a hold ends exactly once. */
+function openHold(wallet: Wallet, holdId: string): Hold {
+  const hold = wallet.holds.find(({ id }) => id === holdId);
+  if (hold) return hold;
+  throw refusal(`Hold ${holdId} is not open: it was captured or voided, or has expired.`);
+}

@@ -1,0 +1,118 @@
+import {
+  type DecimalText,
+  decimal,
+  type HoldId,
+  type Instant,
+  type Metadata,
+  smaller,
+  textOf,
+  zero,
+} from '@counterfoil/kernel';
+import { afterDraws, type Draw, drawFrom, type Lot, withLot } from '../ledger/lots.ts';
+
+/**
+ * Credits that are set aside for one purpose. They were drawn from their lots when the hold was
+ * made, so nothing else can spend them, and they do not expire while they are held.
+ */
+export interface Hold {
+  readonly id: HoldId;
+  readonly credits: DecimalText;
+  readonly expires_at: Instant | null;
+  readonly description: string | null;
+  readonly metadata: Metadata;
+  readonly created_at: Instant;
+  readonly created_by: string;
+  /** The lots it was drawn from; `remaining` is what the hold has of each. */
+  readonly parts: readonly Lot[];
+}
+
+/** The hold that these draws from these lots make. */
+export function holdFrom(
+  lots: readonly Lot[],
+  hold: Omit<Hold, 'parts'>,
+  draws: readonly Draw[],
+): Hold {
+  const parts = draws.flatMap((draw) => {
+    const lot = lots.find(({ transaction_id }) => transaction_id === draw.transaction_id);
+    return lot ? [{ ...lot, remaining: draw.credits }] : [];
+  });
+  return { ...hold, parts };
+}
+
+/** How the parts of a hold are divided when so many credits of it are captured. */
+export interface Division {
+  /** What was captured, with what its lot has afterwards. */
+  readonly drawn: readonly Draw[];
+  /** What goes back, with what its lot has afterwards. */
+  readonly returned: readonly Draw[];
+}
+
+/**
+ * Divides a hold: captured parts in draw-down order; what the hold had promised beyond its parts comes
+ * out of the lots that are there by now; of the rest, `debt` is paid first and only what remains goes
+ * back to its lots. The lots must not be expired.
+ */
+export function divideHold(
+  lots: readonly Lot[],
+  hold: Hold,
+  captured: DecimalText,
+  debt: DecimalText,
+): Division {
+  const own = drawFrom(hold.parts, captured);
+  const beyond = drawFrom(lots, textOf(decimal(captured).minus(decimal(drawnCredits(own)))));
+  const left = afterDraws(hold.parts, own);
+  const back = afterDraws(left, drawFrom(left, debt));
+  const lotsLeft = afterDraws(lots, beyond);
+  const leftIn = (parts: readonly Lot[], id: string) =>
+    decimal(parts.find(({ transaction_id }) => transaction_id === id)?.remaining ?? '0');
+  const remaining = (id: string) => textOf(leftIn(lotsLeft, id).plus(leftIn(back, id)));
+  return {
+    drawn: inOneEach([...own, ...beyond]).map((draw) => ({
+      ...draw,
+      remaining: remaining(draw.transaction_id),
+    })),
+    returned: back.map(({ transaction_id, remaining: credits }) => ({
+      transaction_id,
+      credits,
+      remaining: remaining(transaction_id),
+    })),
+  };
+}
+
+const drawnCredits = (draws: readonly Draw[]): DecimalText =>
+  textOf(draws.reduce((sum, { credits }) => sum.plus(decimal(credits)), zero));
+
+/** One draw per lot: a lot can be a part of a hold and have credits of its own beside it. */
+function inOneEach(draws: readonly Draw[]): readonly Draw[] {
+  const byLot = new Map<string, Draw>();
+  for (const draw of draws) {
+    const known = byLot.get(draw.transaction_id);
+    const credits = known ? drawnCredits([known, draw]) : draw.credits;
+    byLot.set(draw.transaction_id, { ...draw, credits });
+  }
+  return [...byLot.values()];
+}
+
+/** The lots after parts of a hold have come back; a lot that was spent up is there again. */
+export function withReturned(
+  lots: readonly Lot[],
+  hold: Hold,
+  returned: readonly Draw[],
+): readonly Lot[] {
+  let current = lots;
+  for (const { transaction_id, remaining } of returned) {
+    const part = hold.parts.find((other) => other.transaction_id === transaction_id);
+    if (!part) continue;
+    const others = current.filter((other) => other.transaction_id !== transaction_id);
+    current = withLot(others, { ...part, remaining });
+  }
+  return current;
+}
+
+/** Credits of all holds. */
+export const heldCredits = (holds: readonly Hold[]): DecimalText =>
+  textOf(holds.reduce((sum, hold) => sum.plus(decimal(hold.credits)), zero));
+
+/** The credits that a capture takes: what is asked for, else the whole hold. */
+export const capturedCredits = (hold: Hold, asked: DecimalText | null): DecimalText =>
+  asked === null ? hold.credits : textOf(smaller(decimal(asked), decimal(hold.credits)));

@@ -1,0 +1,124 @@
+import type { Placed } from '@counterfoil/engine/define';
+import {
+  createdStamps,
+  decimalPlaces,
+  instantSchema,
+  metadataSchema,
+  positiveDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  textSchema,
+  updatedStamps,
+  withoutNulls,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import type { WalletEvent } from '../events.ts';
+import type { Wallet } from '../wallet.ts';
+import type { Hold } from './holds.ts';
+
+const creditsSchema = positiveDecimalSchema(decimalPlaces.credits);
+
+/** Body of POST /wallets/{id}/holds. */
+export const createHoldSchema = z
+  .object({
+    credits: creditsSchema,
+    expires_at: instantSchema.optional(),
+    description: textSchema(1024).optional(),
+    idempotency_key: textSchema(255).optional(),
+    metadata: metadataSchema.default({}),
+  })
+  .meta({ id: 'CreateHold' });
+
+/** Body of POST /wallets/{id}/holds/{hold_id}/capture; without credits the whole hold. */
+export const captureHoldSchema = z
+  .object({
+    credits: creditsSchema.optional(),
+    description: textSchema(1024).optional(),
+    idempotency_key: textSchema(255).optional(),
+    metadata: metadataSchema.default({}),
+  })
+  .meta({ id: 'CaptureHold' });
+
+/** A hold on the wire. */
+export const holdSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    wallet_id: z.string(),
+    customer_id: z.string(),
+    hold_status: z.enum(['open', 'captured', 'voided', 'expired']),
+    credits: z.string(),
+    captured_credits: z.string(),
+    expires_at: instantSchema.optional(),
+    ended_at: instantSchema.optional(),
+    description: z.string().optional(),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'WalletHold' });
+export type HoldResource = z.output<typeof holdSchema>;
+
+/** An open hold as its wallet has it. */
+export const openHoldView = (wallet: Wallet, { id, credits, ...hold }: Hold): HoldResource =>
+  withoutNulls({
+    id,
+    tenant_id: wallet.tenant_id,
+    environment_id: wallet.environment_id,
+    created_at: hold.created_at,
+    created_by: hold.created_by,
+    updated_at: hold.created_at,
+    updated_by: hold.created_by,
+    status: 'published' as const,
+    wallet_id: wallet.id,
+    customer_id: wallet.customer_id,
+    hold_status: 'open' as const,
+    credits,
+    captured_credits: '0',
+    expires_at: hold.expires_at,
+    description: hold.description,
+    metadata: hold.metadata,
+  });
+
+/** The hold that an event is about; null when it is about none. */
+export const holdIdOf = (event: WalletEvent): string | null =>
+  'hold_id' in event.data ? event.data.hold_id : null;
+
+/** The hold after one of its events. */
+export function holdAfter(
+  hold: HoldResource | null,
+  event: Placed<WalletEvent>,
+): HoldResource | null {
+  switch (event.type) {
+    case 'CreditsHeld': {
+      const { hold_id: id, customer_id, credits, expires_at, description, metadata } = event.data;
+      return withoutNulls({
+        id,
+        ...createdStamps(event.stamp),
+        status: 'published' as const,
+        wallet_id: event.aggregate_id,
+        customer_id,
+        hold_status: 'open' as const,
+        credits,
+        captured_credits: '0',
+        expires_at,
+        description,
+        metadata,
+      });
+    }
+    case 'HoldCaptured':
+      return (
+        hold && {
+          ...hold,
+          ...updatedStamps(event.stamp),
+          hold_status: 'captured',
+          captured_credits: event.data.credits,
+          ended_at: event.stamp.occurred_at,
+        }
+      );
+    case 'HoldReleased': {
+      const { cause: hold_status, released_at: ended_at } = event.data;
+      return hold && { ...hold, ...updatedStamps(event.stamp), hold_status, ended_at };
+    }
+    default:
+      return hold;
+  }
+}

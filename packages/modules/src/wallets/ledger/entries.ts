@@ -1,0 +1,259 @@
+import {
+  type DecimalText,
+  decimal,
+  divide,
+  type Instant,
+  invalidOperation,
+  type Metadata,
+  sequencedId,
+  type TransactionId,
+  textOf,
+  zero,
+  zeroText,
+} from '@counterfoil/kernel';
+import type { AutomaticTopUp, Entry, Order, TransactionReason, WalletEvent } from '../events.ts';
+import { divideHold, type Hold } from '../holds/holds.ts';
+import type { PendingTopUp } from '../topups/topups.ts';
+import { debtOf, type Wallet } from '../wallet.ts';
+import { drawFrom, type Lot } from './lots.ts';
+
+/** How much: by credits, or by an amount of the currency at the top-up rate (decision 22). */
+export type Quantity = { readonly credits: DecimalText } | { readonly amount: DecimalText };
+
+/** What a caller says about a movement of credits. */
+export interface EntryDetails {
+  readonly reason: TransactionReason;
+  readonly referenceType: Entry['reference_type'];
+  readonly referenceId: string | null;
+  readonly description: string | null;
+  readonly idempotencyKey: string | null;
+  readonly metadata: Metadata;
+}
+
+/** Credits to be loaded as one lot. */
+export interface Load extends EntryDetails {
+  readonly quantity: Quantity;
+  readonly priority: number | null;
+  readonly expiresAt: Instant | null;
+  /** Set when the wallet loads or orders them by itself. */
+  readonly automatic?: AutomaticTopUp;
+}
+
+/** Credits to be taken. */
+export interface Debit extends EntryDetails {
+  readonly credits: DecimalText;
+}
+
+const creditPlaces = 9;
+
+/** The end of a hold without a capture. */
+export const releaseEvent = (
+  wallet: Wallet,
+  hold: Hold,
+  cause: 'voided' | 'expired',
+  releasedAt: Instant,
+): WalletEvent => ({
+  type: 'HoldReleased',
+  data: {
+    hold_id: hold.id,
+    cause,
+    released_at: releasedAt,
+    returned: [...divideHold(wallet.lots, hold, zeroText, debtOf(wallet)).returned],
+  },
+});
+
+/** A capture: a debit of the hold's own parts; what is not captured goes back. */
+export const captureEvent = (
+  wallet: Wallet,
+  hold: Hold,
+  debit: Debit,
+  at: Instant,
+): WalletEvent => {
+  const { drawn, returned } = divideHold(wallet.lots, hold, debit.credits, debtOf(wallet));
+  return {
+    type: 'HoldCaptured',
+    data: {
+      ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
+      hold_id: hold.id,
+      drawn: [...drawn],
+      returned: [...returned],
+    },
+  };
+};
+
+/** What is left of a lot, booked out: its expiry took effect at one instant, and is booked at another. */
+export function expiryEvent(
+  wallet: Wallet,
+  lot: Lot,
+  expiredAt: Instant,
+  at: Instant,
+): WalletEvent {
+  const credits = lot.remaining;
+  const details = {
+    reason: 'CREDIT_EXPIRED' as const,
+    referenceType: null,
+    referenceId: lot.transaction_id,
+    description: null,
+    idempotencyKey: null,
+    metadata: {},
+  };
+  return {
+    type: 'CreditsExpired',
+    data: {
+      ...entry(wallet, details, at, credits, out(credits), wallet.conversion_rate),
+      drawn: [{ transaction_id: lot.transaction_id, credits, remaining: '0' as DecimalText }],
+      expired_at: expiredAt,
+    },
+  };
+}
+
+/** The load of credits as a lot of its own. Throws 400 for what is worth nothing or has expired. */
+export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly WalletEvent[] {
+  const credits = loadableCredits(wallet, load, at);
+  const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
+  const { quantity, priority, expiresAt: expires_at, automatic } = load;
+  return [
+    {
+      type: 'CreditsLoaded',
+      data: {
+        ...booked,
+        amount: 'amount' in quantity ? quantity.amount : booked.amount,
+        priority,
+        expires_at,
+        credits_available: beyondDebt(wallet, credits),
+        ...(automatic ? { automatic } : {}),
+      },
+    },
+  ];
+}
+
+/** The order of credits that are loaded once they are paid for. Throws 400 as a load does. */
+export function requestEvent(
+  wallet: Wallet,
+  load: Load,
+  transactionId: TransactionId,
+  at: Instant,
+): WalletEvent {
+  const credits = loadableCredits(wallet, load, at);
+  const ordered = order(wallet, load, transactionId, credits, wallet.topup_conversion_rate);
+  const { quantity, priority, expiresAt: expires_at, automatic } = load;
+  return {
+    type: 'TopUpRequested',
+    data: {
+      ...ordered,
+      amount: 'amount' in quantity ? quantity.amount : ordered.amount,
+      priority,
+      expires_at,
+      credit_balance: wallet.credit_balance,
+      ...(automatic ? { automatic } : {}),
+    },
+  };
+}
+
+/** The load of credits that were ordered before, exactly as they were ordered. */
+export function completionEvent(wallet: Wallet, topup: PendingTopUp): WalletEvent {
+  const { credit_balance: _then, ...ordered } = topup;
+  const credits_available = beyondDebt(wallet, topup.credits);
+  return {
+    type: 'CreditsLoaded',
+    data: { ...ordered, ...place(wallet, topup.credits), credits_available },
+  };
+}
+
+/** The end of an order without a load. */
+export const failureEvent = (
+  wallet: Wallet,
+  topup: PendingTopUp,
+  cause: Extract<WalletEvent, { type: 'TopUpFailed' }>['data']['cause'],
+  failedAt: Instant,
+): WalletEvent => ({
+  type: 'TopUpFailed',
+  data: { ...topup, credit_balance: wallet.credit_balance, cause, failed_at: failedAt },
+});
+
+function loadableCredits(wallet: Wallet, load: Load, at: Instant): DecimalText {
+  const credits = creditsOf(load.quantity, wallet);
+  if (decimal(credits).cmp(zero) <= 0) {
+    throw invalidOperation('The amount is worth less than the smallest part of a credit.', {
+      credits,
+    });
+  }
+  // The request was checked when it arrived; what it waited for since may have used the time up.
+  if (load.expiresAt !== null && load.expiresAt <= at) {
+    throw invalidOperation('The credits would have expired before they were loaded.', {
+      expires_at: load.expiresAt,
+    });
+  }
+  return credits;
+}
+
+/** A load on a wallet that owes pays the debt first; only the rest can be spent (§3.4). */
+function beyondDebt(wallet: Wallet, credits: DecimalText): DecimalText {
+  const available = decimal(credits).minus(decimal(debtOf(wallet)));
+  return textOf(available.cmp(zero) > 0 ? available : zero);
+}
+
+/** Credits of a quantity: an amount is divided by the top-up rate, half to even at 9 digits. */
+const creditsOf = (quantity: Quantity, wallet: Wallet): DecimalText =>
+  'credits' in quantity
+    ? quantity.credits
+    : textOf(divide(decimal(quantity.amount), decimal(wallet.topup_conversion_rate), creditPlaces));
+
+export const debitEvent = (wallet: Wallet, debit: Debit, at: Instant): WalletEvent => ({
+  type: 'CreditsDebited',
+  data: {
+    ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
+    drawn: [...drawFrom(wallet.lots, debit.credits)],
+  },
+});
+
+const out = (credits: DecimalText): DecimalText => textOf(decimal(credits).neg());
+
+/** The part that all movements share. `change` is signed, `credits` is not. */
+const entry = (
+  wallet: Wallet,
+  details: EntryDetails,
+  at: Instant,
+  credits: DecimalText,
+  change: DecimalText,
+  rate: DecimalText,
+): Entry => ({
+  ...order(
+    wallet,
+    details,
+    sequencedId('wtxn', at, wallet.id, wallet.transactions + 1),
+    credits,
+    rate,
+  ),
+  ...place(wallet, change),
+});
+
+/** What an entry says beside its place in the ledger. */
+const order = (
+  wallet: Wallet,
+  details: EntryDetails,
+  transactionId: TransactionId,
+  credits: DecimalText,
+  rate: DecimalText,
+): Order => ({
+  transaction_id: transactionId,
+  customer_id: wallet.customer_id,
+  currency: wallet.currency,
+  conversion_rate: wallet.conversion_rate,
+  topup_conversion_rate: wallet.topup_conversion_rate,
+  credits,
+  amount: textOf(decimal(credits).times(decimal(rate))),
+  reason: details.reason,
+  reference_type: details.referenceType,
+  reference_id: details.referenceId,
+  description: details.description,
+  idempotency_key: details.idempotencyKey,
+  metadata: details.metadata,
+});
+
+/** The place of the next entry in the ledger, when it changes the balance by so much. */
+const place = (wallet: Wallet, change: DecimalText) => ({
+  sequence: wallet.transactions + 1,
+  credit_balance_before: wallet.credit_balance,
+  credit_balance_after: textOf(decimal(wallet.credit_balance).plus(decimal(change))),
+});

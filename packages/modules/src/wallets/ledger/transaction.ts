@@ -1,0 +1,156 @@
+import type { Placed } from '@counterfoil/engine/define';
+import {
+  createdStamps,
+  type RecordStatus,
+  type Stamped,
+  updatedStamps,
+  withoutNulls,
+} from '@counterfoil/kernel';
+import type { Order, WalletEvent } from '../events.ts';
+import type { TransactionResource } from '../schema.ts';
+import type { Draw, Lot } from './lots.ts';
+
+/** The events that move credits: each is one entry of the ledger. */
+export type MovementEvent = Extract<
+  WalletEvent,
+  { type: 'CreditsLoaded' | 'CreditsDebited' | 'CreditsExpired' | 'HoldCaptured' }
+>;
+
+const movementTypes: readonly WalletEvent['type'][] = [
+  'CreditsLoaded',
+  'CreditsDebited',
+  'CreditsExpired',
+  'HoldCaptured',
+];
+
+/** Whether an event moves credits. */
+export const isMovement = (event: WalletEvent): event is MovementEvent =>
+  movementTypes.includes(event.type);
+
+/** The events that make a ledger entry what it is: movements, and what becomes of a top-up before. */
+export type EntryEvent =
+  | MovementEvent
+  | Extract<WalletEvent, { type: 'TopUpRequested' | 'TopUpFailed' }>;
+
+/** Whether an event shows a whole entry of the ledger. */
+export const isEntry = (event: WalletEvent): event is EntryEvent =>
+  isMovement(event) || event.type === 'TopUpRequested' || event.type === 'TopUpFailed';
+
+const status: RecordStatus = 'published';
+
+/** The ledger entry that an event is, right after it happened (decision 27). */
+export function transactionOf(event: Stamped<EntryEvent>, walletId: string): TransactionResource {
+  const { data } = event;
+  const requested = 'requested' in data ? data.requested : undefined;
+  return withoutNulls({
+    id: data.transaction_id,
+    ...createdStamps(event.stamp),
+    ...(requested ? { created_at: requested.at, created_by: requested.by } : {}),
+    status,
+    wallet_id: walletId,
+    ...shared(data),
+    ...specific(event),
+  });
+}
+
+const shared = (entry: Order) => ({
+  customer_id: entry.customer_id,
+  transaction_reason: entry.reason,
+  amount: entry.amount,
+  credit_amount: entry.credits,
+  currency: entry.currency,
+  conversion_rate: entry.conversion_rate,
+  topup_conversion_rate: entry.topup_conversion_rate,
+  description: entry.description,
+  idempotency_key: entry.idempotency_key,
+  reference_type: entry.reference_type,
+  reference_id: entry.reference_id,
+  metadata: entry.metadata,
+});
+
+function specific(event: EntryEvent) {
+  switch (event.type) {
+    case 'CreditsLoaded':
+      return {
+        type: 'credit' as const,
+        transaction_status: 'completed' as const,
+        credit_balance_before: event.data.credit_balance_before,
+        credit_balance_after: event.data.credit_balance_after,
+        credits_available: event.data.credits_available,
+        ...lotOf(event.data),
+      };
+    case 'TopUpRequested':
+    case 'TopUpFailed':
+      return {
+        type: 'credit' as const,
+        transaction_status:
+          event.type === 'TopUpFailed' ? ('failed' as const) : ('pending' as const),
+        credit_balance_before: event.data.credit_balance,
+        credit_balance_after: event.data.credit_balance,
+        credits_available: '0',
+        ...lotOf(event.data),
+      };
+    case 'CreditsDebited':
+    case 'CreditsExpired':
+    case 'HoldCaptured':
+      return {
+        type: 'debit' as const,
+        transaction_status: 'completed' as const,
+        credit_balance_before: event.data.credit_balance_before,
+        credit_balance_after: event.data.credit_balance_after,
+        credits_available: '0',
+        drawn_from: event.data.drawn.map(({ transaction_id, credits }) => ({
+          transaction_id,
+          credits,
+        })),
+      };
+    default:
+      return event satisfies never;
+  }
+}
+
+const lotOf = ({ expires_at, priority }: Pick<Lot, 'expires_at' | 'priority'>) => ({
+  expiry_date: expires_at,
+  priority,
+});
+
+/** The loads whose unspent credits an event changes, with what they have afterwards. */
+function changedLoads(event: WalletEvent): readonly Draw[] {
+  switch (event.type) {
+    case 'CreditsDebited':
+    case 'CreditsExpired':
+    case 'CreditsHeld':
+      return event.data.drawn;
+    case 'HoldCaptured':
+      return [...event.data.returned, ...event.data.drawn];
+    case 'HoldReleased':
+      return event.data.returned;
+    default:
+      return [];
+  }
+}
+
+/** The entry of the ledger with an id, after an event of its wallet; null before there is one. */
+export function entryAfter(
+  entry: TransactionResource | null,
+  event: Placed<WalletEvent>,
+  id: string,
+): TransactionResource | null {
+  if (isEntry(event) && event.data.transaction_id === id) {
+    return transactionOf(event, event.aggregate_id);
+  }
+  return entry && afterDraw(entry, event);
+}
+
+/** The entry of a load after some of its credits were drawn or came back. */
+function afterDraw(load: TransactionResource, event: Placed<WalletEvent>): TransactionResource {
+  const draw = changedLoads(event).find(({ transaction_id }) => transaction_id === load.id);
+  if (!draw) return load;
+  return { ...load, credits_available: draw.remaining, ...updatedStamps(event.stamp) };
+}
+
+/** Ids of the entries that an event touches: its own, and the loads it drew from or gave back. */
+export const touchedEntries = (event: WalletEvent): readonly string[] => [
+  ...(isEntry(event) ? [event.data.transaction_id] : []),
+  ...changedLoads(event).map(({ transaction_id }) => transaction_id),
+];
