@@ -1,3 +1,4 @@
 export * from './due-work.ts';
 export * from './live-fold.ts';
 export * from './live-records.ts';
+export * from './run-forever.ts';
