@@ -21,9 +21,9 @@ export const apiConfigSchema = z.object({
   /** For the feed of public events; without it that alone is not available. */
   NATS_URL: z.string().min(1).optional(),
   /** For credentials of downstream systems; without it that alone is not available. */
-  NATS_EDGE_URL: z.string().min(1).optional(),
-  /** Where downstream systems reach the edge, when it is not the same. */
-  NATS_EDGE_PUBLIC_URL: z.string().min(1).optional(),
+  EVENT_GATEWAY_URL: z.string().min(1).optional(),
+  /** Where downstream systems reach the gateway, when it is not the same. */
+  EVENT_GATEWAY_PUBLIC_URL: z.string().min(1).optional(),
   /** 32 bytes, hexadecimal or base64: API keys and sealed secrets are made from it. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule),
   HOST: z.string().default('127.0.0.1'),

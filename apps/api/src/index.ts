@@ -1,5 +1,5 @@
 import {
-  connectEdge,
+  connectGateway,
   connectNats,
   createHttpServer,
   createLog,
@@ -59,14 +59,14 @@ async function openBroker(url: string | undefined, log: Log, metrics: Metrics) {
 const withoutNats = (): Promise<never> =>
   Promise.reject(new Error('NATS_URL is not set: the event feed is not available.'));
 
-/** The NATS edge, where there is one. */
-async function openEdge(config: ApiConfig, log: Log) {
-  const { NATS_EDGE_URL: url, NATS_EDGE_PUBLIC_URL: publicUrl } = config;
+/** The event gateway, where there is one. */
+async function openGateway(config: ApiConfig, log: Log) {
+  const { EVENT_GATEWAY_URL: url, EVENT_GATEWAY_PUBLIC_URL: publicUrl } = config;
   if (url === undefined) return { events: undefined, health: [], close: async () => {} };
-  const { edgeSeed: seed } = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
-  const edge = await connectEdge({ url, publicUrl, seed, name: 'counterfoil api', log });
-  const health = [{ name: 'nats_edge', required: false, check: edge.check }];
-  return { events: edge.events, health, close: edge.close };
+  const { gatewaySeed: seed } = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
+  const gateway = await connectGateway({ url, publicUrl, seed, name: 'counterfoil api', log });
+  const health = [{ name: 'event_gateway', required: false, check: gateway.check }];
+  return { events: gateway.events, health, close: gateway.close };
 }
 
 /**
@@ -83,10 +83,10 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const metrics = createMetrics();
   const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
   const broker = started.add(await openBroker(config.NATS_URL, log, metrics), close);
-  const edge = started.add(await openEdge(config, log), close);
+  const gateway = started.add(await openGateway(config, log), close);
   const slices = modules({
     broker: broker.events,
-    edge: edge.events,
+    gateway: gateway.events,
     operationalReads: readModel.operational,
     secrets: secretsFrom(config.COUNTERFOIL_SECRET_KEY),
     targetPolicy: {
@@ -138,7 +138,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
       { name: 'event_store', required: true, check: () => store.ping() },
       { name: 'read_model', required: false, check: () => assertLevel(readModel) },
       { name: 'nats', required: false, check: broker.check },
-      ...edge.health,
+      ...gateway.health,
     ],
     metrics,
     log,

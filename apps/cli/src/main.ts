@@ -1,12 +1,18 @@
-import { ForeignLog, ProjectorActive, RebuildFailed } from '@counterfoil/engine';
+import {
+  ForeignLog,
+  gatewayConfiguration,
+  gatewayKeys,
+  ProjectorActive,
+  RebuildFailed,
+} from '@counterfoil/engine';
 import type { EnvironmentId, KeyId, TenantId, UserId, WalletId } from '@counterfoil/kernel';
 import { Problem } from '@counterfoil/kernel';
+import { secretsFrom } from '@counterfoil/modules';
 import { Command } from 'commander';
 import { addBench } from './bench/command.ts';
 import { addCatalogCommand } from './catalog/command.ts';
 import { publicKeyOf, takeCheckpoints } from './checkpoint.ts';
 import { referenceFolder, writeReference } from './docs.ts';
-import { edgeConfigurationOf } from './edge.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
 import { issueKey, revokeKey } from './keys.ts';
@@ -119,14 +125,14 @@ events
   });
 
 program
-  .command('nats-edge')
+  .command('event-gateway')
   .description('print the configuration of a nats-server that downstream systems connect to')
   .requiredOption('--leaf <url>', 'where the broker listens for leaf nodes: nats-leaf://host:7422')
   .requiredOption('--accounts <folder>', 'where that server keeps its accounts')
   .option('--listen <address>', 'where it is to listen', '0.0.0.0:4222')
   .action(({ leaf, accounts, listen }: { leaf: string; accounts: string; listen: string }) => {
-    const place = { listen, directory: accounts, leafUrl: leaf };
-    print(edgeConfigurationOf(secretKeyOf(readSettings()), place));
+    const keys = gatewayKeys(secretsFrom(secretKeyOf(readSettings())).gatewaySeed);
+    print(gatewayConfiguration(keys, { listen, directory: accounts, leafUrl: leaf }));
   });
 
 addBench(program, print);

@@ -12,7 +12,7 @@ export const settingsSchema = z.object({
   EVENTSTORE_URL: optionalUrl,
   DATABASE_URL: optionalUrl,
   NATS_URL: optionalUrl,
-  NATS_EDGE_URL: optionalUrl,
+  EVENT_GATEWAY_URL: optionalUrl,
   COUNTERFOIL_SECRET_KEY: z.string().min(1).optional(),
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
   HOST: z.string().default('127.0.0.1'),

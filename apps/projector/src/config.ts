@@ -10,7 +10,7 @@ export const projectorConfigSchema = z.object({
   DATABASE_URL: z.string().min(1),
   NATS_URL: z.string().min(1),
   /** With it, credentials of downstream systems are kept there. */
-  NATS_EDGE_URL: z.string().min(1).optional(),
+  EVENT_GATEWAY_URL: z.string().min(1).optional(),
   HOST: z.string().default('127.0.0.1'),
   /** Where /healthz, /readyz and /metrics are served. */
   HEALTH_PORT: port.default(0),

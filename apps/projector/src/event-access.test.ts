@@ -1,4 +1,9 @@
-import { createLog, type EventEdge, type EventStore, type WantedAccess } from '@counterfoil/engine';
+import {
+  createLog,
+  type EventGateway,
+  type EventStore,
+  type WantedAccess,
+} from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keepAccess } from './event-access.ts';
@@ -50,16 +55,16 @@ function logOf(stories: Readonly<Record<string, Story>>): EventStore {
 const issued = ['EventSubscriptionCredentialsIssued', { expires_at: null }] as const;
 const log = createLog({ level: 'silent', name: 'test' });
 
-/** What an edge was told last, and how often; it answers when `answer` does. */
+/** What a gateway was told last, and how often; it answers when `answer` does. */
 async function told(stories: Readonly<Record<string, Story>>, answer: () => Promise<void>) {
   const all: WantedAccess[] = [];
-  const edge = {
+  const gateway = {
     reconcile: async (wanted: WantedAccess) => {
       all.push(wanted);
       await answer();
     },
-  } as unknown as EventEdge;
-  const keeper = keepAccess({ store: logOf(stories), edge, log });
+  } as unknown as EventGateway;
+  const keeper = keepAccess({ store: logOf(stories), gateway, log });
   for (let turns = 0; turns < 200; turns += 1) await turn();
   return { keeper, all };
 }
@@ -90,7 +95,7 @@ test('those with credentials are kept, revoked ones without any; deleted ones ar
   );
 });
 
-test('what changes while the edge does not answer is looked at once more, and a failure ends nothing', async () => {
+test('what changes while the gateway does not answer is looked at once more, and a failure ends nothing', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -1,25 +1,25 @@
-import type { EventEdge, EventStore, Keeper, Log } from '@counterfoil/engine';
+import type { EventGateway, EventStore, Keeper, Log } from '@counterfoil/engine';
 import { accessOf, type Subscription } from '@counterfoil/modules';
 import { keepSubscriptions } from './keep-subscriptions.ts';
 
 interface KeepOptions {
   readonly store: EventStore;
-  readonly edge: EventEdge;
+  readonly gateway: EventGateway;
   readonly log: Log;
 }
 
 /**
- * Keeps the NATS edge as the log says: who has credentials, which ones, and who has none any more. It
- * tells only what the edge lacks, so any number of processes may do this.
+ * Keeps the event gateway as the log says: who has credentials, which ones, and who has none any more. It
+ * tells only what the gateway lacks, so any number of processes may do this.
  */
-export function keepAccess({ store, edge, log }: KeepOptions): Keeper {
+export function keepAccess({ store, gateway, log }: KeepOptions): Keeper {
   const keep = async (wanted: readonly Subscription[]): Promise<void> => {
     const accesses = (isDeleted: boolean) =>
       wanted
         .filter(({ status }) => (status === 'deleted') === isDeleted)
         .flatMap((subscription) => accessOf(subscription) ?? []);
     try {
-      await edge.reconcile({ kept: accesses(false), removed: accesses(true) });
+      await gateway.reconcile({ kept: accesses(false), removed: accesses(true) });
     } catch (error) {
       log.warn({ err: error }, 'credentials of downstream systems cannot be kept, tries again');
     }

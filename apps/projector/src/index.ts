@@ -1,6 +1,6 @@
 import {
   categoryPrefix,
-  connectEdge,
+  connectGateway,
   connectNats,
   createLog,
   createMetrics,
@@ -133,18 +133,18 @@ async function publish(
   return { relay: started.add(relay, stop), readers };
 }
 
-/** Keeps the credentials of downstream systems at the NATS edge, where there is one. */
+/** Keeps the credentials of downstream systems at the event gateway, where there is one. */
 async function admit({ config, started, store, log }: Tools): Promise<readonly HealthCheck[]> {
-  const { NATS_EDGE_URL: url, COUNTERFOIL_SECRET_KEY: secretKey } = config;
+  const { EVENT_GATEWAY_URL: url, COUNTERFOIL_SECRET_KEY: secretKey } = config;
   if (url === undefined) return [];
-  if (secretKey === undefined) throw new Error('NATS_EDGE_URL needs COUNTERFOIL_SECRET_KEY.');
-  const { edgeSeed: seed } = secretsFrom(secretKey);
+  if (secretKey === undefined) throw new Error('EVENT_GATEWAY_URL needs COUNTERFOIL_SECRET_KEY.');
+  const { gatewaySeed: seed } = secretsFrom(secretKey);
   const address = { url, publicUrl: undefined, name: 'counterfoil projector' };
-  const edge = started.add(await connectEdge({ ...address, seed, log }), close);
-  const access = started.add(keepAccess({ store, edge: edge.events, log }), stop);
+  const gateway = started.add(await connectGateway({ ...address, seed, log }), close);
+  const access = started.add(keepAccess({ store, gateway: gateway.events, log }), stop);
   return [
     { name: 'event_credentials', required: true, check: () => access.check() },
-    { name: 'nats_edge', required: false, check: edge.check },
+    { name: 'event_gateway', required: false, check: gateway.check },
   ];
 }
 

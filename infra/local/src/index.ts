@@ -5,11 +5,11 @@ export type { Kept, RestartPolicy, Running } from './keep-running.ts';
 export { type LocalServer, ServerStartError } from './local-server.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export {
+  type EventGatewayOptions,
   type LocalNats,
-  type NatsEdgeOptions,
   type NatsOptions,
+  startEventGateway,
   startNats,
-  startNatsEdge,
 } from './nats.ts';
 export { freePort, rememberedPorts } from './ports.ts';
 export { type PostgresOptions, startPostgres } from './postgres.ts';

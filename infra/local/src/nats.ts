@@ -53,7 +53,7 @@ leafnodes {
 }
 `;
 
-export interface NatsEdgeOptions {
+export interface EventGatewayOptions {
   /** Folder for everything this server keeps; created when absent. */
   readonly directory: string;
   /** Default: a free one. */
@@ -66,17 +66,17 @@ export interface NatsEdgeOptions {
 }
 
 /**
- * Starts a nats-server on 127.0.0.1 that has what the configuration says: the edge, which is linked
+ * Starts a nats-server on 127.0.0.1 with the given configuration: the event gateway, which is linked
  * with another server and may be started before it.
  *
  * @throws {ServerStartError} when there is no nats-server, or with what it said
  * @throws {AlreadyRunningError} when a living process runs a server on this folder
  */
-export const startNatsEdge = ({
+export const startEventGateway = ({
   directory,
   port,
   configuration,
-}: NatsEdgeOptions): Promise<LocalServer> =>
+}: EventGatewayOptions): Promise<LocalServer> =>
   startNatsProcess({
     directory,
     port,

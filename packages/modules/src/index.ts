@@ -1,4 +1,9 @@
-import type { EventBroker, EventEdge, Module, OperationalReads } from '@counterfoil/engine/define';
+import type {
+  EventBroker,
+  EventGateway,
+  Module,
+  OperationalReads,
+} from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/index.ts';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
@@ -79,7 +84,7 @@ export interface ModulesOptions {
   /** Left out where there is no broker to ask. */
   readonly broker?: EventBroker | undefined;
   /** Left out where downstream systems get no credentials. */
-  readonly edge?: EventEdge | undefined;
+  readonly gateway?: EventGateway | undefined;
 }
 
 const withoutSecrets = (): never => {
@@ -125,7 +130,7 @@ const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
 
 /** All slices. Those that are about events of others come last. */
 export function modules(options: ModulesOptions): readonly Module[] {
-  const { secrets, targetPolicy, operationalReads, broker, edge } = options;
+  const { secrets, targetPolicy, operationalReads, broker, gateway } = options;
   const business = businessModules(options);
   const publishersOf = (slices: readonly Module[]) =>
     slices.flatMap(({ publicEvents }) => publicEvents);
@@ -139,7 +144,7 @@ export function modules(options: ModulesOptions): readonly Module[] {
   const following = events({
     publicEvents: published,
     broker: broker ?? noBroker,
-    edge: edge ?? null,
+    gateway: gateway ?? null,
   });
   return [...business, delivery, following];
 }

@@ -8,8 +8,8 @@ export interface Secrets {
   readonly sealer: Sealer;
   /** Seed of the Ed25519 key that signs checkpoints of the ledger. */
   readonly checkpointSeed: Uint8Array;
-  /** Seed of all keys of the NATS edge. */
-  readonly edgeSeed: Uint8Array;
+  /** Seed of all keys of the event gateway. */
+  readonly gatewaySeed: Uint8Array;
 }
 
 const derivedLength = 32;
@@ -29,7 +29,7 @@ export function secretsFrom(secretKey: string): Secrets {
     keyMaterial,
     sealer: createSealer(sealingKey.toString('base64')),
     checkpointSeed: deriveFor(keyMaterial, 'counterfoil ledger checkpoints v1'),
-    edgeSeed: deriveFor(keyMaterial, 'counterfoil nats edge v1'),
+    gatewaySeed: deriveFor(keyMaterial, 'counterfoil event gateway v1'),
   };
 }
 

@@ -7,8 +7,8 @@ import {
   createLog,
   createStreams,
   type EventStore,
-  edgeConfiguration,
-  edgeKeys,
+  gatewayConfiguration,
+  gatewayKeys,
   openEventStore,
   systemContext,
 } from '@counterfoil/engine';
@@ -16,9 +16,9 @@ import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import {
   type LocalNats,
   type LocalServer,
+  startEventGateway,
   startEventStore,
   startNats,
-  startNatsEdge,
   startPostgres,
 } from '@counterfoil/local';
 import { firstTenant, modules, secretsFrom } from '@counterfoil/modules';
@@ -40,7 +40,7 @@ export type PartName =
   | 'eventStore'
   | 'postgres'
   | 'nats'
-  | 'natsEdge'
+  | 'eventGateway'
   | 'projector'
   | 'webhooks'
   | 'api';
@@ -51,7 +51,7 @@ export interface Stack {
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
   readonly natsUrl: string;
-  readonly natsEdgeUrl: string;
+  readonly eventGatewayUrl: string;
   readonly secretKey: string;
   /** Where the servers keep their data. */
   readonly directory: string;
@@ -108,7 +108,7 @@ async function openStack(options: StackOptions, opened: Openings): Promise<Stack
     eventStoreUrl,
     databaseUrl,
     natsUrl: servers.urls.NATS_URL,
-    natsEdgeUrl: servers.urls.NATS_EDGE_URL,
+    eventGatewayUrl: servers.urls.EVENT_GATEWAY_URL,
     secretKey,
     directory,
     store,
@@ -139,7 +139,7 @@ interface Urls {
   readonly EVENTSTORE_URL: string;
   readonly DATABASE_URL: string;
   readonly NATS_URL: string;
-  readonly NATS_EDGE_URL: string;
+  readonly EVENT_GATEWAY_URL: string;
 }
 
 /** The servers. Each comes back on its port and folder, so that its address stays the same. */
@@ -160,11 +160,11 @@ async function startServers(directory: string, secretKey: string, opened: Openin
   // One that fails must not leave behind another one that is still coming up.
   await Promise.allSettled(starting);
   const [eventStore, postgres, nats] = await Promise.all(starting);
-  const edge = await open<LocalServer>(opened, (former) =>
-    startNatsEdge({
-      ...place('nats-edge', former),
+  const gateway = await open<LocalServer>(opened, (former) =>
+    startEventGateway({
+      ...place('event-gateway', former),
       configuration: (at) =>
-        edgeConfiguration(edgeKeys(secretsFrom(secretKey).edgeSeed), {
+        gatewayConfiguration(gatewayKeys(secretsFrom(secretKey).gatewaySeed), {
           ...at,
           leafUrl: `nats-leaf://127.0.0.1:${nats.first.leafPort}`,
         }),
@@ -174,7 +174,7 @@ async function startServers(directory: string, secretKey: string, opened: Openin
     EVENTSTORE_URL: eventStore.first.url,
     DATABASE_URL: postgres.first.url,
     NATS_URL: nats.first.url,
-    NATS_EDGE_URL: edge.first.url,
+    EVENT_GATEWAY_URL: gateway.first.url,
   };
   return {
     urls,
@@ -182,7 +182,7 @@ async function startServers(directory: string, secretKey: string, opened: Openin
       eventStore: eventStore.part,
       postgres: postgres.part,
       nats: nats.part,
-      natsEdge: edge.part,
+      eventGateway: gateway.part,
     },
   };
 }

@@ -30,15 +30,15 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   NATS_URL:
     'Address of NATS with JetStream, such as `nats://127.0.0.1:4222`; several are separated by ' +
     'commas. `counterfoil up` starts a local one when it is not set.',
-  NATS_EDGE_URL:
-    'Address of the NATS edge, the server that downstream systems connect to with credentials from the ' +
+  EVENT_GATEWAY_URL:
+    'Address of the event gateway, the server that downstream systems connect to with credentials from the ' +
     'API. Without it none are issued. `counterfoil up` starts one beside a local NATS.',
-  NATS_EDGE_PUBLIC_URL:
-    'Addresses of the NATS edge as downstream systems know them, separated by commas; ' +
-    '`NATS_EDGE_URL` when it is not set.',
+  EVENT_GATEWAY_PUBLIC_URL:
+    'Addresses of the event gateway as downstream systems know them, separated by commas; ' +
+    '`EVENT_GATEWAY_URL` when it is not set.',
   COUNTERFOIL_SECRET_KEY:
     '32 bytes, as 64 hexadecimal digits or in base64. API keys, the encryption of webhook ' +
-    'secrets, the key that signs checkpoints and all keys of the NATS edge are derived from it, so all programs of an installation need the same. ' +
+    'secrets, the key that signs checkpoints and all keys of the event gateway are derived from it, so all programs of an installation need the same. ' +
     '`counterfoil up` makes one and keeps it in `secret.key` in the data folder.',
   COUNTERFOIL_DATA:
     'Folder for the data of the local servers and for what `counterfoil up` leaves for the other ' +

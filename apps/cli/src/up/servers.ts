@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { type EdgeKeys, edgeConfiguration } from '@counterfoil/engine';
+import { type GatewayKeys, gatewayConfiguration } from '@counterfoil/engine';
 import {
   type Kept,
   type LocalServer,
   type LogFile,
   rememberedPorts,
+  startEventGateway,
   startEventStore,
   startNats,
-  startNatsEdge,
   startPostgres,
   superviseServer,
 } from '@counterfoil/local';
@@ -18,8 +18,8 @@ const restart = { initialDelayMs: 200, maxDelayMs: 5_000 } as const;
 /** The three servers: those that the settings name, and local ones for the others. */
 export interface Servers {
   readonly urls: ServerUrls;
-  /** Undefined beside a NATS that the settings name, unless they name an edge too. */
-  readonly natsEdgeUrl: string | undefined;
+  /** Undefined beside a NATS that the settings name, unless they name a gateway too. */
+  readonly eventGatewayUrl: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -27,10 +27,10 @@ export interface Servers {
 export async function startServers(
   settings: Settings,
   folder: string,
-  edgeKeys: EdgeKeys,
+  gatewayKeys: GatewayKeys,
   log: LogFile,
 ): Promise<Servers> {
-  const names = ['eventStore', 'postgres', 'nats', 'natsLeaf', 'natsEdge'] as const;
+  const names = ['eventStore', 'postgres', 'nats', 'natsLeaf', 'eventGateway'] as const;
   const ports = await rememberedPorts(folder, names);
   const started: Kept<LocalServer>[] = [];
   const local = async (
@@ -43,8 +43,8 @@ export async function startServers(
     started.push(kept);
     return (await kept.ready).url;
   };
-  const hasLocalEdge = !settings.NATS_URL && !settings.NATS_EDGE_URL;
-  const [eventStoreUrl, databaseUrl, natsUrl, localEdgeUrl] = await Promise.all([
+  const hasLocalGateway = !settings.NATS_URL && !settings.EVENT_GATEWAY_URL;
+  const [eventStoreUrl, databaseUrl, natsUrl, localGatewayUrl] = await Promise.all([
     local(settings.EVENTSTORE_URL, 'event store', () =>
       startEventStore({ directory: join(folder, 'eventstore'), port: ports.eventStore }),
     ),
@@ -54,13 +54,13 @@ export async function startServers(
     local(settings.NATS_URL, 'nats', () =>
       startNats({ directory: join(folder, 'nats'), port: ports.nats, leafPort: ports.natsLeaf }),
     ),
-    hasLocalEdge
-      ? local(undefined, 'nats edge', () =>
-          startNatsEdge({
-            directory: join(folder, 'nats-edge'),
-            port: ports.natsEdge,
+    hasLocalGateway
+      ? local(undefined, 'event gateway', () =>
+          startEventGateway({
+            directory: join(folder, 'event-gateway'),
+            port: ports.eventGateway,
             configuration: (place) =>
-              edgeConfiguration(edgeKeys, {
+              gatewayConfiguration(gatewayKeys, {
                 ...place,
                 leafUrl: `nats-leaf://127.0.0.1:${ports.natsLeaf}`,
               }),
@@ -70,7 +70,7 @@ export async function startServers(
   ]);
   return {
     urls: { eventStoreUrl, databaseUrl, natsUrl },
-    natsEdgeUrl: settings.NATS_EDGE_URL ?? localEdgeUrl,
+    eventGatewayUrl: settings.EVENT_GATEWAY_URL ?? localGatewayUrl,
     async stop() {
       await Promise.all(started.map((server) => server.stop()));
     },

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { edgeKeys } from '@counterfoil/engine';
+import { gatewayKeys } from '@counterfoil/engine';
 import { type DataFolder, DataFolderInUseError, dataFolder, openLogFile } from '@counterfoil/local';
 import { secretsFrom } from '@counterfoil/modules';
 import { seedDemoTenant } from '../seed.ts';
@@ -49,7 +49,7 @@ export async function startInstallation(settings: Settings): Promise<Installatio
     const log = openLogFile(join(folder.path, 'counterfoil.log'));
     stops.push(async () => log.close());
     const secretKey = keepSecretKey(settings);
-    const keys = edgeKeys(secretsFrom(secretKey).edgeSeed);
+    const keys = gatewayKeys(secretsFrom(secretKey).gatewaySeed);
     const servers = await startServers(settings, folder.path, keys, log);
     stops.push(() => servers.stop());
     const env = {
@@ -95,7 +95,7 @@ function keepSecretKey(settings: Settings): string {
 
 const applicationEnvironment = (
   settings: Settings,
-  { urls, natsEdgeUrl }: Servers,
+  { urls, eventGatewayUrl }: Servers,
   secretKey: string,
 ): NodeJS.ProcessEnv => ({
   ...localWebhookPolicy,
@@ -106,7 +106,7 @@ const applicationEnvironment = (
   EVENTSTORE_URL: urls.eventStoreUrl,
   DATABASE_URL: urls.databaseUrl,
   NATS_URL: urls.natsUrl,
-  ...(natsEdgeUrl === undefined ? {} : { NATS_EDGE_URL: natsEdgeUrl }),
+  ...(eventGatewayUrl === undefined ? {} : { EVENT_GATEWAY_URL: eventGatewayUrl }),
   COUNTERFOIL_SECRET_KEY: secretKey,
 });
 

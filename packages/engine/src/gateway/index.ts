@@ -1,3 +1,3 @@
-export { connectEdge, type Edge } from './connect-edge.ts';
-export { type EdgePlace, edgeConfiguration } from './edge-configuration.ts';
-export { type EdgeKeys, edgeKeys } from './edge-keys.ts';
+export { type GatewayPlace, gatewayConfiguration } from './configuration.ts';
+export { connectGateway, type Gateway } from './connect-gateway.ts';
+export { type GatewayKeys, gatewayKeys } from './keys.ts';

@@ -1,5 +1,5 @@
 import {
-  type EventEdge,
+  type EventGateway,
   type RequestContext,
   type Routes,
   route,
@@ -26,13 +26,13 @@ const idParameters = z.object({ id: referenceSchema('esub') });
 const comparisonsMaximum = 5;
 
 /**
- * Tells the edge at once what the log says of a subscription's credentials. What changes in the log
- * meanwhile is told after it, so that nothing older stays. When the edge is away just now, whoever keeps
+ * Tells the gateway at once what the log says of a subscription's credentials. What changes in the log
+ * meanwhile is told after it, so that nothing older stays. When the gateway is away just now, whoever keeps
  * it in order tells it later.
  */
-export async function tellEdge(
+export async function tellGateway(
   context: RequestContext,
-  edge: EventEdge,
+  gateway: EventGateway,
   id: string,
 ): Promise<void> {
   let told = '';
@@ -42,8 +42,8 @@ export async function tellEdge(
     const latest = JSON.stringify([current?.status, access]);
     if (!access || latest === told) return;
     try {
-      if (current.status === 'deleted') await edge.removeAccess(access);
-      else await edge.keepAccess(access);
+      if (current.status === 'deleted') await gateway.removeAccess(access);
+      else await gateway.keepAccess(access);
     } catch (error) {
       if (error instanceof Problem && error.code === 'service_unavailable') return;
       throw error;
@@ -52,15 +52,15 @@ export async function tellEdge(
   }
 }
 
-const noEdge = (): Problem =>
+const noGateway = (): Problem =>
   new Problem(
     'service_unavailable',
-    'This installation gives no credentials: NATS_EDGE_URL is not set. Read GET /v1/events instead.',
+    'This installation gives no credentials: EVENT_GATEWAY_URL is not set. Read GET /v1/events instead.',
     { retryAfterSeconds: 60 },
   );
 
-/** The routes of credentials. Without an edge none are issued. */
-export const credentialRoutes = (edge: EventEdge | null) =>
+/** The routes of credentials. Without a gateway none are issued. */
+export const credentialRoutes = (gateway: EventGateway | null) =>
   ({
     'POST /events/subscriptions/{id}/credentials': route({
       summary: 'Issue credentials for an event subscription',
@@ -75,12 +75,12 @@ export const credentialRoutes = (edge: EventEdge | null) =>
       bodyOptional: true,
       response: issuedCredentialsSchema,
       handle: async (context, { params: { id }, body }) => {
-        if (!edge) throw noEdge();
+        if (!gateway) throw noGateway();
         const { state, revision } = await context.execute(eventSubscription, id, () =>
           issueCredentials(id, body.expires_at ?? null),
         );
-        await tellEdge(context, edge, id);
-        return withETag(credentialsView(existing(state, 'event subscription'), edge), revision);
+        await tellGateway(context, gateway, id);
+        return withETag(credentialsView(existing(state, 'event subscription'), gateway), revision);
       },
     }),
 
@@ -93,7 +93,7 @@ export const credentialRoutes = (edge: EventEdge | null) =>
       params: idParameters,
       handle: async (context, { params: { id } }) => {
         await context.execute(eventSubscription, id, () => revokeCredentials(id));
-        if (edge) await tellEdge(context, edge, id);
+        if (gateway) await tellGateway(context, gateway, id);
         return undefined;
       },
     }),

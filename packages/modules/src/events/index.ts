@@ -1,6 +1,6 @@
 import {
   type EventBroker,
-  type EventEdge,
+  type EventGateway,
   module,
   type PublicEvents,
 } from '@counterfoil/engine/define';
@@ -26,19 +26,19 @@ interface EventsOptions {
   readonly publicEvents: readonly PublicEvents[];
   readonly broker: EventBroker;
   /** Null where systems get no credentials. */
-  readonly edge: EventEdge | null;
+  readonly gateway: EventGateway | null;
 }
 
 /** What happens, for those who ask for it: the feed, subscriptions, the types of events. */
-export const events = ({ publicEvents, broker, edge }: EventsOptions) =>
+export const events = ({ publicEvents, broker, gateway }: EventsOptions) =>
   module({
     name: 'events',
     aggregates: [eventSubscription],
     tables: [subscriptionTable],
     routes: {
       ...eventRoutes(eventTypesOf(publicEvents), broker),
-      ...subscriptionRoutes(broker, edge),
-      ...credentialRoutes(edge),
+      ...subscriptionRoutes(broker, gateway),
+      ...credentialRoutes(gateway),
     },
     publicEvents: [],
   });

@@ -1,6 +1,6 @@
 import {
   type EventBroker,
-  type EventEdge,
+  type EventGateway,
   listShape,
   pageRequest,
   pageSchema,
@@ -19,7 +19,7 @@ import {
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { tellEdge } from './credential-routes.ts';
+import { tellGateway } from './credential-routes.ts';
 import {
   createSubscription,
   deleteSubscription,
@@ -124,7 +124,7 @@ async function subscribe(
 }
 
 /** The routes of subscriptions. */
-export const subscriptionRoutes = (broker: EventBroker, edge: EventEdge | null) =>
+export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | null) =>
   ({
     'POST /events/subscriptions': route({
       summary: 'Subscribe a downstream system to public events on NATS',
@@ -200,7 +200,7 @@ export const subscriptionRoutes = (broker: EventBroker, edge: EventEdge | null) 
         await context.execute(eventSubscription, id, () => deleteSubscription(id));
         // What cannot be removed now is removed by whoever keeps readers in order.
         await broker.removeReader(id).catch(() => undefined);
-        if (edge) await tellEdge(context, edge, id);
+        if (gateway) await tellGateway(context, gateway, id);
         return undefined;
       },
     }),

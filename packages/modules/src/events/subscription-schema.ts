@@ -1,4 +1,4 @@
-import { type EventEdge, publicStream } from '@counterfoil/engine/define';
+import { type EventGateway, publicStream } from '@counterfoil/engine/define';
 import {
   instantSchema,
   invariant,
@@ -129,16 +129,19 @@ const shownCredentials = ({ generation, issued_at, expires_at }: SubscriptionCre
 });
 
 /** New credentials as the API shows them, once. Throws `BrokenInvariant` when there are none. */
-export function credentialsView(subscription: Subscription, edge: EventEdge): IssuedCredentials {
+export function credentialsView(
+  subscription: Subscription,
+  gateway: EventGateway,
+): IssuedCredentials {
   const { credentials } = subscription;
   const access = accessOf(subscription);
   invariant(credentials && access, `${subscription.id} has no credentials`);
   return {
     ...connectionOf(subscription),
     ...shownCredentials(credentials),
-    urls: [...edge.urls],
-    live_subject: edge.liveSubject(access),
-    credentials: edge.credentialsOf(access),
+    urls: [...gateway.urls],
+    live_subject: gateway.liveSubject(access),
+    credentials: gateway.credentialsOf(access),
   };
 }
 

@@ -53,16 +53,16 @@ function brokerOf({ isAway = false } = {}) {
   return { broker, readers };
 }
 
-interface EdgeOptions {
+interface GatewayOptions {
   readonly isAway?: boolean;
-  readonly withoutEdge?: boolean;
-  /** Happens when the edge is told something for the first time, before it has it. */
+  readonly withoutGateway?: boolean;
+  /** Happens when the gateway is told something for the first time, before it has it. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
-/** An edge that remembers what it was told last of each reader; `null`: removed. */
-function edgeOf({ isAway = false, withoutEdge = false, meanwhile }: EdgeOptions) {
-  if (withoutEdge) return null;
+/** A gateway that remembers what it was told last of each reader; `null`: removed. */
+function gatewayOf({ isAway = false, withoutGateway = false, meanwhile }: GatewayOptions) {
+  if (withoutGateway) return null;
   const told = new Map<string, ReaderAccess | null>();
   let interrupt = meanwhile;
   const tell = async (name: string, access: ReaderAccess | null): Promise<void> => {
@@ -74,7 +74,7 @@ function edgeOf({ isAway = false, withoutEdge = false, meanwhile }: EdgeOptions)
   };
   return {
     told,
-    urls: ['nats://edge:4222'],
+    urls: ['nats://gateway:4222'],
     liveSubject: () => 'live.x.>',
     credentialsOf: ({ name, credentials }: ReaderAccess) => `${name} ${credentials?.generation}`,
     keepAccess: (access: ReaderAccess) => tell(access.name, access),
@@ -83,18 +83,18 @@ function edgeOf({ isAway = false, withoutEdge = false, meanwhile }: EdgeOptions)
   };
 }
 
-function world(options: EdgeOptions = {}) {
+function world(options: GatewayOptions = {}) {
   const { broker, readers } = brokerOf(options);
   const memory = memoryWorld([eventSubscription]);
-  const edge = edgeOf(options);
+  const gateway = gatewayOf(options);
   const routes = {
-    ...subscriptionRoutes(broker, edge),
-    ...credentialRoutes(edge),
+    ...subscriptionRoutes(broker, gateway),
+    ...credentialRoutes(gateway),
   };
   const call = (key: keyof typeof routes, input: object) =>
     // biome-ignore lint/suspicious/noExplicitAny: one caller for all routes of this table.
     callRoute(routes[key], memory.request(principal), input) as Promise<any>;
-  return { readers, call, edge };
+  return { readers, call, gateway };
 }
 
 test('a subscription begins where it is told to, by default with what comes next', async () => {
@@ -163,65 +163,65 @@ const revoke = 'DELETE /events/subscriptions/{id}/credentials';
 const create = 'POST /events/subscriptions';
 const show = 'GET /events/subscriptions/{id}';
 
-test('credentials replace those before, are told to the edge and shown in one answer only', async () => {
-  const { call, edge } = world();
+test('credentials replace those before, are told to the gateway and shown in one answer only', async () => {
+  const { call, gateway } = world();
   const { id, credentials: none } = await call(create, { body: { name: 'x' } });
   assert.is(none, undefined);
-  assert.not.ok(edge?.told.has(id), 'without credentials it has no place at the edge');
+  assert.not.ok(gateway?.told.has(id), 'without credentials it has no place at the gateway');
   for (const generation of [1, 2]) {
     const issued = await call(issue, { params: { id } });
     assert.is(issued.credentials, `${id} ${generation}`);
     assert.is(issued.generation, generation);
     assert.is(issued.consumer, id);
-    assert.equal(issued.urls, ['nats://edge:4222']);
-    assert.is(edge?.told.get(id)?.credentials?.generation, generation);
+    assert.equal(issued.urls, ['nats://gateway:4222']);
+    assert.is(gateway?.told.get(id)?.credentials?.generation, generation);
   }
   const { credentials } = await call(show, { params: { id } });
   assert.equal(Object.keys(credentials), ['generation', 'issued_at']);
 });
 
 test('revoked credentials are none, and the next ones are of another generation', async () => {
-  const { call, edge } = world();
+  const { call, gateway } = world();
   const { id } = await call(create, { body: { name: 'x' } });
   await call(revoke, { params: { id } });
   await call(issue, { params: { id }, body: { expires_at: '2999-01-01T00:00:00Z' } });
-  const told = edge?.told.get(id)?.credentials;
+  const told = gateway?.told.get(id)?.credentials;
   assert.is(told?.expiresAt, '2999-01-01T00:00:00.000Z');
   await call(revoke, { params: { id } });
-  assert.is(edge?.told.get(id)?.credentials, null);
+  assert.is(gateway?.told.get(id)?.credentials, null);
   assert.is((await call(show, { params: { id } })).credentials, undefined);
   assert.is((await call(issue, { params: { id } })).generation, 2);
 });
 
-test('a deleted subscription has no place at the edge and gets no credentials', async () => {
-  const { call, edge } = world();
+test('a deleted subscription has no place at the gateway and gets no credentials', async () => {
+  const { call, gateway } = world();
   const { id } = await call(create, { body: { name: 'x' } });
   await call(issue, { params: { id } });
   await call('DELETE /events/subscriptions/{id}', { params: { id } });
-  assert.is(edge?.told.get(id), null);
+  assert.is(gateway?.told.get(id), null);
   for (const route of [issue, revoke] as const) {
     assert.is((await rejection(call(route, { params: { id } }))).code, 'not_found');
   }
 });
 
-test('an edge that is away holds up nothing; where there is none, none are issued', async () => {
+test('a gateway that is away holds up nothing; where there is none, none are issued', async () => {
   const away = world({ isAway: true });
   const { id } = await away.call(create, { body: { name: 'x', from: 'oldest' } });
   assert.is((await away.call(issue, { params: { id } })).generation, 1);
   await away.call(revoke, { params: { id } });
-  const without = world({ withoutEdge: true });
+  const without = world({ withoutGateway: true });
   const made = await without.call(create, { body: { name: 'x' } });
   const refused = without.call(issue, { params: { id: made.id } });
   assert.is((await rejection(refused)).code, 'service_unavailable');
   await without.call(revoke, { params: { id: made.id } });
 });
 
-test('what is revoked while the edge is being told stays revoked', async () => {
+test('what is revoked while the gateway is being told stays revoked', async () => {
   let id = '';
-  const { call, edge } = world({ meanwhile: () => call(revoke, { params: { id } }) });
+  const { call, gateway } = world({ meanwhile: () => call(revoke, { params: { id } }) });
   id = (await call(create, { body: { name: 'x' } })).id;
   await call(issue, { params: { id } });
-  assert.is(edge?.told.get(id)?.credentials, null);
+  assert.is(gateway?.told.get(id)?.credentials, null);
 });
 
 test('credentials that would have expired already are refused', async () => {

@@ -51,7 +51,7 @@ const foreignSettings = [
   'EVENTSTORE_URL',
   'DATABASE_URL',
   'NATS_URL',
-  'NATS_EDGE_URL',
+  'EVENT_GATEWAY_URL',
   'COUNTERFOIL_SECRET_KEY',
 ];
 

@@ -1,12 +1,12 @@
-import type { EventEdge } from '../define/event-edge.ts';
+import type { EventGateway } from '../define/event-gateway.ts';
 import { connectNats } from '../nats/nats-connection.ts';
 import type { Log } from '../operations/log.ts';
-import { systemCredentials } from './edge-claims.ts';
-import { edgeKeys } from './edge-keys.ts';
-import { natsEdge } from './nats-edge.ts';
+import { systemCredentials } from './claims.ts';
+import { gatewayKeys } from './keys.ts';
+import { natsGateway } from './nats-gateway.ts';
 
-interface EdgeConnection {
-  /** Where we reach the edge: `nats://` or `tls://` addresses, separated by commas. */
+interface GatewayConnection {
+  /** Where we reach the gateway: `nats://` or `tls://` addresses, separated by commas. */
   readonly url: string;
   /** Where downstream systems reach it; the same when absent. */
   readonly publicUrl: string | undefined;
@@ -17,21 +17,21 @@ interface EdgeConnection {
   readonly log: Log;
 }
 
-/** The edge, connected. */
-export interface Edge {
-  readonly events: EventEdge;
+/** The gateway, connected. */
+export interface Gateway {
+  readonly events: EventGateway;
   /** Throws while there is no connection. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The edge does not hold up the start for longer: nothing else depends on it. */
+/** The gateway does not hold up the start for longer: nothing else depends on it. */
 const firstWaitMilliseconds = 1_000;
 
-/** Connects to the edge, for ever. Resolves also when it is away. Throws on an address that is none. */
-export async function connectEdge(options: EdgeConnection): Promise<Edge> {
+/** Connects to the gateway, for ever. Resolves also when it is away. Throws on an address that is none. */
+export async function connectGateway(options: GatewayConnection): Promise<Gateway> {
   const { url, publicUrl, seed, name, log } = options;
-  const keys = edgeKeys(seed);
+  const keys = gatewayKeys(seed);
   const nats = await connectNats({
     url,
     name,
@@ -41,10 +41,10 @@ export async function connectEdge(options: EdgeConnection): Promise<Edge> {
   });
   const urls = (publicUrl ?? url).split(',').map((address) => address.trim());
   return {
-    events: natsEdge({ nats, keys, urls, log }),
+    events: natsGateway({ nats, keys, urls, log }),
     check: async () => {
       const { connected, error } = nats.status();
-      if (!connected) throw new Error(error ?? 'There is no connection to the NATS edge.');
+      if (!connected) throw new Error(error ?? 'There is no connection to the event gateway.');
     },
     close: () => nats.close(),
   };

@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ReaderAccess } from '../define/event-edge.ts';
-import { accountClaims, readerCredentials, serviceClaims } from './edge-claims.ts';
-import { edgeConfiguration } from './edge-configuration.ts';
-import { edgeKeys } from './edge-keys.ts';
+import type { ReaderAccess } from '../define/event-gateway.ts';
+import { accountClaims, readerCredentials, serviceClaims } from './claims.ts';
+import { gatewayConfiguration } from './configuration.ts';
+import { gatewayKeys } from './keys.ts';
 import { nkeyFrom } from './nkey.ts';
 
-const test = suite('NATS edge');
+const test = suite('event gateway');
 
 const secret = Uint8Array.from({ length: 32 }, (_, index) => (index * 7) % 256);
 
@@ -27,7 +27,7 @@ test("keys and signatures are those of the makers' own library", () => {
   assert.throws(() => nkeyFrom('user', secret.subarray(1)), /32 bytes/);
 });
 
-const keys = edgeKeys(secret);
+const keys = gatewayKeys(secret);
 const issued = { generation: 1, issuedAt: '2026-01-01T00:00:00.000Z', expiresAt: null };
 const access: ReaderAccess & { credentials: typeof issued } = {
   name: 'esub_1',
@@ -81,7 +81,7 @@ test('one generation of credentials is accepted at a time, and none when they ar
 
 test('credentials are of the account, end when they should, and are the same again', () => {
   const text = readerCredentials(keys, access);
-  assert.is(readerCredentials(edgeKeys(secret), access), text);
+  assert.is(readerCredentials(gatewayKeys(secret), access), text);
   const claims = claimsOf(text.split('\n')[1] ?? '');
   assert.is(claims.iss, keys.signer(access, 1).publicKey);
   assert.is(claims.sub, keys.user(access, 1).publicKey);
@@ -111,7 +111,7 @@ test('no two readers share a key, and no two purposes do', () => {
 });
 
 test('the configuration names no secret key', () => {
-  const text = edgeConfiguration(keys, {
+  const text = gatewayConfiguration(keys, {
     listen: '127.0.0.1:1',
     directory: 'accounts',
     leafUrl: 'nats-leaf://127.0.0.1:2',

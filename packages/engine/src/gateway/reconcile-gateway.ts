@@ -1,7 +1,7 @@
-import type { ReaderAccess, WantedAccess } from '../define/event-edge.ts';
-import { accountClaims, removalClaims, secondsOfClaims, serviceClaims } from './edge-claims.ts';
-import type { EdgeKeys } from './edge-keys.ts';
-import type { EdgeRequests } from './nats-edge-requests.ts';
+import type { ReaderAccess, WantedAccess } from '../define/event-gateway.ts';
+import { accountClaims, removalClaims, secondsOfClaims, serviceClaims } from './claims.ts';
+import type { GatewayKeys } from './keys.ts';
+import type { GatewayRequests } from './nats-gateway-requests.ts';
 
 /** What has been found in order lately. */
 export interface InOrder {
@@ -27,16 +27,16 @@ export function rememberOrder(): InOrder {
   };
 }
 
-/** Accounts that are looked at at once. The edge writes one after the other, so more would time out. */
+/** Accounts that are looked at at once. The gateway writes one after the other, so more would time out. */
 const atOnce = 20;
 
 /**
- * Brings the edge to what is wanted. What is as it should be costs it no write: it needs some hundredths
+ * Brings the gateway to what is wanted. What is as it should be costs it no write: it needs some hundredths
  * of a second for each.
  */
-export async function reconcileEdge(
-  keys: EdgeKeys,
-  requests: Pick<EdgeRequests, 'list' | 'lookUp' | 'update' | 'remove'>,
+export async function reconcileGateway(
+  keys: GatewayKeys,
+  requests: Pick<GatewayRequests, 'list' | 'lookUp' | 'update' | 'remove'>,
   inOrder: InOrder,
   { kept, removed }: WantedAccess,
 ): Promise<void> {
@@ -69,7 +69,7 @@ export async function reconcileEdge(
 const behindSeconds = 60;
 
 /**
- * Whether the edge was told just now of a change that we have not seen yet. Later ones that are older
+ * Whether the gateway was told just now of a change that we have not seen yet. Later ones that are older
  * than that are not of this log, which may have been restored.
  */
 function isAhead(there: string, wanted: string): boolean {

@@ -1,35 +1,35 @@
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
-import type { EventEdge } from '../define/event-edge.ts';
+import type { EventGateway } from '../define/event-gateway.ts';
 import type { Nats, NatsSession } from '../nats/nats-connection.ts';
 import type { Log } from '../operations/log.ts';
 import { unlessAborted } from '../relay/pause.ts';
-import { accountClaims, liveSubject, readerCredentials, removalClaims } from './edge-claims.ts';
-import type { EdgeKeys } from './edge-keys.ts';
-import { type EdgeRequests, edgeRequests } from './nats-edge-requests.ts';
-import { type InOrder, reconcileEdge, rememberOrder } from './reconcile-edge.ts';
+import { accountClaims, liveSubject, readerCredentials, removalClaims } from './claims.ts';
+import type { GatewayKeys } from './keys.ts';
+import { type GatewayRequests, gatewayRequests } from './nats-gateway-requests.ts';
+import { type InOrder, reconcileGateway, rememberOrder } from './reconcile-gateway.ts';
 
-interface EdgeOptions {
+interface GatewayOptions {
   /** A connection as the system user. */
   readonly nats: Nats;
-  readonly keys: EdgeKeys;
-  /** Where downstream systems find the edge. */
+  readonly keys: GatewayKeys;
+  /** Where downstream systems find the gateway. */
   readonly urls: readonly string[];
   readonly log: Log;
 }
 
-/** How long one request to the edge may take before the caller is told to try again. */
+/** How long one request to the gateway may take before the caller is told to try again. */
 const requestMilliseconds = 5_000;
-/** The edge over a connection to one of its servers. */
-export function natsEdge({ nats, keys, urls, log }: EdgeOptions): EventEdge {
-  const ask = async (act: (requests: EdgeRequests) => Promise<void>): Promise<void> => {
+/** The gateway over a connection to one of its servers. */
+export function natsGateway({ nats, keys, urls, log }: GatewayOptions): EventGateway {
+  const ask = async (act: (requests: GatewayRequests) => Promise<void>): Promise<void> => {
     const signal = AbortSignal.timeout(requestMilliseconds);
     try {
       const session = await nats.session(signal);
-      await unlessAborted(act(edgeRequests(session, requestMilliseconds)), session.lost);
+      await unlessAborted(act(gatewayRequests(session, requestMilliseconds)), session.lost);
     } catch (error) {
       if (error instanceof BrokenInvariant) throw error;
-      log.warn({ err: error }, 'the NATS edge cannot be told');
-      throw new Problem('service_unavailable', 'The NATS edge cannot be told. Retry shortly.', {
+      log.warn({ err: error }, 'the event gateway cannot be told');
+      throw new Problem('service_unavailable', 'The event gateway cannot be told. Retry shortly.', {
         retryAfterSeconds: 1,
       });
     }
@@ -46,7 +46,7 @@ export function natsEdge({ nats, keys, urls, log }: EdgeOptions): EventEdge {
     keepAccess: (access) => ask((requests) => requests.update(accountClaims(keys, access))),
     removeAccess: (access) => ask((requests) => requests.remove(removalClaims(keys, access))),
     reconcile: (wanted) =>
-      ask((requests) => reconcileEdge(keys, requests, inOrder(requests.session), wanted)),
+      ask((requests) => reconcileGateway(keys, requests, inOrder(requests.session), wanted)),
   };
 }
 

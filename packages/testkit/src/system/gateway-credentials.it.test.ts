@@ -12,16 +12,16 @@ import {
   type IssuedCredentials,
   refusalOf,
   takeNames,
-} from './edge-clients.ts';
+} from './gateway-clients.ts';
 
-const test = suite('credentials for the NATS edge');
+const test = suite('credentials for the event gateway');
 
 let stack: Stack;
 let tenant: TestTenant;
 const opened: NatsConnection[] = [];
 test.before(async () => {
   stack = await startStack();
-  tenant = await stack.tenant('edge-owner');
+  tenant = await stack.tenant('gateway-owner');
   const isRead = async () => (await tenant.call('GET', '/events/subscriptions')).status === 200;
   await eventually(isRead);
 });
@@ -63,7 +63,7 @@ async function untilThrownOut(connection: NatsConnection, issued: IssuedCredenti
 const untilAnswered = (issued: IssuedCredentials, answer: string): Promise<unknown> =>
   eventually(
     async () => new RegExp(answer, 'i').test(await refusalOf(issued)),
-    () => `the edge never answered ${answer}`,
+    () => `the gateway never answered ${answer}`,
     40_000,
   );
 
@@ -81,7 +81,7 @@ test('the plain client reads, confirms and follows with them and nothing else', 
   const id = await subscribe();
   const issued = await issue(id);
   assert.is(issued.consumer, id);
-  assert.equal(issued.urls, [stack.natsEdgeUrl]);
+  assert.equal(issued.urls, [stack.eventGatewayUrl]);
   const connection = await open(issued);
   const live: string[] = [];
   const own = connection.subscribe(issued.live_subject, {
@@ -124,7 +124,7 @@ test('a kind of record alone is what its live subject carries too', async () => 
 test('a repeated request gets the same, another one new ones; those before are void at once', async () => {
   const id = await subscribe();
   const path = `/events/subscriptions/${id}/credentials`;
-  const key = { 'idempotency-key': 'edge-credentials' };
+  const key = { 'idempotency-key': 'gateway-credentials' };
   const first = await tenant.call('POST', path, undefined, key);
   const again = await tenant.call('POST', path, undefined, key);
   assert.is(first.status, 201);
@@ -170,7 +170,7 @@ test('ten connections and no more', async () => {
 test('another tenant can neither issue nor revoke them', async () => {
   const id = await subscribe();
   const issued = await issue(id);
-  const stranger = await stack.tenant('edge-stranger');
+  const stranger = await stack.tenant('gateway-stranger');
   const path = `/events/subscriptions/${id}/credentials`;
   assert.is((await stranger.call('POST', path)).status, 404);
   assert.is((await stranger.call('DELETE', path)).status, 404);
@@ -178,7 +178,7 @@ test('another tenant can neither issue nor revoke them', async () => {
 });
 
 for (const [part, folder] of [
-  ['natsEdge', 'nats-edge'],
+  ['eventGateway', 'event-gateway'],
   ['nats', 'nats'],
 ] as const) {
   test(`a reader goes on by itself after ${part} was killed`, async () => {
@@ -200,26 +200,26 @@ for (const [part, folder] of [
   });
 }
 
-test('what is issued and revoked while the edge and the projector are away holds when they return', async () => {
+test('what is issued and revoked while the gateway and the projector are away holds when they return', async () => {
   const [kept, lost] = [await subscribe(), await subscribe()];
   const revoked = await issue(lost);
   await stack.parts.projector.stop();
-  await stack.parts.natsEdge.stop();
+  await stack.parts.eventGateway.stop();
   const issued = await issue(kept);
   await tenant.ok('DELETE', `/events/subscriptions/${lost}/credentials`);
-  await stack.parts.natsEdge.start();
+  await stack.parts.eventGateway.start();
   await stack.parts.projector.start();
   await untilAnswered(issued, 'connected');
   await untilAnswered(revoked, refused);
 });
 
-test('an edge that has lost everything is told again', async () => {
+test('a gateway that has lost everything is told again', async () => {
   const id = await subscribe();
   const [issued, gone] = [await issue(id), await issue(await subscribe())];
-  await stack.parts.natsEdge.stop();
-  rmSync(join(stack.directory, 'nats-edge', 'accounts'), { recursive: true });
+  await stack.parts.eventGateway.stop();
+  rmSync(join(stack.directory, 'event-gateway', 'accounts'), { recursive: true });
   await tenant.ok('DELETE', `/events/subscriptions/${gone.consumer}`);
-  await stack.parts.natsEdge.start();
+  await stack.parts.eventGateway.start();
   await makeItLook();
   await untilAnswered(issued, 'connected');
   assert.match(await refusalOf(gone), /Authorization Violation/i);

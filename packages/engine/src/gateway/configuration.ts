@@ -1,8 +1,8 @@
-import { operatorClaims, serviceClaims, systemClaims } from './edge-claims.ts';
-import type { EdgeKeys } from './edge-keys.ts';
+import { operatorClaims, serviceClaims, systemClaims } from './claims.ts';
+import type { GatewayKeys } from './keys.ts';
 
-/** What the configuration of a server of the edge depends on. */
-export interface EdgePlace {
+/** What the configuration of a server of the gateway depends on. */
+export interface GatewayPlace {
   /** Address that downstream systems connect to, such as `0.0.0.0:4222`. */
   readonly listen: string;
   /** Folder in which the server keeps the accounts it was told about. */
@@ -12,13 +12,13 @@ export interface EdgePlace {
 }
 
 /**
- * The configuration of a nats-server as the edge: it believes this installation's operator alone, keeps
+ * The configuration of a nats-server as the gateway: it believes this installation's operator alone, keeps
  * its accounts on disk, has no JetStream and is linked with the broker. Nothing in it is secret but
  * what the address of the broker contains. The list of all accounts has to fit into one message. JSON strings are strings in this format as well.
  */
-export function edgeConfiguration(
-  keys: EdgeKeys,
-  { listen, directory, leafUrl }: EdgePlace,
+export function gatewayConfiguration(
+  keys: GatewayKeys,
+  { listen, directory, leafUrl }: GatewayPlace,
 ): string {
   const { system, service } = keys;
   return `listen: ${JSON.stringify(listen)}

@@ -1,17 +1,17 @@
 import { connect, type NatsConnection } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { credentialsText, encodeClaims } from '../../../engine/src/gateway/edge-claims.ts';
-import { edgeKeys } from '../../../engine/src/gateway/edge-keys.ts';
+import { credentialsText, encodeClaims } from '../../../engine/src/gateway/claims.ts';
+import { gatewayKeys } from '../../../engine/src/gateway/keys.ts';
 import { nkeyFrom } from '../../../engine/src/gateway/nkey.ts';
 import { secretsFrom } from '../../../modules/src/secrets.ts';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
-import { type Attack, attacksOn, attempt } from './edge-attacks.ts';
-import { connectWith, type IssuedCredentials, refusalOf, takeNames } from './edge-clients.ts';
-import { type Harm, type Watch, watch } from './edge-harm.ts';
+import { type Attack, attacksOn, attempt } from './gateway-attacks.ts';
+import { connectWith, type IssuedCredentials, refusalOf, takeNames } from './gateway-clients.ts';
+import { type Harm, type Watch, watch } from './gateway-harm.ts';
 
-const test = suite('isolation at the NATS edge');
+const test = suite('isolation at the event gateway');
 
 const secret = 'secret-of-the-other';
 const events = 120;
@@ -90,7 +90,7 @@ async function tryAll(connection: NatsConnection, { hear, harm }: Watch) {
   return done;
 }
 
-const keysOf = () => edgeKeys(secretsFrom(stack.secretKey).edgeSeed);
+const keysOf = () => gatewayKeys(secretsFrom(stack.secretKey).gatewaySeed);
 const accessOf = (tenant: TestTenant, { consumer }: IssuedCredentials) => ({
   name: consumer,
   scope: { tenantId: tenant.tenantId, environmentId: tenant.environmentId },

@@ -23,10 +23,10 @@ export interface AccessCredentials {
 
 /**
  * The servers that downstream systems connect to: a place of its own for every reader, from which
- * nothing else can be reached. What tells the edge something throws `Problem` 503 when it cannot be
+ * nothing else can be reached. What tells the gateway something throws `Problem` 503 when it cannot be
  * told, and may be repeated.
  */
-export interface EventEdge {
+export interface EventGateway {
   /** Addresses for downstream systems. */
   readonly urls: readonly string[];
   /** Where a reader gets new events without a durable reader. */
@@ -37,7 +37,7 @@ export interface EventEdge {
   keepAccess(access: ReaderAccess): Promise<void>;
   /** Removes the reader's place with all who are in it. */
   removeAccess(access: ReaderAccess): Promise<void>;
-  /** Looks at what the edge has, and tells it only what it lacks and what it should not have. */
+  /** Looks at what the gateway has, and tells it only what it lacks and what it should not have. */
   reconcile(wanted: WantedAccess): Promise<void>;
 }
 

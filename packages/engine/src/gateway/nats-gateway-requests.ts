@@ -1,10 +1,10 @@
 import type { NatsSession } from '../nats/nats-connection.ts';
 
 /**
- * What a server of the edge answers to the user of its system account. All throw when it does not
+ * What a server of the gateway answers to the user of its system account. All throw when it does not
  * answer in time, and when it refuses.
  */
-export interface EdgeRequests {
+export interface GatewayRequests {
   readonly session: NatsSession;
   /** The public keys of all accounts that it keeps. */
   list(): Promise<ReadonlySet<string>>;
@@ -22,13 +22,13 @@ interface Answer {
 }
 
 /** Requests over one session (https://docs.nats.io, "System account", and the account resolver). */
-export function edgeRequests(session: NatsSession, milliseconds: number): EdgeRequests {
+export function gatewayRequests(session: NatsSession, milliseconds: number): GatewayRequests {
   const ask = (subject: string, content = '') =>
     session.connection.request(subject, content, { timeout: milliseconds });
   const askWhatIsThere = async (subject: string, content?: string): Promise<unknown> => {
     const { data, error } = (await ask(subject, content)).json<Answer>();
     if (data === undefined || error) {
-      throw new Error(`the NATS edge refuses: ${error?.description ?? 'without a reason'}`);
+      throw new Error(`the event gateway refuses: ${error?.description ?? 'without a reason'}`);
     }
     return data;
   };

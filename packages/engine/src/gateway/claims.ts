@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ReaderAccess } from '../define/event-edge.ts';
+import type { ReaderAccess } from '../define/event-gateway.ts';
 import { livePrefix, publicStream, publicSubjects, readerSubjects } from '../define/subject.ts';
-import type { EdgeKeys } from './edge-keys.ts';
+import type { GatewayKeys } from './keys.ts';
 import type { Nkey } from './nkey.ts';
 
 /**
@@ -60,7 +60,7 @@ const limitsOfOurs = {
   wildcards: true,
 };
 
-/** What one set of credentials may use of the edge. JetStream of its own it has none. */
+/** What one set of credentials may use of the gateway. JetStream of its own it has none. */
 const limitsOfReader = {
   subs: 100,
   conn: 10,
@@ -79,8 +79,8 @@ const limitsOfReader = {
  */
 const silenceNanoseconds = 60 * 1_000_000_000;
 
-/** The operator that a server of the edge trusts. */
-export const operatorClaims = ({ operator, system }: EdgeKeys): string =>
+/** The operator that a server of the gateway trusts. */
+export const operatorClaims = ({ operator, system }: GatewayKeys): string =>
   encodeClaims(operator, {
     sub: operator.publicKey,
     name: 'counterfoil',
@@ -88,8 +88,8 @@ export const operatorClaims = ({ operator, system }: EdgeKeys): string =>
     nats: { type: 'operator', system_account: system.publicKey },
   });
 
-/** The account of those who tell the edge about accounts. */
-export const systemClaims = ({ operator, system }: EdgeKeys): string =>
+/** The account of those who tell the gateway about accounts. */
+export const systemClaims = ({ operator, system }: GatewayKeys): string =>
   encodeClaims(operator, {
     sub: system.publicKey,
     name: 'system',
@@ -98,7 +98,7 @@ export const systemClaims = ({ operator, system }: EdgeKeys): string =>
   });
 
 /** What `systemUser` logs in with. */
-export const systemCredentials = ({ system, systemUser }: EdgeKeys): string =>
+export const systemCredentials = ({ system, systemUser }: GatewayKeys): string =>
   credentialsText(
     systemUser,
     encodeClaims(system, {
@@ -122,7 +122,7 @@ const inAccount = (request: string) => `$JS.API.${request}`;
  * The account that is linked with the broker. It offers what readers need, with a wildcard in the
  * consumer's place: which of it an account gets, its own claims say, and these only the operator signs.
  */
-export const serviceClaims = ({ operator, service }: EdgeKeys): string => {
+export const serviceClaims = ({ operator, service }: GatewayKeys): string => {
   const answers = { response_type: 'Stream', response_threshold: silenceNanoseconds };
   return encodeClaims(operator, {
     sub: service.publicKey,
@@ -150,7 +150,7 @@ export const liveSubject = ({ scope, resource }: ReaderAccess): string =>
  * nothing that is published in it, and no place for an answer that is named in it, leads out of it.
  * Without a signing key nobody may log in to it, and those who have are thrown out.
  */
-export function accountClaims(keys: EdgeKeys, access: ReaderAccess): string {
+export function accountClaims(keys: GatewayKeys, access: ReaderAccess): string {
   const { name, credentials, changedAt } = access;
   const imported = { account: keys.service.publicKey };
   const request = (text: string) => ({
@@ -178,8 +178,8 @@ export function accountClaims(keys: EdgeKeys, access: ReaderAccess): string {
   });
 }
 
-/** Tells a server of the edge that an account is no more. */
-export const removalClaims = (keys: EdgeKeys, access: ReaderAccess): string =>
+/** Tells a server of the gateway that an account is no more. */
+export const removalClaims = (keys: GatewayKeys, access: ReaderAccess): string =>
   encodeClaims(keys.operator, {
     sub: keys.operator.publicKey,
     name: 'removal',
@@ -192,7 +192,7 @@ export const removalClaims = (keys: EdgeKeys, access: ReaderAccess): string =>
  * say and hear within it is named so that a mistake is answered instead of ignored.
  */
 export function readerCredentials(
-  keys: EdgeKeys,
+  keys: GatewayKeys,
   access: ReaderAccess & { readonly credentials: NonNullable<ReaderAccess['credentials']> },
 ): string {
   const { generation, issuedAt, expiresAt } = access.credentials;

@@ -1,12 +1,12 @@
 import { hkdfSync } from 'node:crypto';
-import type { ReaderAccess } from '../define/event-edge.ts';
+import type { ReaderAccess } from '../define/event-gateway.ts';
 import { type Nkey, type NkeyKind, nkeyFrom } from './nkey.ts';
 
-/** All keys of an edge. The same seed gives the same ones, so that none has to be kept. */
-export interface EdgeKeys {
-  /** Signs accounts. Who has it decides who may do what at the edge. */
+/** All keys of a gateway. The same seed gives the same ones, so that none has to be kept. */
+export interface GatewayKeys {
+  /** Signs accounts. Who has it decides who may do what at the gateway. */
   readonly operator: Nkey;
-  /** Account and user of whoever tells the edge about accounts. */
+  /** Account and user of whoever tells the gateway about accounts. */
   readonly system: Nkey;
   readonly systemUser: Nkey;
   /** Account that is linked with the broker, and of which all others get their share. */
@@ -23,7 +23,7 @@ type ReaderIdentity = Pick<ReaderAccess, 'name' | 'scope'>;
 const keyLength = 32;
 
 /** The keys that follow from a secret seed. */
-export function edgeKeys(seed: Uint8Array): EdgeKeys {
+export function gatewayKeys(seed: Uint8Array): GatewayKeys {
   const derive = (kind: NkeyKind, purpose: string): Nkey =>
     nkeyFrom(kind, new Uint8Array(hkdfSync('sha256', seed, '', purpose, keyLength)));
   const placeOf = ({ name, scope }: ReaderIdentity): string =>
