@@ -1,7 +1,7 @@
 /**
  * Keeps a copy of all wallets in a file, from the first one on and for ever:
  *
- *     API_KEY=sk_… node --import tsx docs/examples/downstream.ts http://127.0.0.1:4000/v1 wallets.json
+ *     API_KEY=sk_… node docs/examples/downstream.ts http://127.0.0.1:4000/v1 wallets.json
  *
  * First it lists the wallets and remembers the position of the first answer, then it follows the feed
  * of events from there. It may be killed at any time: place and copy are in one file, which is

@@ -1,6 +1,6 @@
 /**
  * Receives webhooks on http://127.0.0.1:9000, checks their signatures and prints each event once,
- * in order: `node --import tsx docs/examples/webhook-receiver.ts whsec_…`
+ * in order: `node docs/examples/webhook-receiver.ts whsec_…`
  *
  * Several secrets may be given, which is what you do while one is exchanged. A real receiver keeps
  * what this one keeps in memory in its database, in the transaction in which it deals with the event.

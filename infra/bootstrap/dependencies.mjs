@@ -47,10 +47,10 @@ function stampPath(root) {
   return join(root, 'node_modules', '.counterfoil-lock');
 }
 
-/** Native add-ons depend on the platform and on Node's binary interface, so both are part of it. */
+/** Native add-ons depend on the platform. They do not on the version of Node: they use Node-API. */
 function fingerprintOf(root) {
   return createHash('sha256')
-    .update(`${process.platform} ${process.arch} ${process.versions.modules}\0`)
+    .update(`${process.platform} ${process.arch}\0`)
     .update(readFileSync(join(root, 'package-lock.json')))
     .update('\0')
     .update(readFileSync(join(root, 'package.json')))

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { areDependenciesCurrent, installDependencies } from './dependencies.mjs';
 import { findNatsServer } from './nats-server.mjs';
+import { findNode } from './node.mjs';
 
 /** How long a second run waits for a first one that is still installing. */
 const WAIT_LIMIT_MS = 15 * 60 * 1000;
 
 /**
- * Installs what is missing: the npm dependencies and, unless NATS_URL names a server to use, the
- * nats-server program. Costs only a few file reads when everything is there.
+ * Installs what is missing, the npm dependencies and, unless NATS_URL names a server to use, the
+ * nats-server program, and prints the path of the Node that runs the programs. Costs only a few file
+ * reads when everything is there.
  *
  * @param {URL} rootUrl the folder of the checkout
  * @param {Record<string, string | undefined>} environment usually process.env
@@ -19,16 +21,27 @@ const WAIT_LIMIT_MS = 15 * 60 * 1000;
 export async function prepare(rootUrl, environment) {
   const root = fileURLToPath(rootUrl);
   try {
-    if (isReady(root, environment)) return 0;
-    return await prepareUnderLock(root, environment);
+    if (!isReady(root, environment)) await prepareUnderLock(root, environment);
+    const node = findNode(root, environment);
+    if (node === undefined) throw new Error(NO_NODE);
+    console.log(node);
+    return 0;
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     return 1;
   }
 }
 
+const NO_NODE =
+  'npm has left out node-linux-…, an optional dependency, which is the Node 24 that is needed. ' +
+  'Set no omit=optional for npm, or put Node 24 on PATH.';
+
 function isReady(root, environment) {
-  return areDependenciesCurrent(root) && hasNats(environment);
+  return hasDependencies(root, environment) && hasNats(environment);
+}
+
+function hasDependencies(root, environment) {
+  return findNode(root, environment) !== undefined && areDependenciesCurrent(root);
 }
 
 function hasNats(environment) {
@@ -44,9 +57,8 @@ async function prepareUnderLock(root, environment) {
   mkdirSync(folder, { recursive: true });
   const lock = await waitForLock(() => acquireProcessLock(join(folder, 'bootstrap.lock')));
   try {
-    if (!areDependenciesCurrent(root)) await installDependencies(root, environment, say);
+    if (!hasDependencies(root, environment)) await installDependencies(root, environment, say);
     if (!hasNats(environment)) await obtainNatsServer(environment, say);
-    return 0;
   } finally {
     lock.release();
   }

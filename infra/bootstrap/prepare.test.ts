@@ -17,6 +17,9 @@ const LOCK = JSON.stringify({
 
 interface Run {
   readonly code: number;
+  /** The path of the Node to use, which is all that goes to standard output. */
+  readonly node: string;
+  /** What is said to the user. */
   readonly output: string;
 }
 
@@ -57,23 +60,25 @@ function start(nodeArguments: string[] = []): ChildProcess {
 }
 
 async function finish(child: ChildProcess): Promise<Run> {
-  let output = '';
+  let [node, output] = ['', ''];
   child.stdout?.on('data', (chunk) => {
-    output += chunk;
+    node += chunk;
   });
   child.stderr?.on('data', (chunk) => {
     output += chunk;
   });
   const [code] = await once(child, 'close');
-  return { code, output };
+  return { code, node: node.trimEnd(), output };
 }
+
+const silent: Run = { code: 0, node: process.execPath, output: '' };
 
 test('installs the dependencies once and then says nothing', async () => {
   const first = await finish(start());
   assert.is(first.code, 0);
   assert.is(first.output.trim().split('\n').length, 1);
   const second = await finish(start());
-  assert.equal(second, { code: 0, output: '' });
+  assert.equal(second, silent);
   assert.is(npmCalls(), 1);
 });
 
@@ -88,7 +93,7 @@ test('accepts what was installed by hand when it is what the lock file asks for'
   mkdirSync(join(root, 'node_modules'));
   const record = { packages: { 'node_modules/left': { version: '1.0.0', integrity: 'sha512-a' } } };
   writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify(record));
-  assert.equal(await finish(start()), { code: 0, output: '' });
+  assert.equal(await finish(start()), silent);
   assert.is(npmCalls(), 0);
 });
 
@@ -132,11 +137,57 @@ test('installs once when two runs start together', async () => {
   assert.is(npmCalls(), 1);
 });
 
+/** Runs the bootstrap under a Node that says that it is another one. */
+function pretend(version: string, platform: NodeJS.Platform = process.platform): ChildProcess {
+  const program = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
+    Object.defineProperty(process, 'platform', { value: '${platform}' });`;
+  return start(['--import', `data:text/javascript,${encodeURIComponent(program)}`]);
+}
+
+function installNode(folder: string, version: string): string {
+  const file = join(root, folder, 'node');
+  mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(file, `#!/bin/sh\necho v${version}\n`, { mode: 0o755 });
+  return file;
+}
+
 test('tells the version of Node that is needed when this one is too old', async () => {
-  const pretence = 'Object.defineProperty(process, "versions", { value: { node: "18.20.0" } })';
-  const outcome = await finish(start(['--import', `data:text/javascript,${encodeURI(pretence)}`]));
+  const outcome = await finish(pretend('18.20.0'));
   assert.is(outcome.code, 1);
-  assert.match(outcome.output, /needs Node 20\.19 or newer, but this is Node 18\.20\.0/);
+  assert.match(outcome.output, /needs Node 20 or newer to start, but this is Node 18\.20\.0/);
+});
+
+test('hands over to the first Node on PATH when that one is new enough', async () => {
+  const file = installNode('programs', '24.9.0');
+  assert.is((await finish(pretend('20.0.0'))).node, file);
+});
+
+test('hands over to the Node that comes with the dependencies when the one on PATH is old', async () => {
+  if (process.platform !== 'linux') return;
+  installNode('programs', '24.2.0');
+  const folder = `node_modules/node-linux-${process.arch}/bin`;
+  installScript(
+    `echo call >> "$ROOT/npm-calls"; /bin/mkdir -p "$ROOT/${folder}"; ` +
+      `/bin/cp "$ROOT/programs/node" "$ROOT/${folder}/node"`,
+  );
+  assert.is((await finish(pretend('20.0.0'))).node, join(root, folder, 'node'));
+  rmSync(join(root, folder, 'node'));
+  assert.is((await finish(pretend('20.0.0'))).node, join(root, folder, 'node'));
+  assert.is(npmCalls(), 2, 'one that is missing is installed again');
+});
+
+test('says so when npm leaves that Node out', async () => {
+  if (process.platform !== 'linux') return;
+  const outcome = await finish(pretend('20.0.0'));
+  assert.is(outcome.code, 1);
+  assert.match(outcome.output, 'npm has left out');
+});
+
+test('says in one sentence how to get a Node where none comes with the dependencies', async () => {
+  const outcome = await finish(pretend('20.0.0', 'darwin'));
+  assert.is(outcome.code, 1);
+  assert.match(outcome.output, /needs Node 24\.3 or newer on PATH.*Homebrew/);
+  assert.is(npmCalls(), 0, 'nothing is installed in vain');
 });
 
 test.run();

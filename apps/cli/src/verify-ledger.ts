@@ -4,7 +4,7 @@
  *   node verify-ledger.ts ledger.jsonl --key pub.pem --checkpoint earlier.json
  *
  * It shares no code with the service, reads no network and no database, and computes every hash,
- * balance and lot anew. A Node that does not run TypeScript by itself needs `--import tsx`.
+ * balance and lot anew. It needs Node 24 or newer, which runs TypeScript by itself.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';

@@ -16,7 +16,7 @@ export async function startProcess(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<WorkerProcess> {
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: world.databaseUrl,

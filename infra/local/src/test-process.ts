@@ -21,9 +21,7 @@ export async function runElsewhere(source: string): Promise<OtherProcess> {
   const child = spawn(
     process.execPath,
     [
-      '--import',
-      import.meta.resolve('tsx'),
-      '--input-type=module',
+      '--input-type=module-typescript',
       '--eval',
       `${source.replaceAll("'./", `'${folder}`)}\nsetInterval(() => undefined, 60_000);`,
     ],

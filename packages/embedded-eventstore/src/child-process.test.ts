@@ -16,12 +16,11 @@ test.before.each(async (context) => {
 });
 test.after.each(({ directory }) => rm(directory, { recursive: true }));
 
-const tsx = import.meta.resolve('tsx');
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /** Runs the command until it ends and gives how it ended and what it said. */
 async function runMain(...options: string[]): Promise<{ code: number | null; errors: string }> {
-  const child = spawn(process.execPath, ['--import', tsx, main, ...options], {
+  const child = spawn(process.execPath, [main, ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';
@@ -81,11 +80,9 @@ test('does not outlive the parent that started it', async ({ directory }) => {
     process.stdout.write(String(running.pid));
     setInterval(() => {}, 1000);
   `;
-  const parent = spawn(
-    process.execPath,
-    ['--import', tsx, '--input-type=module', '-e', program, directory],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', program, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     const [chunk] = await once(parent.stdout, 'data');
     const locked = await refusal(() => startEventStoreProcess({ directory }));
@@ -110,11 +107,9 @@ async function untilFree(directory: string): Promise<void> {
 }
 
 test('a detached command goes on when its standard input closes', async ({ directory }) => {
-  const child = spawn(
-    process.execPath,
-    ['--import', tsx, main, '--directory', directory, '--port', '0'],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [main, '--directory', directory, '--port', '0'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [chunk] = await once(child.stdout, 'data');
   const ready = JSON.parse(String(chunk));
   assert.is(ready.event, 'ready');

@@ -36,8 +36,6 @@ export async function startEventStoreProcess(options: ProcessOptions): Promise<E
   const child = spawn(
     process.execPath,
     [
-      '--import',
-      import.meta.resolve('tsx'),
       fileURLToPath(new URL('./main.ts', import.meta.url)),
       '--directory',
       options.directory,

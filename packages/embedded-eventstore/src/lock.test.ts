@@ -27,11 +27,9 @@ const PROGRAM = `
 
 /** Starts a process that tries to lock the directory and then stays; gives what it says. */
 async function contend(directory: string): Promise<{ child: ChildProcess; said: string }> {
-  const child = spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', PROGRAM, directory],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, directory], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [chunk] = await once(child.stdout ?? child, 'data');
   return { child, said: String(chunk).trim() };
 }

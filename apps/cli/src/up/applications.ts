@@ -34,12 +34,7 @@ export const startApplication = (
   superviseProcess({
     name,
     command: process.execPath,
-    args: [
-      `--max-semi-space-size=${semiSpaceMegabytes}`,
-      '--import',
-      import.meta.resolve('tsx'),
-      fileURLToPath(mains[name]),
-    ],
+    args: [`--max-semi-space-size=${semiSpaceMegabytes}`, fileURLToPath(mains[name])],
     env,
     ready: 'json-line',
     restart,

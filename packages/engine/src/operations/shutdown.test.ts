@@ -106,11 +106,9 @@ test('ends a real process', async () => {
     shutdown.onShutdown('hook', () => { clearInterval(open); process.stdout.write('hook ran\\n'); });
     process.stdout.write('up\\n');
   `;
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', program],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (!output.includes('up\n') && (output + text).includes('up\n')) child.kill('SIGTERM');

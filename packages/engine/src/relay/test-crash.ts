@@ -9,9 +9,7 @@ import { log, type Stack } from './test-stack.ts';
 /** Starts a relay in a process of its own and waits until it works. */
 export async function forkRelay({ storeUrl, natsUrl, directory }: Stack): Promise<ChildProcess> {
   const file = fileURLToPath(new URL('./test-relay-process.ts', import.meta.url));
-  const child = fork(file, [storeUrl, natsUrl, join(directory, 'checkpoint.json')], {
-    execArgv: ['--import', 'tsx'],
-  });
+  const child = fork(file, [storeUrl, natsUrl, join(directory, 'checkpoint.json')]);
   await once(child, 'message');
   return child;
 }

@@ -28,7 +28,7 @@ export type Verdict =
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const WORKER = fileURLToPath(new URL('../run/worker.ts', import.meta.url));
-const HOOK = new URL('./plant-hook.mjs', import.meta.url).href;
+const PLANT = new URL('./plant.ts', import.meta.url).href;
 const PROCESS_LIMIT_MS = 60_000;
 
 /**
@@ -73,8 +73,7 @@ export async function survivors(
 /** Everything that the tests print, for as long as they may take. */
 function outputOf(planted: string, tests: readonly string[]): Promise<string> {
   return new Promise((done, fail) => {
-    // The hook comes first: whoever is registered later hands the reading of files on to it.
-    const child = spawn(process.execPath, ['--import', HOOK, '--import', 'tsx', WORKER, ...tests], {
+    const child = spawn(process.execPath, ['--import', PLANT, WORKER, ...tests], {
       cwd: ROOT,
       env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test', COUNTERFOIL_PLANTED: planted },
       stdio: ['ignore', 'pipe', 'pipe'],

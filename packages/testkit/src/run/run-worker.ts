@@ -46,7 +46,7 @@ export function runWorker(
     // The shell joins both outputs in one pipe, which keeps their order.
     const child = spawn(
       '/bin/sh',
-      ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, '--import', 'tsx', WORKER, ...paths],
+      ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, WORKER, ...paths],
       { cwd: root, detached: true, env: environment(), stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const kill = (reason: string): void => {

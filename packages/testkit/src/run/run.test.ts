@@ -31,7 +31,7 @@ function write(files: Record<string, string>): void {
 async function run(...words: string[]): Promise<{ code: number; lines: string[]; text: string }> {
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', join(HERE, '../run.ts'), `--root=${root}`, '--limit=30', ...words],
+    [join(HERE, '../run.ts'), `--root=${root}`, '--limit=30', ...words],
     { cwd: join(HERE, '../..'), stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let text = '';

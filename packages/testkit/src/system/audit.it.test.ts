@@ -70,10 +70,8 @@ async function exported(name: string, since?: string): Promise<void> {
 
 /** The verifier in a process of its own, which has nothing but the folder. */
 async function verified(...args: string[]): Promise<{ code: number; line: string }> {
-  const tsx = import.meta.resolve('tsx');
-  const all = ['--import', tsx, 'verify-ledger.ts', ...args];
   const options = { cwd: folder, env: {}, timeout: 60_000 };
-  const run = promisify(execFile)(process.execPath, all, options);
+  const run = promisify(execFile)(process.execPath, ['verify-ledger.ts', ...args], options);
   const { code = 0, stdout } = await run.then(
     (output) => ({ ...output, code: 0 }),
     (error: { code: number; stdout: string }) => error,

@@ -81,11 +81,10 @@ test('a tenant reads its own events, in order, and those of nobody else', async 
 /** The examples as readers of the documentation would start them. */
 function startDownstream(tenant: TestTenant, file: string): ChildProcess {
   const example = resolve(import.meta.dirname, '../../../../docs/examples/downstream.ts');
-  return spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), example, `${stack.baseUrl}/v1`, file],
-    { env: { ...process.env, API_KEY: tenant.apiKey }, stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  return spawn(process.execPath, [example, `${stack.baseUrl}/v1`, file], {
+    env: { ...process.env, API_KEY: tenant.apiKey },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 interface Copy {

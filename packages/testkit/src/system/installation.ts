@@ -91,7 +91,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
 function launch({ folder, port, settings }: InstallationOptions): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !foreignSettings.includes(name));
   const main = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
-  return spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'up'], {
+  return spawn(process.execPath, [main, 'up'], {
     env: {
       ...Object.fromEntries(inherited),
       HOST: '127.0.0.1',

@@ -11,7 +11,6 @@ const program = fileURLToPath(new URL('./generator-process.ts', import.meta.url)
  */
 export function runLoad(plan: Plan): Promise<LoadResult> {
   const child = fork(program, [], {
-    execArgv: ['--import', import.meta.resolve('tsx')],
     // Plain JSON would turn the bytes of the outcomes into an object.
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

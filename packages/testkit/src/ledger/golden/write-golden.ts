@@ -2,7 +2,7 @@
  * Writes the files that the corpus lacks, and never another one: what was written once stays as it
  * is. It makes a record of every kind through the API, and keeps the shortest story of each event.
  *
- *     node --import tsx packages/testkit/src/ledger/golden/write-golden.ts
+ *     node packages/testkit/src/ledger/golden/write-golden.ts
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
