@@ -13,7 +13,7 @@ Exact.PE = 1_000_000;
 
 export type Decimal = Big;
 
-/** A decimal as it travels: canonical text, no exponent, no trailing zeros, no "-0" (decision 7). */
+/** A decimal as it travels: canonical text, no exponent, no trailing zeros, no "-0" (D7). */
 export type DecimalText = Brand<string, 'DecimalText'>;
 
 /** Whole digits that an amount may have at most, so that no sum of 10⁹ entries gets near a limit. */
@@ -24,7 +24,7 @@ const plainDecimal = /^-?\d+(\.\d+)?$/;
 /** The exact decimal of a text. Throws on anything else, numbers included. */
 export const decimal = (text: string): Decimal => new Exact(text);
 
-/** Canonical text of a decimal (decision 7). */
+/** Canonical text of a decimal (D7). */
 export const textOf = (value: Decimal): DecimalText => {
   const text = value.toFixed();
   const trimmed = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
@@ -50,7 +50,7 @@ function dividerAt(places: number): typeof Exact {
 
 /**
  * The quotient, rounded half to even at `places` fraction digits.
- * Used for credits from an amount of money (decision 22). Throws on division by zero.
+ * Used for credits from an amount of money (D22). Throws on division by zero.
  */
 export function divide(dividend: Decimal, divisor: Decimal, places: number): Decimal {
   const divider = dividerAt(places);
@@ -86,7 +86,7 @@ function readDecimal(value: string | number, places: number): { text: DecimalTex
 
 /**
  * Schema of a decimal in a request: JSON string or number in, canonical text out.
- * More fraction digits than `places` are refused, never cut off (decision 7).
+ * More fraction digits than `places` are refused, never cut off (D7).
  */
 export const decimalSchema = (places: number) =>
   z
@@ -107,5 +107,5 @@ export const positiveDecimalSchema = (places: number) =>
 export const nonNegativeDecimalSchema = (places: number) =>
   decimalSchema(places).refine((text) => decimal(text).cmp(zero) >= 0, 'must not be negative');
 
-/** Fraction digits that the kinds of figures may carry (decision 7). */
+/** Fraction digits that the kinds of figures may carry (D7). */
 export const decimalPlaces = { credits: 9, rate: 10, price: 15, quantity: 15 } as const;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Brand } from './brand.ts';
 import { type Instant, millisecondsOf } from './instant.ts';
 
-/** Every kind of record has its prefix (decision 9); an id is prefix, underscore, ULID. */
+/** Every kind of record has its prefix (D9); an id is prefix, underscore, ULID. */
 export type IdPrefix =
   | 'tenant'
   | 'env'
@@ -131,7 +131,7 @@ export const isId = <Prefix extends IdPrefix>(prefix: Prefix, text: string): tex
 
 /**
  * Schema of a reference to a record. Any short text is taken: whether it exists is for the
- * look-up to say, with 404, and not for the form of the text (decision 5).
+ * look-up to say, with 404, and not for the form of the text (D5).
  */
 export const referenceSchema = <Prefix extends IdPrefix>(prefix: Prefix) =>
   z

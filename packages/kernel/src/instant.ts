@@ -54,7 +54,7 @@ export function isCalendarDate(text: string): boolean {
 
 /**
  * The first instant of a UTC date written as the integer YYYYMMDD; null when there is no such
- * date. Source: interface specification, "Create a new wallet"; decision 24.
+ * date. Source: specification §4.6; D24.
  */
 export function startOfCompactDate(compact: number): Instant | null {
   const digits = String(compact);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Brand } from './brand.ts';
 import { type Decimal, type DecimalText, decimal, textOf } from './decimal.ts';
 
-/** An ISO 4217 code in lower case (decision 10). */
+/** An ISO 4217 code in lower case (D10). */
 export type Currency = Brand<string, 'Currency'>;
 
 /** An amount of money at the exponent of its currency. */
@@ -33,7 +33,7 @@ const definition = (currency: Currency): DineroCurrency<bigint> => {
 /** Digits after the point that the currency has: 2 for usd, 0 for jpy, 3 for kwd. */
 export const minorUnits = (currency: Currency): number => Number(definition(currency).exponent);
 
-/** Any case in, lower case out; what ISO 4217 does not list is refused (decision 10). */
+/** Any case in, lower case out; what ISO 4217 does not list is refused (D10). */
 export const currencySchema = z
   .string()
   .max(16)
@@ -46,7 +46,7 @@ export const currencySchema = z
 
 /**
  * The only way from an exact quantity to money: rounds once, half away from zero, at the exponent
- * of the currency (architecture, Money; decision 31).
+ * of the currency (D31).
  */
 export function money(amount: Decimal, currency: Currency): Money {
   const scale = minorUnits(currency);

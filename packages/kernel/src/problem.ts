@@ -1,5 +1,5 @@
 /**
- * The one table of error codes (decision 4). Everything that a caller can cause is one of these;
+ * The one table of error codes (D4). Everything that a caller can cause is one of these;
  * whatever else goes wrong is `internal_error` and shows nothing of its inside.
  */
 export const problemCodes = {
@@ -35,7 +35,7 @@ export interface ProblemOptions {
   readonly retryAfterSeconds?: number;
   /**
    * Whether a request with an idempotency key is to get this answer for ever, even when it could
-   * succeed later (decision 30). It is recorded in the record's own stream then.
+   * succeed later (D30). It is recorded in the record's own stream then.
    */
   readonly isRemembered?: boolean;
 }
@@ -70,17 +70,17 @@ export const invalidField = (pointer: string, message: string): Problem =>
     errors: [{ pointer, message }],
   });
 
-/** The record that a path or a field names does not exist for this caller (decision 5). */
+/** The record that a path or a field names does not exist for this caller (D5). */
 export const notFound = (what: string, id: string, field = 'id'): Problem =>
   new Problem('not_found', `There is no ${what} with ${field} ${JSON.stringify(id)}.`, {
     details: { field, value: id },
   });
 
-/** The state of a record does not allow the operation: 400 (decision 4). */
+/** The state of a record does not allow the operation: 400 (D4). */
 export const invalidOperation = (message: string, details?: Record<string, unknown>): Problem =>
   new Problem('invalid_operation', message, details ? { details } : {});
 
-/** The same, remembered under the idempotency key of the request, if it has one (decision 30). */
+/** The same, remembered under the idempotency key of the request, if it has one (D30). */
 export const refusal = (message: string, details?: Record<string, unknown>): Problem =>
   new Problem('invalid_operation', message, {
     isRemembered: true,

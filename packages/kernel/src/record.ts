@@ -4,7 +4,7 @@ import type { RecordStatus } from './stamps.ts';
 
 /**
  * The record, when it may be changed: one that does not exist or is deleted is 404, an archived one
- * is readable but not writable (decision 15). `what` names its kind in the message.
+ * is readable but not writable (D15). `what` names its kind in the message.
  */
 export function writable<Kept extends { readonly status: RecordStatus }>(
   record: Kept | null,
@@ -51,7 +51,7 @@ export const withChanges = <Fields extends object>(
 /** Whether there are no fields in it at all. */
 export const isEmpty = (changes: object): boolean => given(changes).length === 0;
 
-/** An object as it leaves: what is null inside is omitted outside (decision 8). */
+/** An object as it leaves: what is null inside is omitted outside (D8). */
 export type WithoutNulls<Fields> = {
   [Name in keyof Fields as null extends Fields[Name] ? never : Name]: Fields[Name];
 } & {

@@ -3,11 +3,11 @@ import type { Stamp } from './aggregate.ts';
 import { type Instant, instantSchema } from './instant.ts';
 import { requiredTextSchema, textSchema } from './text.ts';
 
-/** Life of a record: published, then archived or deleted (decision 15). */
+/** Life of a record: published, then archived or deleted (D15). */
 export const recordStatusSchema = z.enum(['published', 'deleted', 'archived']);
 export type RecordStatus = z.output<typeof recordStatusSchema>;
 
-/** Wire shape of the stamps that every record carries (specification, Conventions). */
+/** Wire shape of the stamps that every record carries (specification §2.1). */
 export const recordStampsShape = {
   id: z.string(),
   tenant_id: z.string(),
@@ -45,7 +45,7 @@ export const updatedStamps = (stamp: Stamp): Pick<RecordStamps, 'updated_at' | '
   updated_by: actorName(stamp),
 });
 
-/** Free key-value pairs of a record: string to string, bounded (decision 8). */
+/** Free key-value pairs of a record: string to string, bounded (D8). */
 export const metadataSchema = z
   .record(requiredTextSchema(64), textSchema(1024))
   .refine((pairs) => Object.keys(pairs).length <= 50, 'must have at most 50 keys')

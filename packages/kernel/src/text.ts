@@ -29,7 +29,7 @@ export const emailSchema = textSchema(emailMaximum)
 
 /**
  * An optional text of a record that a caller may clear: `""` and null both become null
- * (decision 18). What must be checked about the text has to let `""` pass.
+ * (D18). What must be checked about the text has to let `""` pass.
  */
 export const clearable = <Text extends z.ZodType<string, string>>(text: Text) =>
   text.nullable().transform((given) => given || null);

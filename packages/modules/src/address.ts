@@ -17,7 +17,7 @@ const countrySchema = z
   .transform((code) => code.toUpperCase())
   .meta({ example: 'DE' });
 
-/** Address fields of a request; `""` and null clear (specification, Update customer and Limits). */
+/** Address fields of a request; `""` and null clear (specification §4.9 and §8). */
 export const addressInput = {
   address_line1: clearable(textSchema(255)).optional(),
   address_line2: clearable(textSchema(255)).optional(),

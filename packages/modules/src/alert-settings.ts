@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 
 /**
- * Thresholds are JSON numbers on the wire (specification, AlertSettings) and exact decimals
+ * Thresholds are JSON numbers on the wire (specification §2.5) and exact decimals
  * everywhere else. Nothing computes with what this gives.
  */
 export const wireNumber = (text: DecimalText): number => Number(text);
@@ -17,7 +17,7 @@ export const wireNumber = (text: DecimalText): number => Number(text);
 const conditionSchema = z.enum(['below', 'above']);
 const creditsSchema = decimalSchema(decimalPlaces.credits);
 
-/** An alert level as a caller gives it; the condition defaults to `below` (decision 28). */
+/** An alert level as a caller gives it; the condition defaults to `below` (D28). */
 const thresholdSchema = z.object({
   threshold: creditsSchema,
   condition: conditionSchema.default('below'),
@@ -35,9 +35,8 @@ export type AlertSettings = z.output<typeof alertSettingsSchema>;
 export const alertLevels = ['critical', 'warning', 'info'] as const;
 
 /**
- * Refuses levels that contradict each other (endpoints of the original, wallet alerts; decision
- * 28): enabled needs a level, warning needs critical, one condition for all, and for `below`
- * critical ≤ warning ≤ info, for `above` the reverse.
+ * Refuses levels that contradict each other (D28): enabled needs a level, warning needs critical,
+ * one condition for all, and for `below` critical ≤ warning ≤ info, for `above` the reverse.
  */
 export function assertConsistentAlerts(settings: AlertSettings): void {
   const given = alertLevels.flatMap((level) => {

@@ -1,5 +1,5 @@
 // What must hold for the text of the whole checkout and cannot be said in a linter's rules.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
 import {
@@ -7,6 +7,7 @@ import {
   everyPackageHasArrows,
   oneFileKnowsTheEventStoreClient,
 } from './tidy/arrows.ts';
+import { citationsLeadSomewhere, linksLeadSomewhere } from './tidy/citations.ts';
 import {
   everySuiteRuns,
   filesAreShort,
@@ -40,6 +41,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'no path of a machine': noPathOfAMachine,
   'nothing is unchecked': nothingIsUnchecked,
   'every suite runs': everySuiteRuns,
+  'citations lead to a page': citationsLeadSomewhere,
+  'links lead to a file': linksLeadSomewhere((path) => existsSync(join(ROOT, path))),
   'the lock file is current': lockFileIsCurrent(
     readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
   ),

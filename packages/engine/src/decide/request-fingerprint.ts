@@ -28,7 +28,7 @@ function differingFields(first: RequestFingerprint, second: RequestFingerprint):
   return [...names].filter((name) => first.fields[name] !== second.fields[name]).sort();
 }
 
-/** Throws `idempotency_conflict` when the key was used with another body (decision 30, §7). */
+/** Throws `idempotency_conflict` when the key was used with another body (D30). */
 export function assertSameRequest(
   recorded: RequestFingerprint,
   repeated: RequestFingerprint,

@@ -45,7 +45,7 @@ export interface Found<Resource> {
 
 /** Reads of one caller: tenant and environment are already applied, so no query can forget them. */
 export interface Reader {
-  /** The row with this key, or null. Deleted records are not found (decision 15). */
+  /** The row with this key, or null. Deleted records are not found (D15). */
   find<Row, Resource>(
     table: ReadTable<string, Row, Resource>,
     key: string,

@@ -2,10 +2,10 @@ import { instantSchema, invalidField, recordStatusSchema } from '@counterfoil/ke
 import { z } from 'zod';
 import type { AnyReadTable } from './read-table.ts';
 
-/** Page sizes (decision 11). */
+/** Page sizes (D11). */
 export const pageLimits = { minimum: 1, default: 50, maximum: 1000 } as const;
 
-/** What a list is asked for. Status absent: published records only (decision 15). */
+/** What a list is asked for. Status absent: published records only (D15). */
 export interface PageRequest {
   readonly limit: number;
   readonly offset: number;
@@ -69,7 +69,7 @@ export const flagParameter = z.union([
   z.enum(['true', 'false']).transform((text) => text === 'true'),
 ]);
 
-/** A list in a query string: repeated, comma-joined or both (decision 11). */
+/** A list in a query string: repeated, comma-joined or both (D11). */
 export const listParameter = <Item extends z.ZodType<unknown, string>>(item: Item) =>
   z
     .union([z.string(), z.array(z.string())])

@@ -32,7 +32,7 @@ export interface Route<
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
-  /** Success code (decision 3). 204 sends no body. */
+  /** Success code (D3). 204 sends no body. */
   readonly status: 200 | 201 | 202 | 204;
   /** Right that the key's roles must give, as `resource:read` or `resource:write`; null: any key. */
   readonly permission: `${string}:read` | `${string}:write` | null;

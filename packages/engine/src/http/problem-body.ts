@@ -3,7 +3,7 @@ import { type FieldProblem, type Problem, problemCodes } from '@counterfoil/kern
 /** Where the codes are explained; the fragment is the code. */
 export const problemsPath = '/docs/problems';
 
-/** The one body of every failure (decision 4): known client contracts and RFC 9457 at once. */
+/** The one body of every failure (D4): known client contracts and RFC 9457 at once. */
 export interface ProblemBody {
   readonly code: string;
   readonly message: string;

@@ -71,7 +71,7 @@ function* faultsOf(given: Given): Generator<[string, string]> {
   if (after && before && before <= after) yield ['redeem_before', 'must be after redeem_after'];
 }
 
-/** Body of POST /coupons (reference, engine §20). */
+/** Body of POST /coupons (specification §11.6; D57). */
 export const createCouponSchema = givenSchema
   .superRefine((given, context) => {
     for (const [member, message] of faultsOf(given)) {
@@ -96,7 +96,7 @@ export const couponSearchSchema = z
   .object({ ...searchShape, coupon_ids: textsSchema, coupon_codes: textsSchema })
   .meta({ id: 'CouponSearch' });
 
-/** The coupon on the wire (specification, Coupon; its hidden fields, surface §2.3). */
+/** The coupon on the wire (specification §2.19; hidden fields: D1). */
 export const couponSchema = z
   .object({
     ...recordStampsShape,

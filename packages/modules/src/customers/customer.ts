@@ -127,7 +127,7 @@ export const createCustomer =
     return [{ type: 'CustomerCreated', data: { id, name, external_id, ...profile, integrations } }];
   };
 
-/** Changes the fields that are given and differ; when none does, nothing happens (decision 18). */
+/** Changes the fields that are given and differ; when none does, nothing happens (D18). */
 export const updateCustomer =
   (id: CustomerId, request: UpdateCustomer): Decision<CustomerState, CustomerEvent> =>
   (state) => {

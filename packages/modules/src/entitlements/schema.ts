@@ -12,7 +12,7 @@ const resetPeriodSchema = z.enum([
   'NEVER',
 ]);
 
-/** Where a part of an entitlement comes from (specification, EntitlementSource; surface §2.3). */
+/** Where a part of an entitlement comes from (specification §4.7; D1). */
 export const entitlementSourceSchema = z
   .object({
     entitlement_id: z.string(),
@@ -33,7 +33,7 @@ export const entitlementSourceSchema = z
   .meta({ id: 'EntitlementSource' });
 export type EntitlementSource = z.output<typeof entitlementSourceSchema>;
 
-/** What all sources together grant (specification, Get customer entitlements; surface §2.3). */
+/** What all sources together grant (specification §4.8; D1). */
 export const aggregatedEntitlementSchema = z
   .object({
     is_enabled: z.boolean(),
@@ -53,14 +53,14 @@ export type AggregatedEntitlement = z.output<typeof aggregatedEntitlementSchema>
 
 const idListSchema = listParameter(z.string().max(64)).optional();
 
-/** Query of GET /customers/{id}/entitlements (endpoints §4.8). */
+/** Query of GET /customers/{id}/entitlements (specification §4.8). */
 export const customerEntitlementsQuerySchema = z.object({
   feature_ids: idListSchema,
   subscription_ids: idListSchema,
 });
 export type CustomerEntitlementsQuery = z.output<typeof customerEntitlementsQuerySchema>;
 
-/** Everything that a customer has (specification, Get customer entitlements). */
+/** Everything that a customer has (specification §4.8). */
 export const customerEntitlementsSchema = z
   .object({
     customer_id: z.string(),

@@ -146,7 +146,7 @@ function mergedAlerts(
   return { ...(current ?? { alert_enabled: true }), ...Object.fromEntries(stated) };
 }
 
-/** Changes the fields that are given and differ; when none does, nothing happens (decision 18). */
+/** Changes the fields that are given and differ; when none does, nothing happens (D18). */
 export const updateFeature =
   (
     id: FeatureId,

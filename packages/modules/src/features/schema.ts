@@ -119,7 +119,7 @@ export const featureSearchSchema = z
   })
   .meta({ id: 'FeatureSearch' });
 
-/** The feature on the wire (specification, Feature; its hidden field `type`). */
+/** The feature on the wire (specification §2.5; hidden field: D1). */
 export const featureSchema = z
   .object({
     ...recordStampsShape,

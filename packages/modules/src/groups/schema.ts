@@ -40,7 +40,7 @@ export const groupSearchSchema = z
   })
   .meta({ id: 'GroupSearch' });
 
-/** The group on the wire (specification, Group). */
+/** The group on the wire (specification §2.6). */
 export const groupSchema = z
   .object({
     ...recordStampsShape,

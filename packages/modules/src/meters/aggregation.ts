@@ -2,7 +2,7 @@ import { clearable, decimalPlaces, positiveDecimalSchema, textSchema } from '@co
 import { z } from 'zod';
 import { expressionFault } from './expression.ts';
 
-/** How the events of a period become one quantity (reference, engine §4.1). */
+/** How the events of a period become one quantity (specification §11.5; D56). */
 export const aggregationTypeSchema = z.enum([
   'COUNT',
   'SUM',

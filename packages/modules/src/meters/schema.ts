@@ -57,7 +57,7 @@ export const meterSearchSchema = z
   })
   .meta({ id: 'MeterSearch' });
 
-/** The meter on the wire (specification, Meter; its hidden fields, surface §2.3). */
+/** The meter on the wire (specification §2.4; hidden fields: D1). */
 export const meterSchema = z
   .object({
     ...recordStampsShape,

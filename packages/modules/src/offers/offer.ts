@@ -66,7 +66,7 @@ export type OfferState = Offer | null;
 
 /**
  * What is sold or priced as a whole: a plan, an add-on or a costsheet, together with the prices,
- * entitlements and credit grants that it owns (decision record 13).
+ * entitlements and credit grants that it owns (ADR 13).
  */
 export const offer = aggregate({
   name: 'offer',

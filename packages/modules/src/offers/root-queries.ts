@@ -125,7 +125,7 @@ const pricesOnly: Inside = { prices: true, entitlements: false, creditGrants: fa
 export const getCostsheet = (context: RequestContext, id: string): Promise<Found<Costsheet>> =>
   found(context, costsheetTable, { what: 'costsheet', id, inside: pricesOnly });
 
-/** The newest published costsheet with its prices in force or to come; none: 404 (decision 19). */
+/** The newest published costsheet with its prices in force or to come; none: 404 (D19). */
 export async function getActiveCostsheet(context: RequestContext): Promise<Found<Costsheet>> {
   const newest = await context.read.first(costsheetTable, where('status', 'eq', 'published'));
   if (!newest) throw notFound('costsheet', 'published', 'status');

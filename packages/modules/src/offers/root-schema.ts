@@ -38,7 +38,7 @@ export const updatePlanSchema = z
   .meta({ id: 'UpdatePlan' });
 export type UpdatePlan = z.output<typeof updatePlanSchema>;
 
-/** Body of POST /plans/{id}/clone (specification, Clone a plan; decision 16). */
+/** Body of POST /plans/{id}/clone (specification §4.1; D16). */
 export const clonePlanSchema = z
   .object({
     name: nameSchema,
@@ -146,7 +146,7 @@ export const addonSearchSchema = z
   })
   .meta({ id: 'AddonSearch' });
 
-/** Body of POST /costs/search; the odd names are those of the client contract (surface §1.2). */
+/** Body of POST /costs/search; the odd names are those of the client contract (specification §10.2). */
 export const costsheetSearchSchema = z
   .object({
     ...searchShape,
@@ -167,7 +167,7 @@ const commonShape = {
   metadata: metadataSchema,
 } as const;
 
-/** The plan on the wire (specification, Plan). The lists are there where one plan is asked for. */
+/** The plan on the wire (specification §2.2). The lists are there where one plan is asked for. */
 export const planSchema = z
   .object({
     ...commonShape,
@@ -180,7 +180,7 @@ export const planSchema = z
   .meta({ id: 'Plan' });
 export type Plan = z.output<typeof planSchema>;
 
-/** The add-on on the wire (specification, Addon). */
+/** The add-on on the wire (specification §2.8). */
 export const addonSchema = z
   .object({
     ...commonShape,
@@ -192,7 +192,7 @@ export const addonSchema = z
   .meta({ id: 'Addon' });
 export type Addon = z.output<typeof addonSchema>;
 
-/** The costsheet on the wire (specification, Costsheet). */
+/** The costsheet on the wire (specification §2.22). */
 export const costsheetSchema = z
   .object({
     ...commonShape,

@@ -54,7 +54,7 @@ export const priceUnitSearchSchema = z
   })
   .meta({ id: 'PriceUnitSearch' });
 
-/** The pricing unit on the wire (specification, PricingUnit). */
+/** The pricing unit on the wire (specification §2.11). */
 export const priceUnitSchema = z
   .object({
     ...recordStampsShape,

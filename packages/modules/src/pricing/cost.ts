@@ -29,7 +29,7 @@ export interface Cost {
   } | null;
   /** Exact, in the currency. */
   readonly unrounded_amount: DecimalText;
-  /** The one rounding: half away from zero, at the digits of the currency (decision 31). */
+  /** The one rounding: half away from zero, at the digits of the currency (D31). */
   readonly amount: DecimalText;
   /** `amount − unrounded_amount`. */
   readonly rounding: DecimalText;

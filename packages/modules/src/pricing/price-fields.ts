@@ -19,7 +19,7 @@ import {
 type Absent = null | undefined;
 
 /**
- * The fields of a price that decide its cost, under their names on the wire (specification, Price). A
+ * The fields of a price that decide its cost, under their names on the wire (specification §2.3). A
  * record as well as a request can be given; what is absent may be null. Decimals are canonical.
  */
 export interface PriceFields {

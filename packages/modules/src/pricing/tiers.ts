@@ -33,7 +33,7 @@ export const amountProblems = (amount: string, pointer: string): readonly FieldP
 
 /**
  * Refuses tiers that leave open what a quantity costs: at least one, at most 100; every bound positive,
- * whole and above the one before; only the last may be open; no negative amount (decision 31). The last
+ * whole and above the one before; only the last may be open; no negative amount (D31). The last
  * tier may have a bound: its rate goes on above it.
  *
  * @param pointer JSON pointer to the tiers in the request

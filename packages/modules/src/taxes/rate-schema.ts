@@ -45,7 +45,7 @@ type Given = z.output<typeof givenSchema>;
 export const typeOf = ({ tax_rate_type, percentage_value, fixed_value }: Given) =>
   tax_rate_type ?? (fixed_value && !percentage_value ? 'fixed' : 'percentage');
 
-/** Body of POST /taxes/rates (reference, engine §21). */
+/** Body of POST /taxes/rates (specification §11.7). */
 export const createTaxRateSchema = givenSchema
   .superRefine((given, context) => {
     const type = typeOf(given);
@@ -80,7 +80,7 @@ export const taxRateListSchema = z.object({
   taxrate_codes: listParameter(z.string()).optional(),
 });
 
-/** The tax rate on the wire (specification; its enum fields, surface §2.3). */
+/** The tax rate on the wire (specification §2.20; D1). */
 export const taxRateSchema = z
   .object({
     ...recordStampsShape,

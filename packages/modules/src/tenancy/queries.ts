@@ -20,7 +20,7 @@ import type {
 } from './schema.ts';
 import { tenant, tenantView } from './tenant.ts';
 
-/** The caller's own tenant; any other id is 404 (decision 14). */
+/** The caller's own tenant; any other id is 404 (D14). */
 export async function getTenant(context: RequestContext, id: string): Promise<Found<Tenant>> {
   const found = await context.read.find(tenantTable, id);
   if (!found) throw notFound('tenant', id);

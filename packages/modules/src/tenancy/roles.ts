@@ -20,7 +20,7 @@ interface RoleDefinition {
   readonly heldBy: readonly UserType[];
 }
 
-/** The one table of roles (decision 13). */
+/** The one table of roles (D13). */
 export const roles: Readonly<Record<Role, RoleDefinition>> = {
   super_admin: { rights: ['*:*'], heldBy: ['user', 'service_account'] },
   all_reader: { rights: ['*:read'], heldBy: ['user'] },

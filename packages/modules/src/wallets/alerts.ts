@@ -14,7 +14,7 @@ const levels = [
 
 /**
  * The alert state that a balance of credits has under the settings: the most severe level that it
- * has reached, thresholds included; `ok` without settings or while they are off (decision 28).
+ * has reached, thresholds included; `ok` without settings or while they are off (D28).
  */
 export function alertStateOf(settings: AlertSettings | null, credits: DecimalText): AlertState {
   if (!settings?.alert_enabled) return 'ok';

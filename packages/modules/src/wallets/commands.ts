@@ -40,7 +40,7 @@ const typeNames: Readonly<Record<WalletType, string>> = {
   POST_PAID: 'Postpaid',
 };
 
-/** One credit is worth one unit of the currency (specification, conversion_rate). */
+/** One credit is worth one unit of the currency (specification §4.6). */
 const oneToOne = textOf(decimal('1'));
 
 /** The decision to create a wallet, after all that the request refers to was found. */
@@ -76,7 +76,7 @@ export async function prepareCreation(
   );
 }
 
-/** What a wallet takes over from a pricing unit: later changes of the unit do not reach it (§4.6). */
+/** What a wallet takes over from a pricing unit (specification §4.6): later changes do not reach it. */
 async function priceUnitOf(context: RequestContext, given: string) {
   const { id, code, base_currency, conversion_rate } = await priceUnitReference(context, given);
   return { base_currency, conversion_rate, kept: { id, code, conversion_rate } };
@@ -98,7 +98,7 @@ function initialLoad(context: RequestContext, body: CreateWallet): Load | null {
   };
 }
 
-/** The expiry of initial credits from either form; both must agree (decision 24). */
+/** The expiry of initial credits from either form; both must agree (D24). */
 function initialExpiry(now: Instant, body: CreateWallet): Instant | null {
   const exact = body.initial_credits_expiry_date_utc ?? null;
   const compact = body.initial_credits_to_load_expiry_date;
@@ -172,7 +172,7 @@ export function topUpDecision(
   };
 }
 
-/** Credits win when both are given, as in the specified client contract (§3.4). */
+/** Credits win when both are given, as clients of the public contract expect. */
 function topUpQuantity({ credits_to_add: credits, amount }: TopUp): Quantity {
   if (credits !== undefined) return { credits };
   if (amount !== undefined) return { amount };

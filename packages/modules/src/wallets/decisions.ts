@@ -42,7 +42,7 @@ export const createWallet =
     return chain(blankWallet(data), [load, ...concluded(at)], [created]);
   };
 
-/** Loads credits as lots of their own, in the order given (decisions 22 to 25). */
+/** Loads credits as lots of their own, in the order given (D22 to D25). */
 export const loadCredits =
   (id: string, loads: readonly Load[]): WalletDecision =>
   (state, at) => {
@@ -53,7 +53,7 @@ export const loadCredits =
 
 /**
  * Takes credits in draw-down order. A PRE_PAID wallet refuses a debit over its available credits
- * whole; a POST_PAID wallet may go below zero (decision 26).
+ * whole; a POST_PAID wallet may go below zero (D26).
  */
 export const debitCredits =
   (id: string, debit: Debit): WalletDecision =>
@@ -79,7 +79,7 @@ export const changeSettings =
     return chain(wallet, [() => [{ type: 'WalletSettingsChanged', data: changed }], alertEvents]);
   };
 
-/** Stops debits; credits may still come in (decision 25). Freezing twice changes nothing. */
+/** Stops debits; credits may still come in (D25). Freezing twice changes nothing. */
 export const freezeWallet =
   (id: string): WalletDecision =>
   (state) =>
@@ -95,7 +95,7 @@ export const unfreezeWallet =
       ? []
       : [{ type: 'WalletUnfrozen', data: {} }];
 
-/** Ends what is due by now: holds and lots (decision 23). Nothing due, no events. */
+/** Ends what is due by now: holds and lots (D23). Nothing due, no events. */
 export const settleDue =
   (id: string): WalletDecision =>
   (state, at) => {
@@ -104,7 +104,7 @@ export const settleDue =
     return chain(state, [(current) => dueEvents(current, at), ...concluded(at)]);
   };
 
-/** Ends what waits for its payment, takes what is left and closes the wallet for ever (decision 25). */
+/** Ends what waits for its payment, takes what is left and closes the wallet for ever (D25). */
 export const terminateWallet =
   (id: string, details: Omit<EntryDetails, 'reason'>): WalletDecision =>
   (state, at) => {
@@ -161,7 +161,7 @@ export function spendable(state: WalletState, id: string): Wallet {
   });
 }
 
-/** Refuses more than the lots hold, unless the wallet may owe (decision 26). */
+/** Refuses more than the lots hold, unless the wallet may owe (D26). */
 export function assertFunds(wallet: Wallet, requested: DecimalText): void {
   if (wallet.wallet_type === 'POST_PAID') return;
   const available = sumOf(wallet.lots);

@@ -18,7 +18,7 @@ export type WalletType = z.output<typeof walletTypeSchema>;
 export const alertStateSchema = z.enum(['ok', 'info', 'warning', 'in_alarm']);
 export type AlertState = z.output<typeof alertStateSchema>;
 
-/** Why credits moved (specification, WalletTransaction). */
+/** Why credits moved (specification §2.14). */
 export const transactionReasonSchema = z.enum([
   'INVOICE_PAYMENT',
   'FREE_CREDIT_GRANT',
@@ -61,7 +61,7 @@ const orderShape = {
 
 /**
  * What every movement of credits carries. An event can be read without its wallet: it holds the
- * rates that applied and the balances before and after (architecture §2).
+ * rates that applied and the balances before and after.
  */
 const entryShape = {
   ...orderShape,
@@ -77,7 +77,7 @@ const lotShape = {
   expires_at: instantSchema.nullable(),
 } as const;
 
-/** Set on a top-up that the wallet has ordered by itself (decision 29). */
+/** Set on a top-up that the wallet has ordered by itself (D29). */
 const automaticSchema = z.object({
   /** The entry by which the balance fell to the threshold. */
   crossing: text<TransactionId>(),
@@ -167,7 +167,7 @@ export const walletEvents = {
     ...entryShape,
     drawn: z.array(drawSchema).length(1),
     /**
-     * When the credits ceased to be spendable: the expiry of the lot (decision 23), or when a hold
+     * When the credits ceased to be spendable: the expiry of the lot (D23), or when a hold
      * gave them back to it, if that was later.
      */
     expired_at: instantSchema,
@@ -213,7 +213,7 @@ export const walletEvents = {
   WalletFrozen: z.object({}),
   WalletUnfrozen: z.object({}),
   WalletClosed: z.object({}),
-  /** The balance has reached another alert level: one event per crossing (decision 28). */
+  /** The balance has reached another alert level: one event per crossing (D28). */
   AlertStateChanged: z.object({
     before: alertStateSchema,
     after: alertStateSchema,

@@ -27,7 +27,7 @@ export async function openWalletsOf(
     : `${open.length} wallets that are not closed`;
 }
 
-/** Books what has reached its instant: lots, holds and orders (decision 23). */
+/** Books what has reached its instant: lots, holds and orders (D23). */
 const expiry: DueWork = {
   name: 'wallet expiry',
   table: walletTable,

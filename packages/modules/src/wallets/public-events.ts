@@ -43,7 +43,7 @@ function alertMessage(
   ];
 }
 
-/** `dropped` on the way to a more severe level, `recovered` on the way back (decision 28). */
+/** `dropped` on the way to a more severe level, `recovered` on the way back (D28). */
 const levelMessage = ({ before, after: state }: AlertChange, after: Wallet) =>
   alertMessage(
     isWorse(before, state) ? 'dropped' : 'recovered',
@@ -51,7 +51,7 @@ const levelMessage = ({ before, after: state }: AlertChange, after: Wallet) =>
     after,
   );
 
-/** The balance has fallen and nothing fills it up any more (decision 29). The level is what it was. */
+/** The balance has fallen and nothing fills it up any more (D29). The level is what it was. */
 const stoppedMessage = (after: Wallet) =>
   alertMessage('dropped', { alert_type: 'auto_topup_stopped', state: after.alert_state }, after);
 

@@ -93,7 +93,7 @@ export async function walletsOf(
   return (await context.read.list(walletTable, page, filters)).items;
 }
 
-/** A page of the ledger of one wallet. Throws 404 for an unknown wallet (decision 27). */
+/** A page of the ledger of one wallet. Throws 404 for an unknown wallet (D27). */
 export async function listTransactions(
   context: RequestContext,
   walletId: string,

@@ -31,7 +31,7 @@ export const idempotencyKeySchema = requiredTextSchema(255);
 /** Priorities of lots: any integer that every client can hold exactly. */
 export const prioritySchema = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 
-/** Body of POST /wallets (specification, "Create a new wallet"). */
+/** Body of POST /wallets (specification §4.6). */
 export const createWalletSchema = z
   .object({
     currency: currencySchema,
@@ -113,7 +113,7 @@ export const debitSchema = z
   })
   .meta({ id: 'DebitWallet' });
 
-/** The wallet on the wire (specification, Wallet). */
+/** The wallet on the wire (specification §2.13). */
 export const walletSchema = z
   .object({
     ...recordStampsShape,
@@ -169,7 +169,7 @@ export const realTimeBalanceSchema = walletSchema
   })
   .meta({ id: 'WalletBalance' });
 
-/** One entry of the ledger on the wire (specification, WalletTransaction; decision 27). */
+/** One entry of the ledger on the wire (specification §2.14; D27). */
 export const transactionSchema = z
   .object({
     ...recordStampsShape,

@@ -13,11 +13,11 @@ export {
   assertConsistentAlerts,
 } from '../alert-settings.ts';
 
-/** Automatic top-ups of one UTC day, at most, where a wallet does not say how many (decision 29). */
+/** Automatic top-ups of one UTC day, at most, where a wallet does not say how many (D29). */
 const dailyTopUps = 10;
 const dailyTopUpsMaximum = 1_000;
 
-/** Automatic top-up; `amount` and `threshold` are credits (decision 29). */
+/** Automatic top-up; `amount` and `threshold` are credits (D29). */
 export const autoTopupSchema = z.object({
   enabled: z.boolean().default(false),
   amount: positiveDecimalSchema(decimalPlaces.credits),

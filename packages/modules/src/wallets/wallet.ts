@@ -40,7 +40,7 @@ import {
 
 export type WalletStatus = 'active' | 'frozen' | 'closed';
 
-/** A wallet: credits of one customer in one currency. Credits are the truth (decision 22). */
+/** A wallet: credits of one customer in one currency. Credits are the truth (D22). */
 export interface Wallet extends RecordStamps, WalletSettings {
   readonly id: WalletId;
   readonly customer_id: CustomerId;
@@ -92,7 +92,7 @@ export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: Dec
   return { free: part('free'), purchased: part('purchased') };
 }
 
-/** The balance in the currency: exactly credits × conversion rate, never stored (decision 22). */
+/** The balance in the currency: exactly credits × conversion rate, never stored (D22). */
 export const balanceOf = (wallet: Wallet): DecimalText =>
   textOf(decimal(wallet.credit_balance).times(decimal(wallet.conversion_rate)));
 
@@ -250,7 +250,7 @@ export const wallet = aggregate({
   /** The second version may name the pricing unit that the wallet was created in. */
   upcasters: { WalletCreated: [(withoutUnit: unknown) => withoutUnit] },
   /**
-   * One wallet that is not closed per customer, currency and type (decision 21). And one wallet for
+   * One wallet that is not closed per customer, currency and type (D21). And one wallet for
    * each top-up that waits: so whoever completes it finds the wallet by the log.
    */
   refersTo: (state) =>

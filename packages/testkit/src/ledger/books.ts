@@ -89,7 +89,7 @@ export const copied = (books: Books): Books => ({
 
 const later = Number.POSITIVE_INFINITY;
 
-/** Whether a lot is spent before another (decision 23). */
+/** Whether a lot is spent before another (D23). */
 function isBefore(a: Lot, b: Lot): boolean {
   const ranks = ({ priority, expires, isPurchased, number }: Lot) =>
     [priority ?? later, expires ?? later, isPurchased ? 1 : 0, number] as const;

@@ -48,7 +48,7 @@ const instant = (text: string | undefined): number | null =>
   text === undefined ? null : Date.parse(text);
 
 /**
- * The rules of a wallet in plain whole numbers (decisions 21 to 30). It shares no code with the
+ * The rules of a wallet in plain whole numbers (D21 to D30). It shares no code with the
  * service, and foresees every event of every command and every refusal with its details.
  */
 export class Oracle {

@@ -6,7 +6,7 @@ import { creditsOf, shownCredits } from './units.ts';
 
 /** Orders of one wallet that may be open. */
 const ordersMaximum = 100;
-/** Automatic top-ups of a day where the settings do not say how many (decision 29). */
+/** Automatic top-ups of a day where the settings do not say how many (D29). */
 const usualLimit = 10;
 export const invoiced = 'PURCHASED_CREDIT_INVOICED';
 
@@ -79,7 +79,7 @@ export function conclude(keeper: Keeper, at: number): void {
   keeper.judge();
 }
 
-/** One top-up for each fall to the threshold, and only so many a day (decision 29). */
+/** One top-up for each fall to the threshold, and only so many a day (D29). */
 function topUpByItself(keeper: Keeper, at: number): void {
   const { books, effects } = keeper;
   const { autoTopUp, status, isAnswered, orders } = books;

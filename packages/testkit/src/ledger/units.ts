@@ -3,7 +3,7 @@
  * the code under test.
  */
 
-/** Fraction digits of credits and amounts (decision 22), and of rates (decision 7). */
+/** Fraction digits of credits and amounts (D22), and of rates (D7). */
 export const creditPlaces = 9;
 export const ratePlaces = 10;
 /** Fraction digits of credits × rate. */

@@ -34,7 +34,7 @@ function assertHeaders({ status, headers }: Answer): void {
 }
 
 /**
- * Checks that an answer is this failure in the one shape (decision 4): every member of the body,
+ * Checks that an answer is this failure in the one shape (D4): every member of the body,
  * no other member, and the headers that belong to it.
  */
 export function assertProblem(answer: Answer, code: ProblemCode): void {

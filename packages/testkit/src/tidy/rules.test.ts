@@ -5,6 +5,7 @@ import {
   everyPackageHasArrows,
   oneFileKnowsTheEventStoreClient,
 } from './arrows.ts';
+import { citationsLeadSomewhere, linksLeadSomewhere } from './citations.ts';
 import {
   everySuiteRuns,
   filesAreShort,
@@ -41,6 +42,7 @@ const ALL: readonly Rule[] = [
     slicesAreImportedThroughTheirIndex,
     slicesFormNoCircle,
   ],
+  ...[citationsLeadSomewhere, linksLeadSomewhere(() => false)],
 ];
 
 test('find nothing in an empty tree', () => {
@@ -260,6 +262,62 @@ test('every suite runs, and no test keeps others from running', () => {
     'c.ts': `const test = suite('a');`,
   };
   assert.equal(places(everySuiteRuns, files), ['a.test.ts:2', 'b.test.ts:2']);
+});
+
+const pages = {
+  'docs/specification/interface.md': '## 4. Endpoints\n\n### 4.1 Clone a plan\n',
+  'docs/specification/decisions.md': '### <a id="d7"></a>D7: Decimals\n',
+  'docs/decisions/0013-one-stream.md': '# 13. One stream\n',
+};
+
+test('citations: a page, a number and a section that exist are found', () => {
+  const files = {
+    ...pages,
+    'packages/kernel/src/a.ts':
+      '/** One (D7; specification §4 and §4.1; ADR 13; RFC 6962 §2.1). */\n',
+    'docs/a.md': 'As D7 says, and specification §4.1.\n',
+  };
+  assert.equal(places(citationsLeadSomewhere, files), []);
+});
+
+test('citations: what leads nowhere is refused, in comments and documents, not in code', () => {
+  const files = {
+    ...pages,
+    'a.md': 'As D8 says.\n',
+    'packages/kernel/src/a.ts': '// One.\n// D8\nconst D9 = "D9";\n',
+    'packages/kernel/src/b.ts': '/** Two (specification §4.1, §4.2). */\n',
+    'packages/kernel/src/c.ts': '\n/** Three (ADR 14). */\n',
+  };
+  assert.equal(places(citationsLeadSomewhere, files), [
+    'a.md:1',
+    'packages/kernel/src/a.ts:2',
+    'packages/kernel/src/b.ts:1',
+    'packages/kernel/src/c.ts:2',
+  ]);
+});
+
+test('citations: a number without its page is refused, also across two lines', () => {
+  const lost = [
+    '/** One (decision 7). */',
+    '/** Two: decisions 7 and 8. */',
+    '/**\n * Three (decision\n * 7).\n */',
+    '/** Four (specification, Plan). */',
+    '/** Five (decision record 13). */',
+  ];
+  for (const text of lost) {
+    const files = { ...pages, 'packages/kernel/src/a.ts': `${text}\n` };
+    assert.is(places(citationsLeadSomewhere, files).length, 1, text);
+  }
+});
+
+test('links: files and places in documents exist', () => {
+  const files = {
+    'docs/a.md':
+      '[b](b.md) [place](b.md#a-place) [own](#d7) [out](https://a.example/x)\n<a id="d7"></a>\n',
+    'docs/b.md': '## A `place`\n[gone](c.md)\n[nowhere](a.md#nowhere)\n```\n[in code](c.md)\n```\n',
+  };
+  const exists = (path: string) => Object.hasOwn(files, path);
+  assert.equal(places(linksLeadSomewhere(exists), files), ['docs/b.md:2', 'docs/b.md:3']);
 });
 
 test.run();

@@ -90,7 +90,7 @@ const entitledAlready = ({ entity_id }: Owner, featureId: string, index: number)
     details: { field: 'feature_id', value: featureId, index },
   });
 
-/** Changes what an entitlement grants. Null makes a limit unlimited; 0 stays zero (decision 17). */
+/** Changes what an entitlement grants. Null makes a limit unlimited; 0 stays zero (D17). */
 export const updateEntitlement =
   (id: EntitlementId, request: UpdateEntitlement): OfferDecision =>
   (state) => {

@@ -17,7 +17,7 @@ const changeableData = {
   is_enabled: z.boolean(),
   is_soft_limit: z.boolean(),
   static_value: z.string().nullable(),
-  /** Of a metered feature: null is unlimited, 0 is none at all (decision 17). */
+  /** Of a metered feature: null is unlimited, 0 is none at all (D17). */
   usage_limit: z.number().int().nullable(),
   /** Null: as the billing period. */
   usage_reset_period: resetPeriodSchema.nullable(),

@@ -12,7 +12,7 @@ import { featureSchema, featureTypeSchema } from '../../features/index.ts';
 import { offerBriefSchema } from '../brief-schema.ts';
 import { resetPeriodSchema } from './values.ts';
 
-/** Entitlements that one request creates at most (decision 17). */
+/** Entitlements that one request creates at most (D17). */
 export const maximumBulkEntitlements = 100;
 
 const ownedTypeSchema = z.enum(['PLAN', 'ADDON', 'SUBSCRIPTION']);
@@ -68,13 +68,13 @@ const refineItem = (item: Item, context: z.RefinementCtx<Item>): void => {
   }
 };
 
-/** Body of POST /entitlements (specification, Create entitlement). */
+/** Body of POST /entitlements (specification §4.3). */
 export const createEntitlementSchema = itemObject
   .extend({ feature_type: featureTypeSchema })
   .superRefine(refineItem)
   .meta({ id: 'CreateEntitlement' });
 
-/** One of many: the type of the feature may be left out (decision 17). */
+/** One of many: the type of the feature may be left out (D17). */
 const entitlementItemSchema = itemObject.superRefine(refineItem).meta({ id: 'EntitlementItem' });
 export type CreateEntitlement = z.output<typeof entitlementItemSchema>;
 
@@ -116,7 +116,7 @@ export const entitlementSearchSchema = z
   })
   .meta({ id: 'EntitlementSearch' });
 
-/** The entitlement on the wire (specification, Entitlement). */
+/** The entitlement on the wire (specification §2.7). */
 export const entitlementSchema = z
   .object({
     ...recordStampsShape,

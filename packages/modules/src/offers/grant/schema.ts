@@ -73,7 +73,7 @@ function* faultsOf(grant: z.output<typeof createObject>): Generator<[string, str
   }
 }
 
-/** Body of POST /creditgrants (surface §1.2b; engine §19). */
+/** Body of POST /creditgrants (specification §11.4). */
 export const createCreditGrantSchema = createObject
   .superRefine((grant, context) => {
     for (const [field, message] of faultsOf(grant)) {
@@ -104,7 +104,7 @@ export const creditGrantListSchema = z.object({
   scope: grantScopeSchema.optional(),
 });
 
-/** The credit grant on the wire (specification, CreditGrant). */
+/** The credit grant on the wire (specification §2.9). */
 export const creditGrantSchema = z
   .object({
     ...recordStampsShape,

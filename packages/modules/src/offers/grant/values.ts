@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The values of the fields of a credit grant (surface §2.3; engine §19). */
+/** The values of the fields of a credit grant (specification §2.9 and §11.4). */
 export const grantScopeSchema = z.enum(['PLAN', 'SUBSCRIPTION', 'ADDON']);
 export const grantCadenceSchema = z.enum(['ONETIME', 'RECURRING']);
 export const grantPeriodSchema = z.enum([

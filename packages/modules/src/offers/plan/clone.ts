@@ -22,7 +22,7 @@ const maximumPairs = 50;
 
 /**
  * Creates a plan as a copy of another one, with all its prices in force or to come, its
- * entitlements and its credit grants: one append, so all or nothing (decision 16). The copies
+ * entitlements and its credit grants: one append, so all or nothing (D16). The copies
  * have new ids, no lookup_keys and no parents; the source is not touched.
  *
  * @throws a Problem when the name is the source's or the metadata grow too large

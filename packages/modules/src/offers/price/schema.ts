@@ -145,7 +145,7 @@ const createPriceObject = z.object({
   ...labelInput,
 });
 
-/** Body of POST /prices (surface §1.2b; engine §2). The figures are checked with the pricing unit. */
+/** Body of POST /prices (specification §11.1). The figures are checked with the pricing unit. */
 export const createPriceSchema = createPriceObject
   .superRefine((price, context) => {
     for (const [field, message] of faultsOf(price)) {
@@ -232,7 +232,7 @@ const tierOutput = z.object({
   flat_amount: z.string().optional(),
 });
 
-/** The price on the wire (specification, Price; its hidden fields, surface §2.3). */
+/** The price on the wire (specification §2.3; hidden fields: D1). */
 export const priceSchema = z
   .object({
     ...recordStampsShape,

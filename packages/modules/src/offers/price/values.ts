@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The values of the fields of a price (specification, Price; surface §2.3). */
+/** The values of the fields of a price (specification §2.3; D1). */
 export const priceTypeSchema = z.enum(['USAGE', 'FIXED']);
 export const billingModelSchema = z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED']);
 export const tierModeSchema = z.enum(['VOLUME', 'SLAB']);

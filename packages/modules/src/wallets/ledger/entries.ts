@@ -17,7 +17,7 @@ import type { PendingTopUp } from '../topups/topups.ts';
 import { debtOf, type Wallet } from '../wallet.ts';
 import { drawFrom, type Lot } from './lots.ts';
 
-/** How much: by credits, or by an amount of the currency at the top-up rate (decision 22). */
+/** How much: by credits, or by an amount of the currency at the top-up rate (D22). */
 export type Quantity = { readonly credits: DecimalText } | { readonly amount: DecimalText };
 
 /** What a caller says about a movement of credits. */
@@ -187,7 +187,7 @@ function loadableCredits(wallet: Wallet, load: Load, at: Instant): DecimalText {
   return credits;
 }
 
-/** A load on a wallet that owes pays the debt first; only the rest can be spent (§3.4). */
+/** A load on a wallet that owes pays the debt first; only the rest can be spent. */
 function beyondDebt(wallet: Wallet, credits: DecimalText): DecimalText {
   const available = decimal(credits).minus(decimal(debtOf(wallet)));
   return textOf(available.cmp(zero) > 0 ? available : zero);

@@ -10,7 +10,7 @@ import {
 /** Whether credits were given or paid for; the two parts of the available credits. */
 export type LotClass = 'free' | 'purchased';
 
-/** Credits of one load that are not spent yet (decision 23). A lot that is spent up is gone. */
+/** Credits of one load that are not spent yet (D23). A lot that is spent up is gone. */
 export interface Lot {
   readonly transaction_id: TransactionId;
   readonly remaining: DecimalText;
@@ -40,7 +40,7 @@ const nullsLast = <Value extends number | string>(a: Value | null, b: Value | nu
 const classOrder = { free: 0, purchased: 1 } as const;
 
 /**
- * Draw-down order: priority, then expiry, then free before purchased, then age (decision 23).
+ * Draw-down order: priority, then expiry, then free before purchased, then age (D23).
  * Total, because no two lots of a wallet have the same age.
  */
 export const inDrawOrder = (a: Lot, b: Lot): number =>

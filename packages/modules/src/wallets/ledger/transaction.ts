@@ -38,7 +38,7 @@ export const isEntry = (event: WalletEvent): event is EntryEvent =>
 
 const status: RecordStatus = 'published';
 
-/** The ledger entry that an event is, right after it happened (decision 27). */
+/** The ledger entry that an event is, right after it happened (D27). */
 export function transactionOf(event: Stamped<EntryEvent>, walletId: string): TransactionResource {
   const { data } = event;
   const requested = 'requested' in data ? data.requested : undefined;

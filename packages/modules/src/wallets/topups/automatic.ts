@@ -11,7 +11,7 @@ import { isLow } from './topups.ts';
 
 /**
  * What follows from the balance that an operation has led to: the alert state is judged; the wallet
- * tops itself up where that is called for; and what that led to is judged as well (decisions 28, 29).
+ * tops itself up where that is called for; and what that led to is judged as well (D28, D29).
  */
 export const concluded = (at: Instant): readonly Step[] => [
   alertEvents,

@@ -38,7 +38,7 @@ export const requestTopUp =
   };
 
 /**
- * Loads what was ordered, exactly as it was ordered; a frozen wallet takes it too (decision 25). No
+ * Loads what was ordered, exactly as it was ordered; a frozen wallet takes it too (D25). No
  * events for an order that is not open any more: how it ended is for the log to say. Throws 400 when
  * the credits would have expired.
  */

@@ -20,7 +20,7 @@ export const withoutTopUp = (
   id: string,
 ): readonly PendingTopUp[] => topups.filter(({ transaction_id }) => transaction_id !== id);
 
-/** What a wallet has topped up by itself (decision 29). */
+/** What a wallet has topped up by itself (D29). */
 export interface AutomaticState {
   /** UTC day of the last automatic top-up, and how many there were on it. */
   readonly day: string | null;

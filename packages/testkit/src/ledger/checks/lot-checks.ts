@@ -6,7 +6,7 @@ import { Replay } from './replay.ts';
 
 /**
  * I3: lots, holds and debt add up to the balance; what a lot granted is consumed, expired, held or
- * left; credits are taken in draw-down order (decision 23), and never from a lot that has expired.
+ * left; credits are taken in draw-down order (D23), and never from a lot that has expired.
  */
 export const checkLots = checker('I3', (history: History) => {
   const replay = new Replay();

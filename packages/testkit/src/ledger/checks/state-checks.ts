@@ -6,7 +6,7 @@ import { Replay } from './replay.ts';
 /**
  * I9: a frozen wallet gives nothing (but for its termination), a closed one does nothing, states
  * change only in the ways that there are, and the alert state is a function of balance and settings,
- * with one event per crossing (decisions 25 and 28).
+ * with one event per crossing (D25 and D28).
  */
 export const checkStates = checker('I9', (history: History) => {
   const replay = new Replay();
