@@ -71,7 +71,7 @@ export const issueKey = (
       environmentId,
       correlationId: 'keys issue',
     });
-    await context.execute(apiKey, id, () => decision);
+    await context.execute(apiKey, id, decision);
     return { id, apiKey: key };
   });
 
@@ -87,5 +87,5 @@ export const revokeKey = (
       correlationId: 'keys revoke',
     });
     const operator = { userId: null, roles: ['super_admin'] as const };
-    await context.execute(apiKey, keyId, () => revokeApiKey(keyId, operator));
+    await context.execute(apiKey, keyId, revokeApiKey(keyId, operator));
   });

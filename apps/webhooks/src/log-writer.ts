@@ -44,7 +44,7 @@ export function createLogWriter(store: EventStore): LogWriter {
       correlationId: 'webhooks',
     });
     try {
-      await context.execute(webhookEndpoint, endpointId, () => decision);
+      await context.execute(webhookEndpoint, endpointId, decision);
     } catch (error) {
       if (!isGone(error)) throw error;
     }

@@ -1,5 +1,5 @@
 import type { Actor, AnyAggregate, Decision, Problem, Stamped } from '@counterfoil/kernel';
-import type { Outcome } from '../define/context.ts';
+import type { Outcome, Prepared } from '../define/context.ts';
 import type { Position, RequestFingerprint } from '../log/types.ts';
 import type { StreamState } from '../stream-cache/stream-state.ts';
 
@@ -50,3 +50,9 @@ export interface Writer<State> {
   /** The stream as the log has it now. */
   current(): Promise<StreamState<State>>;
 }
+
+/** The decision, after what has to be looked up before it. */
+export const preparedFrom = async <State, Event>(
+  decision: Prepared<Decision<State, Event>>,
+): Promise<Decision<State, Event>> =>
+  typeof decision === 'function' ? decision : decision.prepare();

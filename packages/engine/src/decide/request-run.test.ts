@@ -50,7 +50,7 @@ test('a repetition is answered although another process wrote it and it could no
     .execute(jar, '1', tooLate)
     .catch((problem: Problem) => problem.code);
   assert.is(refusal, 'validation_error', 'nobody has answered it yet');
-  await there().execute(jar, '1', () => fill(3) as never);
+  await there().execute(jar, '1', fill(3) as never);
   const again = await here().execute(jar, '1', tooLate);
   assert.is(again.state.coins, 3);
   assert.is(again.replayed, true);
@@ -59,14 +59,14 @@ test('a repetition is answered although another process wrote it and it could no
 test('If-Match binds the record that a request writes first, and no other', async () => {
   const store = new MemoryStore();
   const options = requestsTo(store);
-  await options().execute(jar, 'one', () => fill(1) as never);
+  await options().execute(jar, 'one', fill(1) as never);
   const bound = requestsTo(store, { ifMatch: 0, idempotencyKey: null })();
-  await bound.execute(jar, 'one', () => fill(2) as never);
-  const { revision } = await bound.execute(jar, 'two', () => fill(5) as never);
+  await bound.execute(jar, 'one', fill(2) as never);
+  const { revision } = await bound.execute(jar, 'two', fill(5) as never);
   assert.is(revision, 0, 'a record at another revision is written too');
   const late = requestsTo(store, { ifMatch: 0, idempotencyKey: null })();
   const refused = await late
-    .execute(jar, 'one', () => fill(3) as never)
+    .execute(jar, 'one', fill(3) as never)
     .catch((problem: Problem) => problem.code);
   assert.is(refused, 'precondition_failed');
 });

@@ -16,6 +16,7 @@ import {
 import type {
   HistoryEvent,
   Outcome,
+  Prepared,
   Principal,
   Reader,
   RequestContext,
@@ -24,7 +25,7 @@ import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { isRecordId } from '../log/stream-name.ts';
 import type { Position, RequestFingerprint } from '../log/types.ts';
-import type { Cause, RawEvent, WriterOutcome } from './command.ts';
+import { type Cause, preparedFrom, type RawEvent, type WriterOutcome } from './command.ts';
 import type { RecentWrites } from './recent-writes.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import type { StreamWriter } from './stream-writer.ts';
@@ -134,11 +135,9 @@ export class RequestRunner implements RequestRun, RequestContext {
   async execute<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
-    prepare: () =>
-      | Decision<State, EventOf<Catalogue>>
-      | Promise<Decision<State, EventOf<Catalogue>>>,
+    decision: Prepared<Decision<State, EventOf<Catalogue>>>,
   ): Promise<Outcome<State, EventOf<Catalogue>>> {
-    if (!isRecordId(id)) return this.#executeOnNothing(aggregate, await prepare());
+    if (!isRecordId(id)) return this.#executeOnNothing(aggregate, await preparedFrom(decision));
     const writer = this.#writer<State>(aggregate, id);
     const { idempotencyKey, operation, fields } = this.#request;
     const expectedRevision = this.#ifMatch;
@@ -147,7 +146,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     const mark =
       idempotencyKey === null ? null : requestFingerprint(operation, idempotencyKey, fields);
     const prepared = async () => {
-      const decide = (await prepare()) as Decision<State, RawEvent>;
+      const decide = (await preparedFrom(decision)) as Decision<State, RawEvent>;
       const cause = this.#cause(aggregate);
       return () => writer.run({ decide, cause, mark, expectedRevision });
     };

@@ -6,9 +6,9 @@ import type {
   EventOf,
   TenantId,
 } from '@counterfoil/kernel';
-import type { RequestContext } from '../define/context.ts';
+import type { Prepared, RequestContext } from '../define/context.ts';
 import type { Position } from '../log/types.ts';
-import type { RawEvent } from './command.ts';
+import { preparedFrom, type RawEvent } from './command.ts';
 import type { Streams } from './streams.ts';
 
 /** Where the service itself acts, without a caller. */
@@ -32,15 +32,13 @@ export function systemContext(
     async execute<Catalogue extends EventCatalogue, State>(
       aggregate: Aggregate<string, Catalogue, State>,
       id: string,
-      prepare: () =>
-        | Decision<State, EventOf<Catalogue>>
-        | Promise<Decision<State, EventOf<Catalogue>>>,
+      decision: Prepared<Decision<State, EventOf<Catalogue>>>,
     ) {
       const isOfTenant = aggregate.scope === 'tenant';
       const place = isOfTenant ? scope.tenantId : scope.environmentId;
       const any = aggregate as unknown as Aggregate<string, EventCatalogue, unknown>;
       const outcome = await streams.writer<State>(any, place, id).run({
-        decide: (await prepare()) as Decision<State, RawEvent>,
+        decide: (await preparedFrom(decision)) as Decision<State, RawEvent>,
         cause: {
           tenantId: scope.tenantId,
           environmentId: isOfTenant ? null : scope.environmentId,

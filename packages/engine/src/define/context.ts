@@ -69,6 +69,12 @@ export type HistoryEvent<Event> = Placed<Event> & {
   readonly previous_hash: string;
 };
 
+/**
+ * A decision, or what has to be looked up before there can be one: `prepare` is called only when the
+ * idempotency key has not been seen before.
+ */
+export type Prepared<Decide> = Decide | { readonly prepare: () => Decide | Promise<Decide> };
+
 /** Everything a route handler may use. There is no other way to the outside. */
 export interface RequestContext {
   readonly principal: Principal;
@@ -83,17 +89,14 @@ export interface RequestContext {
    */
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix>;
   /**
-   * Runs a command: looks up the idempotency key first, else calls `prepare` (where references
-   * are checked) for the decision, decides on the folded state and appends the events.
-   * If-Match binds the first execution of a request, so begin with the record it is about.
+   * Runs a command: looks up the idempotency key first, else decides on the folded state and appends
+   * the events. If-Match binds the first execution of a request, so begin with the record it is about.
    * Throws a `Problem` when the decision does, and 503 when the outcome cannot be known.
    */
   execute<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
-    prepare: () =>
-      | Decision<State, EventOf<Catalogue>>
-      | Promise<Decision<State, EventOf<Catalogue>>>,
+    decision: Prepared<Decision<State, EventOf<Catalogue>>>,
   ): Promise<Outcome<State, EventOf<Catalogue>>>;
   /** The current state of an aggregate, folded from the log: never behind. */
   load<Catalogue extends EventCatalogue, State>(

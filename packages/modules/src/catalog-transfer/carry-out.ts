@@ -56,7 +56,9 @@ export async function carryOut(context: Context, record: CatalogImportRecord) {
     const answers = await Promise.all(group.map((step) => carriedOut(context, step, refused)));
     for (const answer of answers) if (answer) refused.push(answer);
   }
-  const { state } = await context.execute(catalogImportEnd, record.id, () =>
+  const { state } = await context.execute(
+    catalogImportEnd,
+    record.id,
     endImport(record.id, refused),
   );
   return state?.refused ?? refused;
@@ -64,11 +66,11 @@ export async function carryOut(context: Context, record: CatalogImportRecord) {
 
 /** Finishes an import whose request may have died: the work that is due some seconds after it began. */
 export async function finishDue(context: Context, id: string): Promise<void> {
-  const { state: end } = await context.execute(catalogImportEnd, id, () => () => []);
-  const { state: record } = await context.execute(catalogImport, id, () => () => []);
+  const { state: end } = await context.execute(catalogImportEnd, id, () => []);
+  const { state: record } = await context.execute(catalogImport, id, () => []);
   if (!record || record.finished) return;
   const refused = end ? end.refused : await carryOut(context, record);
-  await context.execute(catalogImport, id, () => finishImport(refused));
+  await context.execute(catalogImport, id, finishImport(refused));
 }
 
 /** Steps on one kind of record need nothing of each other, so several go at once. */
@@ -96,7 +98,7 @@ async function carriedOut(
   const aggregate = aggregates.get(step.aggregate) as unknown as Any | undefined;
   if (!aggregate) return { id: step.id, message: `there is no ${step.aggregate} any more` };
   try {
-    await context.execute(aggregate, step.id, () => pending(step));
+    await context.execute(aggregate, step.id, pending(step));
     return null;
   } catch (error) {
     if (!(error instanceof Problem) || !overtaken.includes(error.code)) throw error;

@@ -35,12 +35,14 @@ async function importCatalog(
     return { dry_run, changes: [...changes], unchanged, refused: [] };
   }
   let unchanged = 0;
-  const { state } = await context.execute(catalogImport, id, async () => {
-    const plan = await planned();
-    unchanged = plan.unchanged;
-    const { prune } = request;
-    const decided = { ...plan, steps: [...plan.steps], changes: [...plan.changes], id, prune };
-    return startImport(decided, context.idempotencyKey !== null);
+  const { state } = await context.execute(catalogImport, id, {
+    prepare: async () => {
+      const plan = await planned();
+      unchanged = plan.unchanged;
+      const { prune } = request;
+      const decided = { ...plan, steps: [...plan.steps], changes: [...plan.changes], id, prune };
+      return startImport(decided, context.idempotencyKey !== null);
+    },
   });
   if (!state) return { dry_run, changes: [], unchanged, refused: [] };
   const end = await context.load(catalogImportEnd, id);

@@ -33,8 +33,7 @@ async function latestCheckpoint(
   context: Acting,
   environmentId: EnvironmentId,
 ): Promise<Checkpoint | null> {
-  const nothing = () => () => [];
-  return (await context.execute(ledgerCheckpoint, environmentId, nothing)).state;
+  return (await context.execute(ledgerCheckpoint, environmentId, () => [])).state;
 }
 
 /**
@@ -53,6 +52,6 @@ export async function takeCheckpoint(
   const tree = await grown(ledgerPrefix(environmentId), before);
   if (tree.size === before.size) return null;
   const decision = createCheckpoint({ ...scope, tree, basis, key });
-  const { events } = await context.execute(ledgerCheckpoint, environmentId, () => decision);
+  const { events } = await context.execute(ledgerCheckpoint, environmentId, decision);
   return events[0]?.data ?? null;
 }

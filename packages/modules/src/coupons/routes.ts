@@ -32,7 +32,7 @@ export const couponRoutes = {
     response: couponSchema,
     handle: async (context, { body }) => {
       const id = context.newId('coupon');
-      const { state, revision } = await context.execute(coupon, id, () => createCoupon(id, body));
+      const { state, revision } = await context.execute(coupon, id, createCoupon(id, body));
       return withETag(couponView(state), revision);
     },
   }),
@@ -98,7 +98,7 @@ export const couponRoutes = {
     body: updateCouponSchema,
     response: couponSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(coupon, id, () => updateCoupon(id, body));
+      const { state, revision } = await context.execute(coupon, id, updateCoupon(id, body));
       return withETag(couponView(state), revision);
     },
   }),
@@ -113,7 +113,7 @@ export const couponRoutes = {
     params: idParameters,
     response: messageSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(coupon, id, () => archiveCoupon(id));
+      await context.execute(coupon, id, archiveCoupon(id));
       return deleted('coupon', id);
     },
   }),

@@ -34,9 +34,7 @@ const routes = {
     response: customerSchema,
     handle: async (context, { body }) => {
       const id = context.newId('cust');
-      const { state, revision } = await context.execute(customer, id, () =>
-        createCustomer(id, body),
-      );
+      const { state, revision } = await context.execute(customer, id, createCustomer(id, body));
       return withETag(customerView(state), revision);
     },
   }),
@@ -56,9 +54,7 @@ const routes = {
       const { id: customer_id, external_customer_id } = query;
       const fields = { id: 'id', externalId: 'external_customer_id' };
       const id = await customerIdOf(context, { customer_id, external_customer_id }, fields);
-      const { state, revision } = await context.execute(customer, id, () =>
-        updateCustomer(id, body),
-      );
+      const { state, revision } = await context.execute(customer, id, updateCustomer(id, body));
       return withETag(customerView(state), revision);
     },
   }),
@@ -124,9 +120,11 @@ const deletion = (uses: readonly Use<'cust'>[]) =>
     permission: 'customer:write',
     params: idParameters,
     handle: async (context, { params: { id } }) => {
-      await context.execute(customer, id, async () => {
-        await refuseWhileInUse(context, 'customer', id, uses);
-        return archiveCustomer(id);
+      await context.execute(customer, id, {
+        prepare: async () => {
+          await refuseWhileInUse(context, 'customer', id, uses);
+          return archiveCustomer(id);
+        },
       });
       return undefined;
     },

@@ -76,7 +76,9 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       response: issuedCredentialsSchema,
       handle: async (context, { params: { id }, body }) => {
         if (!gateway) throw noGateway();
-        const { state, revision } = await context.execute(eventSubscription, id, () =>
+        const { state, revision } = await context.execute(
+          eventSubscription,
+          id,
           issueCredentials(id, body.expires_at ?? null),
         );
         await tellGateway(context, gateway, id);
@@ -92,7 +94,7 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       permission: 'event_subscription:write',
       params: idParameters,
       handle: async (context, { params: { id } }) => {
-        await context.execute(eventSubscription, id, () => revokeCredentials(id));
+        await context.execute(eventSubscription, id, revokeCredentials(id));
         if (gateway) await tellGateway(context, gateway, id);
         return undefined;
       },

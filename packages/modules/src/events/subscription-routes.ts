@@ -108,15 +108,17 @@ async function subscribe(
   body: CreateSubscription,
 ): Promise<{ readonly subscription: Subscription; readonly revision: number }> {
   const id = context.newId('esub');
-  const { state, revision } = await context.execute(eventSubscription, id, async () => {
-    await refuseTooMany(context);
-    return createSubscription({
-      id,
-      name: body.name,
-      resource: body.resource ?? null,
-      start: await startOf(context, broker, body),
-      unconfirmed_maximum: body.max_unconfirmed,
-    });
+  const { state, revision } = await context.execute(eventSubscription, id, {
+    prepare: async () => {
+      await refuseTooMany(context);
+      return createSubscription({
+        id,
+        name: body.name,
+        resource: body.resource ?? null,
+        start: await startOf(context, broker, body),
+        unconfirmed_maximum: body.max_unconfirmed,
+      });
+    },
   });
   const subscription = existing(state, 'event subscription');
   await provide(broker, subscription);
@@ -181,9 +183,9 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       bodyOptional: true,
       response: subscriptionSchema,
       handle: async (context, { params: { id }, body }) => {
-        const { state, revision } = await context.execute(eventSubscription, id, async () =>
-          replaySubscription(id, await startOf(context, broker, body)),
-        );
+        const { state, revision } = await context.execute(eventSubscription, id, {
+          prepare: async () => replaySubscription(id, await startOf(context, broker, body)),
+        });
         const subscription = existing(state, 'event subscription');
         await provide(broker, subscription);
         return withETag(subscriptionView(subscription), revision);
@@ -197,7 +199,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       permission: 'event_subscription:write',
       params: idParameters,
       handle: async (context, { params: { id } }) => {
-        await context.execute(eventSubscription, id, () => deleteSubscription(id));
+        await context.execute(eventSubscription, id, deleteSubscription(id));
         // What cannot be removed now is removed by whoever keeps readers in order.
         await broker.removeReader(id).catch(() => undefined);
         if (gateway) await tellGateway(context, gateway, id);

@@ -125,14 +125,16 @@ export async function updateFeatureAndMeter(
   body: UpdateFeature,
 ): FeatureOutcome {
   const { filters, group_id } = body;
-  const outcome = await context.execute(feature, id, async () => {
-    if (group_id) await groupReference(context, group_id, 'feature');
-    if (filters !== undefined) await filteredMeter(context, id);
-    return updateFeature(id, body);
+  const outcome = await context.execute(feature, id, {
+    prepare: async () => {
+      if (group_id) await groupReference(context, group_id, 'feature');
+      if (filters !== undefined) await filteredMeter(context, id);
+      return updateFeature(id, body);
+    },
   });
   const meterId = outcome.state?.meter_id ?? null;
   if (filters !== undefined && meterId !== null) {
-    await context.execute(meter, meterId, () => replaceFilters(meterId, filters));
+    await context.execute(meter, meterId, replaceFilters(meterId, filters));
   }
   return outcome;
 }
@@ -143,9 +145,11 @@ export async function deleteFeature(
   id: FeatureId,
   { inUse, meterInUse }: FeatureUses,
 ): Promise<z.output<typeof messageSchema>> {
-  const { state } = await context.execute(feature, id, async () => {
-    await refuseWhileInUse(context, 'feature', id, inUse);
-    return archiveFeature(id);
+  const { state } = await context.execute(feature, id, {
+    prepare: async () => {
+      await refuseWhileInUse(context, 'feature', id, inUse);
+      return archiveFeature(id);
+    },
   });
   const meterId = state?.meter_id ?? null;
   if (meterId !== null) await stopUnused(context, meterId, id, meterInUse);
@@ -162,5 +166,5 @@ async function stopUnused(
   if (current?.status !== 'published') return;
   if (await isMeterShared(context, meterId, except)) return;
   if ((await useOf(context, meterId, uses)) !== null) return;
-  await context.execute(meter, meterId, () => disableMeter(meterId));
+  await context.execute(meter, meterId, disableMeter(meterId));
 }

@@ -46,14 +46,18 @@ export async function executeCreation(
     return decided;
   };
   if (wanted.kind === 'new') {
-    await context.execute(meter, wanted.id, async () => {
-      (await prepare())(null, context.now);
-      await assertFree(context, data.lookup_key);
-      return createMeter(wanted.id, wanted.definition);
+    await context.execute(meter, wanted.id, {
+      prepare: async () => {
+        (await prepare())(null, context.now);
+        await assertFree(context, data.lookup_key);
+        return createMeter(wanted.id, wanted.definition);
+      },
     });
   }
-  return context.execute(feature, data.id, async () => {
-    if (meterId !== null) await meterReference(context, meterId);
-    return prepare();
+  return context.execute(feature, data.id, {
+    prepare: async () => {
+      if (meterId !== null) await meterReference(context, meterId);
+      return prepare();
+    },
   });
 }

@@ -21,7 +21,7 @@ const routes = {
     response: groupSchema,
     handle: async (context, { body }) => {
       const id = context.newId('group');
-      const { state, revision } = await context.execute(group, id, () => createGroup(id, body));
+      const { state, revision } = await context.execute(group, id, createGroup(id, body));
       return withETag({ ...groupView(state), entity_ids: [] }, revision);
     },
   }),
@@ -76,9 +76,11 @@ export const groupRoutes = (members: readonly GroupMembers[]) =>
       permission: 'group:write',
       params: idParameters,
       handle: async (context, { params: { id } }) => {
-        await context.execute(group, id, async () => {
-          await refuseWhileInUse(context, 'group', id, usesBy(members));
-          return archiveGroup(id);
+        await context.execute(group, id, {
+          prepare: async () => {
+            await refuseWhileInUse(context, 'group', id, usesBy(members));
+            return archiveGroup(id);
+          },
         });
         return undefined;
       },

@@ -36,7 +36,7 @@ const routes = {
     response: meterSchema,
     handle: async (context, { body }) => {
       const id = context.newId('meter');
-      const { state, revision } = await context.execute(meter, id, () => createMeter(id, body));
+      const { state, revision } = await context.execute(meter, id, createMeter(id, body));
       return withETag(meterView(state), revision);
     },
   }),
@@ -84,7 +84,9 @@ const routes = {
     body: updateMeterSchema,
     response: meterSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(meter, id, () =>
+      const { state, revision } = await context.execute(
+        meter,
+        id,
         replaceFilters(id, body.filters),
       );
       return withETag(meterView(state), revision);
@@ -101,7 +103,7 @@ const routes = {
     params: idParameters,
     response: meterSchema,
     handle: async (context, { params: { id } }) => {
-      const { state, revision } = await context.execute(meter, id, () => disableMeter(id));
+      const { state, revision } = await context.execute(meter, id, disableMeter(id));
       return withETag(meterView(state), revision);
     },
   }),
@@ -117,9 +119,11 @@ const deletion = (uses: readonly Use<'meter'>[]) =>
     params: idParameters,
     response: messageSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(meter, id, async () => {
-        await refuseWhileInUse(context, 'meter', id, uses);
-        return deleteMeter(id);
+      await context.execute(meter, id, {
+        prepare: async () => {
+          await refuseWhileInUse(context, 'meter', id, uses);
+          return deleteMeter(id);
+        },
       });
       return deleted('meter', id);
     },

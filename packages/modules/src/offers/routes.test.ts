@@ -44,25 +44,25 @@ function below(context: () => RequestContext) {
     async meter(aggregation: object = { type: 'COUNT' }) {
       const id = context().newId('meter');
       const request = createMeterSchema.parse({ name: 'Calls', event_name: 'call', aggregation });
-      await context().execute(meter, id, () => createMeter(id, request));
+      await context().execute(meter, id, createMeter(id, request));
       return id;
     },
     async group(entity_type = 'price') {
       const id = context().newId('group');
       const request = createGroupSchema.parse({ name: 'Models', lookup_key: id, entity_type });
-      await context().execute(group, id, () => createGroup(id, request));
+      await context().execute(group, id, createGroup(id, request));
       return id;
     },
     async unit(code: string) {
       const id = context().newId('price_unit');
       const worth = { base_currency: 'usd', conversion_rate: '0.05' };
       const request = createPriceUnitSchema.parse({ code, name: code, symbol: 'cr', ...worth });
-      await context().execute(priceUnit, id, () => createPriceUnit(id, request));
+      await context().execute(priceUnit, id, createPriceUnit(id, request));
       return id;
     },
     async feature(of: Pick<FeatureData, 'type' | 'meter_id'> = plain) {
       const id = context().newId('feat');
-      await context().execute(feature, id, () => createFeature({ ...emptyFeature, ...of, id }));
+      await context().execute(feature, id, createFeature({ ...emptyFeature, ...of, id }));
       return id;
     },
   };

@@ -33,9 +33,7 @@ const routes = {
     response: priceUnitSchema,
     handle: async (context, { body }) => {
       const id = context.newId('price_unit');
-      const { state, revision } = await context.execute(priceUnit, id, () =>
-        createPriceUnit(id, body),
-      );
+      const { state, revision } = await context.execute(priceUnit, id, createPriceUnit(id, body));
       return withETag(priceUnitView(state), revision);
     },
   }),
@@ -97,9 +95,7 @@ const routes = {
     body: updatePriceUnitSchema,
     response: priceUnitSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(priceUnit, id, () =>
-        updatePriceUnit(id, body),
-      );
+      const { state, revision } = await context.execute(priceUnit, id, updatePriceUnit(id, body));
       return withETag(priceUnitView(state), revision);
     },
   }),
@@ -117,9 +113,11 @@ const deletion = (uses: readonly Use<'price_unit'>[]) =>
     params: idParameters,
     response: messageSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(priceUnit, id, async () => {
-        await refuseWhileInUse(context, 'pricing unit', id, uses);
-        return archivePriceUnit(id);
+      await context.execute(priceUnit, id, {
+        prepare: async () => {
+          await refuseWhileInUse(context, 'pricing unit', id, uses);
+          return archivePriceUnit(id);
+        },
       });
       return deleted('pricing unit', id);
     },

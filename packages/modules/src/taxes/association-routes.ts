@@ -24,9 +24,9 @@ export const taxAssociationRoutes = {
     response: associationSchema,
     handle: async (context, { body }) => {
       const id = context.newId('ta');
-      const { state, revision } = await context.execute(taxAssociation, id, () =>
-        prepareAssociation(context, id, body),
-      );
+      const { state, revision } = await context.execute(taxAssociation, id, {
+        prepare: () => prepareAssociation(context, id, body),
+      });
       return withETag(await associationNow(context, state), revision);
     },
   }),
@@ -63,7 +63,9 @@ export const taxAssociationRoutes = {
     body: updateAssociationSchema,
     response: associationSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(taxAssociation, id, () =>
+      const { state, revision } = await context.execute(
+        taxAssociation,
+        id,
         updateAssociation(id, body),
       );
       return withETag(await associationNow(context, state), revision);
@@ -79,9 +81,7 @@ export const taxAssociationRoutes = {
     params: idParameters,
     response: associationSchema,
     handle: async (context, { params: { id } }) => {
-      const { state, revision } = await context.execute(taxAssociation, id, () =>
-        deleteAssociation(id),
-      );
+      const { state, revision } = await context.execute(taxAssociation, id, deleteAssociation(id));
       return withETag(await associationNow(context, state), revision);
     },
   }),

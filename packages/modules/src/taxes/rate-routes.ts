@@ -25,7 +25,7 @@ export const taxRateRoutes = {
     response: taxRateSchema,
     handle: async (context, { body }) => {
       const id = context.newId('taxrate');
-      const { state, revision } = await context.execute(taxRate, id, () => createTaxRate(id, body));
+      const { state, revision } = await context.execute(taxRate, id, createTaxRate(id, body));
       return withETag(taxRateView(state), revision);
     },
   }),
@@ -63,7 +63,7 @@ export const taxRateRoutes = {
     body: updateTaxRateSchema,
     response: taxRateSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(taxRate, id, () => updateTaxRate(id, body));
+      const { state, revision } = await context.execute(taxRate, id, updateTaxRate(id, body));
       return withETag(taxRateView(state), revision);
     },
   }),
@@ -78,9 +78,11 @@ export const taxRateRoutes = {
     permission: 'tax:write',
     params: idParameters,
     handle: async (context, { params: { id } }) => {
-      await context.execute(taxRate, id, async () => {
-        await refuseWhileInUse(context, 'tax rate', id, [associationsOfRate]);
-        return archiveTaxRate(id);
+      await context.execute(taxRate, id, {
+        prepare: async () => {
+          await refuseWhileInUse(context, 'tax rate', id, [associationsOfRate]);
+          return archiveTaxRate(id);
+        },
       });
       return undefined;
     },

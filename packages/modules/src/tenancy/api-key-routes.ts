@@ -63,15 +63,16 @@ const creation = (material: KeyMaterial | null) =>
       invariant(material, 'this process was started without the secret key');
       const id = context.newId('secret');
       const key = deriveKey(material, context.principal.environmentId, id);
-      const { state } = await context.execute(apiKey, id, async () =>
-        createApiKey({
-          id,
-          name: body.name,
-          ...fingerprintOf(key),
-          owner: await ownerFor(context, body.service_account_id ?? null),
-          expires_at: body.expires_at ?? null,
-        }),
-      );
+      const { state } = await context.execute(apiKey, id, {
+        prepare: async () =>
+          createApiKey({
+            id,
+            name: body.name,
+            ...fingerprintOf(key),
+            owner: await ownerFor(context, body.service_account_id ?? null),
+            expires_at: body.expires_at ?? null,
+          }),
+      });
       return issued(context, state, key);
     },
   });
@@ -96,7 +97,7 @@ const routes = {
     permission: 'secret:write',
     params: z.object({ id: referenceSchema('secret') }),
     handle: async (context, { params: { id } }) => {
-      await context.execute(apiKey, id, () => revokeApiKey(id, granterOf(context)));
+      await context.execute(apiKey, id, revokeApiKey(id, granterOf(context)));
       return undefined;
     },
   }),

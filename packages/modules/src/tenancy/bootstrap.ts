@@ -37,10 +37,8 @@ const creation =
     decide: Decision<State, EventOf<Catalogue>>,
   ): Creation =>
   (context) =>
-    context.execute(
-      aggregate,
-      id,
-      () => (state, at) => (state === aggregate.initial ? decide(state, at) : []),
+    context.execute(aggregate, id, (state, at) =>
+      state === aggregate.initial ? decide(state, at) : [],
     );
 
 export interface FirstTenantPlan {

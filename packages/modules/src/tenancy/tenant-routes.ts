@@ -34,7 +34,7 @@ export const tenantRoutes = {
     response: tenantSchema,
     handle: async (context, { body }) => {
       const id = context.principal.tenantId;
-      const { state, revision } = await context.execute(tenant, id, () => updateTenant(id, body));
+      const { state, revision } = await context.execute(tenant, id, updateTenant(id, body));
       return withETag(tenantView(state), revision);
     },
   }),

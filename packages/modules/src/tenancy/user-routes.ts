@@ -34,9 +34,7 @@ export const userRoutes = {
     response: userSchema,
     handle: async (context, { body }) => {
       const id = context.newId('user');
-      const { state } = await context.execute(user, id, () =>
-        createUser(id, body, granterOf(context)),
-      );
+      const { state } = await context.execute(user, id, createUser(id, body, granterOf(context)));
       return withTenant(context, userView(state));
     },
   }),
@@ -62,7 +60,9 @@ export const userRoutes = {
     body: changeRolesSchema,
     response: userSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state } = await context.execute(user, id, () =>
+      const { state } = await context.execute(
+        user,
+        id,
         changeRoles(id, body.roles, granterOf(context)),
       );
       return withTenant(context, userView(state));
@@ -77,7 +77,7 @@ export const userRoutes = {
     permission: 'user:write',
     params: idParameters,
     handle: async (context, { params: { id } }) => {
-      await context.execute(user, id, () => deleteUser(id, granterOf(context)));
+      await context.execute(user, id, deleteUser(id, granterOf(context)));
       return undefined;
     },
   }),

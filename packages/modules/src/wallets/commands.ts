@@ -157,19 +157,12 @@ function topUpLoads(context: RequestContext, body: TopUp): readonly [Load, ...Lo
  * The decision of a top-up: a load, or an order of credits that are paid for later, which gets its
  * id here. Throws 400 for what the request lacks.
  */
-export function topUpDecision(
-  context: RequestContext,
-  id: string,
-  body: TopUp,
-): () => WalletDecision {
+export function topUpDecision(context: RequestContext, id: string, body: TopUp): WalletDecision {
   if (body.transaction_reason !== invoicedReason) {
-    return () => loadCredits(id, topUpLoads(context, body));
+    return loadCredits(id, topUpLoads(context, body));
   }
-  const transactionId = context.newId('wtxn');
-  return () => {
-    const [load] = topUpLoads(context, body);
-    return requestTopUp(id, load, transactionId);
-  };
+  const [load] = topUpLoads(context, body);
+  return requestTopUp(id, load, context.newId('wtxn'));
 }
 
 /** Credits win when both are given, as clients of the public contract expect. */

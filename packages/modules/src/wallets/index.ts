@@ -32,7 +32,7 @@ const expiry: DueWork = {
   name: 'wallet expiry',
   table: walletTable,
   column: 'due_at',
-  run: (context, id) => context.execute(wallet, id, () => settleDue(id)),
+  run: (context, id) => context.execute(wallet, id, settleDue(id)),
 };
 
 /** Prepaid and postpaid credits of customers, with their ledger. */

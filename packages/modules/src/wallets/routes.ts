@@ -71,9 +71,9 @@ export const walletRoutes = {
     response: walletSchema,
     handle: async (context, { body }) => {
       const id = context.newId('wallet');
-      const { state, revision } = await context.execute(wallet, id, () =>
-        prepareCreation(context, id, body),
-      );
+      const { state, revision } = await context.execute(wallet, id, {
+        prepare: () => prepareCreation(context, id, body),
+      });
       return withETag(walletView(state), revision);
     },
   }),
@@ -122,7 +122,7 @@ export const walletRoutes = {
     response: walletSchema,
     handle: async (context, { params: { id }, body }) => {
       if (body.alert_settings) assertConsistentAlerts(body.alert_settings);
-      const { state, revision } = await context.execute(wallet, id, () => changeSettings(id, body));
+      const { state, revision } = await context.execute(wallet, id, changeSettings(id, body));
       return withETag(walletView(state), revision);
     },
   }),
@@ -140,7 +140,9 @@ export const walletRoutes = {
     body: topUpSchema,
     response: movementSchema,
     handle: async (context, { params: { id }, body }) => {
-      const outcome = await context.execute(wallet, id, topUpDecision(context, id, body));
+      const outcome = await context.execute(wallet, id, {
+        prepare: () => topUpDecision(context, id, body),
+      });
       return movementOf(
         outcome,
         ({ type }) => type === 'CreditsLoaded' || type === 'TopUpRequested',
@@ -159,7 +161,9 @@ export const walletRoutes = {
     response: movementSchema,
     handle: async (context, { params: { id }, body }) => {
       const details = entryDetails(context, body.transaction_reason, body);
-      const outcome = await context.execute(wallet, id, () =>
+      const outcome = await context.execute(
+        wallet,
+        id,
         debitCredits(id, { ...details, credits: body.credits }),
       );
       return movementOf(outcome, ({ type }) => type === 'CreditsDebited');
@@ -178,9 +182,9 @@ export const walletRoutes = {
     body: bulkSchema,
     response: bulkAnswerSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, events, revision } = await context.execute(wallet, id, () =>
-        moveInBulk(id, bulkEntries(context, body), body.atomic),
-      );
+      const { state, events, revision } = await context.execute(wallet, id, {
+        prepare: () => moveInBulk(id, bulkEntries(context, body), body.atomic),
+      });
       return withETag({ wallet: walletView(state), results: bulkResults(events, id) }, revision);
     },
   }),
@@ -194,7 +198,7 @@ export const walletRoutes = {
     params: idParameters,
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
-      const { state, revision } = await context.execute(wallet, id, () => freezeWallet(id));
+      const { state, revision } = await context.execute(wallet, id, freezeWallet(id));
       return withETag(walletView(state), revision);
     },
   }),
@@ -207,7 +211,7 @@ export const walletRoutes = {
     params: idParameters,
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
-      const { state, revision } = await context.execute(wallet, id, () => unfreezeWallet(id));
+      const { state, revision } = await context.execute(wallet, id, unfreezeWallet(id));
       return withETag(walletView(state), revision);
     },
   }),
@@ -233,9 +237,7 @@ export const walletRoutes = {
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const details = entryDetails(context, 'WALLET_TERMINATION');
-      const { state, revision } = await context.execute(wallet, id, () =>
-        terminateWallet(id, details),
-      );
+      const { state, revision } = await context.execute(wallet, id, terminateWallet(id, details));
       return withETag(walletView(state), revision);
     },
   }),

@@ -1,4 +1,5 @@
 import {
+  type Prepared,
   pageRequest,
   pageSchema,
   type RequestContext,
@@ -121,7 +122,7 @@ function change(
 }
 
 /** Runs a decision on an endpoint and gives the endpoint as it is afterwards. */
-async function decide(context: RequestContext, id: string, decision: () => EndpointDecision) {
+async function decide(context: RequestContext, id: string, decision: Prepared<EndpointDecision>) {
   const outcome = await context.execute(webhookEndpoint, possibleId(id), decision);
   return withETag(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);
 }
@@ -136,7 +137,7 @@ const switchRoutes = {
     permission: 'webhook:write',
     params: endpointPathSchema,
     response: endpointSchema,
-    handle: (context, { params: { id } }) => decide(context, id, () => enableEndpoint(id)),
+    handle: (context, { params: { id } }) => decide(context, id, enableEndpoint(id)),
   }),
   'POST /webhooks/endpoints/{id}/disable': route({
     summary: 'Disable a webhook endpoint',
@@ -146,8 +147,7 @@ const switchRoutes = {
     permission: 'webhook:write',
     params: endpointPathSchema,
     response: endpointSchema,
-    handle: (context, { params: { id } }) =>
-      decide(context, id, () => disableEndpoint(id, 'by_request')),
+    handle: (context, { params: { id } }) => decide(context, id, disableEndpoint(id, 'by_request')),
   }),
 };
 
@@ -193,7 +193,7 @@ const changeRoute = (options: WebhookOptions) =>
     body: changeEndpointSchema,
     response: endpointSchema,
     handle: (context, { params: { id }, body }) =>
-      decide(context, id, () => change(options, id, body)),
+      decide(context, id, { prepare: () => change(options, id, body) }),
   });
 
 const writeRoutes = (options: WebhookOptions) => ({
@@ -207,9 +207,9 @@ const writeRoutes = (options: WebhookOptions) => ({
     response: createdEndpointSchema,
     handle: async (context, { body }) => {
       const id = context.newId('webhook');
-      const { state, revision } = await context.execute(webhookEndpoint, id, () =>
-        creation(context, options, id, body),
-      );
+      const { state, revision } = await context.execute(webhookEndpoint, id, {
+        prepare: () => creation(context, options, id, body),
+      });
       const endpoint = requireEndpoint(state, id);
       const secret = openSecret(options.sealer, endpoint);
       return withETag({ ...endpointResource(endpoint), ...secret }, revision);
@@ -225,7 +225,7 @@ const writeRoutes = (options: WebhookOptions) => ({
     permission: 'webhook:write',
     params: endpointPathSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(webhookEndpoint, possibleId(id), () => deleteEndpoint(id));
+      await context.execute(webhookEndpoint, possibleId(id), deleteEndpoint(id));
       return undefined;
     },
   }),

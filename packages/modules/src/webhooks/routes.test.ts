@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type RequestContext, WithETag } from '@counterfoil/engine/define';
+import { type Prepared, type RequestContext, WithETag } from '@counterfoil/engine/define';
 import { type AnyAggregate, instantOf, Problem, randomId } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -45,10 +45,14 @@ function contextWith(
     principal: { tenantId: 'tenant_1', environmentId: 'env_1' },
     newId: () => options.id ?? randomId('webhook', now),
     load: async (aggregate: AnyAggregate, id: string) => fold(aggregate, id),
-    async execute(aggregate: AnyAggregate, id: string, prepare: () => unknown) {
+    async execute(aggregate: AnyAggregate, id: string, given: Prepared<unknown>) {
       const isReplay = options.id !== undefined && streams.has(id);
       if (!isReplay) {
-        const decision = (await prepare()) as (state: unknown, at: unknown) => Stored[];
+        const decide =
+          typeof given === 'function'
+            ? given
+            : await (given as { prepare: () => unknown }).prepare();
+        const decision = decide as (state: unknown, at: unknown) => Stored[];
         const events = decision(fold(aggregate, id), now).map((event) => ({ ...event, stamp }));
         if (events.length > 0) streams.set(id, [...(streams.get(id) ?? []), ...events]);
       }

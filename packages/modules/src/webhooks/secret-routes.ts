@@ -81,9 +81,9 @@ export const secretRoutes = (options: WebhookOptions) => ({
     bodyOptional: true,
     response: secretAnswerSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(webhookEndpoint, possibleId(id), async () =>
-        rotation(options, await loadEndpoint(context, id), body),
-      );
+      const { state, revision } = await context.execute(webhookEndpoint, possibleId(id), {
+        prepare: async () => rotation(options, await loadEndpoint(context, id), body),
+      });
       return withETag(openSecret(options.sealer, requireEndpoint(state, id)), revision);
     },
   }),

@@ -42,12 +42,14 @@ async function ask(
   work: () => TaskWork | Promise<TaskWork>,
 ) {
   const id = context.newId('wtask');
-  const { state, revision } = await context.execute(webhookTask, id, async () => {
-    const endpoint = await loadEndpoint(context, endpointId);
-    if (!endpoint.enabled) {
-      throw invalidOperation('The webhook endpoint is disabled. Enable it first.');
-    }
-    return requestTask(id, endpointId, await work());
+  const { state, revision } = await context.execute(webhookTask, id, {
+    prepare: async () => {
+      const endpoint = await loadEndpoint(context, endpointId);
+      if (!endpoint.enabled) {
+        throw invalidOperation('The webhook endpoint is disabled. Enable it first.');
+      }
+      return requestTask(id, endpointId, await work());
+    },
   });
   return withETag(taskResource(requestedTask(requireTask(state, id)), noProgress), revision);
 }
@@ -158,7 +160,9 @@ const followingRoutes = (options: WebhookOptions) => ({
     params: taskPathSchema,
     response: taskSchema,
     handle: async (context, { params: { id } }) => {
-      const { state, revision } = await context.execute(webhookTask, possibleTaskId(id), () =>
+      const { state, revision } = await context.execute(
+        webhookTask,
+        possibleTaskId(id),
         cancelTask(id),
       );
       const progressOf = await taskProgress(options.reads, context, [id]);

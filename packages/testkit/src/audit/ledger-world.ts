@@ -88,7 +88,7 @@ export function ledgerWorld() {
     async run(id: string, decision: WalletDecision): Promise<boolean> {
       clock.seconds += 1;
       try {
-        await context.execute(wallet, id, () => decision);
+        await context.execute(wallet, id, decision);
         return true;
       } catch (error) {
         if (error instanceof Problem) return false;

@@ -27,7 +27,9 @@ test('the projector goes on with what is decided and not carried out', async () 
   const events = [{ type: 'GroupCreated', data }];
   const steps = [{ aggregate: 'group', id: groupId, events }];
   const change = { section: 'groups', key: 'g', action: 'created' } as const;
-  await context.execute(catalogImport, id, () =>
+  await context.execute(
+    catalogImport,
+    id,
     startImport({ id, prune: false, steps, changes: [{ ...change, details: [] }], unchanged: 0 }),
   );
   await eventually(

@@ -28,10 +28,14 @@ export async function otherEnvironment(
     aggregates: modules({ secrets }).flatMap(({ aggregates }) => aggregates),
   });
   const context = systemContext(streams, { tenantId, environmentId, correlationId: 'test' });
-  await context.execute(environment, environmentId, () =>
+  await context.execute(
+    environment,
+    environmentId,
     createEnvironment(environmentId, 'Other', 'production'),
   );
-  await context.execute(apiKey, keyId, () =>
+  await context.execute(
+    apiKey,
+    keyId,
     createApiKey({
       id: keyId,
       name: 'Key of the other environment',

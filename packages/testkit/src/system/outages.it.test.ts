@@ -118,7 +118,7 @@ test('with the API away, the projector, the relay and the webhooks go on', async
       () => assert.unreachable('the API is away'),
       () => undefined,
     );
-    const { events } = await context.execute(wallet, id, () => loadCredits(id, [grant]));
+    const { events } = await context.execute(wallet, id, loadCredits(id, [grant]));
     const [event] = events;
     booked = event?.type === 'CreditsLoaded' ? event.data.transaction_id : '';
     // The relay publishes what the projector has taken, and the worker delivers what it publishes.

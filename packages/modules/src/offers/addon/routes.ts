@@ -36,7 +36,7 @@ const routes = {
     response: addonSchema,
     handle: async (context, { body }) => {
       const id = context.newId('addon');
-      const { state, revision } = await context.execute(offer, id, () => createAddon(id, body));
+      const { state, revision } = await context.execute(offer, id, createAddon(id, body));
       return withETag(addonView(addonOf(state)), revision);
     },
   }),
@@ -98,7 +98,7 @@ const routes = {
     body: updateAddonSchema,
     response: addonSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(offer, id, () => updateAddon(id, body));
+      const { state, revision } = await context.execute(offer, id, updateAddon(id, body));
       return withETag(addonView(addonOf(state)), revision);
     },
   }),
@@ -142,9 +142,11 @@ const deletion = (uses: readonly Use<'addon'>[]) =>
     params: idParameters,
     response: messageSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(offer, id, async () => {
-        await refuseWhileInUse(context, 'add-on', id, uses);
-        return archiveAddon(id);
+      await context.execute(offer, id, {
+        prepare: async () => {
+          await refuseWhileInUse(context, 'add-on', id, uses);
+          return archiveAddon(id);
+        },
       });
       return deleted('add-on', id);
     },

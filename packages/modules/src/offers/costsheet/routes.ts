@@ -28,7 +28,7 @@ export const costsheetRoutes = {
     response: costsheetSchema,
     handle: async (context, { body }) => {
       const id = context.newId('cost');
-      const { state, revision } = await context.execute(offer, id, () => createCostsheet(id, body));
+      const { state, revision } = await context.execute(offer, id, createCostsheet(id, body));
       return withETag(costsheetView(costsheetOf(state)), revision);
     },
   }),
@@ -80,7 +80,7 @@ export const costsheetRoutes = {
     body: updateCostsheetSchema,
     response: costsheetSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(offer, id, () => updateCostsheet(id, body));
+      const { state, revision } = await context.execute(offer, id, updateCostsheet(id, body));
       return withETag(costsheetView(costsheetOf(state)), revision);
     },
   }),
@@ -93,7 +93,7 @@ export const costsheetRoutes = {
     params: idParameters,
     response: messageSchema.extend({ id: z.string() }).meta({ id: 'DeletedCostsheet' }),
     handle: async (context, { params: { id } }) => {
-      await context.execute(offer, id, () => deleteCostsheet(id));
+      await context.execute(offer, id, deleteCostsheet(id));
       return { id, message: `The costsheet ${id} is deleted.` };
     },
   }),

@@ -33,9 +33,10 @@ export const entitlementRoutes = {
     response: entitlementSchema,
     handle: async (context, { body }) => {
       const owner = entitlementOwner(body);
-      const written = await context.execute(offer, owner.entity_id, async () =>
-        createEntitlements(owner, [await entitlementDrafts(context)(body, owner)]),
-      );
+      const written = await context.execute(offer, owner.entity_id, {
+        prepare: async () =>
+          createEntitlements(owner, [await entitlementDrafts(context)(body, owner)]),
+      });
       const [shown] = await shownEntitlements(context, written, madeIds(written));
       invariant(shown, 'a command that makes an entitlement has made one');
       return shown;
@@ -52,12 +53,14 @@ export const entitlementRoutes = {
     response: z.object({ items: z.array(entitlementSchema) }),
     handle: async (context, { body: { items } }) => {
       const owner = oneOwner(items.map(entitlementOwner));
-      const written = await context.execute(offer, owner.entity_id, async () => {
-        const draft = entitlementDrafts(context);
-        const drafts = items.map((item, index) =>
-          forItem(index, () => draft(item, owner, `/items/${index}`)),
-        );
-        return createEntitlements(owner, await Promise.all(drafts));
+      const written = await context.execute(offer, owner.entity_id, {
+        prepare: async () => {
+          const draft = entitlementDrafts(context);
+          const drafts = items.map((item, index) =>
+            forItem(index, () => draft(item, owner, `/items/${index}`)),
+          );
+          return createEntitlements(owner, await Promise.all(drafts));
+        },
       });
       return { items: await shownEntitlements(context, written, madeIds(written)) };
     },
@@ -105,7 +108,7 @@ export const entitlementRoutes = {
     response: entitlementSchema,
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOfEntitlement(context, id);
-      const written = await context.execute(offer, owner, () => updateEntitlement(id, body));
+      const written = await context.execute(offer, owner, updateEntitlement(id, body));
       const [shown] = await shownEntitlements(context, written, [id]);
       invariant(shown, 'an entitlement that was updated is there');
       return shown;
@@ -121,7 +124,7 @@ export const entitlementRoutes = {
     response: messageSchema,
     handle: async (context, { params: { id } }) => {
       const owner = await ownerOfEntitlement(context, id);
-      await context.execute(offer, owner, () => deleteEntitlement(id));
+      await context.execute(offer, owner, deleteEntitlement(id));
       return deleted('entitlement', id);
     },
   }),

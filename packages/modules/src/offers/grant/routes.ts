@@ -58,7 +58,9 @@ export const creditGrantRoutes = {
     response: creditGrantSchema,
     handle: async (context, { body }) => {
       const { owner, field } = grantOwner(body);
-      const { state, events } = await context.execute(offer, owner.entity_id, () =>
+      const { state, events } = await context.execute(
+        offer,
+        owner.entity_id,
         createCreditGrant(owner, field, body),
       );
       const [created] = events;
@@ -97,7 +99,7 @@ export const creditGrantRoutes = {
     response: creditGrantSchema,
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOf(context, id);
-      const { state } = await context.execute(offer, owner, () => updateCreditGrant(id, body));
+      const { state } = await context.execute(offer, owner, updateCreditGrant(id, body));
       return creditGrantView(recordWith(existing(state, 'offer').credit_grants, id));
     },
   }),
@@ -114,7 +116,9 @@ export const creditGrantRoutes = {
     response: messageSchema,
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOf(context, id);
-      const { state } = await context.execute(offer, owner, () =>
+      const { state } = await context.execute(
+        offer,
+        owner,
         endCreditGrant(id, body.effective_date ?? null),
       );
       const end = recordWith(existing(state, 'offer').credit_grants, id)?.end_date;

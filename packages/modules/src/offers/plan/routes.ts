@@ -38,7 +38,7 @@ const routes = {
     response: planSchema,
     handle: async (context, { body }) => {
       const id = context.newId('plan');
-      const { state, revision } = await context.execute(offer, id, () => createPlan(id, body));
+      const { state, revision } = await context.execute(offer, id, createPlan(id, body));
       return withETag(planView(planOf(state)), revision);
     },
   }),
@@ -87,7 +87,7 @@ const routes = {
     body: updatePlanSchema,
     response: planSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(offer, id, () => updatePlan(id, body));
+      const { state, revision } = await context.execute(offer, id, updatePlan(id, body));
       return withETag(planView(planOf(state)), revision);
     },
   }),
@@ -106,10 +106,12 @@ const routes = {
     response: planSchema,
     handle: async (context, { params, body }) => {
       const id = context.newId('plan');
-      const { state, revision } = await context.execute(offer, id, async () => {
-        const source = await context.load(offer, params.id);
-        if (!source || !planOf(source)) throw notFound('plan', params.id);
-        return clonePlan(id, source, body);
+      const { state, revision } = await context.execute(offer, id, {
+        prepare: async () => {
+          const source = await context.load(offer, params.id);
+          if (!source || !planOf(source)) throw notFound('plan', params.id);
+          return clonePlan(id, source, body);
+        },
       });
       return withETag(wholePlanView(state), revision);
     },
@@ -156,9 +158,11 @@ const deletion = (uses: readonly Use<'plan'>[]) =>
     params: idParameters,
     response: messageSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(offer, id, async () => {
-        await refuseWhileInUse(context, 'plan', id, uses);
-        return archivePlan(id);
+      await context.execute(offer, id, {
+        prepare: async () => {
+          await refuseWhileInUse(context, 'plan', id, uses);
+          return archivePlan(id);
+        },
       });
       return deleted('plan', id);
     },

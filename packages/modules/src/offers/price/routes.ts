@@ -60,9 +60,9 @@ export const priceRoutes = {
     response: priceSchema,
     handle: async (context, { body }) => {
       const owner = priceOwner(body);
-      const written = await context.execute(offer, owner.entity_id, async () =>
-        createPrices(owner, [await priceDrafts(context)(body, owner)], ['']),
-      );
+      const written = await context.execute(offer, owner.entity_id, {
+        prepare: async () => createPrices(owner, [await priceDrafts(context)(body, owner)], ['']),
+      });
       return madePrice(written);
     },
   }),
@@ -76,13 +76,15 @@ export const priceRoutes = {
     response: z.object({ items: z.array(priceSchema) }),
     handle: async (context, { body: { items } }) => {
       const owner = oneOwner(items.map(priceOwner));
-      const written = await context.execute(offer, owner.entity_id, async () => {
-        const draft = priceDrafts(context);
-        const pointers = items.map((_, index) => `/items/${index}`);
-        const drafts = await Promise.all(
-          items.map((item, index) => forItem(index, () => draft(item, owner, pointers[index]))),
-        );
-        return createPrices(owner, drafts, pointers);
+      const written = await context.execute(offer, owner.entity_id, {
+        prepare: async () => {
+          const draft = priceDrafts(context);
+          const pointers = items.map((_, index) => `/items/${index}`);
+          const drafts = await Promise.all(
+            items.map((item, index) => forItem(index, () => draft(item, owner, pointers[index]))),
+          );
+          return createPrices(owner, drafts, pointers);
+        },
       });
       return { items: madePrices(written) };
     },
@@ -143,9 +145,11 @@ export const priceRoutes = {
     response: priceSchema,
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOfPrice(context, id);
-      const written = await context.execute(offer, owner, async () => {
-        if (body.group_id) await groupReference(context, body.group_id, 'price');
-        return updatePrice(id, body);
+      const written = await context.execute(offer, owner, {
+        prepare: async () => {
+          if (body.group_id) await groupReference(context, body.group_id, 'price');
+          return updatePrice(id, body);
+        },
       });
       const prices = existing(written.state, 'offer').prices;
       return madePrices(written)[0] ?? priceView(recordWith(prices, id));
@@ -164,9 +168,7 @@ export const priceRoutes = {
     response: messageSchema,
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOfPrice(context, id);
-      const { state } = await context.execute(offer, owner, () =>
-        endPrice(id, body.end_date ?? null),
-      );
+      const { state } = await context.execute(offer, owner, endPrice(id, body.end_date ?? null));
       const end = recordWith(existing(state, 'offer').prices, id)?.end_date;
       return { message: `The price ${id} ends at ${end}.` };
     },

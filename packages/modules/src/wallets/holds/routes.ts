@@ -148,15 +148,16 @@ export const holdRoutes = {
     response: holdSchema,
     handle: async (context, { params: { id }, body }) => {
       const holdId = context.newId('hold');
-      const { events } = await context.execute(wallet, id, () =>
-        holdCredits(id, {
-          holdId,
-          credits: body.credits,
-          expiresAt: futureExpiry(context.now, body.expires_at ?? null, '/expires_at'),
-          description: body.description ?? null,
-          metadata: body.metadata,
-        }),
-      );
+      const { events } = await context.execute(wallet, id, {
+        prepare: () =>
+          holdCredits(id, {
+            holdId,
+            credits: body.credits,
+            expiresAt: futureExpiry(context.now, body.expires_at ?? null, '/expires_at'),
+            description: body.description ?? null,
+            metadata: body.metadata,
+          }),
+      });
       return heldBy(events, id);
     },
   }),
@@ -208,9 +209,11 @@ export const holdRoutes = {
         referenceType: 'EXTERNAL' as const,
         referenceId: hold_id,
       };
-      const { state, events, revision } = await context.execute(wallet, id, async () => {
-        await openHoldOf(context, id, hold_id);
-        return captureHold(id, hold_id, body.credits ?? null, details);
+      const { state, events, revision } = await context.execute(wallet, id, {
+        prepare: async () => {
+          await openHoldOf(context, id, hold_id);
+          return captureHold(id, hold_id, body.credits ?? null, details);
+        },
       });
       const movement = events.find((event) => event.type === 'HoldCaptured');
       invariant(movement, 'a hold was captured without its event');
@@ -228,9 +231,11 @@ export const holdRoutes = {
     response: holdSchema,
     handle: async (context, { params: { id, hold_id } }) => {
       let open: HoldResource | null = null;
-      const { events } = await context.execute(wallet, id, async () => {
-        open = await openHoldOf(context, id, hold_id);
-        return voidHold(id, hold_id);
+      const { events } = await context.execute(wallet, id, {
+        prepare: async () => {
+          open = await openHoldOf(context, id, hold_id);
+          return voidHold(id, hold_id);
+        },
       });
       // A repetition is answered without being prepared; its hold ended long ago.
       return voidedBy(events, id, open ?? (await endedHold(context, id, hold_id)));

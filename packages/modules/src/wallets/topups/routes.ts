@@ -126,15 +126,17 @@ const isOpen = (state: WalletState, id: string): boolean =>
  */
 function executeEnding(context: RequestContext, ending: Ending) {
   const { id, walletId, decision } = ending;
-  return context.execute(wallet, walletId, async () => {
-    if (!isOpen(await context.load(wallet, walletId), id)) {
-      await assertEndedSo(context, ending);
-      return decision;
-    }
-    return (state, at) => {
-      if (!isOpen(state, id)) throw new EndedMeanwhile();
-      return decision(state, at);
-    };
+  return context.execute(wallet, walletId, {
+    prepare: async () => {
+      if (!isOpen(await context.load(wallet, walletId), id)) {
+        await assertEndedSo(context, ending);
+        return decision;
+      }
+      return (state, at) => {
+        if (!isOpen(state, id)) throw new EndedMeanwhile();
+        return decision(state, at);
+      };
+    },
   });
 }
 

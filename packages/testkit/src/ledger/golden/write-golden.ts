@@ -74,8 +74,8 @@ async function reportFailures(stack: Stack, tenant: TestTenant, own: Records): P
     status_code: 500,
     error: null,
   };
-  await context.execute(webhookEndpoint, id, () => reportExhausted(id, '1', [message]));
-  await context.execute(webhookEndpoint, id, () => disableEndpoint(id, 'failing'));
+  await context.execute(webhookEndpoint, id, reportExhausted(id, '1', [message]));
+  await context.execute(webhookEndpoint, id, disableEndpoint(id, 'failing'));
 }
 
 /** Events of each stream of a record, in their order. */
