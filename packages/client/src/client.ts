@@ -32,8 +32,8 @@ interface LooseRequest extends CallOptions {
 
 /**
  * A client whose requests and answers have the types of the routes: a wrong body, a missing path
- * parameter or an unknown route does not compile. Rejects with `CounterfoilError` unless the
- * answer is a success, and with what `fetch` rejects with when there is none.
+ * parameter or an unknown route does not compile. Rejects with `CounterfoilError` when the answer is
+ * a failure, and as `fetch` does when there is no answer.
  */
 export function createClient<Table extends Routes>(options: ClientOptions): Client<Table> {
   const send = options.fetch ?? fetch;
@@ -84,7 +84,7 @@ const headersOf = (
   ...(minimumPosition === undefined ? {} : { 'counterfoil-min-position': minimumPosition }),
 });
 
-/** A proxy in between may answer with something else than JSON. */
+/** A proxy in between may answer with something other than JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

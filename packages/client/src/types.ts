@@ -6,7 +6,7 @@ type PathParameters<Path extends string> = Path extends `${string}{${infer Name}
   ? Name | PathParameters<Rest>
   : never;
 
-/** A schema that a route does not have is inferred as one of anything. */
+/** A schema that a route does not have is inferred as a schema of anything. */
 type InputOf<Schema> = Schema extends z.ZodType
   ? unknown extends z.input<Schema>
     ? never
@@ -27,7 +27,7 @@ type BodyPart<Body> = [InputOf<Body>] extends [never]
     ? { readonly body?: InputOf<Body> }
     : { readonly body: InputOf<Body> };
 
-/** What every request may say besides. */
+/** Options that every request may have. */
 export interface CallOptions {
   /** POST only: the same key has one effect and one answer, for ever. */
   readonly idempotencyKey?: string;
@@ -69,6 +69,6 @@ export interface Answer<Body> {
   readonly revision: number | null;
   /** Position of what the request wrote, for `minimumPosition` of reads elsewhere. */
   readonly position: string | null;
-  /** Whether an earlier request with the same idempotency key got this answer first. */
+  /** True when an earlier request with the same idempotency key got this answer first. */
   readonly replayed: boolean;
 }

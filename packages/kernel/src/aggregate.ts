@@ -12,13 +12,13 @@ export type EventOf<Catalogue extends EventCatalogue> = {
   };
 }[keyof Catalogue & string];
 
-/** Who acted: a person or service account, by an API key; both null for the service itself. */
+/** The person or service account that acted, and its API key; both null for the service itself. */
 export interface Actor {
   readonly user_id: UserId | null;
   readonly key_id: KeyId | null;
 }
 
-/** Where and when an event happened and who caused it. Every record's stamps come from here. */
+/** The place, time and author of an event. Every record's stamps come from here. */
 export interface Stamp {
   readonly tenant_id: TenantId;
   /** Null for records that belong to the tenant as a whole. */
@@ -41,12 +41,12 @@ export interface UniqueValue {
   readonly problem: string;
 }
 
-/** Another record of the same scope that a record hangs on. */
+/** Another record of the same scope that a record depends on. */
 export interface Reference {
   /** Category of its stream. */
   readonly category: string;
   readonly id: string;
-  /** What people call its kind. */
+  /** The name of its kind, for people. */
   readonly what: string;
 }
 
@@ -60,26 +60,26 @@ export type Upcaster = (data: never) => unknown;
 export interface Aggregate<Name extends string, Catalogue extends EventCatalogue, State> {
   /** Category of its streams: lower case, digits and underscore. */
   readonly name: Name;
-  /** Whether its records belong to an environment or to the tenant as a whole. */
+  /** The owner of its records: an environment, or the tenant as a whole. */
   readonly scope: 'environment' | 'tenant';
   readonly events: Catalogue;
   readonly initial: State;
   readonly evolve: (state: State, event: Stamped<EventOf<Catalogue>>) => State;
   /**
-   * The values that this state holds to the exclusion of others. The engine claims what a decision
+   * The values that no other record may hold while this state does. The engine claims what a decision
    * adds before it appends, and gives back what a decision drops.
    */
   readonly unique?: (state: State) => readonly UniqueValue[];
   /**
-   * The records that this state hangs on at an instant, which must not go out of use before. The engine
+   * The records that this state depends on at an instant, which must stay in use as long. The engine
    * claims what a decision adds before it appends.
    */
   readonly refersTo?: (state: State, at: Instant) => readonly Reference[];
-  /** Whether something new may refer to a record in this state. Needed where `refersTo` names it. */
+  /** True when something new may refer to a record in this state. Needed where `refersTo` names it. */
   readonly isReferable?: (state: State) => boolean;
   /**
-   * Whether nothing may hang on a record in this state: a decision that leads there is refused while
-   * something does. What is removed is not referable.
+   * True when nothing may depend on a record in this state: a decision that leads there is refused
+   * while something does. A removed record is not referable.
    */
   readonly isRemoved?: (state: State) => boolean;
   /** By event type: upcasters from version 1 on; the current version is their number plus one. */
@@ -95,7 +95,7 @@ export const aggregate = <const Name extends string, Catalogue extends EventCata
 ): Aggregate<Name, Catalogue, State> => definition;
 
 /**
- * What a command comes down to: given the state and the instant of the decision, the events that
- * follow, or a thrown `Problem`. No events means that nothing had to change.
+ * The pure part of a command: from the state and the instant of the decision to the events that
+ * follow. Throws a `Problem` to refuse. No events means that nothing had to change.
  */
 export type Decision<State, Event> = (state: State, at: Instant) => readonly Event[];

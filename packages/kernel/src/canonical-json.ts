@@ -60,7 +60,7 @@ function nameText(name: string): string {
   const known = nameTexts.get(name);
   if (known !== undefined) return known;
   const text = `${JSON.stringify(name)}:`;
-  // Names that callers made up, as in metadata, must not fill the memory.
+  // Names that callers invent, as in metadata, must not fill the memory.
   if (nameTexts.size < nameTextsMaximum) nameTexts.set(name, text);
   return text;
 }

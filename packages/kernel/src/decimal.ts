@@ -16,7 +16,7 @@ export type Decimal = Big;
 /** A decimal as it travels: canonical text, no exponent, no trailing zeros, no "-0" (D7). */
 export type DecimalText = Brand<string, 'DecimalText'>;
 
-/** Whole digits that an amount may have at most, so that no sum of 10⁹ entries gets near a limit. */
+/** The most whole digits that an amount may have, so that no sum of 10⁹ entries gets near a limit. */
 export const maximumWholeDigits = 29;
 
 const plainDecimal = /^-?\d+(\.\d+)?$/;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Brand } from './brand.ts';
 import { type Instant, millisecondsOf } from './instant.ts';
 
-/** Every kind of record has its prefix (D9); an id is prefix, underscore, ULID. */
+/** The prefix of each kind of record (D9); an id is prefix, underscore, ULID. */
 export type IdPrefix =
   | 'tenant'
   | 'env'
@@ -100,7 +100,7 @@ export const randomId = <Prefix extends IdPrefix>(prefix: Prefix, at: Instant): 
 /**
  * The id that always follows from the same seed. A create that carries an idempotency key derives
  * its id this way, so that a repetition collides with the first by itself. All 26 characters
- * come from the seed, because the time of the repetition is another one.
+ * come from the seed, because a repetition happens at another time.
  */
 export function derivedId<Prefix extends IdPrefix>(prefix: Prefix, seed: string): Id<Prefix> {
   const digest = createHash('sha256').update(`${prefix}\n${seed}`).digest();
@@ -124,14 +124,14 @@ export function sequencedId<Prefix extends IdPrefix>(
   return makeId(prefix, at, entropy);
 }
 
-/** Whether a text has the form of an id of this kind. Says nothing about its existence. */
+/** Tells whether a text has the form of an id of this kind, not whether the record exists. */
 export const isId = <Prefix extends IdPrefix>(prefix: Prefix, text: string): text is Id<Prefix> =>
   text.startsWith(`${prefix}_`) &&
   /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text.slice(prefix.length + 1));
 
 /**
- * Schema of a reference to a record. Any short text is taken: whether it exists is for the
- * look-up to say, with 404, and not for the form of the text (D5).
+ * Schema of a reference to a record. It takes any short text: the look-up decides whether the record
+ * exists, with 404, and not the form of the text (D5).
  */
 export const referenceSchema = <Prefix extends IdPrefix>(prefix: Prefix) =>
   z

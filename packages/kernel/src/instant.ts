@@ -16,7 +16,7 @@ export const laterOf = (left: Instant, right: Instant): Instant => (left > right
 
 /**
  * RFC 3339 in, any offset; an `Instant` out. Refuses dates that no calendar has, and instants outside
- * of the years 1 to 9999 in UTC.
+ * the years 1 to 9999 in UTC.
  */
 export const instantSchema = z
   .string()
@@ -28,7 +28,7 @@ export const instantSchema = z
 const rfc3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Outside of these years text order is not time order, and Postgres knows no year 0. */
+/** Outside these years text order is not time order, and PostgreSQL has no year 0. */
 const firstMillisecond = Date.parse('0001-01-01T00:00:00.000Z');
 const lastMillisecond = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -46,7 +46,7 @@ export function readInstant(text: string): Instant | null {
   return isInRange ? instantOf(milliseconds) : null;
 }
 
-/** Whether a text of the form YYYY-MM-DD names a day of the calendar (2025-02-31 does not). */
+/** Tells whether a text of the form YYYY-MM-DD names a day of the calendar (2025-02-31 does not). */
 export function isCalendarDate(text: string): boolean {
   const milliseconds = Date.parse(`${text}T00:00:00.000Z`);
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);

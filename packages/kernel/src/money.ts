@@ -11,8 +11,8 @@ export type Currency = Brand<string, 'Currency'>;
 export type Money = Dinero<bigint>;
 
 /**
- * ISO 4217 counts two fraction digits for ariary (mga) and ouguiya (mru). The table of the library
- * counts their coins instead, fifths, of which there is no decimal text.
+ * ISO 4217 gives two fraction digits to ariary (mga) and ouguiya (mru). The library counts their
+ * coins instead, which are fifths and have no decimal text.
  */
 const asDecimal = (currency: DineroCurrency<bigint>): DineroCurrency<bigint> =>
   currency.base === 10n ? currency : { ...currency, base: 10n, exponent: 2n };

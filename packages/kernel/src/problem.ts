@@ -1,6 +1,6 @@
 /**
  * The one table of error codes (D4). Everything that a caller can cause is one of these;
- * whatever else goes wrong is `internal_error` and shows nothing of its inside.
+ * whatever else goes wrong is `internal_error` and shows nothing of the inside.
  */
 export const problemCodes = {
   validation_error: { status: 400, title: 'The request is malformed or a value is invalid' },
@@ -22,7 +22,7 @@ export const problemCodes = {
 
 export type ProblemCode = keyof typeof problemCodes;
 
-/** One failing place in the request: a JSON pointer (RFC 6901) and what is wrong there. */
+/** A wrong place in the request: a JSON pointer (RFC 6901) and what is wrong there. */
 export interface FieldProblem {
   readonly pointer: string;
   readonly message: string;
@@ -34,8 +34,8 @@ export interface ProblemOptions {
   /** Seconds after which a repetition makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
   /**
-   * Whether a request with an idempotency key is to get this answer for ever, even when it could
-   * succeed later (D30). It is recorded in the record's own stream then.
+   * True when a request with an idempotency key gets this answer for ever, even if it could succeed
+   * later (D30). The refusal is then recorded in the record's own stream.
    */
   readonly isRemembered?: boolean;
 }

@@ -48,10 +48,10 @@ export const withChanges = <Fields extends object>(
   changes: Changes<Fields>,
 ): Fields => ({ ...record, ...Object.fromEntries(given(changes)) });
 
-/** Whether there are no fields in it at all. */
+/** Tells whether it changes no field at all. */
 export const isEmpty = (changes: object): boolean => given(changes).length === 0;
 
-/** An object as it leaves: what is null inside is omitted outside (D8). */
+/** An object as it leaves the service: members that are null inside are omitted outside (D8). */
 export type WithoutNulls<Fields> = {
   [Name in keyof Fields as null extends Fields[Name] ? never : Name]: Fields[Name];
 } & {

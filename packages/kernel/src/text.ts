@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Length as people count it: Unicode code points, not UTF-16 code units. */
+/** Tells whether a text has at most this many Unicode code points, which is how people count. */
 const hasAtMost = (maximum: number) => (text: string) =>
   text.length <= maximum || (text.length <= 2 * maximum && [...text].length <= maximum);
 
@@ -29,7 +29,7 @@ export const emailSchema = textSchema(emailMaximum)
 
 /**
  * An optional text of a record that a caller may clear: `""` and null both become null
- * (D18). What must be checked about the text has to let `""` pass.
+ * (D18). A check of the text has to let `""` pass.
  */
 export const clearable = <Text extends z.ZodType<string, string>>(text: Text) =>
   text.nullable().transform((given) => given || null);

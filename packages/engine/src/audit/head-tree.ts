@@ -9,12 +9,12 @@ export type Heads = Map<string, ChainHead>;
 
 /** A tree over the last events of all streams, in the order of their names. */
 export interface HeadTree {
-  /** How many streams there are. */
+  /** The number of streams. */
   readonly count: number;
   readonly root: string;
 }
 
-/** Proof that an event is the last one of its stream, and which of the streams that is. */
+/** Proof that an event is the last one of its stream, and that stream's place among all. */
 export interface HeadProof {
   readonly revision: number;
   readonly index: number;
@@ -38,7 +38,7 @@ const treeOver = (leaves: readonly string[]): HeadTree => {
   return { count: leaves.length, root: rootOf(builder.frontier()) };
 };
 
-/** The tree over heads. Whoever holds its root knows which event is the last one of each stream. */
+/** The tree over heads. Its root fixes which event is the last one of each stream. */
 export const headTree = (heads: Heads): HeadTree => treeOver(sortedLeaves(heads).leaves);
 
 /** The tree, and the proof for one of the streams; null for a stream that is not in it. */
@@ -60,7 +60,7 @@ const keptMaximum = 1_000_000;
 
 /**
  * Keeps the heads of the streams of a prefix from one checkpoint to the next, so that the next one
- * reads only what has come since. It may forget them at any time.
+ * reads only what has been added since. It may forget them at any time.
  */
 export class HeadCache {
   readonly #kept = new LRUCache<string, { readonly position: string; readonly heads: Heads }>({

@@ -41,7 +41,7 @@ export interface GrownTree extends LogTree {
 }
 
 /**
- * The tree after the events that have come into streams with a prefix since it was built. Reads
+ * The tree extended by the events that streams with a prefix have received since it was built. Reads
  * only those when the cache has the heads of the streams, else all.
  */
 export async function grownTree(
@@ -68,7 +68,7 @@ export async function grownTree(
   return { ...frontier, root: rootOf(frontier), position, heads: headTree(heads) };
 }
 
-/** The log no longer holds what a tree was built from. */
+/** The log no longer holds the events that a tree was built from. */
 export class RewrittenLog extends Error {
   constructor(message: string) {
     super(message);
@@ -86,7 +86,7 @@ export interface InclusionProof {
 export interface ProofOptions {
   readonly prefix: string;
   readonly tree: Pick<LogTree, 'size' | 'root' | 'position'> & {
-    /** Null for trees from before there were heads. */
+    /** Null for trees without heads. */
     readonly headsRoot: string | null;
   };
   readonly stream: string;
@@ -150,16 +150,16 @@ async function hashesOf(
   return hasher.hashes();
 }
 
-/** Holds the events of a prefix, handed over in order, against trees that were built from them. */
+/** Compares the events of a prefix, handed over in order, with trees that were built from them. */
 export interface TreeCheck<Tree> {
   take(event: StoredEvent): void;
-  /** The trees that the events do not make, those included that they are too few for. */
+  /** The trees that the events do not make, including those that need more events. */
   lost(): readonly Tree[];
 }
 
 /**
- * A check against trees, given smallest first. Nothing is computed beyond the largest, and the heads
- * of the streams are compared for that one alone: to sort them for each would take too long.
+ * A check against trees, the smallest first. Nothing is computed beyond the largest, and the heads of
+ * the streams are compared for that one alone: sorting them for each would take too long.
  */
 export function createTreeCheck<
   Tree extends Pick<LogTree, 'size' | 'root'> & { readonly headsRoot: string | null },

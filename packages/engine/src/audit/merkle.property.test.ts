@@ -55,7 +55,7 @@ const hashesOf = (leaves: readonly string[], ranges: ReturnType<typeof inclusion
   return hasher.hashes();
 };
 
-/** RFC 9162 §2.1.4.2, word for word: whether a proof shows that one tree begins with another. */
+/** RFC 9162 §2.1.4.2, word for word: a proof that one tree begins with another. */
 function isConsistent(
   [first, firstRoot]: readonly [number, string],
   [second, secondRoot]: readonly [number, string],

@@ -10,7 +10,7 @@ export interface SigningKey {
   readonly sign: (text: string) => string;
 }
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+/** The bytes before the 32 of an Ed25519 key in PKCS #8 (RFC 8410). */
 const privateKeyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
 const seedLength = 32;
 

@@ -16,18 +16,18 @@ import type {
 import type { Page, PageRequest, RowFilter } from './listing.ts';
 import type { Placed, ReadTable } from './read-table.ts';
 
-/** Who is calling, as the API key says. Nothing in a request can change it. */
+/** The caller, as the API key identifies it. Nothing in a request can change it. */
 export interface Principal {
   readonly tenantId: TenantId;
   readonly environmentId: EnvironmentId;
   readonly userId: UserId;
   readonly keyId: KeyId;
   readonly roles: readonly string[];
-  /** Whether the roles allow an operation such as `wallet:write`. */
+  /** Tells whether the roles allow an operation such as `wallet:write`. */
   readonly allows: (permission: string) => boolean;
 }
 
-/** What a command led to. A replayed outcome equals the first one, state included. */
+/** The result of a command. A replayed outcome equals the first one, state included. */
 export interface Outcome<State, Event> {
   readonly state: State;
   /** The events of this command, in order; none when nothing had to change. */
@@ -105,12 +105,12 @@ export interface RequestContext {
   ): Promise<State>;
   /**
    * The id of the record that holds a unique value of an aggregate, from the log: never behind.
-   * Null when nobody does.
+   * Null when none does.
    */
   holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null>;
   /**
-   * The events of a record as they stand in the log, in order, from a revision on and at most so
-   * many. Nothing for a record that does not exist.
+   * The events of a record as they stand in the log, in order, from a revision on, up to a number.
+   * None for a record that does not exist.
    */
   history<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,

@@ -2,9 +2,9 @@ import type { RequestContext } from './context.ts';
 import type { AnyReadTable } from './read-table.ts';
 
 /**
- * Work that becomes due by time alone. When it is due stands in a column of a read table, filled by
- * events and emptied by the events that the work causes, so there is no queue that could disagree
- * with the log. The work must be a decision that does nothing when nothing is due.
+ * Work that becomes due by time alone. The time stands in a column of a read table, which events
+ * fill and the events that the work causes empty, so there is no queue that could disagree with the
+ * log. The work must be a decision that does nothing when nothing is due.
  */
 export interface DueWork {
   readonly name: string;

@@ -1,12 +1,12 @@
 import type { FeedScope, PublicFeed } from './public-feed.ts';
 
-/** Where a reader begins: after a position of the log, at a time, or with the oldest that is kept. */
+/** The beginning of a reader: after a position of the log, at a time, or at the oldest event kept. */
 export type ReaderStart =
   | { readonly kind: 'position'; readonly after: string }
   | { readonly kind: 'time'; readonly at: string }
   | { readonly kind: 'oldest' };
 
-/** A reader whose place the broker keeps, on behalf of a system outside. */
+/** A reader whose place the broker keeps, on behalf of an outside system. */
 export interface DurableReader {
   /** Its name at the broker. */
   readonly name: string;
@@ -16,15 +16,15 @@ export interface DurableReader {
   readonly start: ReaderStart;
   /** Raised to begin anew: a reader of another generation is replaced. */
   readonly generation: number;
-  /** Messages that may be on their way unconfirmed; 1 for strict order. */
+  /** The most messages that may be under way unconfirmed; 1 for strict order. */
   readonly unconfirmedMaximum: number;
 }
 
-/** What the broker says of a reader. */
+/** The state of a reader at the broker. */
 export interface ReaderStatus {
-  /** Messages that it has not been given yet. */
+  /** Messages that it has not been sent yet. */
   readonly pending: number;
-  /** Messages that it was given and has not confirmed. */
+  /** Messages that it was sent and has not confirmed. */
   readonly unconfirmed: number;
 }
 

@@ -1,6 +1,6 @@
 import type { FeedScope } from './public-feed.ts';
 
-/** What a downstream system may read with credentials of its own. */
+/** The access that a downstream system has with its own credentials. */
 export interface ReaderAccess {
   /** Name of its durable reader at the broker. */
   readonly name: string;
@@ -9,7 +9,7 @@ export interface ReaderAccess {
   readonly resource: string | null;
   /** Those in force; null when there are none. */
   readonly credentials: AccessCredentials | null;
-  /** When any of this was changed last. */
+  /** The last change of any of this. */
   readonly changedAt: string;
 }
 
@@ -22,22 +22,22 @@ export interface AccessCredentials {
 }
 
 /**
- * The servers that downstream systems connect to: a place of its own for every reader, from which
- * nothing else can be reached. What tells the gateway something throws `Problem` 503 when it cannot be
- * told, and may be repeated.
+ * The servers that downstream systems connect to: a place for each reader, from which nothing else
+ * can be reached. A call that changes something at the gateway throws `Problem` 503 when the gateway
+ * cannot be told, and may be repeated.
  */
 export interface EventGateway {
   /** Addresses for downstream systems. */
   readonly urls: readonly string[];
-  /** Where a reader gets new events without a durable reader. */
+  /** The subject on which a reader gets new events without a durable reader. */
   liveSubject(access: ReaderAccess): string;
   /** The content of a `.creds` file. The same access gives the same. Throws without credentials. */
   credentialsOf(access: ReaderAccess): string;
-  /** Lets in those with the credentials in force and throws out all others. */
+  /** Admits whoever has the credentials in force and disconnects everybody else. */
   keepAccess(access: ReaderAccess): Promise<void>;
-  /** Removes the reader's place with all who are in it. */
+  /** Removes the reader's place and disconnects everybody in it. */
   removeAccess(access: ReaderAccess): Promise<void>;
-  /** Looks at what the gateway has, and tells it only what it lacks and what it should not have. */
+  /** Compares with what the gateway has, and changes only the difference. */
   reconcile(wanted: WantedAccess): Promise<void>;
 }
 

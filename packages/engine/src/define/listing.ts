@@ -5,7 +5,7 @@ import type { AnyReadTable } from './read-table.ts';
 /** Page sizes (D11). */
 export const pageLimits = { minimum: 1, default: 50, maximum: 1000 } as const;
 
-/** What a list is asked for. Status absent: published records only (D15). */
+/** The page that a list is asked for. Without a status: published records only (D15). */
 export interface PageRequest {
   readonly limit: number;
   readonly offset: number;
@@ -39,7 +39,7 @@ export interface RowFilter {
   readonly column: string;
   readonly operator: FilterOperator;
   readonly value: unknown;
-  /** Where in the request it stands, to be named when the value does not fit the column. */
+  /** Its place in the request, to be named when the value does not fit the column. */
   readonly pointer?: string;
 }
 
@@ -54,13 +54,13 @@ export const where = (
 const noneIsMeaningless = 'must have at least one item: leave the list out to search without it';
 
 /**
- * Values of which a record has to have one, in the body of a search. A list without any is refused: some
- * would take it for all records, others for none.
+ * Values of which a record must have one, in the body of a search. An empty list is refused: some
+ * callers would mean all records, others none.
  */
 export const anyOf = <Item extends z.ZodType>(item: Item) =>
   z.array(item).min(1, noneIsMeaningless).max(1000).optional();
 
-/** The same of texts up to a length. */
+/** The same for texts up to a length. */
 export const anyOfTexts = (longest: number) => anyOf(z.string().max(longest));
 
 /** Yes or no, in a query string or a body. */
@@ -101,7 +101,7 @@ export const pageShape = {
   offset: integer(0, offsetMaximum).default(0),
 } as const;
 
-/** What every list takes in its query string. */
+/** The parameters that every list takes in its query string. */
 export const listShape = {
   ...pageShape,
   order: z.enum(['asc', 'desc']).optional(),
@@ -139,7 +139,7 @@ const searchFilterSchema = z.object({
   value: searchValueSchema,
 });
 
-/** What every search takes in its body beside its own fields. */
+/** The fields that every search takes in its body beside its own. */
 export const searchShape = {
   ...listShape,
   sort: z
@@ -153,7 +153,7 @@ export const searchShape = {
 const searchSchema = z.object(searchShape);
 export type Search = z.output<typeof searchSchema>;
 
-/** What paging and filtering look at. What `expand` may name differs from resource to resource. */
+/** The fields that paging and filtering read. The names in `expand` differ by resource. */
 type SearchParts = Partial<Omit<Search, 'expand'>>;
 
 const columnOperators = { before: 'lt', after: 'gt' } as const;

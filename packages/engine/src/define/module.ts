@@ -5,18 +5,18 @@ import type { PublicEvents } from './public-event.ts';
 import type { AnyReadTable } from './read-table.ts';
 import type { Routes } from './route.ts';
 
-/** One slice of the business, as the apps see it: values only. */
+/** A slice of the business as the apps see it: values only. */
 export interface Module {
   readonly name: string;
   readonly aggregates: readonly AnyAggregate[];
   readonly tables: readonly AnyReadTable[];
   readonly routes: Routes;
   readonly publicEvents: readonly PublicEvents[];
-  /** What has to happen by itself when its time comes. */
+  /** Work that happens by itself when its time comes. */
   readonly dueWork?: readonly DueWork[];
   /**
-   * Operational tables that cannot be derived from the log, by name `<module>_<number>_<what>`.
-   * Read models have none: they have versions.
+   * Migrations of operational tables, which cannot be derived from the log; a name is
+   * `<module>_<number>_<what>`. Read models have versions instead.
    */
   readonly migrations?: Readonly<Record<string, Migration>>;
 }

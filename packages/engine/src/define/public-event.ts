@@ -8,11 +8,11 @@ import type { z } from 'zod';
 export interface PublicEvent {
   readonly type: string;
   readonly resourceId: string;
-  /** What receivers get beside `event_type`: the resource as it was at this event. */
+  /** The body that receivers get beside `event_type`: the resource as it was at this event. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An event with the state before and after it: everything a publication may be made of. */
+/** An event with the state before and after it: everything that a public event may be made of. */
 export interface Change<State, Event> {
   readonly event: Stamped<Event>;
   readonly before: State;
@@ -21,9 +21,9 @@ export interface Change<State, Event> {
 
 /** A type of public message, for those who receive it. */
 export interface PublicEventType {
-  /** When it is published, as a sentence without a subject: "A customer is created". */
+  /** The occasion, as a sentence without a full stop: "A customer is created". */
   readonly summary: string;
-  /** What the body holds beside `event_type`. */
+  /** The members of the body beside `event_type`. */
   readonly body: z.ZodObject;
 }
 

@@ -1,4 +1,4 @@
-/** Whose events are read: those of one environment, and no others. */
+/** The environment whose events are read, and no others. */
 export interface FeedScope {
   readonly tenantId: string;
   readonly environmentId: string;
@@ -15,7 +15,7 @@ export interface FeedEvent {
   readonly position: string;
   readonly stream: string;
   readonly revision: number;
-  /** What a webhook carries. */
+  /** The body that a webhook carries. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -23,8 +23,8 @@ export interface FeedEvent {
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
   /**
-   * To be asked for next; never smaller than what was asked for. At the end it is the position of the last
-   * event that was published, of whatever environment.
+   * The position to ask for next; never smaller than the one asked for. At the end it is the position
+   * of the last event that was published, in any environment.
    */
   readonly nextPosition: string;
   readonly hasMore: boolean;

@@ -9,14 +9,14 @@ import type {
 /** Column types that a read model may declare; the engine writes the DDL. */
 export type ColumnType = 'text' | 'numeric' | 'integer' | 'boolean' | 'timestamptz' | 'text[]';
 
-/** A column that queries filter or sort by, computed from the resource, or from the folded row. */
+/** A column that queries filter or sort by, computed from the resource or from the folded row. */
 export interface Column<Resource, Row = never> {
   readonly type: ColumnType;
   readonly of: (resource: Resource, row: Row) => unknown;
   readonly index?: boolean;
   /**
-   * Whether every index has the value as well. For what nearly every list is narrowed down by: then
-   * rows are counted and skipped without looking at them. A change of it touches all indexes.
+   * True when every index holds the value as well, for a column by which nearly every list is
+   * filtered: rows are then counted and skipped without being read. A change touches all indexes.
    */
   readonly listed?: boolean;
 }
@@ -43,7 +43,7 @@ export interface ReadTable<Name extends string, Row, Resource> {
   readonly version: number;
   readonly aggregate: AnyAggregate;
   readonly columns: Readonly<Record<string, Column<Resource, Row>>>;
-  /** Keys of the rows that an event touches; none when the event is of no interest. */
+  /** Keys of the rows that an event changes; none when the event is of no interest. */
   readonly keys: (event: Placed<EventOf<EventCatalogue>>) => readonly string[];
   /** The row after the event; null removes it. Pure. */
   readonly fold: (

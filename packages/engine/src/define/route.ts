@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RequestContext } from './context.ts';
 
-/** A body of which the engine sends the revision as a strong ETag. */
+/** A body whose revision the engine sends as a strong ETag. */
 export class WithETag<Body> {
   readonly body: Body;
   readonly revision: number;
@@ -15,7 +15,7 @@ export class WithETag<Body> {
 export const withETag = <Body>(body: Body, revision: number): WithETag<Body> =>
   new WithETag(body, revision);
 
-/** What the handler gets: every part already parsed by its schema. */
+/** The input of a handler: every part already parsed by its schema. */
 export interface RouteInput<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
@@ -34,12 +34,12 @@ export interface Route<
   readonly tag: string;
   /** Success code (D3). 204 sends no body. */
   readonly status: 200 | 201 | 202 | 204;
-  /** Right that the key's roles must give, as `resource:read` or `resource:write`; null: any key. */
+  /** The right that the key's roles must give, `resource:read` or `resource:write`; null: any key. */
   readonly permission: `${string}:read` | `${string}:write` | null;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Whether a request without a body is taken as `{}`. */
+  /** True when a request without a body is taken as `{}`. */
   readonly bodyOptional?: boolean;
   /** Size limit of the body in bytes, where it is not the common one. */
   readonly bodyLimitBytes?: number;

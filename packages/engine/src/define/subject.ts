@@ -6,13 +6,13 @@ const root = 'billing.v1';
 /** The stream on NATS that holds all public messages. */
 export const publicStream = 'BILLING';
 
-/** Everything that the relay publishes. Nobody but the relay may touch these subjects. */
+/** The subjects that the relay publishes to. Nothing but the relay may touch them. */
 export const publicSubjects = `${root}.>`;
 
-/** Where stored messages, and only those, are passed on to plain NATS subscribers. */
+/** The prefix under which stored messages, and only those, reach plain NATS subscribers. */
 export const livePrefix = 'live';
 
-/** What a subject is made of. `type` is `resource.tail`, and the tail may have several words. */
+/** The parts of a subject. `type` is `resource.tail`, and the tail may have several words. */
 export interface SubjectParts {
   readonly tenantId: string;
   /** Null for records that belong to the tenant as a whole. */
@@ -24,13 +24,13 @@ export interface SubjectParts {
 /** Stands in the environment's place for records of the whole tenant; no id looks like this. */
 const noEnvironment = '-';
 const tokenShape = /^[A-Za-z0-9_-]+$/;
-/** NATS takes longer subjects; ours are ids and words, so a longer one is a mistake. */
+/** NATS takes longer subjects; these are ids and words, so a longer one is a mistake. */
 const subjectMaximum = 255;
 
 /**
  * The subject of a public message: `billing.v1.{tenant}.{env}.{resource}.{resource_id}.{tail}`.
- * One function makes all of them, so that no free text of a customer can ever become a wildcard or
- * a foreign subject. Throws `BrokenInvariant` on parts that are no tokens.
+ * One function makes all of them, so that no text of a customer can become a wildcard or another
+ * tenant's subject. Throws `BrokenInvariant` on parts that are no tokens.
  */
 export function publicSubject({ tenantId, environmentId, type, resourceId }: SubjectParts): string {
   if (environmentId === noEnvironment) throw notTokens(environmentId);

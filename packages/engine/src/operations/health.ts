@@ -1,7 +1,7 @@
 /** One thing that a process needs. `check` throws, with a message for operators, when it fails. */
 export interface HealthCheck {
   readonly name: string;
-  /** Whether the process is not ready while this fails. */
+  /** True when the process is not ready while this fails. */
   readonly required: boolean;
   check(): Promise<void>;
 }
@@ -10,12 +10,12 @@ export interface CheckResult {
   readonly name: string;
   readonly required: boolean;
   readonly status: 'ok' | 'failing';
-  /** Why it fails. */
+  /** The reason for a failure. */
   readonly message?: string;
 }
 
 export interface HealthReport {
-  /** Whether every required check passes. */
+  /** True when every required check passes. */
   readonly ready: boolean;
   readonly checks: readonly CheckResult[];
 }
@@ -24,8 +24,8 @@ const defaultTimeoutMs = 2_000;
 
 /**
  * Makes a function that runs the checks at the same time and reports on each. A check that does
- * not answer within `timeoutMs` fails. Callers that come while a run is under way share it, so
- * that nobody can load the dependencies by asking often.
+ * not answer within `timeoutMs` fails. Callers that come during a run share it, so that asking often
+ * does not load the dependencies.
  */
 export function createHealth(
   checks: readonly HealthCheck[],
@@ -58,7 +58,7 @@ async function runCheck(check: HealthCheck, timeoutMs: number): Promise<CheckRes
   }
 }
 
-/** The promise's outcome, or a rejection after some milliseconds, whatever is first. */
+/** The promise's outcome, or a rejection after some milliseconds, whichever comes first. */
 export async function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -6,7 +6,7 @@ export type Log = Logger;
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Members that hold something secret, wherever in a logged object (two levels deep) they stand. */
+/** Members that hold something secret, anywhere in a logged object down to two levels. */
 const secretMembers = [
   'x-api-key',
   'authorization',
@@ -27,7 +27,7 @@ const pathsOf = (member: string): string[] => {
 interface LogOptions {
   readonly level: LogLevel;
   readonly name: string;
-  /** Where lines go; the standard output when absent. */
+  /** The destination of lines; the standard output when absent. */
   readonly destination?: DestinationStream;
 }
 

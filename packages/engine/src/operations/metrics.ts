@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What every metric is described by. Names carry the unit: `_seconds`, `_bytes`, `_total`. */
+/** The description of a metric. Names carry the unit: `_seconds`, `_bytes`, `_total`. */
 export interface MetricDescription<Label extends string> {
   readonly name: string;
   readonly help: string;

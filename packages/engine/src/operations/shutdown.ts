@@ -10,15 +10,15 @@ export interface ProcessLike {
 interface ShutdownOptions {
   readonly log: Log;
   readonly process?: ProcessLike;
-  /** How long each hook may take; a hook that takes longer is left behind. Default 15 seconds. */
+  /** The time that each hook may take; one that takes longer is abandoned. Default: 15 seconds. */
   readonly hookTimeoutMs?: number;
 }
 
 /** The orderly end of a process. */
 export interface Shutdown {
   /**
-   * Adds what must happen before the process ends. Hooks run one after the other, the last added
-   * first, so that a thing is stopped before what it was built on.
+   * Adds a step that must happen before the process ends. Hooks run one after the other, the last
+   * added first, so that a thing is stopped before the things it was built on.
    */
   onShutdown(name: string, hook: () => Promise<void> | void): void;
   /** Fails from the moment the process is asked to stop, so that no new work is sent here. */
@@ -31,8 +31,8 @@ const defaultHookTimeoutMs = 15_000;
 
 /**
  * Takes over the end of the process. SIGTERM or SIGINT: not ready, then the hooks, then exit 0; a
- * second signal exits at once. An error that nobody handles is logged and exits 1 immediately:
- * the state of the process is unknown then, and everything durable is in the log already.
+ * second signal exits at once. An error that nothing handles is logged and exits 1 immediately: the
+ * state of the process is then unknown, and everything durable is in the log already.
  */
 export function installShutdown(options: ShutdownOptions): Shutdown {
   const { log, process: host = process, hookTimeoutMs = defaultHookTimeoutMs } = options;

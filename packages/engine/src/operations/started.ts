@@ -1,4 +1,4 @@
-/** Keeps what has been started. */
+/** A list of the parts that have been started. */
 export interface Started {
   /** Remembers how to stop a thing, and gives it back. */
   add<Thing>(thing: Thing, stop: (thing: Thing) => unknown): Thing;
@@ -28,7 +28,7 @@ export async function startParts<Running>(
   try {
     return { ...(await start(started)), stop };
   } catch (error) {
-    // Why it could not be started says more than what could not be stopped because of that.
+    // The reason why it did not start says more than the failure to stop that follows from it.
     await stop().catch(() => undefined);
     throw error;
   }
