@@ -1,8 +1,8 @@
-/** What may be under way at once in this process. */
+/** The appends that may be under way at once in this process. */
 export interface AppendGateLimits {
-  /** Appends that may be under way whatever their size; also how many start in one turn. */
+  /** Appends that may be under way whatever their size, and that may start in one turn. */
   readonly appends: number;
-  /** Bytes up to which more than that may be under way. */
+  /** Bytes up to which more appends than that may be under way. */
   readonly bytes: number;
 }
 
@@ -16,14 +16,14 @@ export interface AppendPass {
 export interface AppendGate {
   /** Waits for a place. Rejects with the signal's reason when it aborts first. */
   enter(bytes: number, signal: AbortSignal): Promise<AppendPass>;
-  /** Lets nobody in, waits until nobody is inside, does the work, and opens again. */
+  /** Closes, waits until no append is inside, does the work, and opens again. */
   whileEmpty(work: () => Promise<void>): Promise<void>;
-  /** Lets nobody in while the work is done; those inside stay there. */
+  /** Closes while the work is done; the appends inside stay there. */
   whileShut(work: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Why there is a gate at all: the client (6.2.1) writes every append of a process to one stream
+ * The limits that the client needs: version 6.2.1 writes every append of a process to one stream
  * and keeps those that do not fit into its buffer of 16 messages in a list of its own. When the
  * stream breaks while that list is not empty, each entry becomes an unhandled rejection, which
  * ends the process. With at most 15 under way, or so few bytes that grpc-js takes them all into

@@ -4,14 +4,14 @@ import { type Deadline, DeadlinePassed, startDeadline } from './deadline.ts';
 import type { OutgoingAppend } from './outgoing-append.ts';
 import type { AppendError, Appended } from './types.ts';
 
-/** What appending needs of the event store's client. */
+/** The part of the event store's client that appending needs. */
 export interface AppendClient {
   /**
-   * Resolves once the client has learnt what the server can do; sends no append. The same promise
-   * as long as that holds, another one after the connection was lost.
+   * Resolves once the client has learnt what the server can do; sends no append. The same promise as
+   * long as that holds, another one after a lost connection.
    */
   ready(): Promise<unknown>;
-  /** Sends an append. The server refuses it when it arrives later than so many milliseconds. */
+  /** Sends an append. The server refuses it when it arrives after this many milliseconds. */
   append(append: OutgoingAppend, milliseconds: number): Promise<Appended>;
   /** Cuts the stream that all appends of this client share; the next append opens another. */
   cut(): Promise<void>;
@@ -24,9 +24,9 @@ export interface AppenderOptions {
   readonly gate: AppendGate;
 }
 
-/** Sends appends and knows of each that fails whether it was sent. */
+/** Sends appends, and knows of each failed one whether it was sent. */
 export interface Appender {
-  /** Throws `AppendError` within so many milliseconds, whatever the server does. */
+  /** Throws `AppendError` within this many milliseconds, whatever the server does. */
   append(append: OutgoingAppend, milliseconds: number): Promise<Appended>;
   /** Refuses new appends, waits for those under way and gives up the connection. */
   close(): Promise<void>;
@@ -40,7 +40,7 @@ interface Readiness {
 /** Appends that may wait or be under way; more are refused at once. */
 const pendingMaximum = 10_000;
 
-/** The server stops before we do, so that what we have given up is not written afterwards. */
+/** The server gives up before we do, so that it writes nothing after we have given up. */
 const serverShare = 0.8;
 
 export function createAppender({ connect, gate }: AppenderOptions): Appender {
@@ -59,7 +59,7 @@ export function createAppender({ connect, gate }: AppenderOptions): Appender {
   };
   const readiness = (): Readiness => {
     const answer = client.ready();
-    // Whoever only compares it does not wait for it, and its failure must not end the process.
+    // A caller that only compares it does not wait for it, and its failure must not end the process.
     answer.catch(() => {});
     return { client, answer };
   };

@@ -1,5 +1,5 @@
 export interface BatchQueueOptions {
-  /** Items that may wait; the source is asked to pause when as many do. */
+  /** Items that may wait; at this many the source is asked to pause. */
   readonly capacity: number;
   readonly pauseSource: () => void;
   readonly resumeSource: () => void;
@@ -8,21 +8,21 @@ export interface BatchQueueOptions {
 /** Carries items from a source that pushes to one consumer that takes batches. */
 export interface BatchQueue<Item> {
   push(item: Item): void;
-  /** Nothing comes after what has been pushed; an error is thrown once that has been taken. */
+  /** Ends the queue after what has been pushed; the error is thrown once that has been taken. */
   finish(error?: Error): void;
-  /** Drops what waits and ends. */
+  /** Drops the waiting items and ends. */
   abandon(): void;
   /**
-   * Everything that waits, at most `maximum` items and at least one; waits for the first. Null at
-   * the end. One call at a time.
+   * All waiting items, at least one and at most `maximum`; waits for the first. Null at the end. One
+   * call at a time.
    */
   take(maximum: number): Promise<readonly Item[] | null>;
 }
 
 /**
  * A bounded queue between a stream of events and a loop. The consumer is woken once per turn of
- * the event loop, so that everything which arrived together is one batch and the cost of a
- * promise is paid per batch, not per event.
+ * the event loop, so that everything that arrived together is one batch and the cost of a promise
+ * is paid per batch, not per event.
  */
 export function createBatchQueue<Item>(options: BatchQueueOptions): BatchQueue<Item> {
   const { capacity, pauseSource, resumeSource } = options;
@@ -48,7 +48,7 @@ export function createBatchQueue<Item>(options: BatchQueueOptions): BatchQueue<I
     return all;
   };
   const giveRoom = (): void => {
-    // Half empty, not one free place: the source need not stop and go for every batch.
+    // Half empty, not one free place: the source does not have to stop and start for every batch.
     if (!paused || ended || items.length > capacity / 2) return;
     paused = false;
     resumeSource();

@@ -5,11 +5,11 @@ import { StoreUnavailable } from './types.ts';
 
 /** A read or a subscription of the client that is under way. */
 export interface OpenCall {
-  /** Gives objects; emits `error` or `end` or both or only `close` when it is over. */
+  /** Gives objects; at its end it emits `error`, `end`, both, or only `close`. */
   readonly readable: Promise<Readable>;
   /** Tells the server to stop. Without it an unfinished call stays open for ever. */
   cancel(): Promise<void>;
-  /** What an error of the call says, as far as the client knows. */
+  /** The meaning of an error of the call, as far as the client knows it. */
   explain(error: unknown): unknown;
 }
 
@@ -17,26 +17,26 @@ export interface CallOptions<Raw, Item> {
   /** Named in errors, such as `read of wallet-x.y`. */
   readonly what: string;
   readonly open: () => OpenCall;
-  /** What an object of the call means to the consumer; null for nothing. May throw. */
+  /** The item that an object of the call stands for; null for none. May throw. */
   readonly accept: (raw: Raw) => Item | null;
-  /** The call is given up with the reason of the first that aborts. */
+  /** The call is abandoned with the reason of the first that aborts. */
   readonly signals: readonly AbortSignal[];
   /** Items in one batch at most. */
   readonly maximum: number;
-  /** The call has failed when it sends nothing for so many milliseconds while we wait for it. */
+  /** The call fails when it sends nothing for this many milliseconds while we wait for it. */
   readonly silenceMilliseconds: number;
-  /** Whether the call may be silent for as long as it likes once it has begun to answer. */
+  /** True when the call may be silent for any time once it has begun to answer. */
   readonly isLive?: boolean;
 }
 
-/** Items that wait for a slow consumer, at least; a larger batch makes it more. */
+/** The least number of items that may wait for a slow consumer; a larger batch raises it. */
 const queueMinimum = 256;
 
 /**
  * The items of one call, in batches: everything that has arrived, at most `maximum`. Ends when
- * the call ends. Throws when the call fails, after what came before the failure has been taken,
- * and at once when a signal aborts: a read that is cut short must not look like a complete one.
- * However it is left, the call is cancelled.
+ * the call ends. Throws when the call fails, after the items before the failure have been taken, and
+ * at once when a signal aborts: a read that is cut short must not look like a complete one. The call
+ * is cancelled in every case.
  */
 export async function* batchesOfCall<Raw, Item>(
   options: CallOptions<Raw, Item>,
@@ -62,7 +62,7 @@ export async function* batchesOfCall<Raw, Item>(
   const fail = (error: unknown): void => queue.finish(lossOf(what, call.explain(error)));
   const listen = (opened: Readable): void => {
     readable = opened;
-    // These listeners stay for good: an `error` that nobody listens to would end the process.
+    // These listeners are never removed: an `error` without a listener would end the process.
     readable
       .on('data', take)
       .on('error', fail)
@@ -92,12 +92,12 @@ export async function* batchesOfCall<Raw, Item>(
 /** A call whose end has arrived has nothing left to cancel. */
 const hasEnded = (readable: Readable | null): boolean => readable?.readableEnded ?? false;
 
-/** That a stream was never written is an answer like any other: there is nothing to read. */
+/** A stream that was never written is no failure: there is nothing to read. */
 const lossOf = (what: string, error: unknown): Error | undefined =>
   isStreamNotFound(error) ? undefined : readError(what, error);
 
 interface SilenceWatch {
-  /** Passes a wait for the next batch on and counts its time. */
+  /** Counts the time of a wait for the next batch. */
   over<Value>(wait: Promise<Value>): Promise<Value>;
   /** The call has begun to answer. */
   begun(): void;

@@ -1,9 +1,9 @@
 import { AppendError, type AppendFailure, StoreUnavailable } from './types.ts';
 
 /**
- * What the client's errors say, by their `type`. Only refusals that the server decided before
- * writing are named here. Everything else (time-outs, unknown errors) leaves open whether the
- * append was written.
+ * The meaning of the client's errors, by their `type`. Only refusals that the server decided before
+ * writing are named here. Everything else (time-outs, unknown errors) leaves it open whether the append
+ * was written.
  */
 const failureOfType: Readonly<Record<string, AppendFailure>> = {
   'wrong-expected-version': 'conflict',
@@ -27,8 +27,8 @@ const fieldsOf = (error: unknown): ClientErrorLike =>
 
 /**
  * The error of an append that had been given to the client, as the engine knows it. An error with
- * a gRPC status ended the stream that all appends share, whatever its type says, and tells
- * nothing about any one of them; the answer to a single append comes without.
+ * a gRPC status ended the stream that all appends share, whatever its type says, and says nothing
+ * about any one of them; the answer to a single append has none.
  */
 export function sentAppendError(stream: string, error: unknown): AppendError {
   const { type, code } = fieldsOf(error);
@@ -37,11 +37,11 @@ export function sentAppendError(stream: string, error: unknown): AppendError {
   return new AppendError(answer ?? 'unknown_outcome', message, { cause: error });
 }
 
-/** The error of an append that was surely not given to the client. */
+/** The error of an append that certainly was not given to the client. */
 export const unsentAppendError = (stream: string, reason: string, cause?: unknown): AppendError =>
   new AppendError('unavailable', `${stream}: not sent: ${reason}`, { cause });
 
-/** Errors of a read that another try cannot mend. */
+/** Errors of a read that another attempt cannot cure. */
 const lastingReadFailures: ReadonlySet<unknown> = new Set([
   'access-denied',
   'invalid-argument',
@@ -55,7 +55,7 @@ export function readError(what: string, error: unknown): Error {
   return new StoreUnavailable(message, { cause: error });
 }
 
-/** Whether the error only says that a stream was never written. */
+/** Tells whether the error only says that a stream was never written. */
 export const isStreamNotFound = (error: unknown): boolean =>
   fieldsOf(error).type === 'stream-not-found';
 
@@ -63,8 +63,8 @@ export const isStreamNotFound = (error: unknown): boolean =>
 const reconnectCodes: ReadonlySet<unknown> = new Set([1, 14]);
 
 /**
- * Whether the client keeps what led to this error of its first question to the server, so that
- * every append after it would fail in the same way for as long as the client lives.
+ * Tells whether the client keeps the cause of this error of its first question to the server, so that
+ * every later append would fail in the same way for as long as the client lives.
  */
 export const isKeptByClient = (error: unknown): boolean =>
   !reconnectCodes.has(fieldsOf(error).code);

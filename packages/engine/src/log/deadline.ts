@@ -1,4 +1,4 @@
-/** Why a deadline's signal aborts. */
+/** The reason with which a deadline's signal aborts. */
 export class DeadlinePassed extends Error {
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds} ms`);
@@ -12,13 +12,13 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Milliseconds that are left; 0 when the time is over. */
   remaining(): number;
-  /** The promise's outcome, or a rejection with `DeadlinePassed`. The promise itself goes on. */
+  /** The promise's outcome, or a rejection with `DeadlinePassed`. The promise itself continues. */
   race<Value>(promise: Promise<Value>): Promise<Value>;
-  /** Frees the timer. To be called when all is done. */
+  /** Frees the timer. To be called when everything is done. */
   clear(): void;
 }
 
-/** A deadline that many milliseconds from now. */
+/** A deadline this many milliseconds from now. */
 export function startDeadline(milliseconds: number): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
@@ -26,11 +26,11 @@ export function startDeadline(milliseconds: number): Deadline {
   const timer = setTimeout(() => controller.abort(new DeadlinePassed(milliseconds)), milliseconds);
   return {
     signal,
-    // The timer keeps a clock of whole milliseconds and may come a little before the other one.
+    // The timer counts whole milliseconds and may fire slightly before this clock says so.
     remaining: () => (signal.aborted ? 0 : Math.max(0, end - performance.now())),
     clear: () => clearTimeout(timer),
     race: (promise) => {
-      // The outcome of a promise that lost is of no interest, but must not become an error.
+      // The outcome of a promise that lost does not matter, but must not become an error.
       promise.catch(() => {});
       if (signal.aborted) return Promise.reject(signal.reason);
       return new Promise((resolve, reject) => {

@@ -10,8 +10,8 @@ import { BrokenInvariant } from '@counterfoil/kernel';
 import type { StoredEvent } from './types.ts';
 
 /**
- * Whether the event belongs to the aggregate itself. The engine writes a few events of its own
- * into the same streams (see command/claims.ts); no fold of the business may see them.
+ * Tells whether the event belongs to the aggregate itself. The engine writes a few events of its own
+ * into the same streams (see constraints/claims.ts); no fold of the business may see them.
  */
 export const belongsTo = (aggregate: AnyAggregate, event: { readonly type: string }): boolean =>
   Object.hasOwn(aggregate.events, event.type);
@@ -22,8 +22,8 @@ export const schemaVersion = (aggregate: AnyAggregate, type: string): number =>
 
 /**
  * The event as `evolve` sees it: data lifted to the current version, metadata reduced to the stamp.
- * Throws `BrokenInvariant` on a version that this program does not know: reading it wrongly
- * would be worse than stopping.
+ * Throws `BrokenInvariant` on a version that this program does not know: to read it wrongly would be
+ * worse than to stop.
  */
 export function stampedEvent(
   aggregate: AnyAggregate,

@@ -67,7 +67,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What a writer believes; every event has its place in the stream as its number. */
+/** The stream as its writer believes it to be; the number of an event is its place in the stream. */
 interface WrittenStream {
   readonly name: string;
   readonly acknowledged: number;

@@ -24,7 +24,7 @@ const test = suite('event-store faults');
 
 /** Short enough for a test that waits for it, long enough for everything else to be quick. */
 const timeout = 400;
-/** What a follower of a cluster says with a status; the trailers are what the client looks for. */
+/** The status of an answer by a follower of a cluster; the client looks for the trailers. */
 const unavailable = 14;
 const internal = 13;
 

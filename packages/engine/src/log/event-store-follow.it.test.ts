@@ -24,7 +24,7 @@ const test = suite('event-store follow');
 let directory: string;
 let server: RunningServer;
 let store: EventStore;
-/** The bare client, for what our own store refuses to do. */
+/** The bare client, for operations that our own store refuses. */
 let foreign: EventStoreDBClient;
 
 test.before(async () => {
@@ -100,7 +100,7 @@ test('gives a checkpoint only after all events before it, to a slow consumer too
   const handed: Position[] = [];
   let checkpoints = 0;
   for await (const [item] of store.follow(request, 1)) {
-    // So slow that the queue is full and the client's own buffer fills up behind it.
+    // So slow that the queue is full and the client's own buffer fills behind it.
     await nextTurn();
     if (item?.kind === 'event') handed.push(item.event.position);
     if (item?.kind === 'caught_up') controller.abort();

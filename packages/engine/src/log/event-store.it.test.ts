@@ -16,7 +16,7 @@ const test = suite('event-store');
 let directory: string;
 let server: RunningServer;
 let store: EventStore;
-/** The bare client, for what our own store refuses to do. */
+/** The bare client, for operations that our own store refuses. */
 let foreign: EventStoreDBClient;
 const metrics: StoreMetric[] = [];
 const unhandled: unknown[] = [];

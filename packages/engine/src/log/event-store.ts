@@ -21,17 +21,17 @@ export type { StoreMetric };
 export interface EventStoreOptions {
   /** Such as `esdb://127.0.0.1:2113?tls=false`. Keep-alive is 10 s / 10 s unless it says so. */
   readonly url: string;
-  /** Within so many milliseconds an append has succeeded or thrown. */
+  /** Milliseconds within which an append has succeeded or thrown. */
   readonly appendTimeoutMs?: number;
-  /** A read fails when the store sends nothing for so many milliseconds while it is waited for. */
+  /** A read fails when the store sends nothing for this many milliseconds while we wait for it. */
   readonly readTimeoutMs?: number;
   readonly onMetric?: (metric: StoreMetric) => void;
 }
 
 /**
- * All appends of a process to one server share one client, and all clients one gate. Clients keep
- * the appends they wait for in one table of their module: the end of one client's stream of
- * appends drops the entries of all others, whose answers then throw where nobody can catch it.
+ * All appends of a process to one server share one client, and all clients one gate. Clients keep the
+ * appends that they wait for in one table of their module: the end of one client's stream of appends
+ * drops the entries of all others, whose answers then throw where nothing can catch it.
  */
 const gate = createAppendGate(clientLimits);
 const shareAppender = createShares(
@@ -48,7 +48,7 @@ export function openEventStore(options: EventStoreOptions): EventStore {
   const client = connect(url);
   const appender = shareAppender(url);
   const closing = new AbortController();
-  // Every read under way listens to it, and their number is bounded elsewhere.
+  // Every read under way listens to it; their number is bounded elsewhere.
   setMaxListeners(0, closing.signal);
   const reader = createReader({
     client: readClient(client),
@@ -88,7 +88,7 @@ export function openEventStore(options: EventStoreOptions): EventStore {
   };
 }
 
-/** Reports how an append ended. A report that fails must not turn a success into a failure. */
+/** Reports the end of an append. A failing report must not turn a success into a failure. */
 async function measured(
   onMetric: (metric: StoreMetric) => void,
   events: number,
@@ -100,7 +100,7 @@ async function measured(
     try {
       onMetric({ kind: 'append', outcome: result, events, milliseconds });
     } catch {
-      // Whoever counts has to look after himself.
+      // The observer handles its own failures.
     }
   };
   outcome.then(

@@ -13,7 +13,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
-/** How a method of the server is answered, named by the end of its path, such as `/BatchAppend`. */
+/** The fault of a method of the server, named by the end of its path, such as `/BatchAppend`. */
 export type Fault =
   /** Nothing is passed on and nothing is answered. */
   | { readonly kind: 'swallow' }
@@ -32,11 +32,11 @@ export interface FaultyProxy {
   endCalls(method: string, code: number, trailers?: IncomingHttpHeaders): void;
   /** Calls of a method that are open now. */
   openCalls(method: string): number;
-  /** Calls of a method that have begun, ever. */
+  /** Calls of a method that have begun so far. */
   callsBegun(method: string): number;
-  /** Calls of a method that the client has cancelled, ever. */
+  /** Calls of a method that the client has cancelled so far. */
   callsCancelled(method: string): number;
-  /** Resolves when calls of a method have begun, ever, as often as given. */
+  /** Resolves when this many calls of a method have begun in all. */
   whenBegun(method: string, times: number): Promise<void>;
   /** Resolves when no call of a method is open. */
   whenIdle(method: string): Promise<void>;

@@ -3,23 +3,23 @@ import type { Backoff } from './retry.ts';
 import { type LogItem, type Position, StoreUnavailable } from './types.ts';
 
 export interface FollowOptions {
-  /** One subscription: what comes after a position, until it is lost. */
+  /** One subscription: the items after a position, until it is lost. */
   readonly connect: (after: Position) => AsyncIterable<readonly LogItem[]>;
   readonly after: () => Position | Promise<Position>;
   readonly signal: AbortSignal;
   readonly backoff: Backoff;
-  /** Told about each loss. */
+  /** Called at each loss. */
   readonly onLost: (error: Error) => void;
 }
 
 /**
- * One subscription after the other, for ever, each from where the consumer then is. An error, an
- * orderly end and a closed stream are all the same: a loss. What had arrived before a loss is
- * handed over before `after` is asked again, so that nothing is lost or comes twice as long as
- * `after` answers with the position of the last item of the last batch.
+ * One subscription after the other, for ever, each from the place where the consumer then is. An error,
+ * an orderly end and a closed stream are all the same: a loss. Items that had arrived before a loss are
+ * handed over before `after` is asked again, so that nothing is lost or comes twice as long as `after`
+ * answers with the position of the last item of the last batch.
  *
- * Ends when the signal aborts. Throws `UnreadableEvent` when the log holds what must not be
- * passed over; everything else, an error of `after` included, is waited out.
+ * Ends when the signal aborts. Throws `UnreadableEvent` when the log holds an event that must not be
+ * skipped; after every other error, one of `after` included, it waits and tries again.
  */
 export async function* followLog(
   options: FollowOptions,
@@ -43,8 +43,8 @@ export async function* followLog(
 }
 
 /**
- * Lets each position through once and in order. What the consumer has already is dropped; an
- * event from before one that has been handed over means that the log itself is broken, and throws
+ * Lets each position through once and in order. Items that the consumer already has are dropped. An
+ * event that lies before one that was handed over means that the log itself is broken, and throws
  * `UnreadableEvent`.
  */
 export function createOrderCheck(after: Position): (item: LogItem) => LogItem | null {

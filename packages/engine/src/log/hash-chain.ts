@@ -4,7 +4,7 @@ import { inCanonicalOrder } from './json-safety.ts';
 import type { RecordedEvent } from './read-message.ts';
 import type { EventMetadata, NewEvent, StoredEvent } from './types.ts';
 
-/** What stands in `prev` of the first event of a stream. */
+/** The `prev` of the first event of a stream. */
 export const chainStart = '0'.repeat(64);
 
 type Unhashed = Omit<NewEvent, 'metadata'> & { readonly metadata: Omit<EventMetadata, 'hash'> };
@@ -28,8 +28,8 @@ const chainText = (stream: string, revision: number, event: Unhashed): string =>
   });
 
 /**
- * The event with its hash, ready to be appended at this place, and the length of what was hashed. Its
- * members are in canonical order, so that the store keeps the very text that was hashed.
+ * The event with its hash, ready to be appended at this place, and the length of the hashed text. Its
+ * members are in canonical order, so that the store keeps exactly the text that was hashed.
  */
 export function chained(
   stream: string,
@@ -42,7 +42,7 @@ export function chained(
   return { event: { ...event, data, metadata }, length: text.length };
 }
 
-/** Where a stream's chain stands: the revision and hash of its last event. */
+/** The end of a stream's chain: the revision and hash of its last event. */
 export interface ChainHead {
   readonly revision: number;
   readonly hash: string;
@@ -50,7 +50,7 @@ export interface ChainHead {
 
 export const emptyChain: ChainHead = { revision: -1, hash: chainStart };
 
-/** What is wrong with the next event of a chain, in one sentence; null when it fits. */
+/** The fault of the next event of a chain, in one sentence; null when it fits. */
 export function chainFault(head: ChainHead, event: StoredEvent): string | null {
   if (event.revision !== head.revision + 1) {
     return `revision ${head.revision + 1} is missing; the next event is ${event.revision}`;
@@ -68,9 +68,9 @@ function isAsHashed(event: StoredEvent): boolean {
 }
 
 /**
- * What the store has of an event, put together as it is hashed. No other text has the same hash, so
- * this proves the event when it fits, without any JSON. It does not fit an event whose members
- * were written in another order, as they once were.
+ * The texts that the store has of an event, put together as they are hashed. No other text has the
+ * same hash, so a match proves the event without parsing any JSON. An event whose members were written
+ * in another order does not match.
  */
 function recordedText(recorded: RecordedEvent, hash: string): string {
   const { stream, revision, id, type, data } = recorded;

@@ -4,8 +4,8 @@ import { isStreamName } from './stream-name.ts';
 import type { EventMetadata, Position, StoredEvent } from './types.ts';
 
 /**
- * An event under a stream name of ours that is not one of our events. Reading on would mean to
- * leave something out of a ledger without saying so; repeating would not mend it.
+ * An event under a stream name of ours that is not one of our events. Reading on would silently leave
+ * something out of a ledger, and repeating the read would change nothing.
  */
 export class UnreadableEvent extends Error {
   readonly stream: string;
@@ -18,7 +18,7 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** An event that was read, with the message that it was read from. */
+/** An event that was read, with the message that carried it. */
 export class ReadEvent implements StoredEvent {
   readonly stream: string;
   readonly revision: number;
@@ -27,7 +27,7 @@ export class ReadEvent implements StoredEvent {
   readonly type: string;
   readonly data: unknown;
   readonly metadata: EventMetadata;
-  // Not a member that could be seen: whoever copies an event and changes it gets one without.
+  // A private member: a copy of an event that was changed has none.
   readonly #recorded: RecordedEvent;
 
   constructor(recorded: RecordedEvent, position: Position, data: unknown, metadata: EventMetadata) {
@@ -41,15 +41,15 @@ export class ReadEvent implements StoredEvent {
     this.#recorded = recorded;
   }
 
-  /** What an event was read from; null for one that was made here. */
+  /** The message that carried an event; null for an event made here. */
   static recordedOf(event: StoredEvent): RecordedEvent | null {
     return #recorded in event ? event.#recorded : null;
   }
 }
 
 /**
- * The event as the engine knows it; null for an event of a stream whose name is not ours, such
- * as the store's own. Throws `UnreadableEvent` when only the name is ours.
+ * The event as the engine knows it; null for an event of a stream whose name is not ours, such as the
+ * store's own. Throws `UnreadableEvent` when only the name is ours.
  */
 export function incomingEvent(recorded: RecordedEvent): StoredEvent | null {
   const { stream, revision, position, isJson } = recorded;
@@ -66,7 +66,7 @@ export function incomingEvent(recorded: RecordedEvent): StoredEvent | null {
   return new ReadEvent(recorded, BigInt(position), data, metadata);
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** The value of a JSON text; undefined for any other text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -75,6 +75,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Only the hash is looked at: whoever trusts the rest of the metadata checks the chain. */
+/** Looks only at the hash: a reader that trusts the rest of the metadata checks the chain. */
 const isChained = (metadata: unknown): metadata is EventMetadata =>
   isPlainObject(metadata) && typeof metadata.hash === 'string' && typeof metadata.prev === 'string';

@@ -7,8 +7,8 @@ const depthMaximum = 100;
  * the canonical form that is hashed.
  *
  * Throws a TypeError that names the place of anything else. It is stricter than
- * `JSON.stringify`, which lets a Date, a Map or an instance of a class change on its way, and
- * which throws on a bigint inside the event store's client, where nobody can catch it.
+ * `JSON.stringify`, which silently changes a Date, a Map or an instance of a class, and which throws on
+ * a bigint inside the event store's client, where nothing can catch it.
  */
 export function safeJson(value: unknown, name: string): string {
   const fault = faultOf(value, 0);
@@ -23,7 +23,7 @@ interface Fault {
 
 const fault = (what: string): Fault => ({ place: '', what });
 
-/** What is wrong with a value; null for nothing, which costs no path to be put together. */
+/** The fault of a value; null when there is none, for which no path has to be put together. */
 function faultOf(value: unknown, depth: number): Fault | null {
   switch (typeof value) {
     case 'boolean':
@@ -62,18 +62,18 @@ function faultOfArray(value: readonly unknown[], depth: number): Fault | null {
 
 /**
  * The same value with the members of all its objects in the order of canonical JSON, so that its
- * plain JSON is canonical as well. Names that are whole numbers are beyond it: JavaScript keeps
- * those in an order of its own. What is no plain object or array is left as it is.
+ * plain JSON is canonical as well. It cannot order names that are whole numbers: JavaScript keeps those
+ * in an order of its own. Values other than plain objects and arrays are left as they are.
  */
 export function inCanonicalOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inCanonicalOrder);
   if (!isPlainObject(value)) return value;
   const names = Object.keys(value).sort();
-  // Not by assignment, which would take a member named __proto__ for something else.
+  // Not by assignment, which would treat a member named __proto__ in its own way.
   return Object.fromEntries(names.map((name) => [name, inCanonicalOrder(value[name])]));
 }
 
-/** Whether a value is an object literal or what JSON.parse makes of one. */
+/** Tells whether a value is an object literal or an object made by JSON.parse. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -15,30 +15,30 @@ import {
   type SubscriptionOptions,
 } from './types.ts';
 
-/** What reading needs of the event store's client. All calls give objects of `ReadMessage`. */
+/** The part of the event store's client that reading needs. All calls give objects of `ReadMessage`. */
 export interface ReadClient {
   /** Events of a stream: forwards from a revision, or only the last. */
   readStream(stream: string, from: number | 'last', maximum: number): OpenCall;
-  /** The last event of the whole log, whosever it is. */
+  /** The last event of the whole log, of any stream. */
   readLast(): OpenCall;
-  /** What comes after a position, in streams with one of the prefixes, and how far it has come. */
+  /** The events after a position in streams with one of the prefixes, and checkpoints between them. */
   subscribe(prefixes: readonly string[], after: Position): OpenCall;
 }
 
 export interface ReaderOptions {
   readonly client: ReadClient;
-  /** A call fails when the store sends nothing for so many milliseconds while it is waited for. */
+  /** A call fails when the store sends nothing for this many milliseconds while we wait for it. */
   readonly timeoutMs: number;
   /** Aborts when the event store is closed. */
   readonly closing: AbortSignal;
   readonly onMetric: (metric: StoreMetric) => void;
 }
 
-/** Waits between subscriptions: the first one short, later ones up to five seconds. */
+/** Waits between subscriptions: the first is short, later ones take up to five seconds. */
 const resubscription = { firstMilliseconds: 100, maximumMilliseconds: 5_000 };
-/** Events that a read hands on at once. */
+/** Events that a read hands on together. */
 const readBatch = 500;
-/** Items in one batch of `follow` that a caller may ask for. */
+/** The most items that a caller of `follow` may ask for in one batch. */
 const followMaximum = 10_000;
 
 /** The reading half of the event store. */
@@ -114,8 +114,8 @@ async function* flat<Item>(batches: AsyncIterable<readonly Item[]>): AsyncGenera
 }
 
 /**
- * The last batch of a call, empty when there is none. It reads to the end on purpose: a call that
- * is cancelled costs the server a reset stream, and servers cut connections that send many.
+ * The last batch of a call, empty when there is none. It reads to the end on purpose: a cancelled call
+ * costs the server a reset stream, and servers cut connections that send many of them.
  */
 async function lastBatch<Item>(batches: AsyncIterable<readonly Item[]>): Promise<readonly Item[]> {
   let last: readonly Item[] = [];

@@ -3,22 +3,22 @@ import { parseStreamName } from './stream-name.ts';
 import { AppendError, type NewEvent } from './types.ts';
 
 /**
- * Bytes of data, metadata and type names in one append. The embedded store takes as much; the real
- * server is to be configured for it (infra/docker-compose.yml). A server that takes less refuses.
+ * The most bytes of data, metadata and type names in one append. The embedded store takes as much; a real
+ * server must be configured for it (infra/docker-compose.yml), and refuses when it takes less.
  */
 export const appendBytesMaximum = 2 * 1024 * 1024;
 
-/** An event as the client takes it; data and metadata are copies that nobody else holds. */
+/** An event as the client takes it; data and metadata are copies that nothing else holds. */
 export interface OutgoingEvent {
   readonly id: string;
   readonly type: string;
   readonly contentType: 'application/json';
   readonly data: Record<string, unknown>;
-  /** JSON in UTF-8: of bytes, the client makes no text in base 64, which it would take apart again. */
+  /** JSON in UTF-8: the client does not turn bytes into base 64 and back. */
   readonly metadata: Uint8Array;
 }
 
-/** An append that has passed every check that can be made before it is sent. */
+/** An append that has passed every check that can be made before sending. */
 export interface OutgoingAppend {
   readonly stream: string;
   readonly events: readonly OutgoingEvent[];
@@ -29,8 +29,8 @@ export interface OutgoingAppend {
 }
 
 /**
- * Checks and copies an append. Throws `AppendError`: `fatal` for what no store could keep or no
- * reader of ours could read back, `too_large` beyond the server's limit.
+ * Checks and copies an append. Throws `AppendError`: `fatal` for an event that no store could keep or no
+ * reader of ours could read back, `too_large` above the server's limit.
  */
 export function outgoingAppend(
   stream: string,
@@ -84,8 +84,8 @@ function outgoingEvent(
 const utf8 = new TextEncoder();
 
 /**
- * The client serialises what it gets later and where nobody can catch an error, so it gets a
- * copy made from the text: proven to be JSON, and out of reach of whoever changes the original.
+ * The client serialises its input later, where nothing can catch an error, so it gets a copy made from
+ * the text: proven to be JSON, and safe from later changes of the original.
  */
 function jsonText(stream: string, event: NewEvent, part: 'data' | 'metadata'): string {
   const place = `${stream}: ${part} of ${event.type} ${event.id}`;

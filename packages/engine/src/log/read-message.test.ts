@@ -9,7 +9,7 @@ const { ReadResp } = streamMessages;
 const { ReadEvent } = ReadResp;
 const id = '6f1a1f0e-6c7e-4a53-9f1c-3a2d5f0b7c11';
 
-/** What the client's own classes make of a message: the other side of this decoding. */
+/** The bytes that the client's own classes make of a message: the counterpart of this decoding. */
 function bytesOf(fill: (response: streamMessages.ReadResp) => void): Buffer {
   const response = new ReadResp();
   fill(response);

@@ -5,7 +5,7 @@ export interface RecordedEvent {
   readonly stream: string;
   readonly id: string;
   readonly revision: number;
-  /** Null when the server does not tell. Exact up to 2^53. */
+  /** Null when the server does not send it. Exact up to 2^53. */
   readonly position: number | null;
   readonly type: string;
   readonly isJson: boolean;
@@ -13,16 +13,16 @@ export interface RecordedEvent {
   readonly metadata: string;
 }
 
-/** What one message of a read or a subscription says. */
+/** The content of one message of a read or a subscription. */
 export type ReadMessage =
   | { readonly kind: 'event'; readonly event: RecordedEvent }
-  /** Everything up to here has been considered by the filter. */
+  /** The filter has considered everything up to here. */
   | { readonly kind: 'checkpoint'; readonly commit: number; readonly prepare: number }
   /** A subscription has begun. */
   | { readonly kind: 'confirmed' }
   /** Everything that was there has been sent. */
   | { readonly kind: 'caught_up' }
-  /** Of no interest: that a stream is not there, where it begins and ends. */
+  /** Of no interest: that a stream does not exist, where it begins and ends. */
   | { readonly kind: 'other' };
 
 /** Numbers of the fields of `ReadResp` and the messages in it (streams.proto, shared.proto). */
@@ -45,8 +45,8 @@ const checkpoint = { commit: 1, prepare: 2 } as const;
 const other: ReadMessage = { kind: 'other' };
 
 /**
- * A `ReadResp` of EventStoreDB's protocol. The client would make objects of all of it, dates and
- * big numbers included: that took longer than all the rest of a read. Throws a RangeError on
+ * Reads a `ReadResp` of EventStoreDB's protocol. The client would make objects of all of it, dates and
+ * big numbers included, which took longer than all the rest of a read (ADR 16). Throws a RangeError on
  * bytes that are no such message.
  */
 export function readMessage(bytes: Buffer): ReadMessage {
@@ -85,7 +85,7 @@ function resolvedEvent(fields: WireFields): ReadMessage {
   return event ? { kind: 'event', event: recordedEvent(event, position) } : other;
 }
 
-/** `at`: where the log has it, which the event itself may say as well. */
+/** `at` is its place in the log, which the event itself may carry as well. */
 function recordedEvent(fields: WireFields, at: number | null): RecordedEvent {
   let [stream, id, type, contentType, data, metadata] = ['', '', '', '', '', ''];
   let revision = 0;

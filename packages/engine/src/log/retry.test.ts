@@ -4,7 +4,7 @@ import { createBackoff } from './retry.ts';
 
 const test = suite('retry');
 
-/** Runs waits with timers that fire at once and tells how long each was meant to be. */
+/** Runs waits with timers that fire at once, and returns the intended length of each. */
 async function waitsOf(
   draws: readonly number[],
   options: { firstMilliseconds: number; maximumMilliseconds: number },

@@ -2,7 +2,7 @@
 export interface Backoff {
   /** Waits before the next attempt; returns early, without an error, when the signal aborts. */
   wait(signal: AbortSignal): Promise<void>;
-  /** The last attempt was of use: the next wait is a short one again. */
+  /** The last attempt succeeded: the next wait is a short one again. */
   reset(): void;
 }
 

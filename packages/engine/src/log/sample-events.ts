@@ -49,7 +49,7 @@ export async function errorOf(promise: Promise<unknown>): Promise<Error> {
   throw new Error('was expected to fail');
 }
 
-/** Appends so many events to an empty stream, one append each, and gives their positions. */
+/** Appends a number of events to an empty stream, one append each, and gives their positions. */
 export async function fill(store: EventStore, stream: string, count: number): Promise<Position[]> {
   const positions: Position[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -80,7 +80,7 @@ export async function followUntil(
 export const eventsOf = (items: readonly LogItem[]): readonly StoredEvent[] =>
   items.flatMap((item) => (item.kind === 'event' ? [item.event] : []));
 
-/** How an append failed; throws when it did not, or with another kind of error. */
+/** The failure of an append; throws when it did not fail, or failed with another kind of error. */
 export async function failureOf(promise: Promise<unknown>): Promise<AppendFailure> {
   const error = await errorOf(promise);
   if (error instanceof AppendError) return error.failure;

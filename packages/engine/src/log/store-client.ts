@@ -1,11 +1,11 @@
 /**
  * The official client of the event store, `@eventstore/db-client` 6.2.1. No other file of the
- * engine but tests may import it: it hangs, leaks and ends the process in ways that are dealt
- * with here and in the helpers beside, and a switch to its successor must stay a matter of this
- * file. It needs a server from 23.10 on, which says when a subscription has caught up.
+ * engine but tests may import it: it hangs, leaks and ends the process in ways that this file and its
+ * helpers deal with, and a switch to its successor must concern this file alone. It needs a server of
+ * version 23.10 or later, which says when a subscription has caught up.
  *
- * Reads go over the client's connection, with its requests, and it decides when to connect anew; but
- * what comes back is decoded by `read-message.ts`.
+ * Reads use the client's connection and requests, and the client decides when to reconnect; the answers
+ * are decoded by `read-message.ts`.
  */
 import type { Readable } from 'node:stream';
 import { convertToCommandError, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client';
@@ -18,16 +18,16 @@ import type { ReadClient } from './log-reader.ts';
 import { readMessage } from './read-message.ts';
 import type { Position } from './types.ts';
 
-/** How long giving up a connection may take before it is left to itself. */
+/** The time that closing a connection may take before it is abandoned. */
 const closeMilliseconds = 1_000;
 
-/** Another node than the leader may not have seen what we have just written. */
+/** A node other than the leader may not have seen what we have just written. */
 const requiresLeader = true;
 
 /**
- * A client for a connection string; of two settings with one name it takes the later one. Keep
- * alive is ours unless the string has another one. A conflict must always throw: the client
- * reports a wrong revision otherwise.
+ * A client for a connection string; of two settings with one name it takes the later one. Keep-alive is
+ * ours unless the string sets it. A conflict must always throw: otherwise the client reports a wrong
+ * revision.
  */
 export function connect(url: string): EventStoreDBClient {
   const [address, settings = ''] = url.split('?', 2);
@@ -36,7 +36,7 @@ export function connect(url: string): EventStoreDBClient {
   return EventStoreDBClient.connectionString(`${address}?${query}`);
 }
 
-/** What appending needs of a client. */
+/** The part of a client that appending needs. */
 export const appendClient = (client: EventStoreDBClient): AppendClient => ({
   // Without it a failed question looks like an append that may be written.
   ready: () => membersOf(client).capabilities,
@@ -53,7 +53,7 @@ export const appendClient = (client: EventStoreDBClient): AppendClient => ({
   close: () => closeClient(client),
 });
 
-/** What reading needs of a client. */
+/** The part of a client that reading needs. */
 export const readClient = (client: EventStoreDBClient): ReadClient => ({
   readStream: (stream, from, maximum) =>
     openRead(client, (options) => {
@@ -92,12 +92,12 @@ export async function closeClient(client: EventStoreDBClient): Promise<void> {
   await soon(getChannel.call(client).then((channel) => channel.close()));
 }
 
-/** Protected members of the client that there is no other way to. */
+/** Protected members of the client that cannot be reached in another way. */
 interface Members {
   /** The client's first question to the server, which it asks by itself before its first append. */
   readonly capabilities: Promise<unknown>;
   getChannel(): Promise<{ close(): void }>;
-  /** Opens a call on the connection, of which it then takes care. */
+  /** Opens a call on the connection, which it then manages. */
   GRPCStreamCreator(
     service: unknown,
     name: string,
@@ -128,7 +128,7 @@ const { Options } = ReadReq;
 const { FORWARDS: forwards, BACKWARDS: backwards } = Options.ReadDirection;
 const empty = () => new sharedMessages.Empty();
 
-/** Opens a read or a subscription as the client would, to the decoding of its messages. */
+/** Opens a read or a subscription as the client would, except for the decoding of its messages. */
 function openRead(
   client: EventStoreDBClient,
   choose: (options: streamMessages.ReadReq.Options) => void,
@@ -143,7 +143,7 @@ function openRead(
   const members = membersOf(client);
   const { path, requestSerialize } = streamServices.StreamsService.read;
   const open = members.GRPCStreamCreator(streamServices.StreamsClient, 'read', (stub) => {
-    // Whoever reads watches over how long it takes (call-batches.ts).
+    // The reader watches over the time it takes (call-batches.ts).
     const given = members.callArguments({ requiresLeader }, { deadline: Infinity });
     return stub.makeServerStreamRequest(path, requestSerialize, readMessage, request, ...given);
   });
@@ -178,7 +178,7 @@ function prefixFilter(prefixes: readonly string[]): streamMessages.ReadReq.Optio
   return filter;
 }
 
-/** Waits for an outcome of no interest, but not for long. */
+/** Waits for the end of a promise, but not for long, and ignores its outcome. */
 function soon(promise: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, closeMilliseconds);

@@ -1,6 +1,6 @@
 import type { AppendFailure } from './types.ts';
 
-/** What the event store tells about itself while it works. */
+/** A measurement that the event store reports while it works. */
 export type StoreMetric =
   | {
       readonly kind: 'append';
@@ -8,6 +8,6 @@ export type StoreMetric =
       readonly events: number;
       readonly milliseconds: number;
     }
-  /** A subscription was asked for; before the first event this may happen again and again. */
+  /** A subscription was requested; before the first event this may happen many times. */
   | { readonly kind: 'subscription_started' }
   | { readonly kind: 'subscription_lost' };

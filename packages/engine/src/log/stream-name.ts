@@ -23,12 +23,12 @@ export function streamName({ category, scope, id }: StreamParts): string {
 const idShape = /^[A-Za-z0-9_]{1,64}$/;
 
 /**
- * Whether a text can be the id of a record at all. A caller's text that cannot is the id of no
- * record, which is for the look-up to say.
+ * Tells whether a text can be the id of a record at all. A caller's text that cannot is the id of no
+ * record, and the look-up says so.
  */
 export const isRecordId = (id: string): boolean => idShape.test(id);
 
-/** Whether `streamName` could have made this name. */
+/** Tells whether `streamName` could have made this name. */
 export const isStreamName = (name: string): boolean => shape.test(name);
 
 /** The parts of a stream name that `streamName` made; null for any other name. */

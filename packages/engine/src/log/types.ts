@@ -7,7 +7,7 @@ export type Position = bigint;
 export interface RequestFingerprint {
   /** The idempotency key and the method and path it was sent to, hashed together. */
   readonly key: string;
-  /** SHA-256 (16 digits) of each parsed top-level field of the request, to name what differs. */
+  /** SHA-256 (16 digits) of each parsed top-level field of the request, to name those that differ. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -16,7 +16,7 @@ export interface RecordedRequest extends RequestFingerprint {
   readonly events: number;
 }
 
-/** Metadata of every event that we write. Everything but `hash` is covered by the hash. */
+/** Metadata of every event that we write. The hash covers everything but `hash` itself. */
 export interface EventMetadata {
   readonly tenant_id: string;
   readonly environment_id: string | null;
@@ -48,7 +48,7 @@ export interface StoredEvent extends NewEvent {
   readonly position: Position;
 }
 
-/** Why an append did not succeed, as far as we can know. */
+/** The reason why an append did not succeed, as far as it can be known. */
 export type AppendFailure =
   /** The stream is at another revision than expected; nothing was written. */
   | 'conflict'
@@ -60,7 +60,7 @@ export type AppendFailure =
   | 'unknown_outcome'
   /** The store cannot be reached; nothing was sent. */
   | 'unavailable'
-  /** A defect on our side (not JSON, bad id) or a refusal that repeating cannot mend. */
+  /** A defect on our side (not JSON, bad id) or a refusal that repeating cannot change. */
   | 'fatal';
 
 export class AppendError extends Error {
@@ -87,10 +87,10 @@ export interface Appended {
   readonly position: Position;
 }
 
-/** What a subscription hands over, strictly in order. */
+/** An item of a subscription; they come strictly in order. */
 export type LogItem =
   | { readonly kind: 'event'; readonly event: StoredEvent }
-  /** Everything up to this position has been considered by the filter. */
+  /** The filter has considered everything up to this position. */
   | { readonly kind: 'checkpoint'; readonly position: Position }
   /** Everything that was there at this moment has been handed over. */
   | { readonly kind: 'caught_up' };
@@ -98,10 +98,10 @@ export type LogItem =
 export interface SubscriptionOptions {
   /** Only streams whose name starts with one of these. */
   readonly prefixes: readonly string[];
-  /** Asked at every (re)start: hand over what comes after this position. */
+  /** Asked at every (re)start: the position after which items are handed over. */
   readonly after: () => Position | Promise<Position>;
   readonly signal: AbortSignal;
-  /** Told about each loss of the connection; the subscription comes back by itself, with back-off. */
+  /** Called at each loss of the connection; the subscription reconnects by itself, with back-off. */
   readonly onLost?: (error: Error) => void;
 }
 
@@ -112,7 +112,7 @@ export interface EventStore {
    * Throws `AppendError`.
    */
   append(stream: string, events: readonly NewEvent[], expectedRevision: number): Promise<Appended>;
-  /** Events of one stream from a revision on (inclusive), forwards. Nothing for no such stream. */
+  /** Events of one stream from a revision on (inclusive), forwards. None when the stream does not exist. */
   readStream(
     stream: string,
     options?: { readonly from?: number; readonly maximum?: number },
@@ -131,8 +131,8 @@ export interface EventStore {
   }): AsyncIterable<StoredEvent>;
   /**
    * Follows the log for ever, in batches: everything that has arrived, at most `maximum` items.
-   * Reconnects by itself. Ends only when the signal aborts. The next batch is not fetched into
-   * the caller's hands before he asks for it; a bounded buffer fills meanwhile.
+   * Reconnects by itself. Ends only when the signal aborts. The caller gets the next batch when it asks
+   * for it; meanwhile a bounded buffer fills.
    */
   follow(options: SubscriptionOptions, maximum: number): AsyncIterable<readonly LogItem[]>;
   /** Position of the last event of the log with one of the prefixes or of any stream; 0n if empty. */

@@ -1,16 +1,16 @@
 /**
- * The fields of a protobuf message, one after the other, without making an object of it. Messages
- * of the log are read by the ten thousand, and most of what a general reader does with them is
- * thrown away again.
+ * The fields of a protobuf message, one after the other, without an object for the message. Messages
+ * of the log are read by the ten thousand, and most of what a general reader makes of them is thrown
+ * away.
  */
 export class WireFields {
   /** Number of the field that `next` went to. */
   number = 0;
   /** Its value, for a number; exact up to 2^53. */
   value = 0;
-  /** Where its bytes begin, for everything else. */
+  /** The beginning of its bytes, for everything else. */
   start = 0;
-  /** Where its bytes end. */
+  /** The end of its bytes. */
   end: number;
   readonly bytes: Buffer;
   readonly #limit: number;
@@ -21,7 +21,7 @@ export class WireFields {
     this.#limit = limit;
   }
 
-  /** Goes to the next field; false at the end. Throws a RangeError on what is no such message. */
+  /** Moves to the next field; false at the end. Throws a RangeError on bytes that are no such message. */
   next(): boolean {
     if (this.end >= this.#limit) return false;
     this.#readNumber();
@@ -43,7 +43,7 @@ export class WireFields {
     }
   }
 
-  /** The message that the field is. */
+  /** The field as a message. */
   message(): WireFields {
     return new WireFields(this.bytes, this.start, this.end);
   }
