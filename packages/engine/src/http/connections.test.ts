@@ -13,10 +13,10 @@ import {
 
 const test = suite('connections');
 
-/** Longer than any test may take: closing must come to its end by itself. */
+/** Longer than any test may take: closing must finish by itself. */
 const patience = 600_000;
 
-/** A connection on which a test says what it likes; `heard` is everything that came back. */
+/** A connection on which a test sends any text; `heard` is everything that came back. */
 function openConversation(port: number): { say: (text: string) => void; heard: Promise<string> } {
   const socket = connect(port, '127.0.0.1');
   const heard = new Promise<string>((resolve, reject) => {

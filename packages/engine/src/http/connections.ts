@@ -17,7 +17,7 @@ export interface Connections {
 /** Longer than the usual 60 s of proxies, so that a proxy never reuses a connection we just closed. */
 const keepAliveTimeoutMs = 65_000;
 const headersTimeoutMs = 10_000;
-/** How often Node looks for connections whose time is up. */
+/** The interval at which Node looks for connections whose time is up. */
 const connectionsCheckingInterval = 5_000;
 
 /** Makes the listening side of a request listener. `requestTimeoutMs` is the time to receive one. */
@@ -37,14 +37,14 @@ export function createConnections(
       return drain(server, drainMs);
     },
     isClosing: () => closing,
-    // A connection that stays open after its last answer would hold up the end until its time-out.
+    // A connection that stays open after its last answer would delay the end until its time-out.
     onAnswered: () => {
       if (closing) setImmediate(() => server.closeIdleConnections());
     },
   };
   const requestListener = listener(connections);
   server.on('request', requestListener);
-  // An expectation that we do not know is ignored, as RFC 9110 allows.
+  // An unknown expectation is ignored, as RFC 9110 allows.
   server.on('checkExpectation', requestListener);
   server.on('clientError', answerBrokenRequest);
   return connections;
@@ -73,7 +73,7 @@ async function drain(server: Server, drainMs: number): Promise<void> {
   }
 }
 
-/** What cannot be parsed as HTTP gets the one shape too, written by hand: there is no response yet. */
+/** Answers what cannot be parsed as HTTP in the same shape, by hand: there is no response yet. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

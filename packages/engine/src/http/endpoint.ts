@@ -5,7 +5,7 @@ import type { RouteKey } from '../define/route.ts';
 import { type Parser, parserOf } from './parse.ts';
 import { expressPath, type Method, type PlacedRoute } from './routing.ts';
 
-/** A route with everything that can be worked out before the first request. */
+/** A route with everything that can be computed before the first request. */
 export interface Endpoint {
   readonly key: RouteKey;
   readonly method: Method;
@@ -15,7 +15,7 @@ export interface Endpoint {
   readonly permission: string | null;
   readonly status: number;
   readonly bodyLimitBytes: number;
-  /** Whether a body is read at all. */
+  /** True when a body is read at all. */
   readonly takesBody: boolean;
   readonly bodyOptional: boolean;
   readonly parseParams: Parser | null;

@@ -4,15 +4,15 @@ import type { Principal } from '../define/context.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { RequestRun } from './host.ts';
 
-/** What the steps of one request tell each other. Lives in `response.locals`. */
+/** The state that the steps of one request share, in `response.locals`. */
 export class Exchange {
   readonly requestId: string;
   readonly now: Instant;
   /** Milliseconds of a clock that never jumps, for the duration. */
   readonly startedAt: number = performance.now();
-  /** The label of logs and metrics: a route key, or a name for what is no route. */
+  /** The label of logs and metrics: a route key, or a name for a request that meets no route. */
   label = 'unknown';
-  /** Whether the request is one of a machine that asks all the time, and not worth a line of log. */
+  /** True for requests that machines repeat all the time, which are not worth a line of log. */
   isRoutine = false;
   endpoint: Endpoint | null = null;
   principal: Principal | null = null;
@@ -21,7 +21,7 @@ export class Exchange {
   run: RequestRun | null = null;
   /** The failure that was answered. */
   failure: ProblemCode | null = null;
-  /** Fires when the request has been in hand for too long. */
+  /** Fires when the request takes too long. */
   deadline: NodeJS.Timeout | null = null;
 
   constructor(requestId: string, now: Instant) {

@@ -5,7 +5,7 @@ import type { Log } from '../operations/log.ts';
 import { exchangeOf } from './exchange.ts';
 import { sendProblem } from './respond.ts';
 
-/** Codes by which the operating system and Postgres say that nobody answers, not that we erred. */
+/** Codes of the operating system and PostgreSQL for a server that does not answer. */
 const connectionCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -23,7 +23,7 @@ const connectionCodes = new Set([
   '57P03',
 ]);
 
-/** What the body reader and the router report: `http-errors` with a type or a status. */
+/** An error of the body reader or the router: `http-errors` with a type or a status. */
 interface ReportedError extends Error {
   readonly type?: unknown;
   readonly status?: unknown;
@@ -73,7 +73,7 @@ function reported(error: ReportedError): Problem | null {
   }
 }
 
-/** The problem that a caller is told for an error. Everything unknown is `internal_error`. */
+/** The problem that answers an error. Every unknown error is `internal_error`. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof Error)) return internal();
@@ -81,7 +81,7 @@ export function problemOf(error: unknown): Problem {
   return reported(error) ?? internal();
 }
 
-/** The one place where errors become answers. What is not the caller's doing is logged in full. */
+/** The one place where errors become answers. An error that the caller did not cause is logged in full. */
 export const failureHandler =
   (log: Log) =>
   // Express recognises an error handler by its four parameters.

@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isMap = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Adds a part's members; a name that is taken is prefixed, so that no value hides another. */
+/** Adds a part's members; a name that is already taken gets a prefix, so that no value hides another. */
 function add(into: Record<string, unknown>, values: unknown, part: string): void {
   if (!isMap(values)) return;
   for (const name of Object.keys(values)) {
@@ -19,8 +19,8 @@ function add(into: Record<string, unknown>, values: unknown, part: string): void
 }
 
 /**
- * What the caller asked for, by name, for the request's digest: see `BeginRequest.fields`. The
- * idempotency key is left out, because it may come in a header once and in the body the next time.
+ * The fields of a request by name, for its digest: see `BeginRequest.fields`. The idempotency key is
+ * left out, because it may come in a header once and in the body the next time.
  */
 export function fieldsOf({ params, query, body }: ParsedParts): Fields {
   const fields: Record<string, unknown> = {};

@@ -19,32 +19,32 @@ export interface BeginRequest {
   /** From the header or from the body; null when neither has one. */
   readonly idempotencyKey: string | null;
   /**
-   * What the caller asked for, for the digest: the top-level fields of the parsed body (or `body`,
-   * when it is no object), of the query and of the path, without the idempotency key. A name that
-   * occurs twice is prefixed for the query (`query.limit`) and the path (`path.id`).
+   * The fields of the request, for the digest: the top-level fields of the parsed body (or `body`, when
+   * it is no object), of the query and of the path, without the idempotency key. A name that occurs
+   * twice gets a prefix for the query (`query.limit`) and the path (`path.id`).
    */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Revision that `If-Match` names; null when there is no condition. */
   readonly ifMatch: number | null;
-  /** Position that the caller wants to see at least; null when he does not say. */
+  /** Position that the caller wants to see at least; null when the request names none. */
   readonly minimumPosition: Position | null;
 }
 
-/** A request in the hands of its handler. The getters are asked when the handler is done. */
+/** A request that its handler is carrying out. The getters are read when the handler is done. */
 export interface RequestRun {
   readonly context: RequestContext;
   /**
-   * Position of the last event that this request wrote; when it wrote none, the position up to
-   * which what it read shows the log; null when it did neither.
+   * Position of the last event that this request wrote; when it wrote none, the position up to which
+   * its reads show the log; null when it did neither.
    */
   readonly position: Position | null;
-  /** Whether the outcome is that of an earlier request with the same idempotency key. */
+  /** True when the outcome is that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
-  /** How far the data that was read is behind; null when it is not known to be. */
+  /** The delay of the data that was read; null when it is not known to be behind. */
   readonly lagMilliseconds: number | null;
 }
 
-/** What carries requests out: the command side and the reading side. */
+/** The host that carries requests out: the command side and the reading side. */
 export interface RequestHost {
   begin(request: BeginRequest): RequestRun;
 }
@@ -59,9 +59,9 @@ export interface RateLimit {
 export interface HttpOptions {
   readonly modules: readonly Module[];
   readonly host: RequestHost;
-  /** Who holds an API key; null when it is unknown, expired or revoked. */
+  /** The principal of an API key; null when the key is unknown, expired or revoked. */
   authenticate(apiKey: string): Principal | null | Promise<Principal | null>;
-  /** What /readyz reports. */
+  /** The checks that /readyz reports. */
   readonly health: readonly HealthCheck[];
   readonly metrics: Metrics;
   readonly log: Log;
@@ -74,7 +74,7 @@ export interface HttpOptions {
   readonly requestTimeoutMs?: number;
   /** Requests in hand at the same time; those above are answered 503. Default 4,000. */
   readonly maximumInFlight?: number;
-  /** Whether each response is checked against the schema of its route. Default: in tests only. */
+  /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 type RawIssue = z.core.$ZodRawIssue;
 type Issue = z.core.$ZodIssue;
 
-/** Issues that one answer names at most; the rest is only counted. */
+/** The most issues that one answer names; the rest are only counted. */
 export const maximumFieldProblems = 50;
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -58,8 +58,8 @@ function describeSize(
 }
 
 /**
- * Says what to do about a validation issue, for people. Given to every parse as its error map, so
- * a message that a schema brings itself takes precedence. The input is never repeated.
+ * A sentence for people that says what to do about a validation issue. It is the error map of every
+ * parse, so a message of a schema itself takes precedence. It never repeats the input.
  */
 export function describeIssue(issue: RawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is required';
@@ -113,8 +113,8 @@ function problemsOf(issue: Issue, parents: readonly PropertyKey[]): FieldProblem
 }
 
 /**
- * What a value that fits no branch of a union should have been: when it has the type of a branch,
- * what that branch says about it; else the types there are.
+ * The problems of a value that fits no branch of a union: those of the branch whose type it has, else
+ * the types that there are.
  */
 function unionProblems(
   issue: z.core.$ZodIssueInvalidUnion,

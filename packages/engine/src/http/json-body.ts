@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { decimal, invalidField } from '@counterfoil/kernel';
 import { pointerOf } from './issues.ts';
 
-/** How deep arrays and objects of a body may be nested. */
+/** The depth to which arrays and objects of a body may be nested. */
 export const maximumDepth = 64;
 
 /**
- * The value of a JSON text (UTF-8). Throws a 400 `Problem` with a pointer on malformed JSON, and
- * on what JSON permits but neither Postgres nor canonical JSON can hold: NUL characters, lone
+ * The value of a JSON text (UTF-8). Throws a 400 `Problem` with a pointer on malformed JSON, and on
+ * values that JSON permits but PostgreSQL or canonical JSON cannot hold: NUL characters, lone
  * surrogates, numbers that a JSON number of 64 bits would change, and nesting beyond 64 levels.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
@@ -39,7 +39,7 @@ interface Fault {
 
 const fault = (message: string): Fault => ({ path: [], message });
 
-/** What is wrong with a text that should be stored; null when nothing is. */
+/** The fault of a text that is to be stored; null when there is none. */
 export function faultInText(text: string): string | null {
   if (text.includes('\0')) return 'must not contain the NUL character (U+0000)';
   return text.isWellFormed() ? null : 'must not contain a lone surrogate';

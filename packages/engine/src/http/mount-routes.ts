@@ -30,7 +30,7 @@ const methodNames = {
   DELETE: 'delete',
 } as const;
 
-/** Mounts the routes, and for every path the answer to the methods that it does not have. */
+/** Mounts the routes, and for each path the answer to methods that it does not have. */
 export function mountRoutes(
   application: Express,
   placed: readonly PlacedRoute[],
@@ -39,7 +39,7 @@ export function mountRoutes(
   const identifyCaller = authenticate(settings);
   const answer = answerWith(settings.host);
 
-  // What every request to a route passes, in this order.
+  // The steps of every request to a route, in order.
   const stepsOf = (endpoint: Endpoint): RequestHandler[] => [
     arriveAt(endpoint),
     admit,
@@ -76,8 +76,8 @@ function routerFor(routers: Map<string, Router>, segment: string): Router {
 }
 
 /**
- * Express tries one path after the other. With a router per first segment it only has to try the
- * paths of one resource, however many routes there are.
+ * Express tries one path after the other. With a router for each first segment it only tries the paths
+ * of one resource, however many routes there are.
  */
 const dispatchTo =
   (routers: ReadonlyMap<string, Router>): RequestHandler =>

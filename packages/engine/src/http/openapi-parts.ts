@@ -29,7 +29,7 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem', description: 'The body of every failure' });
 
-/** What each status means, with the codes it comes with. */
+/** The meaning of each status, with its codes. */
 function statusDescriptions(): Map<number, string> {
   const descriptions = new Map<number, string>();
   for (const [code, { status, title }] of Object.entries(problemCodes)) {

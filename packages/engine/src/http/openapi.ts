@@ -25,8 +25,8 @@ function transformedFrom({ zodSchema, io }: OverrideInput): z.ZodType | null {
 }
 
 /**
- * The type of a transformed value. A schema that takes several types says by its example which one
- * it gives: a decimal is taken as a string or a number, and leaves as a string.
+ * The type of a transformed value. A schema that takes several types shows by its example which one it
+ * gives: a decimal comes as a string or a number and leaves as a string.
  */
 function describeTransformed({ jsonSchema, zodSchema }: OverrideInput, source: z.ZodType): void {
   const example = z.globalRegistry.get(zodSchema)?.example;
@@ -41,7 +41,7 @@ function describeTransformed({ jsonSchema, zodSchema }: OverrideInput, source: z
   }
 }
 
-/** Makes the generated schemas say what is true on the wire, and no more. */
+/** Makes the generated schemas say exactly what holds on the wire. */
 const override: Override = (context) => {
   const { jsonSchema, zodSchema, io } = context;
   const source = transformedFrom(context);

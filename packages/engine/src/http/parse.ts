@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { describeIssue, fieldProblemsOf, pointerOf } from './issues.ts';
 import { faultInText } from './json-body.ts';
 
-/** Where in a request a value stands. */
+/** The part of a request in which a value stands. */
 export type RequestPart = 'path' | 'query' | 'body';
 
 /** Checks and converts one part of a request. Throws a 400 `Problem` that names what is wrong. */
@@ -12,7 +12,7 @@ export type Parser = (input: unknown) => unknown;
 
 const parseOptions = { error: describeIssue };
 
-/** Compiles a schema to a parser. Nothing is built per request but the result. */
+/** Compiles a schema to a parser. A request builds nothing but the result. */
 export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
   const compiled = z.compile(schema);
   return (input) => {
@@ -23,8 +23,8 @@ export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
 }
 
 /**
- * The 400 for wrong values. Pointers are relative to the part of the request; `details.in` says
- * which part unless it is the body.
+ * The 400 for wrong values. Pointers are relative to the part of the request; `details.in` names the
+ * part unless it is the body.
  */
 export function invalidRequest(errors: readonly FieldProblem[], part: RequestPart): Problem {
   const [first] = errors;
@@ -48,7 +48,7 @@ export function queryOf(url: string): Readonly<Record<string, unknown>> {
   return query;
 }
 
-/** `node:querystring` leaves a wrong percent-encoding as it is; the caller should hear about it. */
+/** Refuses a wrong percent-encoding, which `node:querystring` would leave as it is. */
 function refuseBadEncoding(text: string): void {
   try {
     decodeURIComponent(text);

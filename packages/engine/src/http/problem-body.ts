@@ -1,6 +1,6 @@
 import { type FieldProblem, type Problem, problemCodes } from '@counterfoil/kernel';
 
-/** Where the codes are explained; the fragment is the code. */
+/** The page that explains the codes; the fragment is the code. */
 export const problemsPath = '/docs/problems';
 
 /** The one body of every failure (D4): known client contracts and RFC 9457 at once. */

@@ -12,7 +12,7 @@ export interface RateLimiter {
   close(): void;
 }
 
-/** Counts requests per API key and second, says so in `RateLimit` headers, and refuses above. */
+/** Counts requests per API key and second, reports them in `RateLimit` headers, and refuses the rest. */
 export function createRateLimiter({ perSecond, perSecondOf }: RateLimit): RateLimiter {
   const store = new MemoryStore();
   const step = rateLimit({
@@ -20,7 +20,7 @@ export function createRateLimiter({ perSecond, perSecondOf }: RateLimit): RateLi
     store,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    // Its run-time checks are for keys that are IP addresses behind proxies; ours are key ids.
+    // Its run-time checks are for IP addresses behind proxies; our keys are key ids.
     validate: false,
     keyGenerator: (_request, response) => principalOf(exchangeOf(response)).keyId,
     limit: (_request, response) => perSecondOf?.(principalOf(exchangeOf(response))) ?? perSecond,

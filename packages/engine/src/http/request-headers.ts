@@ -4,7 +4,7 @@ import type { Position } from '../log/types.ts';
 
 const visibleAscii = /^[\x21-\x7e]+$/;
 
-/** Characters that an idempotency key may have, in the header or in the body. */
+/** The most characters of an idempotency key, in the header or in the body. */
 export const idempotencyKeyLimit = 255;
 const requestIdLimit = 128;
 
@@ -70,8 +70,8 @@ const weakTag = /^W\/"[\x21\x23-\x7e]*"$/;
 const revisionText = /^(0|[1-9]\d{0,14})$/;
 
 /**
- * The revision that `If-Match` asks for; null when absent or `*`, which any record fulfils. A tag
- * that no revision can have, weak ones included, is 412 at once; anything else is 400.
+ * The revision that `If-Match` asks for; null when absent or `*`, which any record fulfils. A tag that
+ * no revision can have, a weak one included, is 412 at once; any other text is 400.
  */
 export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   const value = headers['if-match']?.trim();
@@ -87,7 +87,7 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   );
 }
 
-/** Whether `If-None-Match` names this revision, weakly compared, as a GET does. */
+/** Tells whether `If-None-Match` names this revision, compared weakly, as a GET does. */
 export function noneMatch(header: string | undefined, revision: number): boolean {
   if (header === undefined) return false;
   const tag = `"${revision}"`;
@@ -111,14 +111,14 @@ export function minimumPositionOf(headers: IncomingHttpHeaders): Position | null
   throw invalidHeader('Counterfoil-Min-Position', message);
 }
 
-/** What the Content-Type and Content-Length headers say about the body. */
+/** Tells whether the request has a body, by its headers. */
 export const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined ||
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
 const jsonType = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*"?utf-?8"?[ \t]*)?;?$/i;
 
-/** Whether a Content-Type is JSON in UTF-8. */
+/** Tells whether a Content-Type is JSON in UTF-8. */
 export const isJson = (contentType: string | undefined): boolean =>
   contentType === 'application/json' ||
   (contentType !== undefined && contentType.length < 128 && jsonType.test(contentType.trim()));

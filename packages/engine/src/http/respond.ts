@@ -8,17 +8,17 @@ import { problemBody } from './problem-body.ts';
 import { noneMatch } from './request-headers.ts';
 import { checkResponse } from './response-check.ts';
 
-/** Sends a JSON text in one piece. The content type is exactly this, with no parameter. */
+/** Sends a JSON text in one piece. The content type has no parameter. */
 export function sendJson(response: Response, status: number, body: unknown): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
   const text = JSON.stringify(body);
-  // For everything but HEAD, Node counts by itself.
+  // For every method but HEAD, Node counts by itself.
   if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
 }
 
-/** The headers that say where in the log the outcome stands and whether it is a repetition. */
+/** Sets the headers with the position of the outcome in the log and with whether it is a repetition. */
 function setRunHeaders(response: Response, run: RequestRun): void {
   if (run.position !== null) response.setHeader('Counterfoil-Position', String(run.position));
   if (run.replayed) response.setHeader('Idempotency-Replayed', 'true');
@@ -27,7 +27,7 @@ function setRunHeaders(response: Response, run: RequestRun): void {
   }
 }
 
-/** Sends what a handler returned, unless the request was answered meanwhile (its time was up). */
+/** Sends the result of a handler, unless the request has been answered meanwhile because its time was up. */
 export function sendResult(
   request: Request,
   response: Response,
@@ -45,7 +45,7 @@ export function sendResult(
   if (result instanceof WithETag) {
     response.setHeader('ETag', `"${result.revision}"`);
     if (endpoint.method === 'GET') {
-      // A cache may keep it for this caller, but has to ask whether it is still current.
+      // A cache may keep it for this caller, but must ask whether it is still current.
       response.setHeader('Cache-Control', 'private, no-cache');
       if (noneMatch(request.headers['if-none-match'], result.revision)) {
         response.statusCode = 304;
@@ -64,7 +64,7 @@ export function sendResult(
 
 const defaultRetryAfterSeconds = 1;
 
-/** Sends a failure in the one shape. Does nothing when the answer is already on its way. */
+/** Sends a failure in the one shape. Does nothing when the answer is already under way. */
 export function sendProblem(response: Response, problem: Problem): void {
   const exchange: Exchange = exchangeOf(response);
   exchange.failure = problem.code;

@@ -22,7 +22,7 @@ export function checkResponse(route: string, schema: z.ZodType, body: unknown): 
   }
 }
 
-/** Pointer to the first member that parsing dropped; null when nothing was. */
+/** Pointer to the first member that parsing dropped; null when it dropped none. */
 function undocumented(wire: unknown, parsed: unknown, path: readonly string[]): string | null {
   if (typeof wire !== 'object' || wire === null) return null;
   if (typeof parsed !== 'object' || parsed === null) return null;

@@ -9,7 +9,7 @@ const test = suite('routing');
 
 const base = thingRoutes['DELETE /things/{id}'];
 
-/** A module with these routes; what they do is of no interest here. */
+/** A module with these routes, whose handlers do not matter here. */
 const moduleOf = (...keys: string[]) => ({
   name: 'm',
   aggregates: [],

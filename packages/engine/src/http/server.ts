@@ -13,14 +13,14 @@ import { mountServiceRoutes } from './service-routes.ts';
 import { identify, type Step } from './steps.ts';
 import { createTraffic } from './traffic.ts';
 
-/** Answers of an API are never pages: nothing may be loaded, framed or guessed from them. */
+/** Answers of an API are never pages: a browser may load, frame or guess nothing from them. */
 const apiSecurity = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
   },
   xFrameOptions: { action: 'deny' },
-  // What is left out only matters to documents, and each header is work for every request.
+  // The omitted headers matter only to documents, and each header costs work on every request.
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
   xDnsPrefetchControl: false,
@@ -30,7 +30,7 @@ const apiSecurity = helmet({
   xXssProtection: false,
 });
 
-/** Makes the HTTP machine of all routes. It serves nothing before `listen`. */
+/** Makes the HTTP server of all routes. It serves nothing before `listen`. */
 export function createHttpServer(options: HttpOptions): HttpServer {
   const settings: HttpSettings = {
     validateResponses: process.env.NODE_ENV === 'test',
@@ -44,7 +44,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const createApplication = (connections: Connections): Express => {
     const application = bareApplication();
     const traffic = createTraffic(settings, connections);
-    // What every request passes, in this order.
+    // The steps of every request, in order.
     application.use(identify, traffic.watch, apiSecurity);
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
     mountDocumentation(application, options.info.title, Buffer.from(JSON.stringify(document)));

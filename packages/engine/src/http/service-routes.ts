@@ -7,11 +7,11 @@ import { otherMethods } from './other-methods.ts';
 import { sendJson } from './respond.ts';
 
 interface ServiceOptions extends Pick<HttpOptions, 'health' | 'metrics'> {
-  /** Whether the server has begun to close. */
+  /** Tells whether the server has begun to close. */
   readonly isClosing: () => boolean;
 }
 
-/** Mounts what machines ask: is the process alive, is it ready, what are its figures. No API key. */
+/** Mounts /healthz, /readyz and /metrics, which need no API key. */
 export function mountServiceRoutes(application: Express, options: ServiceOptions): void {
   const closing = {
     name: 'http',

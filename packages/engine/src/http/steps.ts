@@ -29,7 +29,7 @@ const entropyBytes = 10;
 const entropyPool = Buffer.alloc(entropyBytes * 400);
 let entropyUsed = entropyPool.length;
 
-/** Fresh random bytes, fetched many at a time: one call per request would be dear. */
+/** Fresh random bytes, fetched many at a time: one call per request would be expensive. */
 function entropy(): Uint8Array {
   if (entropyUsed === entropyPool.length) {
     randomFillSync(entropyPool);
@@ -49,7 +49,7 @@ export const identify: Step = (request, response, next) => {
   next();
 };
 
-/** First step of a route: from here on, logs and metrics know which one it is. */
+/** First step of a route: from here on, logs and metrics know the route. */
 export const arriveAt =
   (endpoint: Endpoint): Step =>
   (_request, response, next) => {
@@ -61,7 +61,7 @@ export const arriveAt =
 
 const maximumKeyLength = 512;
 
-/** Who is calling, by the `x-api-key` header. */
+/** Identifies the caller by the `x-api-key` header. */
 export const authenticate =
   (options: Pick<HttpOptions, 'authenticate'>): AsyncStep =>
   async (request, response, next) => {
@@ -78,7 +78,7 @@ export const authenticate =
     next();
   };
 
-/** Whether the roles of the key give the right that the route asks for. */
+/** Checks that the roles of the key give the right that the route requires. */
 export const authorise: Step = (_request, response, next) => {
   const exchange = exchangeOf(response);
   const { permission } = endpointOf(exchange);
@@ -103,7 +103,7 @@ export const checkContentType: Step = (request, _response, next) => {
 /** Reads the body, inflated if need be, up to a limit in bytes. */
 export const readBytes = (limit: number) => express.raw({ limit, type: () => true });
 
-/** Turns the bytes into a JSON value. An empty body is none. */
+/** Turns the bytes into a JSON value. An empty body counts as none. */
 export const readJson: Step = (request, response, next) => {
   const bytes: unknown = request.body;
   if (Buffer.isBuffer(bytes) && bytes.length > 0) {
@@ -129,7 +129,7 @@ function parseParams(endpoint: Endpoint, params: Readonly<Record<string, string>
 const parseQuery = (endpoint: Endpoint, url: string): unknown =>
   endpoint.parseQuery === null ? {} : endpoint.parseQuery(queryOf(url));
 
-/** The last step: parses what is left to parse, runs the handler and answers. */
+/** The last step: parses the remaining parts, runs the handler and answers. */
 export const answerWith =
   (host: RequestHost): AsyncStep =>
   async (request, response) => {

@@ -40,7 +40,7 @@ const createThingSchema = z.object({
 const params = z.object({ id: z.string().max(64) });
 const common = { tag: 'things', summary: 'A thing', permission: 'thing:write' } as const;
 
-/** Routes of every kind; what they do is in the tests. */
+/** Routes of every kind, for the tests. */
 export const thingRoutes: Routes = {
   'GET /things': route({
     ...common,
@@ -104,7 +104,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; throws when it is none. */
+  /** The body as JSON; throws when it is not JSON. */
   json<Body = Record<string, unknown>>(): Body;
   /** The body of a failure. */
   problem(): ProblemBody;
@@ -122,9 +122,9 @@ export interface Machine {
   readonly server: HttpServer;
   readonly port: number;
   readonly url: string;
-  /** What the host was asked to begin, in order. */
+  /** The requests that the host was asked to begin, in order. */
   readonly begun: BeginRequest[];
-  /** What every run says about itself; change it to see the headers change. */
+  /** The figures that every run reports; a test changes them to see the headers change. */
   readonly outcome: { -readonly [Key in keyof Omit<RequestRun, 'context'>]: RequestRun[Key] };
   /** Lines of the log. */
   readonly lines: Record<string, unknown>[];
@@ -182,7 +182,7 @@ export async function startMachine(
     host: {
       begin: (request) => {
         begun.push(request);
-        // Nothing of a context is used here but its place in the call.
+        // The tests use nothing of the context.
         return { context: {} as RequestContext, ...outcome };
       },
     },
@@ -201,7 +201,7 @@ export async function startMachine(
   return { server, port, url, begun, outcome, lines, request };
 }
 
-/** A route that does what the test says. */
+/** A route with the handler of a test. */
 export const routeThat = (handle: () => Promise<unknown>): Routes => ({
   'POST /acts': route({
     tag: 'acts',
@@ -215,7 +215,7 @@ export const routeThat = (handle: () => Promise<unknown>): Routes => ({
   }),
 });
 
-/** A promise with its ends in the hands of a test. */
+/** A promise that a test resolves. */
 export interface Latch {
   readonly promise: Promise<void>;
   readonly open: () => void;
@@ -229,7 +229,7 @@ export function latch(): Latch {
   return { promise, open };
 }
 
-/** A route that stays in hand until the test lets it go. */
+/** A route whose handler waits until the test releases it. */
 export function waitingRoute(): { readonly routes: Routes; started: Latch; release: Latch } {
   const started = latch();
   const release = latch();

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { type ProblemCode, problemCodes } from '@counterfoil/kernel';
 import type { Answer } from './test-machine.ts';
 
-/** Checks that an answer is this failure, in the one shape, with nothing that does not belong. */
+/** Checks that an answer is this failure, in the one shape, with nothing besides. */
 export function assertProblem(answer: Answer, code: ProblemCode): void {
   const { status, title } = problemCodes[code];
   equal(answer.status, status, answer.text);
@@ -24,7 +24,7 @@ export function assertProblem(answer: Answer, code: ProblemCode): void {
   equal('errors' in answer.problem(), errors !== undefined);
 }
 
-/** Checks that an answer is a 400 that names this place first, and what it says about it. */
+/** Checks that an answer is a 400 that names this place first, with a message of this form. */
 export function assertInvalid(answer: Answer, pointer: string, message: RegExp): void {
   assertProblem(answer, 'validation_error');
   const [error] = answer.problem().errors ?? [];

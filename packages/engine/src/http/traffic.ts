@@ -14,7 +14,7 @@ interface TrafficOptions {
   readonly maximumInFlight: number;
 }
 
-/** Status in logs and metrics for a caller who went away before the answer. */
+/** Status in logs and metrics for a caller that disconnected before the answer. */
 const clientClosed = 499;
 const maximumLoggedPath = 256;
 
@@ -24,7 +24,7 @@ const pathOf = (request: Request): string => {
   return originalUrl.slice(0, Math.min(mark < 0 ? originalUrl.length : mark, maximumLoggedPath));
 };
 
-/** The time of a request is up. Its effect, if any, is in the log: a repetition will find it. */
+/** Ends a request whose time is up. Its effect, if any, is in the log, where a repetition finds it. */
 function onDeadline(response: Response): void {
   const message =
     'The request took too long. Its effect is unknown; repeat it with the same Idempotency-Key.';
@@ -33,15 +33,15 @@ function onDeadline(response: Response): void {
 
 interface Traffic {
   /**
-   * Watches over a request: limits how long it may take, and at its end writes one line of log
-   * (no body, no query, no header) and one duration.
+   * Watches over a request: limits its time, and at its end writes one line of log (no body, no query, no
+   * header) and one duration.
    */
   readonly watch: Step;
-  /** Refuses a request when too many are in hand. */
+  /** Refuses a request when too many are under way. */
   readonly admit: Step;
 }
 
-/** Makes the steps that look after requests in general. */
+/** Makes the steps that watch over every request. */
 export function createTraffic(options: TrafficOptions, connections: Connections): Traffic {
   const { metrics, requestTimeoutMs, maximumInFlight } = options;
   const durations = metrics.histogram({
@@ -50,7 +50,7 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
     labels: ['route', 'status'],
     buckets: durationBuckets,
   });
-  // The lines hold nothing secret, and looking for it costs more than writing them.
+  // The lines hold nothing secret, and looking for secrets costs more than writing them.
   const log = options.log.child({}, { redact: [] });
   let inFlight = 0;
   metrics.gauge({
