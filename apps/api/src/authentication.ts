@@ -13,25 +13,25 @@ import {
 import { type AnyAggregate, instantOf, Problem, sha256 } from '@counterfoil/kernel';
 import { authenticationAggregates, keyRegistry } from '@counterfoil/modules';
 
-/** Who calls, from the API keys in the log. Nothing of it is in Postgres: writes do without it. */
+/** The callers, from the API keys in the log. None of it is in PostgreSQL, so that writes need no database. */
 export interface Authentication {
   readonly fold: LiveFold;
   /**
-   * Waits until this process itself acts by a write to a key or user. Throws a `Problem`
-   * service_unavailable when that takes too long: whoever revokes a key must not be told that it is
-   * done while the key still works here.
+   * Waits until a write to a key or user takes effect in this process. Throws a `Problem`
+   * service_unavailable when that takes too long: a caller that revokes a key must not be told that it
+   * is done while the key still works here.
    */
   takenOver(category: string, position: Position): Promise<void>;
   /**
-   * Who calls with a key. Throws a `Problem` service_unavailable when the log has been away for too
-   * long: a key that was revoked since would still count.
+   * The principal of a key; null for an invalid one. Throws a `Problem` service_unavailable when the log
+   * has been out of reach for too long: a key revoked meanwhile would still be valid here.
    */
   authenticate(apiKey: string): Principal | null;
 }
 
-/** Time that a write to a key or user waits by default until this process itself acts by it. */
+/** Default time that a write to a key or user waits until it takes effect in this process. */
 const takeOverDefault = 5_000;
-/** How long keys count as they did when the log was last there. */
+/** The time for which keys stay valid as they were when the log was last in reach. */
 const lostMaximumMilliseconds = 60_000;
 
 function assertCurrent(fold: LiveFold): void {
@@ -46,11 +46,11 @@ function assertCurrent(fold: LiveFold): void {
 interface AuthenticationOptions {
   /** Milliseconds that only ever rise. */
   readonly clock?: () => number;
-  /** Milliseconds that a write waits until this process itself acts by it. */
+  /** Milliseconds that a write waits until it takes effect in this process. */
   readonly takeOverMilliseconds?: number;
 }
 
-/** Follows the API keys and their users. A failure ends the process: nobody may call unchecked. */
+/** Follows the API keys and their users. A failure ends the process: no caller may go unchecked. */
 export function startAuthentication(
   store: EventStore,
   log: Log,

@@ -18,13 +18,13 @@ const ranges = z
 export const apiConfigSchema = z.object({
   EVENTSTORE_URL: z.string().min(1),
   DATABASE_URL: z.string().min(1),
-  /** For the feed of public events; without it that alone is not available. */
+  /** For the feed of public events; only the feed needs it. */
   NATS_URL: z.string().min(1).optional(),
-  /** For credentials of downstream systems; without it that alone is not available. */
+  /** For credentials of downstream systems; only they need it. */
   EVENT_GATEWAY_URL: z.string().min(1).optional(),
-  /** Where downstream systems reach the gateway, when it is not the same. */
+  /** The address at which downstream systems reach the gateway, when it is another. */
   EVENT_GATEWAY_PUBLIC_URL: z.string().min(1).optional(),
-  /** 32 bytes, hexadecimal or base64: API keys and sealed secrets are made from it. */
+  /** 32 bytes, hexadecimal or base64, from which API keys and sealed secrets are made. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule),
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(4000),
@@ -33,7 +33,7 @@ export const apiConfigSchema = z.object({
   SNAPSHOT_FOLDER: z.string().min(1).optional(),
   /** Requests per second that one API key may make of this process. */
   RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(1).max(1_000_000).default(2_000),
-  /** Whether webhook endpoints may be http:// instead of https://. */
+  /** True when webhook endpoints may be http:// instead of https://. */
   WEBHOOK_ALLOW_HTTP: flag.default(false),
   /** Address ranges that webhooks may go to although they are not public. */
   WEBHOOK_ALLOWED_CIDRS: ranges.default([]),

@@ -38,14 +38,14 @@ export interface ApiOptions {
 
 const drainMilliseconds = 10_000;
 
-/** Throws unless the read models answer and none of them has been left behind by the others. */
+/** Throws unless the read models answer and none of them lags behind the others. */
 async function assertLevel(readModel: ReadModel): Promise<void> {
   await readModel.check();
   const behind = readModel.behind();
   if (behind.length > 0) throw new Error(`Read tables left behind: ${behind.join(', ')}.`);
 }
 
-/** NATS, as far as the API needs it: for the feed of events. Everything else works without. */
+/** NATS, which the API needs only for the feed of events. */
 async function openBroker(url: string | undefined, log: Log, metrics: Metrics) {
   if (url === undefined) return { events: undefined, check: withoutNats, close: async () => {} };
   const nats = await connectNats({ url, name: 'counterfoil api', log, metrics });
@@ -70,8 +70,8 @@ async function openGateway(config: ApiConfig, log: Log) {
 }
 
 /**
- * Starts the API. Resolves when it accepts requests; its dependencies may still be away. When it
- * cannot be started, what had been opened is closed.
+ * Starts the API. Resolves when it accepts requests; its dependencies may still be out of reach. When it
+ * cannot start, everything that was opened is closed.
  */
 export const startApi = (config: ApiConfig, options: ApiOptions = {}): Promise<Api> =>
   startParts((started) => openApi(started, config, options));

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says about the service as a whole. */
+/** The description of the service as a whole in the OpenAPI document. */
 export const apiInfo = {
   title: 'Counterfoil',
   version: '1',

@@ -7,12 +7,12 @@ import {
   type StreamsOptions,
 } from '@counterfoil/engine';
 
-/** The packages whose code makes states out of events. */
+/** The packages whose code folds events to states. */
 const foldingCode = ['@counterfoil/kernel', '@counterfoil/engine', '@counterfoil/modules'] as const;
 
 /**
- * Snapshots in a folder, for the streams of this process; nothing without a folder. Those that other
- * code has left there are passed over: it may have folded the same events to another state.
+ * Snapshots in a folder, for the streams of this process; none without a folder. Those that other code
+ * has left there are ignored: it may have folded the same events to another state.
  */
 export function snapshotsIn(
   folder: string | undefined,

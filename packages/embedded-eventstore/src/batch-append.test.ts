@@ -140,7 +140,7 @@ test('answers a time-out when the rest does not come', async ({ batch }) => {
   const response = await batch.next();
   assert.is(problemOf(response), 'event_store.client.Timeout');
   assert.ok(response.hasStreamIdentifier());
-  // What comes too late has no options and belongs to nothing any more.
+  // A part that comes too late has no options and belongs to nothing.
   batch.call.write(part({ id, events: [event()], final: true }));
   const other = randomUUID();
   batch.call.write(

@@ -103,7 +103,7 @@ function receive(session: Session, message: BatchAppendReq): void {
     if (!known.writing && options === undefined) collect(session, key, known, message);
     return;
   }
-  // The rest of an append that was already refused has no options and is swallowed here.
+  // The rest of an append that was already refused has no options and is dropped here.
   if (options === undefined) return;
   const { append, problem } = startCollecting(correlationId, options);
   const overfull = session.appends.size >= limits.batchCollecting && !message.getIsFinal();

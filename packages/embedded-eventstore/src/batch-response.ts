@@ -9,7 +9,7 @@ import { limits } from './limits.ts';
 import { sharedMessages, statusMessages, streamMessages } from './protocol.ts';
 import type { AppendOutcome } from './store.ts';
 
-/** Why an append of the batch call is refused. */
+/** The reason to refuse an append of the batch call. */
 export type BatchProblem =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'too-large' }

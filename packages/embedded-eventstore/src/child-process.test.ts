@@ -18,7 +18,7 @@ test.after.each(({ directory }) => rm(directory, { recursive: true }));
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** Runs the command until it ends and gives how it ended and what it said. */
+/** Runs the command to its end, and gives its exit code and error output. */
 async function runMain(...options: string[]): Promise<{ code: number | null; errors: string }> {
   const child = spawn(process.execPath, [main, ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,10 +1,10 @@
-/** What the client asks before it works: which methods there are and which nodes. */
+/** The answers to the client's first questions: which methods and nodes there are. */
 import { randomUUID } from 'node:crypto';
 import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { featureMessages, gossipMessages, sharedMessages } from './protocol.ts';
 
-/** Reported to clients; the protocol of this line is what the server speaks. */
+/** The version reported to clients; the server speaks the protocol of this line. */
 const SERVER_VERSION = '24.10.14';
 const TICKS_FROM_YEAR_ONE_TO_1970 = 621_355_968_000_000_000n;
 const STATE_LEADER = 8;

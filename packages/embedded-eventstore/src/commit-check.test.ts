@@ -9,7 +9,7 @@ interface State {
   readonly tombstoned?: boolean;
   readonly softDeleted?: boolean;
   readonly hasMetadata?: boolean;
-  /** How many of the last events the check by id still remembers. */
+  /** The number of last events that the check by id still remembers. */
   readonly remembered?: number;
 }
 

@@ -1,19 +1,19 @@
 /**
- * Decides what an append with an expected revision means for a stream: write it, recognise it as
+ * The decision about an append with an expected revision: write it, recognise it as
  * already written, or refuse it. This is the rule that makes retries safe, so it is pure and its
  * test is a table.
  */
 
-/** What the writer expects of the stream; a bigint is the exact revision of its last event. */
+/** The writer's expectation of the stream; a bigint is the exact revision of its last event. */
 export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
 
-/** What the check needs to know, including appends that are decided but not yet on disk. */
+/** A stream as the check sees it, including appends that are decided but not yet on disk. */
 export interface StreamView {
   /** Revision of the last event, or -1 when the stream has none. */
   readonly lastRevision: number;
   readonly tombstoned: boolean;
   readonly softDeleted: boolean;
-  /** Whether the stream's metadata stream has events. */
+  /** True when the stream's metadata stream has events. */
   readonly hasMetadata: boolean;
   /** The id of the event at a revision. */
   storedIdAt(revision: number): string | undefined;

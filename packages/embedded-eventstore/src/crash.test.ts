@@ -99,7 +99,7 @@ async function untilWritten(client: EventStoreDBClient, count: number): Promise<
   });
 }
 
-/** What had no answer is there completely or not at all, and sending it again settles it. */
+/** Checks that an unanswered append is there completely or not at all, and that sending it again settles it. */
 async function checkInFlight(
   client: EventStoreDBClient,
   writers: readonly Writer[],

@@ -68,7 +68,7 @@ test('nothing can be seen before it is on disk', async ({ store: { client }, hol
     answered = true;
   });
   await held.reached;
-  // A refusal that rests on the undurable event waits for it as well.
+  // A refusal that depends on the undurable event waits for it as well.
   let refused = false;
   const conflict = refusal(() =>
     client.appendToStream('a-1', numbered(2), { expectedRevision: 0n }),

@@ -1,9 +1,9 @@
-/** The position up to which events are on disk, and those who wait for it to advance. */
+/** The position up to which events are on disk, and the callers that wait for it to advance. */
 
 export interface DurableWatch {
   /** Position of the last durable event, or 0. */
   position(): number;
-  /** Moves the position and wakes whoever watches the log or one of these streams. */
+  /** Moves the position and wakes all that watch the log or one of these streams. */
   advance(position: number, streamNames: Iterable<string>): void;
   /** Calls `wake` whenever any event becomes durable; gives the function that stops it. */
   watchAll(wake: () => void): () => void;

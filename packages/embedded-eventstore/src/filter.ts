@@ -1,10 +1,10 @@
-/** Which events of `$all` a filtered read or subscription delivers. */
+/** The choice of events of `$all` for a filtered read or subscription. */
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { limits } from './limits.ts';
 import { streamNameOf, typeOf } from './record.ts';
 
 export interface Filter {
-  /** Whether the event in this log record is delivered; links are judged as they are. */
+  /** Tells whether the event in this log record is delivered; links are judged as they are. */
   matches(record: Buffer): boolean;
   /** After this many considered events the subscriber gets a checkpoint. */
   readonly checkpointInterval: number;
@@ -12,7 +12,7 @@ export interface Filter {
 
 const DEFAULT_WINDOW = 32;
 
-/** Compiles the filter of a request, or says what is wrong with it. */
+/** Compiles the filter of a request, or names its fault. */
 export function compileFilter(
   options: ReadReq.Options.FilterOptions,
 ): Filter | { readonly problem: string } {

@@ -1,6 +1,6 @@
 /**
- * What the writer knows about streams: the state after every append that was decided, whether it
- * is on disk yet or not. Heads with undurable events stay in memory; the others can be forgotten
+ * The writer's knowledge of streams: the state after every append that was decided, on disk or
+ * not. Heads with undurable events stay in memory; the others can be forgotten
  * and are loaded again from disk.
  */
 import { LRUCache } from 'lru-cache';
@@ -23,7 +23,7 @@ export interface Head {
   id: number;
   lastRevision: number;
   tombstonePosition: number | undefined;
-  /** For a metadata stream: what its last event says. */
+  /** For a metadata stream: the content of its last event. */
   content: { readonly json: string; readonly parsed: StreamMetadata } | undefined;
   /** Decided events that are not on disk yet, oldest first. */
   undurable: UndurableEvent[];
@@ -33,7 +33,7 @@ export interface Heads {
   get(name: string): Head;
   /** Keeps the head in memory until its events are durable. */
   pin(head: Head): void;
-  /** Drops what has become durable up to `position` in these streams. */
+  /** Drops the events that have become durable up to `position` in these streams. */
   release(streamNames: Iterable<string>, position: number): void;
   /** Id of the event at a revision, undurable ones included. */
   eventIdAt(head: Head, revision: number): string | undefined;
@@ -128,7 +128,7 @@ function loadHead(storage: Storage, name: string): Head {
   };
 }
 
-/** What the last event of a metadata stream says, or nothing when it is not JSON. */
+/** The content of the last event of a metadata stream; undefined when it is not JSON. */
 export function readContent(
   storage: Storage,
   row: StreamRow,

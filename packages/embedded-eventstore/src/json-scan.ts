@@ -1,7 +1,7 @@
 /**
  * Finds members of a top-level JSON object in its source text. Stream metadata holds 64-bit
- * numbers, which `JSON.parse` would round, and must be rewritten without touching what the user
- * wrote around them.
+ * numbers, which `JSON.parse` would round, and must be rewritten without touching the text around
+ * them.
  */
 
 /** One member: its decoded key and where its value stands in the text. */

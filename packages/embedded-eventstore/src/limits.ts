@@ -33,10 +33,10 @@ export const limits = {
   /** A filter is compiled from client input, so it is bounded as well. */
   filterRegexCharacters: 4_096,
   filterPrefixes: 4_096,
-  /** How long a shutdown waits for connections to end by themselves. */
+  /** The time that a shutdown waits for connections to end by themselves. */
   shutdownMilliseconds: 2_000,
-  /** How long the parent waits for the ready line of a child process. */
+  /** The time that the parent waits for the ready line of a child process. */
   processReadyMilliseconds: 60_000,
-  /** How long the parent waits for a child that was asked to stop before it is killed. */
+  /** The time that the parent waits for a child to stop before it kills it. */
   processStopMilliseconds: 15_000,
 } as const;

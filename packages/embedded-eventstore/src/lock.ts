@@ -1,7 +1,7 @@
 /**
  * One process per directory. The lock is the kernel's (flock), so it disappears with its holder,
- * however that ends, and two processes that start at the same moment cannot both get it. What the
- * file says is only for the message to whoever comes second.
+ * however that ends, and two processes that start at the same moment cannot both get it. The content
+ * of the file is only for the message to the second process.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';

@@ -6,7 +6,7 @@ import { type RunningServer, startEventStoreServer } from './server.ts';
 const USAGE =
   'usage: main.ts --directory DIRECTORY [--port PORT] [--host HOST] [--exit-with-parent]';
 
-/** How long a failed store may take to tell its clients before the process ends. */
+/** The time that a failed store has to tell its clients before the process ends. */
 const EXIT_MILLISECONDS = 5_000;
 
 function readOptions() {
@@ -51,14 +51,14 @@ function stopOnSignals(server: RunningServer, exitWithParent: boolean): void {
 }
 
 async function main(): Promise<void> {
-  // What goes wrong is said here, once; grpc-js would print it a second time.
+  // Errors are reported here, once; grpc-js would print them a second time.
   setLogVerbosity(logVerbosity.NONE);
   const { directory, port, host, exitWithParent } = readOptions();
   const server = await startEventStoreServer({
     directory,
     port,
     host,
-    // A store that cannot write is of no use; whoever started it decides whether to start again.
+    // A store that cannot write is of no use; its parent decides whether to start it again.
     onFailure: (error) => {
       const exit = (): never => exitWithLine(`stopped because a commit failed: ${error.message}`);
       setTimeout(exit, EXIT_MILLISECONDS).unref();

@@ -9,7 +9,7 @@
 /** Length of a gRPC frame header: a zero byte (not compressed) and the message length. */
 const FRAME_HEADER_BYTES = 5;
 
-/** What grpc-js needs of a serialized message. */
+/** The part of a Buffer that grpc-js needs of a serialised message. */
 export interface FramedMessages {
   readonly byteLength: number;
   copy(target: Buffer, offset: number): number;
@@ -22,7 +22,7 @@ export function groupMessages(messages: readonly Buffer[]): FramedMessages {
   return {
     byteLength: size - FRAME_HEADER_BYTES,
     copy: (target, offset) => {
-      // Anything else means that grpc-js frames differently now, and the bytes would be garbage.
+      // Anything else means that grpc-js frames in another way now, and the bytes would be garbage.
       if (target.length !== size || offset !== FRAME_HEADER_BYTES) {
         throw new Error('grpc-js no longer frames messages as expected');
       }

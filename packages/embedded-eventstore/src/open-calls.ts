@@ -14,7 +14,7 @@ export interface OpenCalls {
   refuse(reason: string): void;
   /** Ends all calls as unavailable; refuses new work as well. */
   endAll(reason: string): void;
-  /** Why new work is refused, when it is. */
+  /** The reason to refuse new work; undefined while there is none. */
   refusal(): string | undefined;
 }
 

@@ -5,19 +5,19 @@ import { type FramedMessages, groupMessages } from './message-group.ts';
 import type { CallStatus } from './status.ts';
 
 export interface Outlet {
-  /** Adds an encoded message to what goes out with the next flush. */
+  /** Adds an encoded message to the next flush. */
   push(message: Buffer): void;
-  /** Whether enough is waiting that it should be flushed before more is added. */
+  /** Tells whether so much waits that it should be flushed before more is added. */
   isFull(): boolean;
-  /** Sends what is waiting; resolves when the client can take more or the call is over. */
+  /** Sends the waiting messages; resolves when the client can take more or the call is over. */
   flush(): Promise<void>;
-  /** Whether the client is gone or the call has ended. */
+  /** Tells whether the client is gone or the call has ended. */
   isClosed(): boolean;
   /** Calls back once, when the call is over. */
   onClosed(callback: () => void): void;
-  /** Sends what is waiting and ends the call as completed. */
+  /** Sends the waiting messages and ends the call as completed. */
   end(): void;
-  /** Sends what is waiting and ends the call with a status. */
+  /** Sends the waiting messages and ends the call with a status. */
   fail(status: CallStatus): void;
 }
 

@@ -1,4 +1,4 @@
-/** Checks what clients propose before anything is decided about it. */
+/** Checks the proposals of clients before anything is decided about them. */
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import type { ExpectedRevision } from './commit-check.ts';
 import { limits } from './limits.ts';
@@ -43,7 +43,7 @@ function halfText(half: string): string {
   return BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0');
 }
 
-/** Reads one proposed message, or says why it cannot be written. */
+/** Reads one proposed message, or names the reason why it cannot be written. */
 export function readProposal(message: ProposedMessage): ProposedEvent | ProposalProblem {
   const map = message.getMetadataMap();
   const type = map.get('type');
@@ -68,7 +68,7 @@ function badRequest(message: string): ProposalProblem {
   return { kind: 'bad-request', message };
 }
 
-/** What an event counts towards the maximum append size. */
+/** The bytes that an event counts towards the maximum size of an append. */
 export function appendSizeOf(event: ProposedEvent): number {
   return event.data.length + event.metadata.length + 2 * event.type.length;
 }

@@ -1,4 +1,4 @@
-/** Turns a read request into what has to be done, or into the reason why it cannot be done. */
+/** Turns a read request into a plan, or into the reason why it cannot be served. */
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { compileFilter, type Filter } from './filter.ts';
 import { type CallStatus, invalidArgument, unknownError } from './status.ts';

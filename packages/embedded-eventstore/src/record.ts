@@ -1,5 +1,5 @@
 /**
- * What the log keeps for one event: a fixed header for the server's own use (filters, age, the
+ * The record of one event in the log: a fixed header for the server's own use (filters, age, the
  * commit check, links), followed by the complete `ReadResp` message that a read sends. A read
  * therefore copies bytes and encodes nothing.
  */
@@ -66,7 +66,7 @@ export interface ProposedEvent {
   readonly metadata: Uint8Array;
 }
 
-/** Where a proposed event goes. `createdAt` is milliseconds since 1970. */
+/** The place of a proposed event. `createdAt` is milliseconds since 1970. */
 export interface Placement {
   readonly streamName: Buffer;
   readonly streamId: number;
@@ -188,7 +188,7 @@ export function eventIdOf(record: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** When the event was written, in milliseconds since 1970. */
+/** The time at which the event was written, in milliseconds since 1970. */
 export function createdAtOf(record: Buffer): number {
   return readUint64(record, 14);
 }
@@ -205,12 +205,12 @@ export function typeOf(record: Buffer): Buffer {
   return record.subarray(offset, offset + record.readUInt16BE(8));
 }
 
-/** Whether the event is a link (`$>`) to another event. */
+/** Tells whether the event is a link (`$>`) to another event. */
 export function isLink(record: Buffer): boolean {
   return ((record[0] ?? 0) & FLAG_LINK) !== 0;
 }
 
-/** Whether the event was written with content type `application/json`. */
+/** Tells whether the event was written with content type `application/json`. */
 export function isJson(record: Buffer): boolean {
   return ((record[0] ?? 0) & FLAG_JSON) !== 0;
 }

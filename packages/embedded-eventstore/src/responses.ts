@@ -22,7 +22,7 @@ export function confirmation(subscriptionId: string): Buffer {
   return response;
 }
 
-/** Tells a filtered subscriber how far the log was considered. */
+/** Tells a filtered subscriber up to which position the log was considered. */
 export function checkpoint(position: number): Buffer {
   const size = 2 * (1 + varintSize(position));
   const response = Buffer.allocUnsafe(fieldSize(size));

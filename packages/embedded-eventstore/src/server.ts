@@ -19,7 +19,7 @@ import { openStorage, type Storage } from './storage.ts';
 import { createEventStore, type EventStore } from './store.ts';
 
 export interface ServerOptions {
-  /** Where the files are; created when it does not exist. */
+  /** The folder of the files; created when it does not exist. */
   readonly directory: string;
   /** Address to listen on; loopback unless given, because the protocol is not protected. */
   readonly host?: string;
@@ -38,7 +38,7 @@ export interface RunningServer {
   readonly port: number;
   /** For the official client, such as `esdb://127.0.0.1:2113?tls=false`. */
   readonly connectionString: string;
-  /** Identity of the stored data: it changes when the directory is started afresh. */
+  /** Identity of the stored data: it changes when the directory starts empty. */
   readonly generation: string;
   /** Refuses new work, finishes accepted appends, ends all calls and closes the files. */
   close(): Promise<void>;

@@ -13,7 +13,7 @@ const FORMAT_VERSION = '1';
 // Only address space is reserved; the file grows with its content.
 const MAP_BYTES = 256 * 1024 ** 3;
 
-/** What is stored about one stream. */
+/** The stored state of one stream. */
 export interface StreamRow {
   readonly id: number;
   /** Revision of the last event, or -1. */
@@ -51,7 +51,7 @@ export interface CommitBatch {
 }
 
 export interface Storage {
-  /** Identity of this store; it changes when the directory is started afresh. */
+  /** Identity of this store; it changes when the directory starts empty. */
   readonly generation: string;
   readonly counters: Counters;
   findStream(name: string): StreamRow | undefined;
@@ -86,7 +86,7 @@ export async function openStorage(directory: string): Promise<Storage> {
     mapSize: MAP_BYTES,
     // With overlapping syncs a transaction is readable before it is on disk.
     overlappingSync: false,
-    // Commits are batches of their own; LMDB's batches would fail with promises nobody can handle.
+    // Commits are batches of their own; LMDB's batches would fail with promises that nothing can handle.
     eventTurnBatching: false,
     encoding: 'binary',
     keyEncoding: 'binary',
@@ -197,7 +197,7 @@ async function commitBatch(
   if (results.includes(false)) throw new Error('the transaction was not committed');
 }
 
-/** LMDB hides the cause of a failed commit in a second promise, which nobody else would handle. */
+/** Throws the cause of a failed commit, which LMDB hides in a second promise that nothing else handles. */
 async function rethrowCause(error: unknown): Promise<never> {
   if (error instanceof Error && 'commitError' in error) await error.commitError;
   throw error;

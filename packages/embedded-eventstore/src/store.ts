@@ -20,7 +20,7 @@ import type { Storage } from './storage.ts';
 import { isSoftDeleted, SOFT_DELETE_JSON, withTruncateBefore } from './stream-metadata.ts';
 import { isMetadataStream, metadataStreamOf, originalStreamOf } from './stream-name.ts';
 
-/** The store has stopped or is closing: what was asked may or may not have been written. */
+/** The store has stopped or is closing: the append may or may not have been written. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }
@@ -57,9 +57,9 @@ export interface EventStore {
   softDelete(streamName: string, expected: ExpectedRevision): Promise<DeleteOutcome>;
   /** Deletes the stream for ever; its name cannot be used again. */
   tombstone(streamName: string, expected: ExpectedRevision): Promise<DeleteOutcome>;
-  /** Whether so much waits for the disk that senders should pause. */
+  /** Tells whether so much waits for the disk that senders should pause. */
   isCongested(): boolean;
-  /** Resolves when what is queued now has been written. */
+  /** Resolves when everything queued so far has been written. */
   idle(): Promise<void>;
   /** Refuses further writes, finishes those that were accepted and closes the files. */
   close(): Promise<void>;

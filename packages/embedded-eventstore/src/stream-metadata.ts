@@ -2,9 +2,9 @@
 import { topLevelMembers } from './json-scan.ts';
 
 export interface StreamMetadata {
-  /** How many of the last events are visible. */
+  /** The number of last events that are visible. */
   readonly maxCount?: number;
-  /** How old a visible event may be, in seconds. */
+  /** The greatest age of a visible event, in seconds. */
   readonly maxAgeSeconds?: number;
   /** Revision of the first visible event. */
   readonly truncateBefore?: bigint;
@@ -44,7 +44,7 @@ export function parseStreamMetadata(json: string): StreamMetadata {
   };
 }
 
-/** Whether the metadata says that the stream was soft-deleted. */
+/** Tells whether the metadata marks the stream as soft-deleted. */
 export function isSoftDeleted(metadata: StreamMetadata): boolean {
   return metadata.truncateBefore === SOFT_DELETED;
 }

@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 
 const METADATA_PREFIX = '$$';
 
-/** Whether this stream holds the metadata of another stream. */
+/** Tells whether this stream holds the metadata of another stream. */
 export function isMetadataStream(name: string): boolean {
   return name.startsWith(METADATA_PREFIX);
 }
@@ -18,7 +18,7 @@ export function originalStreamOf(name: string): string {
   return name.slice(METADATA_PREFIX.length);
 }
 
-/** Says what is wrong with a stream name, or nothing when it can be used. */
+/** The fault of a stream name; undefined when it can be used. */
 export function streamNameProblem(name: string): string | undefined {
   if (name === '' || name === METADATA_PREFIX) return 'a stream name must not be empty';
   if (name === '$all') return '$all is not a stream that can be written or read by name';

@@ -1,5 +1,5 @@
 /**
- * Subscriptions: one loop per call that reads what is durable and then waits for more. There is
+ * Subscriptions: one loop per call that reads the durable events and then waits for more. There is
  * no buffer per subscriber, so a slow one is never dropped and never falls behind.
  */
 import { randomUUID } from 'node:crypto';

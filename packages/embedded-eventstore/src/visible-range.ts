@@ -1,4 +1,4 @@
-/** Which events of a stream can be read: truncation, maximum count and age, deletion. */
+/** The events of a stream that can be read: truncation, maximum count and age, deletion. */
 import { readContent } from './heads.ts';
 import type { Storage, StreamRow } from './storage.ts';
 import { isSoftDeleted, type StreamMetadata } from './stream-metadata.ts';

@@ -81,7 +81,7 @@ export interface RequestContext {
   readonly requestId: string;
   /** From the header or the body; null when the caller sent none. */
   readonly idempotencyKey: string | null;
-  /** When the request arrived. Decisions get their own, later instant. */
+  /** The arrival of the request. Decisions get their own, later instant. */
   readonly now: Instant;
   /**
    * A new id. With an idempotency key it follows from the key (and from the number of ids asked

@@ -11,7 +11,7 @@ import type { Metrics } from '../operations/metrics.ts';
 export interface BeginRequest {
   readonly principal: Principal;
   readonly requestId: string;
-  /** When the request arrived. */
+  /** The arrival of the request. */
   readonly now: Instant;
   readonly route: RouteKey;
   /** Method and concrete path below /v1, canonically written: `POST /wallets/wallet_01…/debit`. */

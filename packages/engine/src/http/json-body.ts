@@ -93,7 +93,7 @@ const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
  * The first number literal of a well-formed JSON text that is not the number it is parsed to, such
- * as 1234567.1234567891; null when there is none. Accepting it would round somebody's money.
+ * as 1234567.1234567891; null when there is none. To accept it would round somebody's money.
  */
 function changedNumber(text: string): string | null {
   if (!maybeLong.test(text)) return null;

@@ -2,19 +2,19 @@ import { posix } from 'node:path';
 import { isTest } from './names.ts';
 import type { Import, Rule, Source, Violation } from './source.ts';
 
-/** A package of ours and what of ours it may import. */
+/** A package of the workspace and the packages that it may import. */
 interface Package {
   readonly name: string;
   readonly folder: string;
   readonly mayImport: readonly string[];
-  /** What it may import the types of. */
+  /** The packages of which it may import the types. */
   readonly mayImportTypesOf?: readonly string[];
 }
 
 const EVERYTHING = ['*'];
 const APPLICATION = ['@counterfoil/kernel', '@counterfoil/engine', '@counterfoil/modules'];
 
-/** Arrows run one way. Whoever adds a package adds its line here and its reason to the architecture. */
+/** Arrows run one way. A new package adds its line here and its reason to the architecture page. */
 const PACKAGES: readonly Package[] = [
   { name: '@counterfoil/kernel', folder: 'packages/kernel', mayImport: [] },
   { name: '@counterfoil/engine', folder: 'packages/engine', mayImport: ['@counterfoil/kernel'] },
@@ -46,9 +46,8 @@ const PACKAGES: readonly Package[] = [
   {
     name: '@counterfoil/cli',
     folder: 'apps/cli',
-    // It starts the applications as processes, for which it asks where their entry points are, and
-    // documents what they can be told and what they say of themselves. Checkpoints it takes and checks
-    // as the projector does.
+    // It starts the applications as processes, for which it needs their entry points, and documents their
+    // variables and metrics. It takes and checks checkpoints as the projector does.
     mayImport: [
       ...APPLICATION,
       '@counterfoil/local',
@@ -61,8 +60,8 @@ const PACKAGES: readonly Package[] = [
 ];
 
 /**
- * Relative imports that may leave a package: into what also runs before anything is installed, and
- * from the test kit, which looks inside.
+ * Relative imports that may leave a package: into code that also runs before anything is installed, and
+ * out of the test kit, which looks inside.
  */
 const SHARED_FOLDERS: Readonly<Record<string, string>> = {
   'infra/local': 'infra/bootstrap',
@@ -103,7 +102,7 @@ export const everyPackageHasArrows: Rule = (sources) => {
     }));
 };
 
-/** EventStoreDB's client has traps; one wrapper deals with them and nobody goes around it. */
+/** EventStoreDB's client has traps; one wrapper deals with them and nothing bypasses it. */
 export const oneFileKnowsTheEventStoreClient: Rule = (sources) => {
   const importers = sources.flatMap((source) => {
     if (isTest(source.path) || source.path.startsWith('packages/embedded-eventstore/')) return [];
@@ -122,7 +121,7 @@ export const oneFileKnowsTheEventStoreClient: Rule = (sources) => {
 function isAllowed(source: Source, home: Package, { target, isTypeOnly }: Import): boolean {
   if (target.startsWith('.')) return isRelativeAllowed(source, home, target);
   if (!target.startsWith('@counterfoil/') || isOrIsBelow(target, home.name)) return true;
-  // What ships decides the arrows. Tests may use whatever helps; nothing imports a test.
+  // The arrows bind code that ships. Tests may use anything that helps; nothing imports a test.
   if (isTest(source.path)) return true;
   const types = isTypeOnly ? (home.mayImportTypesOf ?? []) : [];
   return [...home.mayImport, ...types].some((pattern) => matches(target, pattern));

@@ -5,7 +5,7 @@ const INTERFACE = 'docs/specification/interface.md';
 const DECISIONS = 'docs/specification/decisions.md';
 const RECORDS = /^docs\/decisions\/(\d{4})-[^/]*\.md$/;
 
-/** The rules of this folder show what they forbid. */
+/** The rules of this folder contain the forms that they forbid. */
 const RULES_FOLDER = 'packages/testkit/src/tidy/';
 
 const SECTION = /^#{2,3} (\d+(?:\.\d+)?)\.? /gm;

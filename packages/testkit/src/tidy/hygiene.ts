@@ -11,13 +11,13 @@ const UNFINISHED = /\b(?:TODO|FIXME|XXX|HACK)\b/g;
 const MACHINE_PATHS = /(?<![\w.-])(?:\/work\/|\/root\/|\/home\/\w|\/Users\/\w|[A-Z]:\\Users)/g;
 
 /**
- * Casts and comments that switch checking off. Declarations of such a type are the linter's matter, which
- * lets them pass where a reason is given.
+ * Casts and comments that switch checking off. Declarations of such a type are left to the linter, which
+ * accepts them with a reason.
  */
 const UNCHECKED_TYPES = /\bas\s+any\b|<any>(?=\s*[\w([{])/g;
 const UNCHECKED_COMMENTS = /@ts-(?:ignore|nocheck)\b/g;
 
-/** The rules of this folder name what they forbid. */
+/** The rules of this folder contain the words that they forbid. */
 const RULES_FOLDER = 'packages/testkit/src/tidy/';
 
 /** A file is short enough to be read in one go. */

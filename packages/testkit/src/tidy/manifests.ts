@@ -6,7 +6,7 @@ type Versions = Readonly<Record<string, string>>;
 type Manifest = Readonly<Partial<Record<(typeof KINDS)[number], Versions>>>;
 
 /**
- * The lock file says what the manifests say; else `npm ci` refuses to install anything in a fresh
+ * The lock file agrees with the manifests; otherwise `npm ci` refuses to install anything in a fresh
  * checkout, which nobody with an installed one notices.
  *
  * @param lockText the text of package-lock.json
@@ -23,7 +23,7 @@ export const lockFileIsCurrent =
       });
   };
 
-/** Every version is exact: what was tested is what is installed. */
+/** Every version is exact: the tested versions are the installed ones. */
 export const versionsArePinned: Rule = (sources) =>
   sources
     .filter(({ path }) => path === 'package.json' || path.endsWith('/package.json'))

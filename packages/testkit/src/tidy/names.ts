@@ -1,9 +1,9 @@
-/** Whether a path is that of a test, or of a helper that only tests use. */
+/** Tells whether a path is that of a test, or of a helper that only tests use. */
 export function isTest(path: string): boolean {
   return /\.test\.ts$|(?:^|\/)test-[^/]*\.ts$|\/testing\//.test(path);
 }
 
-/** Whether a path is that of code of ours. */
+/** Tells whether a path is that of our own code. */
 export function isCode(path: string): boolean {
   return /\.[cm]?ts$|\.mjs$/.test(path);
 }

@@ -1,7 +1,7 @@
 import { isTest, sliceOf } from './names.ts';
 import { matchesOf, type Rule, type Source, type Violation } from './source.ts';
 
-/** What makes the result of code depend on more than its arguments, or money inexact. */
+/** Names that make the result of code depend on more than its arguments, or money inexact. */
 const IMPURE = [
   'Date.now',
   'new Date(',
@@ -26,7 +26,7 @@ interface Exception {
   readonly reason: string;
 }
 
-/** Each exception has a reason, and one that nothing needs any more is itself a violation. */
+/** Each exception has a reason; one that nothing needs any more is itself a violation. */
 const EXCEPTIONS: readonly Exception[] = [
   {
     path: 'packages/kernel/src/id.ts',
@@ -69,8 +69,8 @@ const EXCEPTIONS: readonly Exception[] = [
 const ROLE_NAMES = /(?:^|-)(?:routes|queries|projection|policies|index|sender)\.ts$/;
 
 /**
- * The kernel, and in the slices whatever decides and folds, is pure: clock, ids and randomness arrive
- * as arguments, and money is never a floating-point number. That is what makes a replay give the same.
+ * The kernel, and the code of a slice that decides and folds, is pure: clock, ids and randomness arrive
+ * as arguments, and money is never a floating-point number. So a replay gives the same result.
  */
 export const decidingCodeIsPure: Rule = (sources) => checkPurity(sources, EXCEPTIONS);
 

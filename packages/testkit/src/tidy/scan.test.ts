@@ -5,7 +5,7 @@ import { lineAt, sourceOf } from './source.ts';
 
 const test = suite('scanning code');
 
-/** What is left of a text as code, with runs of spaces shown as one. */
+/** The code in a text, with runs of spaces shown as one. */
 const code = (text: string) => scanText(text).code.replace(/ +/g, ' ').trim();
 
 test('keeps length and lines, whatever it leaves out', () => {

@@ -3,8 +3,8 @@ import { isTest, sliceOf } from './names.ts';
 import type { Import, Rule, Source, Violation } from './source.ts';
 
 /**
- * Which slices a slice may import; there are no circles. Whoever adds a slice adds its line here.
- * Writes across slices go through policies, never through an import.
+ * The slices that each slice may import; there are no circles. A new slice adds its line here. Writes
+ * across slices go through reactions, never through an import.
  */
 const SLICES: Readonly<Record<string, readonly string[]>> = {
   pricing: [],
@@ -33,7 +33,7 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   events: [],
 };
 
-/** What several slices need and the kernel need not know; it is no slice and imports none. */
+/** The folder of code that several slices need and the kernel need not know. It is no slice and imports none. */
 const SHARED = 'shared';
 
 /** A slice imports only those slices that the table allows. */
@@ -47,8 +47,8 @@ export const slicesFormNoCircle: Rule = (sources) => [
 ];
 
 /**
- * A slice shows others its index.ts and nothing else. What puts the slices together may also name types
- * inside them.
+ * A slice shows others its index.ts and nothing else. The code that puts the slices together may also name
+ * types inside them.
  */
 export const slicesAreImportedThroughTheirIndex: Rule = (sources) =>
   acrossSlices(sources).flatMap(({ source, each, path, from, to }) => {
@@ -57,7 +57,7 @@ export const slicesAreImportedThroughTheirIndex: Rule = (sources) =>
     return [violation(source, each, `import the slice ${to} through its index.ts`)];
   });
 
-/** A reader finds in every slice what it is, what it shows, and proof that it works. */
+/** Every slice says what it is, shows an index, and has tests. */
 export const everySliceIsComplete: Rule = (sources) => {
   const slices = new Map<string, Source[]>();
   for (const source of sources) {

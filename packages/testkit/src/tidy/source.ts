@@ -4,10 +4,10 @@ import { type ScannedText, scanText } from './scan.ts';
 
 /** One import or re-export of a file. */
 export interface Import {
-  /** What stands in the quotes. */
+  /** The text in the quotes. */
   readonly target: string;
   readonly line: number;
-  /** Whether it brings types only and so leaves nothing at run time. */
+  /** True when it imports types only and so leaves nothing at run time. */
   readonly isTypeOnly: boolean;
 }
 
@@ -101,7 +101,7 @@ function startsInCode(code: string, position: number): boolean {
   return code[position] !== ' ';
 }
 
-/** What is hidden inside these folders is somebody's scratch paper. */
+/** The paths of all text files under a folder; hidden ones are somebody's scratch files. */
 function pathsUnder(root: string, folder: string): string[] {
   return namesIn(join(root, folder), true).flatMap((name) => {
     if (name.startsWith('.')) return [];
