@@ -59,7 +59,7 @@ async function proofLines(
 ): Promise<readonly string[]> {
   const { last, earlier } = await checkpointsFor(store, environmentId, since);
   const { tree_size: size, root_hash: root, heads_root: headsRoot, position } = last;
-  const { statement, signature } = last;
+  const { statement, signature, key_id } = last;
   try {
     const { inclusion, consistency, head } = await readProofs(store, {
       prefix: ledgerPrefix(environmentId),
@@ -69,7 +69,7 @@ async function proofLines(
     });
     if (!inclusion) throw new OperatorError('No checkpoint has this wallet yet. Take one first.');
     return [
-      canonicalJson({ checkpoint: { signature, statement } }),
+      canonicalJson({ checkpoint: { key_id, signature, statement } }),
       canonicalJson({ inclusion }),
       ...(head ? [canonicalJson({ completeness: head })] : []),
       ...(consistency ? [canonicalJson({ consistency })] : []),

@@ -4,11 +4,12 @@
  *   node verify-ledger.ts ledger.jsonl --key pub.pem --checkpoint earlier.json
  *
  * It shares no code with the service, reads no network and no database, and computes every hash,
- * balance and lot anew. It needs Node 24 or newer, which runs TypeScript by itself.
+ * balance and lot again. Node 24 runs it as it is. Under another name, linked or compiled it does the
+ * same: exit code 0 is only ever given with the line `OK …`, 1 for a fault of the ledger, and 2 when
+ * nothing could be checked, such as a file that is not there.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { createReadStream, readFileSync, realpathSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 type Data = Record<string, unknown>;
@@ -24,8 +25,11 @@ type Trees = { tree_size: number; root_hash: string; wallets?: number; heads_roo
 type Checkpoint = { id: string; environment_id: string } & Trees;
 type Proof = { revision: number; index: number; from: number; path: string[] };
 
-/** The first thing that is wrong, in words. */
+/** The first thing that is wrong with the ledger, in words. */
 export class LedgerFault extends Error {}
+
+/** Why nothing could be checked: the fault of whoever asks, not of the ledger. */
+export class UnusableInput extends Error {}
 
 function must(condition: unknown, fault: string): asserts condition {
   if (!condition) throw new LedgerFault(fault);
@@ -196,10 +200,8 @@ class Book {
   /** The top-up that ends, exactly as it was asked for. */
   #endTopUp({ requested, ...data }: Data): Data {
     const topup = this.topups.get(data.transaction_id);
-    must(
-      topup && topup.at === (requested as TopUp | undefined)?.at,
-      'ends a top-up that does not wait',
-    );
+    const isWaiting = topup && topup.at === (requested as TopUp | undefined)?.at;
+    must(isWaiting, 'ends a top-up that does not wait');
     must(canonical(data) === canonical(topup.order), 'is not the top-up that was asked for');
     this.topups.delete(data.transaction_id);
     return topup.order;
@@ -329,12 +331,35 @@ function rootsOf(root: string | null, from: number, size: number, path: string[]
   return rootsOf(null, from - middle, size - middle, path).map((right) => nodeHash(other, right));
 }
 
-/** What a checkpoint says, if it is signed with the key. */
-function signed({ statement, signature }: Data, key: KeyObject): Checkpoint {
+/** The first 16 digits of the SHA-256 of a public key: `key_id` of what is signed with it. */
+const keyIdOf = (key: KeyObject): string =>
+  sha256(key.export({ format: 'der', type: 'spki' })).slice(0, 16);
+
+/** The statement of a checkpoint, if it is signed with the key. */
+function signed({ statement, signature, key_id: named }: Data, key: KeyObject): Checkpoint {
   const bytes = Buffer.from(`${signature}`, 'hex');
   const isOurs = verify(null, Buffer.from(`${statement}`), key, bytes);
-  must(isOurs && bytes.toString('hex') === signature, 'the signature of the checkpoint is wrong');
-  return JSON.parse(`${statement}`);
+  if (isOurs && bytes.toString('hex') === signature) return JSON.parse(`${statement}`);
+  const other = named && named !== keyIdOf(key);
+  const reason = other ? `: it names key ${named}, the key given is ${keyIdOf(key)}` : '';
+  throw new LedgerFault(`the signature of the checkpoint is wrong${reason}`);
+}
+
+function usable<Value>(read: () => Value, problem: string): Value {
+  try {
+    return read();
+  } catch {
+    throw new UnusableInput(problem);
+  }
+}
+
+/** Checkpoints that somebody kept, all signed: one, or a list of them as the API answers it. */
+function keptCheckpoints(text: string, key: KeyObject): Checkpoint[] {
+  const kept = usable(() => JSON.parse(text), 'the earlier checkpoint is no JSON');
+  const list: Data[] = Array.isArray(kept?.items) ? kept.items : [kept];
+  const isUsable = list.length > 0 && list.every((each) => each?.statement && each.signature);
+  if (!isUsable) throw new UnusableInput('the earlier checkpoint has no statement and signature');
+  return list.map((each) => signed(each, key));
 }
 
 /** What the lines of an export have shown so far. */
@@ -346,7 +371,7 @@ class Ledger {
   checkpoint: Checkpoint | null = null;
   covered = -1;
   place = '';
-  isExtension = false;
+  extended: Checkpoint | null = null;
 
   event(event: Event): void {
     const revision = this.hashes.length;
@@ -373,12 +398,16 @@ class Ledger {
     this.isWhole = true;
   }
 
+  #leaf(revision: number): string {
+    const event = { hash: this.hashes[revision], revision, stream: this.stream };
+    return sha256(`\0${canonical(event)}`);
+  }
+
   inclusion({ revision, index, path }: Proof): void {
     const { environment_id, tree_size, root_hash } = this.checkpoint ?? ({} as Checkpoint);
     const isOfStream = this.stream.startsWith(`wallet-${environment_id}.`);
     must(isOfStream && index < tree_size, 'the proof is about another environment or tree');
-    const leaf = canonical({ hash: this.hashes[revision], revision, stream: this.stream });
-    const root = rootOf(sha256(`\0${leaf}`), index, tree_size, path);
+    const root = rootOf(this.#leaf(revision), index, tree_size, path);
     must(root === root_hash, `revision ${revision} is not what the checkpoint was signed over`);
     this.covered = revision;
   }
@@ -386,35 +415,44 @@ class Ledger {
   /** That no event of the wallet was left out, and which of the wallets it is. */
   completeness({ revision, index, path }: Proof): void {
     const { wallets = 0, heads_root } = this.checkpoint ?? ({} as Checkpoint);
-    must(
-      index < wallets && revision === this.covered,
-      'the proof is about another wallet or event',
-    );
-    const leaf = canonical({ hash: this.hashes[revision], revision, stream: this.stream });
-    const root = rootOf(sha256(`\0${leaf}`), index, wallets, path);
+    const isOfWallet = index < wallets && revision === this.covered;
+    must(isOfWallet, 'the proof is about another wallet or event');
+    const root = rootOf(this.#leaf(revision), index, wallets, path);
     must(root === heads_root, `revision ${revision} is not the last one that was signed`);
     this.place = `, wallet ${index + 1} of ${wallets}`;
   }
 
-  consistency(earlier: Checkpoint, { from, path }: Proof): void {
-    if (from !== earlier.tree_size || !this.checkpoint) return;
+  consistency(kept: readonly Checkpoint[], { from, path }: Proof): void {
+    const earlier = kept.find(({ tree_size }) => tree_size === from);
+    if (!earlier || !this.checkpoint) return;
     const { environment_id, tree_size, root_hash } = this.checkpoint;
     const roots = canonical(rootsOf(earlier.root_hash, from, tree_size, path));
     const isSame = roots === canonical([earlier.root_hash, root_hash]);
     const isHere = environment_id === earlier.environment_id;
     must(isSame && isHere, `what ${earlier.id} was signed over is not in the history any more`);
-    this.isExtension = true;
+    this.extended = earlier;
   }
 }
 
-/** Checks the lines of an export; gives a summary. Throws a `LedgerFault` at the first fault. */
+const trailers = names('head checkpoint inclusion completeness consistency');
+const hasMembers = (line: Data, wanted: string): boolean =>
+  Object.keys(line).sort().join(' ') === wanted;
+
+/**
+ * Checks the lines of an export; gives a summary. With a public key (PEM) also what is signed, with
+ * checkpoints kept from earlier (one, or the list that the API answers) also that they still hold.
+ * Throws a `LedgerFault` at the first fault, and `UnusableInput` for a key or checkpoint that is none.
+ */
 export async function verifyLedger(
   lines: AsyncIterable<string> | Iterable<string>,
   keyText?: string,
   earlierText?: string,
 ): Promise<string> {
-  const key = keyText === undefined ? null : createPublicKey(keyText);
-  const earlier = key && earlierText ? signed(JSON.parse(earlierText), key) : null;
+  const key =
+    keyText === undefined
+      ? null
+      : usable(() => createPublicKey(keyText), 'the key is no public key in PEM');
+  const kept = key && earlierText !== undefined ? keptCheckpoints(earlierText, key) : null;
   const ledger = new Ledger();
   let number = 0;
   for await (const text of lines) {
@@ -424,26 +462,30 @@ export async function verifyLedger(
       must(canonical(line) === text, 'is not in canonical form');
       if (number === 1) {
         must(line.format === 'counterfoil-ledger' && line.version === 1, 'is no ledger');
+        must(hasMembers(line, 'format position stream version'), 'has other members than a header');
         ledger.stream = line.stream;
       } else if (line.type) ledger.event(line);
+      else if (!trailers.some((name) => hasMembers(line, name)))
+        must(false, 'is of an unknown kind');
       else if (line.head) ledger.end(line.head);
       else if (key && line.checkpoint) ledger.checkpoint = signed(line.checkpoint, key);
       else if (key && line.inclusion) ledger.inclusion(line.inclusion);
       else if (key && line.completeness) ledger.completeness(line.completeness);
-      else if (earlier && line.consistency) ledger.consistency(earlier, line.consistency);
+      else if (kept && line.consistency) ledger.consistency(kept, line.consistency);
     } catch (error) {
       throw new LedgerFault(`line ${number}: ${(error as Error).message}`);
     }
   }
-  const { book, hashes, isWhole, stream, checkpoint, covered, place, isExtension } = ledger;
+  const { book, hashes, isWhole, stream, checkpoint, covered, place, extended } = ledger;
+  must(number > 0, 'the file is empty');
   must(isWhole, `the export is cut off after revision ${hashes.length - 1}`);
   must(!key || covered >= 0, 'there is no proof that a signed checkpoint includes this ledger');
   must(!checkpoint?.heads_root || place, 'there is no proof that no event was left out');
-  must(!earlier || isExtension, 'there is no proof that the earlier checkpoint still holds');
+  must(!kept || extended, 'there is no proof that the earlier checkpoint still holds');
   const proof = checkpoint
     ? `signed up to revision ${covered} by ${checkpoint.id}${place}`
     : 'unsigned';
-  const extension = earlier ? `, which extends ${earlier.id}` : '';
+  const extension = extended ? `, which extends ${extended.id}` : '';
   const balance = `${hashes.length} events, credit balance ${shown(book.balance)}`;
   return `${stream}: ${balance}, ${proof}${extension}`;
 }
@@ -458,19 +500,33 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   must(rest === '', 'the last line is cut off');
 }
 
-/** The command line: prints one line; the process fails when there is a fault. */
+const usage = 'node verify-ledger.ts ledger.jsonl [--key pub.pem [--checkpoint earlier.json]]';
+
+/** The command line: prints one line that begins with OK, FAULT or ERROR, and sets the exit code. */
 export async function main(args: string[]): Promise<void> {
   const options = { key: { type: 'string' }, checkpoint: { type: 'string' } } as const;
+  const read = (file?: string) => (file === undefined ? file : readFileSync(file, 'utf8'));
+  process.exitCode = 2;
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    const [ledger = '', key, checkpoint] = [positionals[0], values.key, values.checkpoint];
-    const read = (file?: string) => (file === undefined ? file : readFileSync(file, 'utf8'));
-    must(key || !checkpoint, 'an earlier checkpoint takes the key');
-    console.log(`OK ${await verifyLedger(linesOf(ledger), read(key), read(checkpoint))}`);
+    const [ledger] = positionals;
+    if (!ledger || positionals.length > 1) throw new UnusableInput(`usage: ${usage}`);
+    if (values.checkpoint && !values.key) throw new UnusableInput('--checkpoint needs --key');
+    const summary = await verifyLedger(linesOf(ledger), read(values.key), read(values.checkpoint));
+    console.log(`OK ${summary}`);
+    process.exitCode = 0;
   } catch (error) {
-    console.log(`FAULT ${(error as Error).message}`);
-    process.exitCode = 1;
+    const isFault = error instanceof LedgerFault;
+    console.log(`${isFault ? 'FAULT' : 'ERROR'} ${(error as Error).message}`);
+    if (isFault) process.exitCode = 1;
   }
 }
 
-if (basename(process.argv[1] ?? '') === 'verify-ledger.ts') void main(process.argv.slice(2));
+/** Whether this file is what was started, under whatever name; in doubt it is. */
+function isStarted(): boolean {
+  if (typeof import.meta.main === 'boolean') return import.meta.main;
+  const [started, self] = [process.argv[1], import.meta.filename];
+  return !started || !self || realpathSync(started) === realpathSync(self);
+}
+
+if (isStarted()) void main(process.argv.slice(2));
