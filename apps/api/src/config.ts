@@ -1,5 +1,6 @@
 import { logLevels } from '@counterfoil/engine';
-import { isCidr, isSecretKey, secretKeyRule } from '@counterfoil/modules';
+import { isSecretKey, secretKeyRule } from '@counterfoil/modules';
+import { isCidr } from '@counterfoil/webhooks';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);

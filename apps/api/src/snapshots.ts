@@ -8,7 +8,12 @@ import {
 } from '@counterfoil/engine';
 
 /** The packages whose code folds events to states. */
-const foldingCode = ['@counterfoil/kernel', '@counterfoil/engine', '@counterfoil/modules'] as const;
+const foldingCode = [
+  '@counterfoil/kernel',
+  '@counterfoil/engine',
+  '@counterfoil/modules',
+  '@counterfoil/webhooks',
+] as const;
 
 /**
  * Snapshots in a folder, for the streams of this process; none without a folder. Those that other code

@@ -5,6 +5,13 @@ import type {
   OperationalReads,
 } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
+import {
+  type Sealer,
+  strictTargetPolicy,
+  type TargetPolicy,
+  type WebhookRoutes,
+  webhooks,
+} from '@counterfoil/webhooks';
 import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/index.ts';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
@@ -32,14 +39,6 @@ import type { Secrets } from './secrets.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { openWalletsOf, type WalletRoutes, wallets } from './wallets/index.ts';
-import {
-  type Sealer,
-  strictTargetPolicy,
-  type TargetPolicy,
-  type WebhookRoutes,
-  webhooks,
-  wholeBodyFrom,
-} from './webhooks/index.ts';
 
 export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
@@ -55,7 +54,6 @@ export * from './secrets.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
 export * from './wallets/index.ts';
-export * from './webhooks/index.ts';
 
 /** The routes of all slices with their exact types: what the typed client is made of. */
 export type ApiRoutes = TenancyRoutes &
@@ -138,7 +136,7 @@ export function modules(options: ModulesOptions): readonly Module[] {
     sealer: secrets?.sealer ?? noSealer,
     policy: targetPolicy ?? strictTargetPolicy,
     reads: operationalReads ?? noReads,
-    wholeBody: wholeBodyFrom(publishersOf(business)),
+    publicEvents: publishersOf(business),
   });
   const published = publishersOf([...business, delivery]);
   const following = events({

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
+import { createSealer, type Sealer } from '@counterfoil/webhooks';
 import { type KeyMaterial, readKeyMaterial } from './tenancy/index.ts';
-import { createSealer, type Sealer } from './webhooks/index.ts';
 
 /** What is made from the one secret of the server. */
 export interface Secrets {

@@ -23,7 +23,7 @@ import {
 } from '@counterfoil/local';
 import { firstTenant, modules, secretsFrom } from '@counterfoil/modules';
 import { startProjectorApp } from '@counterfoil/projector';
-import { startWebhooks, type WebhooksConfig, webhooksDefaults } from '@counterfoil/webhooks';
+import { startWebhooks, type WebhooksConfig, webhooksDefaults } from '@counterfoil/webhook-worker';
 import { type Caller, caller } from './caller.ts';
 import { type Part, startPart } from './part.ts';
 import { type Openings, openings } from './system/openings.ts';

@@ -1,6 +1,6 @@
 import { type ApiConfig, apiConfigSchema } from '@counterfoil/api/config';
 import { type ProjectorConfig, projectorConfigSchema } from '@counterfoil/projector/config';
-import { webhooksDefaults, webhooksEnvironment } from '@counterfoil/webhooks/config';
+import { webhooksDefaults, webhooksEnvironment } from '@counterfoil/webhook-worker/config';
 import type { z } from 'zod';
 import { type Settings, settingsSchema } from '../settings.ts';
 

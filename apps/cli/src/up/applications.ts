@@ -12,7 +12,7 @@ const restart = { initialDelayMs: 200, maxDelayMs: 5_000 } as const;
 const mains = {
   api: import.meta.resolve('@counterfoil/api/main'),
   projector: import.meta.resolve('@counterfoil/projector/main'),
-  webhooks: import.meta.resolve('@counterfoil/webhooks/main'),
+  webhooks: import.meta.resolve('@counterfoil/webhook-worker/main'),
 } as const;
 
 export type ApplicationName = keyof typeof mains;

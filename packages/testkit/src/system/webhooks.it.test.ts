@@ -1,5 +1,5 @@
 import { verifyWebhook } from '@counterfoil/cli/verify-webhook';
-import { webhooksDefaults } from '@counterfoil/webhooks';
+import { webhooksDefaults } from '@counterfoil/webhook-worker';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { suite } from 'uvu';

@@ -12,16 +12,26 @@ interface Package {
 }
 
 const EVERYTHING = ['*'];
-const APPLICATION = ['@counterfoil/kernel', '@counterfoil/engine', '@counterfoil/modules'];
+const APPLICATION = [
+  '@counterfoil/kernel',
+  '@counterfoil/engine',
+  '@counterfoil/webhooks',
+  '@counterfoil/modules',
+];
 
 /** Arrows run one way. A new package adds its line here and its reason to the architecture page. */
 const PACKAGES: readonly Package[] = [
   { name: '@counterfoil/kernel', folder: 'packages/kernel', mayImport: [] },
   { name: '@counterfoil/engine', folder: 'packages/engine', mayImport: ['@counterfoil/kernel'] },
   {
+    name: '@counterfoil/webhooks',
+    folder: 'packages/webhooks',
+    mayImport: ['@counterfoil/kernel', '@counterfoil/engine', '@counterfoil/engine/define'],
+  },
+  {
     name: '@counterfoil/modules',
     folder: 'packages/modules',
-    mayImport: ['@counterfoil/kernel', '@counterfoil/engine/define'],
+    mayImport: ['@counterfoil/kernel', '@counterfoil/engine/define', '@counterfoil/webhooks'],
   },
   {
     name: '@counterfoil/embedded-eventstore',
@@ -42,7 +52,11 @@ const PACKAGES: readonly Package[] = [
   },
   { name: '@counterfoil/api', folder: 'apps/api', mayImport: APPLICATION },
   { name: '@counterfoil/projector', folder: 'apps/projector', mayImport: APPLICATION },
-  { name: '@counterfoil/webhooks', folder: 'apps/webhooks', mayImport: APPLICATION },
+  {
+    name: '@counterfoil/webhook-worker',
+    folder: 'apps/webhooks',
+    mayImport: [...APPLICATION, '@counterfoil/webhooks/worker'],
+  },
   {
     name: '@counterfoil/cli',
     folder: 'apps/cli',

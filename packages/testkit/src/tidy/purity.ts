@@ -49,24 +49,27 @@ const EXCEPTIONS: readonly Exception[] = [
     reason: 'the count of fraction digits of a currency, which is no amount',
   },
   {
-    path: 'packages/modules/src/webhooks/retry.ts',
+    path: 'packages/webhooks/src/sending/retry.ts',
     what: 'Number(',
     reason: 'seconds of a Retry-After header, checked to be a few digits',
   },
   {
-    path: 'packages/modules/src/webhooks/sealing.ts',
+    path: 'packages/webhooks/src/endpoint/sealing.ts',
     what: 'randomBytes',
     reason: 'a sealed secret needs a nonce that never comes twice; nothing is decided with it',
   },
   {
-    path: 'packages/modules/src/webhooks/target-policy.ts',
+    path: 'packages/webhooks/src/sending/target-policy.ts',
     what: 'Number(',
     reason: 'a port of a parsed URL',
   },
 ];
 
 /** By their role these files of a slice touch the world; so do their namesakes with a prefix. */
-const ROLE_NAMES = /(?:^|-)(?:routes|queries|projection|policies|index|sender)\.ts$/;
+const ROLE_NAMES = /(?:^|-)(?:routes|queries|projection|policies|index|sender|store)\.ts$/;
+
+/** The rooms of the webhooks that decide; the worker does what they say. */
+const WEBHOOK_ROOMS = /^packages\/webhooks\/src\/(?:delivery|endpoint|queue|sending|task)\//;
 
 /**
  * The kernel, and the code of a slice that decides and folds, is pure: clock, ids and randomness arrive
@@ -106,7 +109,8 @@ function mustBePure({ path, scanned }: Source): boolean {
   if (scanned === undefined || isTest(path)) return false;
   if (path.startsWith('packages/kernel/src/')) return true;
   const name = path.split('/').at(-1) ?? '';
-  return sliceOf(path) !== undefined && !ROLE_NAMES.test(name);
+  const isOfSlice = sliceOf(path) !== undefined || WEBHOOK_ROOMS.test(path);
+  return isOfSlice && !ROLE_NAMES.test(name);
 }
 
 /** The words as they stand, not as a part of longer ones such as `wireNumber(`. */

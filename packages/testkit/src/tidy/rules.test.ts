@@ -106,7 +106,7 @@ test('event store client: one file of engine, the embedded server, and tests', (
 
 test('slices: only along the table', () => {
   const files = {
-    'packages/modules/src/wallets/a.ts': `import '../customers/index.ts';\nimport '../webhooks/index.ts';`,
+    'packages/modules/src/wallets/a.ts': `import '../customers/index.ts';\nimport '../events/index.ts';`,
     'packages/modules/src/customers/a.ts': `import '../wallets/index.ts';\nimport '../shared/b.ts';`,
     'packages/modules/src/shared/b.ts': `import '../customers/index.ts';`,
     'packages/modules/src/index.ts': `import './wallets/index.ts';`,

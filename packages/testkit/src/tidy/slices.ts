@@ -29,7 +29,6 @@ const SLICES: Readonly<Record<string, readonly string[]>> = {
   ],
   wallets: ['customers', 'pricing-units'],
   checkpoints: [],
-  webhooks: [],
   events: [],
 };
 

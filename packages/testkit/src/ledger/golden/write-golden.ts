@@ -14,11 +14,8 @@ import {
   type StoredEvent,
   systemContext,
 } from '@counterfoil/engine';
-import { webhookEndpoint } from '../../../../modules/src/webhooks/endpoint.ts';
-import {
-  disableEndpoint,
-  reportExhausted,
-} from '../../../../modules/src/webhooks/endpoint-decisions.ts';
+import { disableEndpoint, reportExhausted } from '../../../../webhooks/src/endpoint/decisions.ts';
+import { webhookEndpoint } from '../../../../webhooks/src/endpoint/endpoint.ts';
 import { type Stack, startStack, type TestTenant } from '../../stack.ts';
 import { addressOf, examples } from '../../system/examples.ts';
 import { readOperations } from '../../system/operations.ts';

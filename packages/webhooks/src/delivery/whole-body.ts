@@ -1,0 +1,40 @@
+import type { PublicEvents, RequestContext } from '@counterfoil/engine/define';
+
+/** The event that a message is about, and which of its messages it is. */
+export interface MessageOrigin {
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly resourceId: string;
+}
+
+/** The name of a stream: `<aggregate>-<environment or tenant>.<id>`. */
+const streamShape = /^([a-z0-9_]+)-[^.]+\.(.+)$/;
+
+/**
+ * The whole body of a message that was too long to be delivered. It folds the stream of the record
+ * up to the event, as the relay did, and publishes that event again. Null when nobody publishes
+ * such a message any more.
+ */
+export async function wholeBodyOf(
+  publicEvents: readonly PublicEvents[],
+  context: RequestContext,
+  origin: MessageOrigin,
+): Promise<unknown> {
+  const [, category, id = ''] = streamShape.exec(origin.stream) ?? [];
+  const publisher = publicEvents.find(({ aggregate }) => aggregate.name === category);
+  if (!publisher) return null;
+  const { aggregate, publish } = publisher;
+  let before = aggregate.initial;
+  for await (const event of context.history(aggregate, id, { maximum: origin.revision + 1 })) {
+    const after = aggregate.evolve(before, event);
+    if (event.revision === origin.revision) {
+      const publication = publish({ event, before, after }).find(
+        ({ type, resourceId }) => type === origin.type && resourceId === origin.resourceId,
+      );
+      return publication ? { event_type: publication.type, ...publication.body } : null;
+    }
+    before = after;
+  }
+  return null;
+}

@@ -1,0 +1,26 @@
+import { module } from '@counterfoil/engine/define';
+import { webhookEndpoint } from './endpoint/endpoint.ts';
+import { endpointPublicEvents } from './endpoint/public-events.ts';
+import type { WebhookOptions } from './options.ts';
+import { endpointTable, taskTable } from './projection.ts';
+import { webhookMigrations } from './queue/migrations.ts';
+import { webhookRoutes } from './routes.ts';
+import { webhookTask } from './task/task.ts';
+
+export { createSealer, type Sealer } from './endpoint/sealing.ts';
+export type { WebhookOptions } from './options.ts';
+export { isCidr, strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
+
+/** Outgoing webhooks: endpoints, what was delivered to them, and the tables of the queue. */
+export const webhooks = (options: WebhookOptions) =>
+  module({
+    name: 'webhooks',
+    aggregates: [webhookEndpoint, webhookTask],
+    tables: [endpointTable, taskTable],
+    routes: webhookRoutes(options),
+    publicEvents: [endpointPublicEvents],
+    migrations: webhookMigrations,
+  });
+
+/** The routes with their exact types, for the typed client. */
+export type WebhookRoutes = ReturnType<typeof webhookRoutes>;

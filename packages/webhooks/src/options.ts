@@ -1,0 +1,14 @@
+import type { OperationalReads, PublicEvents } from '@counterfoil/engine/define';
+import type { Sealer } from './endpoint/sealing.ts';
+import type { TargetPolicy } from './sending/target-policy.ts';
+
+export interface WebhookOptions {
+  /** Seals signing secrets and header values before they become part of an event. */
+  readonly sealer: Sealer;
+  /** Decides which URLs an endpoint may have. */
+  readonly policy: TargetPolicy;
+  /** Reads of the tables of the delivery worker. */
+  readonly reads: OperationalReads;
+  /** Those of the other modules: the events that endpoints may ask for. */
+  readonly publicEvents: readonly PublicEvents[];
+}

@@ -1,0 +1,60 @@
+import { documents, type Placed, type ReadTable, rows } from '@counterfoil/engine/define';
+import { existing } from '@counterfoil/kernel';
+import {
+  type Endpoint,
+  type EndpointEvent,
+  type EndpointState,
+  webhookEndpoint,
+} from './endpoint/endpoint.ts';
+import { type EndpointResource, endpointResource } from './endpoint/schema.ts';
+import { type RequestedTask, requestedTask } from './task/schema.ts';
+import { type TaskState, webhookTask } from './task/task.ts';
+
+/** An endpoint, and the place in the log from which on it receives events. */
+export interface EndpointRow {
+  readonly endpoint: Endpoint;
+  /** Position of the event that created it. What happened before is not delivered to it. */
+  readonly created_position: string;
+}
+
+function fold(row: EndpointRow | null, event: Placed<EndpointEvent>): EndpointRow | null {
+  const state: EndpointState = row?.endpoint ?? webhookEndpoint.initial;
+  const endpoint = webhookEndpoint.evolve(state, event);
+  return endpoint && { endpoint, created_position: row?.created_position ?? event.position };
+}
+
+/**
+ * The endpoints. The delivery worker reads this table as well: its state holds the sealed secret
+ * and headers, which the resource does not show. A deleted endpoint stays, as deleted.
+ */
+export const endpointTable: ReadTable<'webhook_endpoints', EndpointRow, EndpointResource> = rows(
+  webhookEndpoint,
+  {
+    name: 'webhook_endpoints',
+    version: 2,
+    columns: {
+      enabled: { type: 'boolean', of: (endpoint) => endpoint.enabled },
+      url: { type: 'text', of: (endpoint) => endpoint.url },
+      max_in_flight: { type: 'integer', of: (endpoint) => endpoint.max_in_flight },
+      rate_limit: { type: 'integer', of: (endpoint) => endpoint.rate_limit_per_second },
+      enabled_at: { type: 'timestamptz', of: (_, row) => row.endpoint.enabled_at },
+    },
+    keys: (event: Placed<EndpointEvent>) => [event.aggregate_id],
+    fold,
+    view: (row) => endpointResource(row.endpoint),
+  },
+);
+
+/** What the worker was asked to do. The worker takes its tasks from here. */
+export const taskTable: ReadTable<'webhook_tasks', TaskState, RequestedTask> = documents(
+  webhookTask,
+  {
+    name: 'webhook_tasks',
+    version: 1,
+    view: (state) => requestedTask(existing(state, 'webhook task')),
+    columns: {
+      endpoint_id: { type: 'text', of: (task) => task.endpoint_id, index: true },
+      is_cancelled: { type: 'boolean', of: (task) => task.is_cancelled },
+    },
+  },
+);

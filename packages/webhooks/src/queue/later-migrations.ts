@@ -1,0 +1,73 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+
+/**
+ * In a lane deliveries go in the order of the log, which is that of their messages' ids: what is put
+ * back or made later has an id of its own that says nothing about it. `turn` counts what has been let
+ * go, so that a lane knows which of them was the last.
+ */
+export const turns: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`create sequence counterfoil.webhook_turns`.execute(database);
+    await sql`alter table counterfoil.webhook_deliveries add column turn bigint`.execute(database);
+    await sql`
+      update counterfoil.webhook_deliveries delivery set turn = placed.turn
+        from (select id, row_number() over (order by id) as turn
+                from counterfoil.webhook_deliveries
+               where state in ('pending', 'sending') and lane is not null) placed
+       where delivery.id = placed.id`.execute(database);
+    await sql`
+      select setval('counterfoil.webhook_turns', 1 + coalesce(max(turn), 0))
+        from counterfoil.webhook_deliveries`.execute(database);
+    await sql`drop index counterfoil.webhook_deliveries_lane`.execute(database);
+    await sql`
+      create index webhook_deliveries_lane on counterfoil.webhook_deliveries
+        (endpoint_id, lane, event_id) where state in ('pending', 'waiting', 'sending')`.execute(
+      database,
+    );
+  },
+};
+
+/** What is needed to find the tasks that have not been begun without going through all there were. */
+export const taskOrder: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      alter table counterfoil.webhook_task_runs add column requested_at timestamptz`.execute(
+      database,
+    );
+    // When they were asked for stands in the read model, which may not be there. A worker that was
+    // away may have begun them late.
+    await sql`
+      update counterfoil.webhook_task_runs set requested_at = started_at - interval '7 days'`.execute(
+      database,
+    );
+    await sql`
+      alter table counterfoil.webhook_task_runs alter column requested_at set not null`.execute(
+      database,
+    );
+    await sql`
+      create index webhook_task_runs_requested on counterfoil.webhook_task_runs
+        (environment_id, requested_at)`.execute(database);
+    await sql`
+      create index webhook_task_runs_running on counterfoil.webhook_task_runs
+        (started_at) where state = 'running'`.execute(database);
+  },
+};
+
+/** The address that an attempt was sent to. */
+export const addresses: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`alter table counterfoil.webhook_attempts add column address text`.execute(database);
+  },
+};
+
+/**
+ * What is due or under way in a lane, apart from what waits there: whether a lane may go on is asked
+ * for each delivery, and thousands may wait.
+ */
+export const bulkhead: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create index webhook_deliveries_under_way on counterfoil.webhook_deliveries
+        (endpoint_id, lane) where state in ('pending', 'sending')`.execute(database);
+  },
+};

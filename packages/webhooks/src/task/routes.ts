@@ -1,0 +1,181 @@
+import {
+  type Page,
+  pageRequest,
+  pageSchema,
+  type RequestContext,
+  route,
+  searchFilters,
+  where,
+  withETag,
+} from '@counterfoil/engine/define';
+import { invalidField, invalidOperation, isId, notFound } from '@counterfoil/kernel';
+import { taskProgress } from '../delivery/queries.ts';
+import { requireMessage } from '../delivery/routes.ts';
+import { resendPathSchema } from '../delivery/schema.ts';
+import { loadEndpoint } from '../endpoint/queries.ts';
+import { endpointPathSchema } from '../endpoint/schema.ts';
+import type { WebhookOptions } from '../options.ts';
+import { taskTable } from '../projection.ts';
+import {
+  noProgress,
+  type RequestedTask,
+  recoverBodySchema,
+  requestedTask,
+  type TaskResource,
+  taskListSchema,
+  taskPathSchema,
+  taskResource,
+  taskSchema,
+  testBodySchema,
+} from './schema.ts';
+import { cancelTask, requestTask, requireTask, type TaskWork, webhookTask } from './task.ts';
+
+const tag = 'Webhook deliveries';
+
+/**
+ * Asks the worker for something. That it was asked for is an event, so the log tells who has sent
+ * what again, and a repetition with the same idempotency key asks once.
+ */
+async function ask(
+  context: RequestContext,
+  endpointId: string,
+  work: () => TaskWork | Promise<TaskWork>,
+) {
+  const id = context.newId('wtask');
+  const { state, revision } = await context.execute(webhookTask, id, {
+    prepare: async () => {
+      const endpoint = await loadEndpoint(context, endpointId);
+      if (!endpoint.enabled) {
+        throw invalidOperation('The webhook endpoint is disabled. Enable it first.');
+      }
+      return requestTask(id, endpointId, await work());
+    },
+  });
+  return withETag(taskResource(requestedTask(requireTask(state, id)), noProgress), revision);
+}
+
+async function withProgress(
+  { reads }: WebhookOptions,
+  context: RequestContext,
+  { items, pagination }: Page<RequestedTask>,
+): Promise<Page<TaskResource>> {
+  const progressOf = await taskProgress(
+    reads,
+    context,
+    items.map(({ id }) => id),
+  );
+  return { items: items.map((task) => taskResource(task, progressOf(task.id))), pagination };
+}
+
+const askingRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => ({
+  'POST /webhooks/endpoints/{id}/test': route({
+    summary: 'Send a test event to an endpoint',
+    description:
+      'A sample of a type, or `webhook.test`, marked by the member `test`. It is tried once, ' +
+      'even while the endpoint is held back for its failures.',
+    tag,
+    status: 202,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    body: testBodySchema(offered),
+    bodyOptional: true,
+    response: taskSchema,
+    handle: (context, { params: { id }, body: { event_type } }) =>
+      ask(context, id, () => ({ kind: 'test', event_type })),
+  }),
+  'POST /webhooks/messages/{id}/endpoints/{endpoint_id}/resend': route({
+    summary: 'Send a message to an endpoint again',
+    description: 'Also when it was delivered. It is tried once.',
+    tag,
+    status: 202,
+    permission: 'webhook:write',
+    params: resendPathSchema,
+    response: taskSchema,
+    handle: (context, { params: { id, endpoint_id } }) =>
+      ask(context, endpoint_id, async () => {
+        await requireMessage(options, context, id);
+        return { kind: 'resend', message_id: id };
+      }),
+  }),
+  'POST /webhooks/endpoints/{id}/recover': route({
+    summary: 'Deliver again what an endpoint has missed in a period',
+    description:
+      'In the order of the log and at the rate of the endpoint. The task tells how far it is and ' +
+      'can be cancelled.',
+    tag,
+    status: 202,
+    permission: 'webhook:write',
+    params: endpointPathSchema,
+    body: recoverBodySchema,
+    response: taskSchema,
+    handle: (context, { params: { id }, body: { since, until = context.now, states } }) => {
+      if (until < since) throw invalidField('/until', 'must not be before since');
+      return ask(context, id, () => ({ kind: 'recover', since, until, states }));
+    },
+  }),
+});
+
+function possibleTaskId(id: string): string {
+  if (!isId('wtask', id)) throw notFound('webhook task', id);
+  return id;
+}
+
+const followingRoutes = (options: WebhookOptions) => ({
+  'GET /webhooks/tasks': route({
+    summary: 'List tests, resendings and recoveries',
+    tag,
+    status: 200,
+    permission: 'webhook:read',
+    query: taskListSchema,
+    response: pageSchema(taskSchema),
+    handle: async (context, { query }) =>
+      withProgress(
+        options,
+        context,
+        await context.read.list(taskTable, pageRequest(taskTable, query), [
+          ...searchFilters(taskTable, query),
+          ...where('endpoint_id', 'eq', query.endpoint_id),
+        ]),
+      ),
+  }),
+  'GET /webhooks/tasks/{id}': route({
+    summary: 'Get a test, resending or recovery with its progress',
+    tag,
+    status: 200,
+    permission: 'webhook:read',
+    params: taskPathSchema,
+    response: taskSchema,
+    handle: async (context, { params: { id } }) => {
+      const task = requireTask(await context.load(webhookTask, possibleTaskId(id)), id);
+      const progressOf = await taskProgress(options.reads, context, [id]);
+      return taskResource(requestedTask(task), progressOf(id));
+    },
+  }),
+  'POST /webhooks/tasks/{id}/cancel': route({
+    summary: 'Cancel a recovery',
+    description: 'What it has put into the queue stays there.',
+    tag,
+    status: 200,
+    permission: 'webhook:write',
+    params: taskPathSchema,
+    response: taskSchema,
+    handle: async (context, { params: { id } }) => {
+      const { state, revision } = await context.execute(
+        webhookTask,
+        possibleTaskId(id),
+        cancelTask(id),
+      );
+      const progressOf = await taskProgress(options.reads, context, [id]);
+      return withETag(
+        taskResource(requestedTask(requireTask(state, id)), progressOf(id)),
+        revision,
+      );
+    },
+  }),
+});
+
+/** What can be asked of the delivery worker, and how far it has come with it. */
+export const taskRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => ({
+  ...askingRoutes(options, offered),
+  ...followingRoutes(options),
+});

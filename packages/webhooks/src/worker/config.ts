@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { type BreakerPolicy, standardBreakerPolicy } from '../queue/health.ts';
+import { type RetryPolicy, standardRetryPolicy } from '../sending/retry.ts';
+import { type SendLimits, standardSendLimits } from '../sending/sender.ts';
+import { isCidr, strictTargetPolicy, type TargetPolicy } from '../sending/target-policy.ts';
+import type { Retention } from './retention.ts';
+
+/** The settings of a delivery worker. Times are in milliseconds. */
+export interface WorkerConfig {
+  readonly databaseUrl: string;
+  readonly policy: TargetPolicy;
+  readonly retry: RetryPolicy;
+  readonly breaker: BreakerPolicy;
+  readonly sendLimits: SendLimits;
+  /** Requests at once; and as many again that take longer than `slowAfterMs` to answer. */
+  readonly maximumInFlight: number;
+  readonly slowAfterMs: number;
+  /** After it what a worker has claimed goes to another one. */
+  readonly leaseMs: number;
+  /** Between two looks at the queue when nothing is known to be due. */
+  readonly pollMs: number;
+  /** Between two passes of upkeep. */
+  readonly upkeepMs: number;
+  readonly retention: Retention;
+}
+
+/** Every setting that has a default. */
+export const workerDefaults: Omit<WorkerConfig, 'databaseUrl'> = {
+  policy: strictTargetPolicy,
+  retry: standardRetryPolicy,
+  breaker: standardBreakerPolicy,
+  sendLimits: standardSendLimits,
+  maximumInFlight: 512,
+  slowAfterMs: 1_000,
+  // Longer than an attempt can take, with room for a slow database.
+  leaseMs: 60_000,
+  pollMs: 250,
+  upkeepMs: 1_000,
+  retention: { attemptDays: 30, messageDays: 90 },
+};
+
+const list = <Item extends z.ZodType<unknown, string>>(item: Item, maximum: number) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(item).max(maximum));
+
+const wholeNumber = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(minimum).max(maximum));
+
+const ranges = list(z.string().refine(isCidr, 'must be an address range such as 10.0.0.0/8'), 100);
+const longestStepMs = 7 * 24 * 60 * 60 * 1000;
+
+/** The environment variables that change these settings. */
+export const workerVariables = {
+  WEBHOOK_ALLOW_HTTP: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true'),
+  WEBHOOK_ALLOWED_CIDRS: ranges.optional(),
+  WEBHOOK_DENIED_CIDRS: ranges.optional(),
+  WEBHOOK_RETRY_LADDER_MS: list(wholeNumber(1, longestStepMs), 50).optional(),
+  WEBHOOK_SLOW_DOWN_MS: wholeNumber(0, longestStepMs).optional(),
+  WEBHOOK_MAX_IN_FLIGHT: wholeNumber(1, 10_000).optional(),
+  WEBHOOK_LEASE_MS: wholeNumber(1_000, longestStepMs).optional(),
+  WEBHOOK_ATTEMPT_DAYS: wholeNumber(1, 3_650).optional(),
+  WEBHOOK_MESSAGE_DAYS: wholeNumber(4, 3_650).optional(),
+} as const;
+
+type WorkerEnvironment = z.output<z.ZodObject<typeof workerVariables>>;
+
+/**
+ * An attempt that outlasts its claim would be made a second time at the same moment, and its own
+ * outcome would count for nothing: with a short lease attempts have to be shorter as well.
+ */
+function limitsWithin(leaseMs: number): SendLimits {
+  const longest = Math.floor((leaseMs * 3) / 4);
+  const { sendLimits } = workerDefaults;
+  const shorten = (limit: number): number => Math.min(limit, longest);
+  return {
+    ...sendLimits,
+    connectTimeout: shorten(sendLimits.connectTimeout),
+    headersTimeout: shorten(sendLimits.headersTimeout),
+    totalTimeout: shorten(sendLimits.totalTimeout),
+  };
+}
+
+/** The settings that the environment variables make. */
+export function workerConfig(environment: WorkerEnvironment, databaseUrl: string): WorkerConfig {
+  const { retry, retention, maximumInFlight } = workerDefaults;
+  const leaseMs = environment.WEBHOOK_LEASE_MS ?? workerDefaults.leaseMs;
+  return {
+    ...workerDefaults,
+    databaseUrl,
+    policy: {
+      allowHttp: environment.WEBHOOK_ALLOW_HTTP,
+      allowedCidrs: environment.WEBHOOK_ALLOWED_CIDRS ?? [],
+      deniedCidrs: environment.WEBHOOK_DENIED_CIDRS ?? [],
+    },
+    retry: {
+      ...retry,
+      ladder: environment.WEBHOOK_RETRY_LADDER_MS ?? retry.ladder,
+      slowDown: environment.WEBHOOK_SLOW_DOWN_MS ?? retry.slowDown,
+    },
+    maximumInFlight: environment.WEBHOOK_MAX_IN_FLIGHT ?? maximumInFlight,
+    leaseMs,
+    sendLimits: limitsWithin(leaseMs),
+    retention: {
+      attemptDays: environment.WEBHOOK_ATTEMPT_DAYS ?? retention.attemptDays,
+      messageDays: environment.WEBHOOK_MESSAGE_DAYS ?? retention.messageDays,
+    },
+  };
+}

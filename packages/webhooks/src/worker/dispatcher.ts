@@ -1,0 +1,140 @@
+import type { Log } from '@counterfoil/engine';
+import { type Claimed, claimDeliveries } from '../queue/claim.ts';
+import { type RetryPolicy, verdictOf } from '../sending/retry.ts';
+import type { OutgoingRequest, Sender, SendLimits, Sent } from '../sending/sender.ts';
+import { signedHeaders } from '../sending/signing.ts';
+import { thinBody } from '../sending/thin-body.ts';
+import type { AttemptWriter } from './attempt-writer.ts';
+import { createBulkhead } from './bulkhead.ts';
+import { type Destination, type EndpointCache, secretsAt } from './endpoint-cache.ts';
+import { type Loop, type LoopOptions, startLoop } from './loop.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { createNotifier } from './notifier.ts';
+
+export interface DispatcherOptions extends LoopOptions {
+  readonly endpoints: EndpointCache;
+  readonly sender: Sender;
+  readonly writer: AttemptWriter;
+  readonly retry: RetryPolicy;
+  readonly metrics: WorkerMetrics;
+  /** Requests under way at the same time at most, and as many again that take long to answer. */
+  readonly maximumInFlight: number;
+  /** Milliseconds after which a request counts as one that takes long. */
+  readonly slowAfterMs: number;
+  readonly leaseMs: number;
+  /** How long a request may take; within it a claim must not expire. */
+  readonly sendLimits: SendLimits;
+  /** How often the queue is looked at when nothing says that there is something to do. */
+  readonly pollMs: number;
+}
+
+export interface Dispatcher {
+  readonly loop: Loop;
+  /** Says that something may be due. */
+  notify(): void;
+  inFlight(): number;
+  /** Resolves when nothing is under way any more. To be called when the loop has ended. */
+  drained(): Promise<void>;
+}
+
+type DestinationOf = (endpointId: string) => Destination;
+
+/** Deliveries that one claim takes at most. */
+const claimMaximum = 256;
+const userAgent = 'Counterfoil-Webhooks/1';
+
+/** Starts to take what is due and to send it, as much as may be under way. */
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const { endpoints, metrics, maximumInFlight, slowAfterMs, pollMs } = options;
+  const { leaseMs, sendLimits, log } = options;
+  const notifier = createNotifier();
+  const bulkhead = createBulkhead({
+    maximumQuick: maximumInFlight,
+    maximumSlow: maximumInFlight,
+    slowAfterMs,
+  });
+  const onEnd = (): void => {
+    metrics.inFlight(bulkhead.size());
+    notifier.notify();
+  };
+  const loop = startLoop(options, async ({ connection, signal, succeeded }) => {
+    while (!signal.aborted) {
+      const limit = Math.min(claimMaximum, bulkhead.room());
+      const claimedAt = performance.now();
+      const claimed = limit > 0 ? await claimDeliveries(connection, { limit, leaseMs }) : [];
+      const destinationOf = await endpoints.destinations(
+        connection,
+        claimed.map(({ endpoint }) => endpoint),
+      );
+      // A process that stood still, or its database, may find that others have them by now.
+      const isLate = performance.now() - claimedAt > leaseMs - sendLimits.totalTimeout;
+      if (isLate && claimed.length > 0) {
+        log.warn({ deliveries: claimed.length }, 'webhooks: claims came too late to be used');
+      }
+      for (const one of isLate ? [] : claimed) {
+        bulkhead.run(one.endpointId, (cut) => deliver(one, destinationOf, options, cut), onEnd);
+      }
+      metrics.inFlight(bulkhead.size());
+      succeeded();
+      if (claimed.length < limit || limit <= 0) await notifier.wait(pollMs, signal);
+    }
+  });
+  return { loop, notify: notifier.notify, inFlight: bulkhead.size, drained: bulkhead.drained };
+}
+
+/** Sends one delivery and records what came of it. Never throws. */
+async function deliver(
+  claimed: Claimed,
+  destinationOf: DestinationOf,
+  options: DispatcherOptions,
+  cut: AbortSignal,
+): Promise<void> {
+  const { retry, writer, metrics } = options;
+  const sent = await send(claimed, destinationOf, options, cut);
+  const verdict = verdictOf(sent.result, claimed.failures + 1, retry, Math.random());
+  metrics.attempt(sent, verdict, claimed.occurredAt);
+  await writer.record({ delivery: claimed, sent, verdict });
+}
+
+async function send(
+  claimed: Claimed,
+  destinationOf: DestinationOf,
+  { sender, log }: DispatcherOptions,
+  cut: AbortSignal,
+): Promise<Sent> {
+  const outgoing = prepare(claimed, destinationOf, log);
+  if (outgoing !== null) return await sender.send(outgoing, cut);
+  const detail = 'The request could not be made: its secret or its body cannot be read.';
+  return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0, address: null };
+}
+
+/** The request; null when it cannot be made, which must not keep others from being sent. */
+function prepare(claimed: Claimed, destinationOf: DestinationOf, log: Log): OutgoingRequest | null {
+  const { endpointId, eventId } = claimed;
+  try {
+    const destination = destinationOf(endpointId);
+    const body = destination.payload === 'thin' ? thinBody(claimed.body) : claimed.body;
+    return { url: destination.url, headers: headersOf(claimed, body, destination), body };
+  } catch (error) {
+    const what = { err: error, endpoint: endpointId, message: eventId };
+    log.error(what, 'webhooks: a request cannot be made');
+    return null;
+  }
+}
+
+/** The time is that of this attempt, so that receivers do not take a late one for a replay. */
+function headersOf(
+  { eventId, attempt }: Claimed,
+  body: Uint8Array,
+  destination: Destination,
+): Readonly<Record<string, string>> {
+  const now = Date.now();
+  const message = { id: eventId, timestamp: Math.floor(now / 1000), body };
+  return {
+    ...destination.headers,
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'webhook-attempt': String(attempt),
+    ...signedHeaders(message, secretsAt(destination, now)),
+  };
+}
