@@ -1,27 +1,24 @@
 import { createHash } from 'node:crypto';
+import type { Account, ClaimsData, Generic, Operator, User } from '@nats-io/jwt';
 import type { ReaderAccess } from '../define/event-gateway.ts';
 import { livePrefix, publicStream, publicSubjects, readerSubjects } from '../define/subject.ts';
-import type { GatewayKeys } from './keys.ts';
-import type { Nkey } from './nkey.ts';
+import type { GatewayKeys, Nkey } from './keys.ts';
 
 /**
- * Name of the JetStream domain of the broker. Requests to JetStream cross from one server to another
+ * The name of the broker's JetStream domain. Requests to JetStream cross from one server to another
  * only under the name of a domain.
  */
 export const brokerDomain = 'counterfoil';
 
-/** Claims of NATS: https://github.com/nats-io/jwt, version 2 of the form. */
-interface Claims {
-  readonly sub: string;
-  readonly name: string;
-  /** Seconds since 1970. Of two versions of an account, servers keep the later one. */
-  readonly iat: number;
-  /** Seconds since 1970 from which on it is not valid; for ever when absent. */
-  readonly exp?: number;
-  readonly nats: Readonly<Record<string, unknown>> & { readonly type: string };
-}
+/** Claims of one kind: https://github.com/nats-io/jwt, version 2 of the form. */
+type Claims<Content> = Pick<ClaimsData<Content>, 'sub' | 'name' | 'iat' | 'exp' | 'nats'>;
 
-export function encodeClaims(signer: Nkey, { nats, ...claims }: Claims): string {
+/**
+ * Signed claims as text. The same claims give the same text, with the time that the log gave them: of two
+ * versions of an account, servers keep the one with the later `iat`. The makers' own encoder puts the
+ * clock's time there (ADR 22).
+ */
+export function encodeClaims<Content>(signer: Nkey, { nats, ...claims }: Claims<Content>): string {
   const content = { ...claims, iss: signer.publicKey, nats: { ...nats, version: 2 } };
   const jti = createHash('sha256').update(JSON.stringify(content)).digest('base64url');
   const head = encodeJson({ typ: 'JWT', alg: 'ed25519-nkey' });
@@ -32,7 +29,7 @@ export function encodeClaims(signer: Nkey, { nats, ...claims }: Claims): string 
 const encodeJson = (value: object): string =>
   Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** When claims were made, in seconds since 1970; 0 when the text is no claims. */
+/** The time claims were made, in seconds since 1970; 0 for a text that is no claims. */
 export function secondsOfClaims(claims: string): number {
   try {
     const text = Buffer.from(claims.split('.')[1] ?? '', 'base64url').toString('utf8');
@@ -45,7 +42,7 @@ export function secondsOfClaims(claims: string): number {
 
 const secondsOf = (instant: string): number => Math.floor(Date.parse(instant) / 1000);
 
-/** To be raised when what follows says something else than before. */
+/** The time of the claims that no event changes; to be raised together with any change below. */
 const writtenAt = secondsOf('2026-11-01T00:00:00Z');
 
 const unlimited = -1;
@@ -60,7 +57,7 @@ const limitsOfOurs = {
   wildcards: true,
 };
 
-/** What one set of credentials may use of the gateway. JetStream of its own it has none. */
+/** The limits of one set of credentials. It has no JetStream of its own. */
 const limitsOfReader = {
   subs: 100,
   conn: 10,
@@ -68,7 +65,7 @@ const limitsOfReader = {
   imports: 4,
   exports: 0,
   data: unlimited,
-  // Requests and acknowledgements are short. What it receives does not count.
+  // Requests and acknowledgements are short. Messages that it receives do not count.
   payload: 4_096,
   wildcards: false,
 };
@@ -79,29 +76,29 @@ const limitsOfReader = {
  */
 const silenceNanoseconds = 60 * 1_000_000_000;
 
-/** The operator that a server of the gateway trusts. */
+/** The claims of the operator that a server of the gateway trusts. */
 export const operatorClaims = ({ operator, system }: GatewayKeys): string =>
-  encodeClaims(operator, {
+  encodeClaims<Operator>(operator, {
     sub: operator.publicKey,
     name: 'counterfoil',
     iat: writtenAt,
     nats: { type: 'operator', system_account: system.publicKey },
   });
 
-/** The account of those who tell the gateway about accounts. */
+/** The account of the processes that tell the gateway about accounts. */
 export const systemClaims = ({ operator, system }: GatewayKeys): string =>
-  encodeClaims(operator, {
+  encodeClaims<Account>(operator, {
     sub: system.publicKey,
     name: 'system',
     iat: writtenAt,
     nats: { type: 'account', limits: limitsOfOurs },
   });
 
-/** What `systemUser` logs in with. */
+/** The content of a `.creds` file for the system's user. */
 export const systemCredentials = ({ system, systemUser }: GatewayKeys): string =>
   credentialsText(
     systemUser,
-    encodeClaims(system, {
+    encodeClaims<User>(system, {
       sub: systemUser.publicKey,
       name: 'counterfoil',
       iat: writtenAt,
@@ -119,12 +116,12 @@ const atBroker = (request: string) => `$JS.${brokerDomain}.API.${request}`;
 const inAccount = (request: string) => `$JS.API.${request}`;
 
 /**
- * The account that is linked with the broker. It offers what readers need, with a wildcard in the
- * consumer's place: which of it an account gets, its own claims say, and these only the operator signs.
+ * The account that is linked with the broker. Its exports have a wildcard in the consumer's place: the
+ * claims of each account name the consumer it gets, and only the operator signs those.
  */
 export const serviceClaims = ({ operator, service }: GatewayKeys): string => {
-  const answers = { response_type: 'Stream', response_threshold: silenceNanoseconds };
-  return encodeClaims(operator, {
+  const answers = { response_type: 'Stream', response_threshold: silenceNanoseconds } as const;
+  return encodeClaims<Account>(operator, {
     sub: service.publicKey,
     name: 'service',
     iat: writtenAt,
@@ -141,26 +138,26 @@ export const serviceClaims = ({ operator, service }: GatewayKeys): string => {
   });
 };
 
-/** Where a reader gets new events without JetStream: at most once, and without those it missed. */
+/** The subject of a reader's new events without JetStream: at most once, and without those it missed. */
 export const liveSubject = ({ scope, resource }: ReaderAccess): string =>
   `${livePrefix}.${readerSubjects(scope, resource)}`;
 
 /**
- * The account of a reader. It contains nothing but its own consumer and its own live subjects, so
- * nothing that is published in it, and no place for an answer that is named in it, leads out of it.
- * Without a signing key nobody may log in to it, and those who have are thrown out.
+ * The account of a reader. It contains nothing but its own consumer and its own live subjects, so no
+ * message that is published in it, and no reply subject that is named in it, leads out of it. Without a
+ * signing key nobody may log in to it, and existing connections are closed.
  */
 export function accountClaims(keys: GatewayKeys, access: ReaderAccess): string {
   const { name, credentials, changedAt } = access;
   const imported = { account: keys.service.publicKey };
   const request = (text: string) => ({
-    type: 'service',
+    type: 'service' as const,
     ...imported,
     subject: atBroker(text),
     local_subject: inAccount(text),
   });
   const signers = credentials ? [keys.signer(access, credentials.generation).publicKey] : [];
-  return encodeClaims(keys.operator, {
+  return encodeClaims<Account>(keys.operator, {
     sub: keys.account(access).publicKey,
     name,
     iat: secondsOf(changedAt),
@@ -178,9 +175,9 @@ export function accountClaims(keys: GatewayKeys, access: ReaderAccess): string {
   });
 }
 
-/** Tells a server of the gateway that an account is no more. */
+/** The request to a server of the gateway to delete a reader's account. */
 export const removalClaims = (keys: GatewayKeys, access: ReaderAccess): string =>
-  encodeClaims(keys.operator, {
+  encodeClaims<Generic>(keys.operator, {
     sub: keys.operator.publicKey,
     name: 'removal',
     iat: secondsOf(access.changedAt),
@@ -188,8 +185,8 @@ export const removalClaims = (keys: GatewayKeys, access: ReaderAccess): string =
   });
 
 /**
- * The content of a `.creds` file for a reader. The account alone keeps it from others'; what it may
- * say and hear within it is named so that a mistake is answered instead of ignored.
+ * The content of a `.creds` file for a reader. The account alone keeps it from others' events; its
+ * permissions within the account are named so that a mistake is refused instead of ignored.
  */
 export function readerCredentials(
   keys: GatewayKeys,
@@ -198,7 +195,7 @@ export function readerCredentials(
   const { generation, issuedAt, expiresAt } = access.credentials;
   const user = keys.user(access, generation);
   const requests = [next(access.name), information(access.name)].map(inAccount);
-  const claims = encodeClaims(keys.signer(access, generation), {
+  const claims = encodeClaims<User>(keys.signer(access, generation), {
     sub: user.publicKey,
     name: access.name,
     iat: secondsOf(issuedAt),
@@ -214,6 +211,7 @@ export function readerCredentials(
   return credentialsText(user, claims);
 }
 
+/** The content of a `.creds` file. */
 export const credentialsText = ({ seed }: Nkey, claims: string): string =>
   `-----BEGIN NATS USER JWT-----
 ${claims}

@@ -1,20 +1,21 @@
 import { operatorClaims, serviceClaims, systemClaims } from './claims.ts';
 import type { GatewayKeys } from './keys.ts';
 
-/** What the configuration of a server of the gateway depends on. */
+/** The place of a server of the gateway in an installation. */
 export interface GatewayPlace {
-  /** Address that downstream systems connect to, such as `0.0.0.0:4222`. */
+  /** The address that downstream systems connect to, such as `0.0.0.0:4222`. */
   readonly listen: string;
-  /** Folder in which the server keeps the accounts it was told about. */
+  /** The folder in which the server keeps the accounts it was told about. */
   readonly directory: string;
-  /** Where the broker listens for leaf nodes, such as `nats-leaf://user:password@host:7422`. */
+  /** The broker's address for leaf nodes, such as `nats-leaf://user:password@host:7422`. */
   readonly leafUrl: string;
 }
 
 /**
- * The configuration of a nats-server as the gateway: it believes this installation's operator alone, keeps
- * its accounts on disk, has no JetStream and is linked with the broker. Nothing in it is secret but
- * what the address of the broker contains. The list of all accounts has to fit into one message. JSON strings are strings in this format as well.
+ * The configuration of a nats-server as the gateway: it trusts this installation's operator alone, keeps
+ * its accounts on disk, has no JetStream and is linked with the broker. The only secret in it is the
+ * password within the broker's address. `max_payload` lets the list of all accounts fit into one message.
+ * JSON strings are strings in this format as well.
  */
 export function gatewayConfiguration(
   keys: GatewayKeys,

@@ -1,30 +1,34 @@
+import { type Account, decode, type User } from '@nats-io/jwt';
+import { fromSeed, Prefix } from 'nkeys.js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ReaderAccess } from '../define/event-gateway.ts';
 import { accountClaims, readerCredentials, serviceClaims } from './claims.ts';
 import { gatewayConfiguration } from './configuration.ts';
-import { gatewayKeys } from './keys.ts';
-import { nkeyFrom } from './nkey.ts';
+import { gatewayKeys, nkeyFrom } from './keys.ts';
 
 const test = suite('event gateway');
 
 const secret = Uint8Array.from({ length: 32 }, (_, index) => (index * 7) % 256);
 
 test("keys and signatures are those of the makers' own library", () => {
-  const user = nkeyFrom('user', secret);
+  const user = nkeyFrom(Prefix.User, secret);
   assert.is(user.publicKey, 'UBGQ5Q5A2A76774TVG6M4KREWQDNI32EV37R654H3LW3CPFK7JACYEW2');
   assert.is(user.seed, 'SUAAABYOCUOCGKRRHA7UMTKULNRGS4DXP2CYZE42UGUK7NV5YTF5FWIXJQ');
+  const made = fromSeed(Buffer.from(user.seed));
+  assert.is(made.getPublicKey(), user.publicKey);
   assert.is(
     user.sign('text'),
     '_pLT5zJgYqQCosJ-EQw1xAr_wF5sxTX9DwOLojb6lQKPJ3lTYyjGOTNYZS9QV_9apx3l3dPpb0QZaUYj6xjfCw',
   );
-  const account = nkeyFrom('account', secret);
+  assert.is(Buffer.from(made.sign(Buffer.from('text'))).toString('base64url'), user.sign('text'));
+  const account = nkeyFrom(Prefix.Account, secret);
   assert.is(account.publicKey, 'ABGQ5Q5A2A76774TVG6M4KREWQDNI32EV37R654H3LW3CPFK7JACZAFF');
   assert.is(account.seed, 'SAAAABYOCUOCGKRRHA7UMTKULNRGS4DXP2CYZE42UGUK7NV5YTF5FWPEQA');
-  const operator = nkeyFrom('operator', secret);
+  const operator = nkeyFrom(Prefix.Operator, secret);
   assert.is(operator.publicKey, 'OBGQ5Q5A2A76774TVG6M4KREWQDNI32EV37R654H3LW3CPFK7JACZWJD');
   assert.is(operator.seed, 'SOAAABYOCUOCGKRRHA7UMTKULNRGS4DXP2CYZE42UGUK7NV5YTF5FWNI6I');
-  assert.throws(() => nkeyFrom('user', secret.subarray(1)), /32 bytes/);
+  assert.throws(() => nkeyFrom(Prefix.User, secret.subarray(1)), /seed/);
 });
 
 const keys = gatewayKeys(secret);
@@ -37,24 +41,8 @@ const access: ReaderAccess & { credentials: typeof issued } = {
   changedAt: issued.issuedAt,
 };
 
-interface Claims {
-  readonly iss: string;
-  readonly sub: string;
-  readonly exp?: number;
-  readonly nats: {
-    readonly imports?: readonly { readonly subject: string; readonly account: string }[];
-    readonly exports?: readonly unknown[];
-    readonly signing_keys?: readonly string[];
-    readonly pub?: { readonly allow: readonly string[] };
-    readonly sub?: { readonly allow: readonly string[] };
-  };
-}
-
-const claimsOf = (token: string): Claims =>
-  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-
 test('an account contains its own consumer and live subjects, and offers nothing', () => {
-  const { iss, nats } = claimsOf(accountClaims(keys, access));
+  const { iss, nats } = decode<Account>(accountClaims(keys, access));
   assert.is(iss, keys.operator.publicKey);
   assert.equal(
     nats.imports?.map(({ subject }) => subject),
@@ -67,13 +55,13 @@ test('an account contains its own consumer and live subjects, and offers nothing
   );
   assert.ok(nats.imports?.every(({ account }) => account === keys.service.publicKey));
   assert.is(nats.exports, undefined);
-  const wallets = claimsOf(accountClaims(keys, { ...access, resource: 'wallet' }));
+  const wallets = decode<Account>(accountClaims(keys, { ...access, resource: 'wallet' }));
   assert.is(wallets.nats.imports?.at(-1)?.subject, 'live.billing.v1.tenant_1.env_1.wallet.>');
 });
 
 test('one generation of credentials is accepted at a time, and none when they are revoked', () => {
   const signersOf = (credentials: ReaderAccess['credentials']) =>
-    claimsOf(accountClaims(keys, { ...access, credentials })).nats.signing_keys;
+    decode<Account>(accountClaims(keys, { ...access, credentials })).nats.signing_keys;
   assert.equal(signersOf(issued), [keys.signer(access, 1).publicKey]);
   assert.equal(signersOf({ ...issued, generation: 2 }), [keys.signer(access, 2).publicKey]);
   assert.equal(signersOf(null), []);
@@ -82,14 +70,14 @@ test('one generation of credentials is accepted at a time, and none when they ar
 test('credentials are of the account, end when they should, and are the same again', () => {
   const text = readerCredentials(keys, access);
   assert.is(readerCredentials(gatewayKeys(secret), access), text);
-  const claims = claimsOf(text.split('\n')[1] ?? '');
+  const claims = decode<User>(text.split('\n')[1] ?? '');
   assert.is(claims.iss, keys.signer(access, 1).publicKey);
   assert.is(claims.sub, keys.user(access, 1).publicKey);
   assert.is(claims.exp, undefined);
   assert.ok(text.includes(keys.user(access, 1).seed));
   const ending = { ...issued, expiresAt: '2026-01-02T00:00:00.000Z' };
   const second = readerCredentials(keys, { ...access, credentials: ending });
-  assert.is(claimsOf(second.split('\n')[1] ?? '').exp, Date.UTC(2026, 0, 2) / 1000);
+  assert.is(decode<User>(second.split('\n')[1] ?? '').exp, Date.UTC(2026, 0, 2) / 1000);
 });
 
 test('no two readers share a key, and no two purposes do', () => {

@@ -1,16 +1,16 @@
 import type { NatsSession } from '../nats/nats-connection.ts';
 
 /**
- * What a server of the gateway answers to the user of its system account. All throw when it does not
- * answer in time, and when it refuses.
+ * The requests that a server of the gateway answers for the user of its system account. All throw when
+ * it does not answer in time, and when it refuses.
  */
 export interface GatewayRequests {
   readonly session: NatsSession;
-  /** The public keys of all accounts that it keeps. */
+  /** The public keys of all accounts that the server has. */
   list(): Promise<ReadonlySet<string>>;
-  /** The claims that it keeps of an account that it has. */
+  /** The claims of an account that the server has. */
   lookUp(account: string): Promise<string>;
-  /** Takes over the claims of an account. It costs the server a write to its disk. */
+  /** Replaces the claims of an account. It costs the server a write to its disk. */
   update(claims: string): Promise<void>;
   /** Removes the accounts that the claims name. */
   remove(claims: string): Promise<void>;
@@ -25,7 +25,7 @@ interface Answer {
 export function gatewayRequests(session: NatsSession, milliseconds: number): GatewayRequests {
   const ask = (subject: string, content = '') =>
     session.connection.request(subject, content, { timeout: milliseconds });
-  const askWhatIsThere = async (subject: string, content?: string): Promise<unknown> => {
+  const askForData = async (subject: string, content?: string): Promise<unknown> => {
     const { data, error } = (await ask(subject, content)).json<Answer>();
     if (data === undefined || error) {
       throw new Error(`the event gateway refuses: ${error?.description ?? 'without a reason'}`);
@@ -34,9 +34,9 @@ export function gatewayRequests(session: NatsSession, milliseconds: number): Gat
   };
   return {
     session,
-    list: async () => new Set((await askWhatIsThere('$SYS.REQ.CLAIMS.LIST')) as string[]),
+    list: async () => new Set((await askForData('$SYS.REQ.CLAIMS.LIST')) as string[]),
     lookUp: async (account) => (await ask(`$SYS.REQ.ACCOUNT.${account}.CLAIMS.LOOKUP`)).string(),
-    update: async (claims) => void (await askWhatIsThere('$SYS.REQ.CLAIMS.UPDATE', claims)),
-    remove: async (claims) => void (await askWhatIsThere('$SYS.REQ.CLAIMS.DELETE', claims)),
+    update: async (claims) => void (await askForData('$SYS.REQ.CLAIMS.UPDATE', claims)),
+    remove: async (claims) => void (await askForData('$SYS.REQ.CLAIMS.DELETE', claims)),
   };
 }

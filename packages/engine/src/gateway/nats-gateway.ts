@@ -1,26 +1,71 @@
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import type { EventGateway } from '../define/event-gateway.ts';
-import type { Nats, NatsSession } from '../nats/nats-connection.ts';
+import { connectNats, type Nats, type NatsSession } from '../nats/nats-connection.ts';
 import type { Log } from '../operations/log.ts';
 import { unlessAborted } from '../relay/pause.ts';
-import { accountClaims, liveSubject, readerCredentials, removalClaims } from './claims.ts';
-import type { GatewayKeys } from './keys.ts';
+import {
+  accountClaims,
+  liveSubject,
+  readerCredentials,
+  removalClaims,
+  systemCredentials,
+} from './claims.ts';
+import { type GatewayKeys, gatewayKeys } from './keys.ts';
 import { type GatewayRequests, gatewayRequests } from './nats-gateway-requests.ts';
 import { type InOrder, reconcileGateway, rememberOrder } from './reconcile-gateway.ts';
 
 interface GatewayOptions {
-  /** A connection as the system user. */
-  readonly nats: Nats;
-  readonly keys: GatewayKeys;
-  /** Where downstream systems find the gateway. */
-  readonly urls: readonly string[];
+  /** The address for this process: `nats://` or `tls://` addresses, separated by commas. */
+  readonly url: string;
+  /** The addresses for downstream systems; the same when absent. */
+  readonly publicUrl: string | undefined;
+  /** The secret that all of the gateway's keys follow from. */
+  readonly seed: Uint8Array;
+  /** Shown by the server's monitoring. */
+  readonly name: string;
   readonly log: Log;
 }
 
-/** How long one request to the gateway may take before the caller is told to try again. */
+/** The gateway, connected. */
+export interface Gateway {
+  readonly events: EventGateway;
+  /** Throws while there is no connection. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The gateway does not hold up the start for longer: nothing else depends on it. */
+const firstWaitMilliseconds = 1_000;
+/** The longest that one request to the gateway may take before the caller is told to try again. */
 const requestMilliseconds = 5_000;
-/** The gateway over a connection to one of its servers. */
-export function natsGateway({ nats, keys, urls, log }: GatewayOptions): EventGateway {
+
+/**
+ * Connects to the gateway, for ever. Resolves also while it is away. Throws a TypeError on a text that is
+ * no address.
+ */
+export async function connectGateway(options: GatewayOptions): Promise<Gateway> {
+  const { url, publicUrl, seed, name, log } = options;
+  const keys = gatewayKeys(seed);
+  const credentials = systemCredentials(keys);
+  const nats = await connectNats({ url, name, log, credentials, firstWait: firstWaitMilliseconds });
+  const urls = (publicUrl ?? url).split(',').map((address) => address.trim());
+  return {
+    events: natsGateway(nats, keys, urls, log),
+    check: async () => {
+      const { connected, error } = nats.status();
+      if (!connected) throw new Error(error ?? 'There is no connection to the event gateway.');
+    },
+    close: () => nats.close(),
+  };
+}
+
+/** The gateway over a connection to one of its servers, as the system's user. */
+function natsGateway(
+  nats: Nats,
+  keys: GatewayKeys,
+  urls: readonly string[],
+  log: Log,
+): EventGateway {
   const ask = async (act: (requests: GatewayRequests) => Promise<void>): Promise<void> => {
     const signal = AbortSignal.timeout(requestMilliseconds);
     try {
@@ -50,7 +95,7 @@ export function natsGateway({ nats, keys, urls, log }: GatewayOptions): EventGat
   };
 }
 
-/** What was found in order counts as long as a session: a server that comes back may have lost all. */
+/** The accounts found in order, for each session: a server that comes back may have lost all of them. */
 function rememberSessions(): (session: NatsSession) => InOrder {
   const sessions = new WeakMap<NatsSession, InOrder>();
   return (session) => {

@@ -3,19 +3,19 @@ import { accountClaims, removalClaims, secondsOfClaims, serviceClaims } from './
 import type { GatewayKeys } from './keys.ts';
 import type { GatewayRequests } from './nats-gateway-requests.ts';
 
-/** What has been found in order lately. */
+/** The accounts that have lately been found in order. */
 export interface InOrder {
   has(account: string, claims: string): boolean;
   add(account: string, claims: string): void;
 }
 
 /**
- * What was found in order is looked at again after this long: another process may have been held up,
- * and have told something older after it.
+ * Milliseconds after which an account that was in order is looked up again: another process may have
+ * been held up, and have told the gateway something older since.
  */
 const againMilliseconds = 300_000;
 
-/** Remembers what has been found in order. It costs a question for each account to find that out. */
+/** Remembers accounts in order, because finding that out costs a request for each. */
 export function rememberOrder(): InOrder {
   const found = new Map<string, { readonly claims: string; readonly at: number }>();
   return {
@@ -27,12 +27,12 @@ export function rememberOrder(): InOrder {
   };
 }
 
-/** Accounts that are looked at at once. The gateway writes one after the other, so more would time out. */
+/** Accounts looked up at once. The gateway writes one after the other, so more would time out. */
 const atOnce = 20;
 
 /**
- * Brings the gateway to what is wanted. What is as it should be costs it no write: it needs some hundredths
- * of a second for each.
+ * Brings the gateway's accounts to the wanted ones. An account that is in order costs no write, of which
+ * each takes the gateway some hundredths of a second.
  */
 export async function reconcileGateway(
   keys: GatewayKeys,
@@ -65,12 +65,12 @@ export async function reconcileGateway(
   }
 }
 
-/** How long whoever follows the log may be behind somebody who has just changed it. */
+/** The longest that a follower of the log may be behind the process that has just changed it. */
 const behindSeconds = 60;
 
 /**
- * Whether the gateway was told just now of a change that we have not seen yet. Later ones that are older
- * than that are not of this log, which may have been restored.
+ * True when the gateway was told just now of a change that this process has not seen yet. Claims of the
+ * future that are older than that are not of this log, which may have been restored.
  */
 function isAhead(there: string, wanted: string): boolean {
   const toldAt = secondsOfClaims(there);

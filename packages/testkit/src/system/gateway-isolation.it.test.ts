@@ -1,9 +1,10 @@
 import { connect, type NatsConnection } from 'nats';
+import { Prefix } from 'nkeys.js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { credentialsText, encodeClaims } from '../../../engine/src/gateway/claims.ts';
-import { gatewayKeys } from '../../../engine/src/gateway/keys.ts';
-import { nkeyFrom } from '../../../engine/src/gateway/nkey.ts';
+import { gatewayKeys, nkeyFrom } from '../../../engine/src/gateway/keys.ts';
+
 import { secretsFrom } from '../../../modules/src/secrets.ts';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
@@ -131,7 +132,7 @@ test('who signs for himself, or for another, is not let in', async () => {
   const mine = accessOf(attacker, own);
   const theirs = accessOf(other, others);
   const user = keys.user(mine, 1);
-  const invented = nkeyFrom('account', new Uint8Array(32).fill(7));
+  const invented = nkeyFrom(Prefix.Account, new Uint8Array(32).fill(7));
   const [account, victim] = [keys.account(mine).publicKey, keys.account(theirs).publicKey];
   const signedBy = (signer: typeof user, of: string) =>
     credentialsText(user, encodeClaims(signer, userClaims(user.publicKey, of)));
