@@ -13,8 +13,8 @@ const levels = [
 ] as const;
 
 /**
- * The alert state that a balance of credits has under the settings: the most severe level that it
- * has reached, thresholds included; `ok` without settings or while they are off (D28).
+ * The alert state of a balance of credits under the settings: the most severe level that it has reached,
+ * the threshold itself included; `ok` without settings or while they are off (D28).
  */
 export function alertStateOf(settings: AlertSettings | null, credits: DecimalText): AlertState {
   if (!settings?.alert_enabled) return 'ok';
@@ -27,7 +27,7 @@ export function alertStateOf(settings: AlertSettings | null, credits: DecimalTex
   return 'ok';
 }
 
-/** The change of the alert state that the balance or the settings have led to, if any. */
+/** The change of the alert state that follows from the balance and the settings, if any. */
 export function alertEvents(wallet: Wallet): readonly WalletEvent[] {
   const { alert_settings, alert_state: before, credit_balance } = wallet;
   const after = alertStateOf(alert_settings, credit_balance);
@@ -35,6 +35,6 @@ export function alertEvents(wallet: Wallet): readonly WalletEvent[] {
   return [{ type: 'AlertStateChanged', data: { before, after, credit_balance } }];
 }
 
-/** Whether the second state is more severe than the first. */
+/** Tells whether the second state is more severe than the first. */
 export const isWorse = (before: AlertState, after: AlertState): boolean =>
   severity[after] > severity[before];

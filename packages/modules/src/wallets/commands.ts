@@ -21,7 +21,7 @@ import { type CreateWallet, invoicedReason, type TopUp } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
 import { requestTopUp } from './topups/decisions.ts';
 
-/** Where a request's word on a movement ends up in the entry: it refers to the request itself. */
+/** The details of an entry from the body of a request; without a reference it refers to the request itself. */
 export const entryDetails = (
   context: RequestContext,
   reason: TransactionReason,
@@ -43,7 +43,7 @@ const typeNames: Readonly<Record<WalletType, string>> = {
 /** One credit is worth one unit of the currency (specification §4.6). */
 const oneToOne = textOf(decimal('1'));
 
-/** The decision to create a wallet, after all that the request refers to was found. */
+/** The decision to create a wallet, after everything that the request refers to was found. */
 export async function prepareCreation(
   context: RequestContext,
   id: WalletId,
@@ -76,7 +76,7 @@ export async function prepareCreation(
   );
 }
 
-/** What a wallet takes over from a pricing unit (specification §4.6): later changes do not reach it. */
+/** The currency and rate that a wallet copies from a pricing unit (specification §4.6). */
 async function priceUnitOf(context: RequestContext, given: string) {
   const { id, code, base_currency, conversion_rate } = await priceUnitReference(context, given);
   return { base_currency, conversion_rate, kept: { id, code, conversion_rate } };
@@ -124,7 +124,7 @@ export function futureExpiry(
   return expiry;
 }
 
-/** The loads of a top-up: what was bought or granted, and its bonus as free credits beside it. */
+/** The loads of a top-up: the credits bought or granted, and the bonus as free credits beside them. */
 function topUpLoads(context: RequestContext, body: TopUp): readonly [Load, ...Load[]] {
   const { now } = context;
   const load: Load = {
@@ -154,8 +154,8 @@ function topUpLoads(context: RequestContext, body: TopUp): readonly [Load, ...Lo
 }
 
 /**
- * The decision of a top-up: a load, or an order of credits that are paid for later, which gets its
- * id here. Throws 400 for what the request lacks.
+ * The decision of a top-up: a load, or an order of credits that are paid for later, which gets its id
+ * here. Throws 400 for fields that the request lacks.
  */
 export function topUpDecision(context: RequestContext, id: string, body: TopUp): WalletDecision {
   if (body.transaction_reason !== invoicedReason) {

@@ -38,7 +38,7 @@ async function worldWithCustomer() {
   };
   const remove = (by: MemoryWorld) =>
     callRoute(customerRoutes['DELETE /customers/{id}'], by.request(principal), { params: { id } });
-  /** Whether the customer is there, and how many wallets are open for it. */
+  /** The existence of the customer, and the number of its open wallets. */
   const left = async () => {
     const record = await world.request(principal).load(customer, id);
     const wallets = world.store.log.filter(({ type }) => type === 'WalletCreated');
@@ -47,7 +47,7 @@ async function worldWithCustomer() {
   return { world, other, open, remove, left };
 }
 
-/** Runs something right before the nth append from now on goes out. */
+/** Runs something right before the nth append from now on is sent. */
 function beforeAppend(world: MemoryWorld, number: number, work: () => Promise<unknown>): void {
   const { store } = world;
   const append = store.append.bind(store);

@@ -30,8 +30,8 @@ import type { Wallet, WalletState } from './wallet.ts';
 export type WalletDecision = Decision<WalletState, WalletEvent>;
 
 /**
- * Creates the wallet, with its initial credits as a first load. Creating the same wallet twice
- * is refused: a repeated request never gets here.
+ * Creates the wallet, with its initial credits as a first load. Refuses to create the same wallet twice:
+ * a repeated request never gets here.
  */
 export const createWallet =
   (data: CreatedData, initialLoad: Load | null): WalletDecision =>
@@ -87,7 +87,7 @@ export const freezeWallet =
       ? []
       : [{ type: 'WalletFrozen', data: {} }];
 
-/** Lets debits through again. Unfreezing a wallet that is active changes nothing. */
+/** Allows debits again. Unfreezing an active wallet changes nothing. */
 export const unfreezeWallet =
   (id: string): WalletDecision =>
   (state) =>
@@ -95,7 +95,7 @@ export const unfreezeWallet =
       ? []
       : [{ type: 'WalletUnfrozen', data: {} }];
 
-/** Ends what is due by now: holds and lots (D23). Nothing due, no events. */
+/** Ends the holds, orders and lots that are due by now (D23). Nothing due, no events. */
 export const settleDue =
   (id: string): WalletDecision =>
   (state, at) => {
@@ -104,7 +104,7 @@ export const settleDue =
     return chain(state, [(current) => dueEvents(current, at), ...concluded(at)]);
   };
 
-/** Ends what waits for its payment, takes what is left and closes the wallet for ever (D25). */
+/** Cancels open orders, takes the remaining credits and closes the wallet for ever (D25). */
 export const terminateWallet =
   (id: string, details: Omit<EntryDetails, 'reason'>): WalletDecision =>
   (state, at) => {
@@ -126,7 +126,7 @@ export const terminateWallet =
     return chain(wallet, [due, assertEndable, orders, rest, alertEvents, () => [closed]]);
   };
 
-/** Refuses to end a wallet that owes credits or has open holds. Leads to no events. */
+/** Refuses to close a wallet that owes credits or has open holds. Gives no events. */
 function assertEndable(wallet: Wallet): readonly [] {
   if (decimal(wallet.credit_balance).cmp(zero) < 0) {
     throw refusal('The wallet owes credits. Top it up to zero before terminating it.', {
@@ -141,7 +141,7 @@ function assertEndable(wallet: Wallet): readonly [] {
   return [];
 }
 
-/** The wallet, if it exists and is not closed. Throws 404 or 400. */
+/** The wallet, which must exist and not be closed. Throws 404 or 400. */
 export function open(state: WalletState, id: string, purpose: string): Wallet {
   if (!state) throw notFound('wallet', id);
   if (state.wallet_status === 'closed') {
@@ -152,7 +152,7 @@ export function open(state: WalletState, id: string, purpose: string): Wallet {
   return state;
 }
 
-/** The wallet, if credits may be taken out of it or set aside. Throws 404 or 400. */
+/** The wallet, of which credits may be taken or set aside. Throws 404 or 400. */
 export function spendable(state: WalletState, id: string): Wallet {
   const wallet = open(state, id, 'be debited');
   if (wallet.wallet_status !== 'frozen') return wallet;

@@ -18,7 +18,7 @@ export type WalletType = z.output<typeof walletTypeSchema>;
 export const alertStateSchema = z.enum(['ok', 'info', 'warning', 'in_alarm']);
 export type AlertState = z.output<typeof alertStateSchema>;
 
-/** Why credits moved (specification §2.14). */
+/** The reason of a movement of credits (specification §2.14). */
 export const transactionReasonSchema = z.enum([
   'INVOICE_PAYMENT',
   'FREE_CREDIT_GRANT',
@@ -37,10 +37,10 @@ export type TransactionReason = z.output<typeof transactionReasonSchema>;
 export const referenceTypeSchema = z.enum(['PAYMENT', 'EXTERNAL', 'REQUEST', 'INVOICE']);
 
 const text = <Kind extends string>() => z.string().transform((value) => value as Kind);
-/** Events hold figures that were decided: any number of digits, never checked against limits again. */
+/** A figure that was decided: it may have any number of digits, and is never checked against limits again. */
 const figure = text<DecimalText>();
 
-/** What says which credits are meant, and why: all of an entry but its place in the ledger. */
+/** The part of an entry that says which credits are meant, and why: all but its place in the ledger. */
 const orderShape = {
   transaction_id: text<TransactionId>(),
   customer_id: text<CustomerId>(),
@@ -60,8 +60,8 @@ const orderShape = {
 } as const;
 
 /**
- * What every movement of credits carries. An event can be read without its wallet: it holds the
- * rates that applied and the balances before and after.
+ * The members of every movement of credits. An event can be read without its wallet: it holds the rates
+ * that applied and the balances before and after.
  */
 const entryShape = {
   ...orderShape,
@@ -71,7 +71,7 @@ const entryShape = {
   credit_balance_after: figure,
 } as const;
 
-/** What a load says about the lot that it becomes. */
+/** The members of a load about the lot that it becomes. */
 const lotShape = {
   priority: z.number().int().nullable(),
   expires_at: instantSchema.nullable(),
@@ -81,13 +81,13 @@ const lotShape = {
 const automaticSchema = z.object({
   /** The entry by which the balance fell to the threshold. */
   crossing: text<TransactionId>(),
-  /** UTC day of the fall, and which automatic top-up of that day this is, from 1 on. */
+  /** UTC day of the fall, and the number of this automatic top-up on that day, from 1 on. */
   day: z.string(),
   number: z.number().int(),
 });
 export type AutomaticTopUp = z.output<typeof automaticSchema>;
 
-/** When and by whom a top-up was asked for. */
+/** The time and the author of the request for a top-up. */
 const requestedSchema = z.object({ at: instantSchema, by: z.string() });
 
 /** A top-up that waits for its payment. */
@@ -135,7 +135,7 @@ export const walletEvents = {
   CreditsLoaded: z.object({
     ...entryShape,
     ...lotShape,
-    /** What of it can be spent: less than `credits` when it paid a debt first. */
+    /** The part that can be spent: less than `credits` when it paid a debt first. */
     credits_available: figure,
     /** Set when this is a top-up that was pending until now. */
     requested: requestedSchema.optional(),
@@ -143,7 +143,7 @@ export const walletEvents = {
   }),
   /** Credits that somebody has to pay for first: they change no balance before they are loaded. */
   TopUpRequested: z.object(pendingShape),
-  /** A top-up whose payment is not waited for any more. */
+  /** A top-up that no longer waits for its payment. */
   TopUpFailed: z.object({
     ...pendingShape,
     requested: requestedSchema,
@@ -151,7 +151,7 @@ export const walletEvents = {
     /** For an expired one the nominal instant, not that of the booking. */
     failed_at: instantSchema,
   }),
-  /** The wallet would have topped itself up once more, but has done so often enough this day. */
+  /** The wallet would have topped itself up again, but had reached the limit of the day. */
   AutomaticTopUpStopped: z.object({
     crossing: text<TransactionId>(),
     day: z.string(),
@@ -167,8 +167,8 @@ export const walletEvents = {
     ...entryShape,
     drawn: z.array(drawSchema).length(1),
     /**
-     * When the credits ceased to be spendable: the expiry of the lot (D23), or when a hold
-     * gave them back to it, if that was later.
+     * The instant from which the credits could not be spent: the expiry of the lot (D23), or the later
+     * return of the credits from a hold.
      */
     expired_at: instantSchema,
   }),
@@ -197,7 +197,7 @@ export const walletEvents = {
     released_at: instantSchema,
     returned: z.array(drawSchema),
   }),
-  /** What became of each entry of a bulk; the movements themselves are the events before it. */
+  /** The result of each entry of a bulk; the movements themselves are the events before it. */
   BulkRecorded: z.object({
     results: z.array(
       z.union([

@@ -23,7 +23,7 @@ import {
 import { completeTopUp } from './topups/decisions.ts';
 import { balanceOf, breakdownOf, debtOf, wallet } from './wallet.ts';
 
-/** The figures of docs/concepts/wallets.md. Whoever changes one changes the other. */
+/** The figures of docs/concepts/wallets.md: a change of one is a change of the other. */
 const test = suite('worked examples of the page on wallets');
 
 const left = (each: ReturnType<typeof after>) => each.lots.map(({ remaining }) => remaining);

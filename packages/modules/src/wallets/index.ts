@@ -13,7 +13,7 @@ import { wallet } from './wallet.ts';
 
 export { wallet } from './wallet.ts';
 
-/** How many wallets of a customer are not closed, in words; null for none. */
+/** The number of a customer's wallets that are not closed, in words; null for none. */
 export async function openWalletsOf(
   context: RequestContext,
   customerId: CustomerId,
@@ -27,7 +27,7 @@ export async function openWalletsOf(
     : `${open.length} wallets that are not closed`;
 }
 
-/** Books what has reached its instant: lots, holds and orders (D23). */
+/** Books the lots, holds and orders whose instant has come (D23). */
 const expiry: DueWork = {
   name: 'wallet expiry',
   table: walletTable,

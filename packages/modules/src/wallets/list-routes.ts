@@ -13,7 +13,7 @@ import { realTimeBalanceSchema, walletSchema } from './schema.ts';
 
 const tag = 'Wallets';
 
-/** A wallet, with what it can pay right now where the request asks for that. */
+/** A wallet, with its real-time balance where the request asks for it. */
 const customerWalletSchema = z.union([realTimeBalanceSchema, walletSchema]);
 
 /** Wallets of one customer and of all. A customer's own list is a bare array (client contract). */

@@ -13,8 +13,8 @@ const walletMessage = (tail: string, after: Wallet): readonly PublicEvent[] => [
 ];
 
 /**
- * One message per entry of the ledger, with the entry and the wallet after it. A top-up that waits
- * for its payment has one when it is asked for and one when it ends; `transaction_status` says which.
+ * One message per entry of the ledger, with the entry and the wallet after it. A top-up that waits for
+ * its payment has one when it is ordered and one when it ends; `transaction_status` says which.
  */
 const transactionMessage = (event: Stamped<EntryEvent>, after: Wallet): readonly PublicEvent[] => [
   {
@@ -26,7 +26,7 @@ const transactionMessage = (event: Stamped<EntryEvent>, after: Wallet): readonly
 
 type AlertChange = Extract<WalletEvent, { type: 'AlertStateChanged' }>['data'];
 
-/** A message about the credits of a wallet, with the balance that it is about. */
+/** A message about the credits of a wallet, with the balance concerned. */
 function alertMessage(
   tail: 'dropped' | 'recovered',
   alert: { readonly alert_type: string; readonly state: AlertState },
@@ -51,7 +51,7 @@ const levelMessage = ({ before, after: state }: AlertChange, after: Wallet) =>
     after,
   );
 
-/** The balance has fallen and nothing fills it up any more (D29). The level is what it was. */
+/** The balance has fallen and no automatic top-up follows (D29). The level does not change. */
 const stoppedMessage = (after: Wallet) =>
   alertMessage('dropped', { alert_type: 'auto_topup_stopped', state: after.alert_state }, after);
 
@@ -100,7 +100,7 @@ const balanceAlert = shownWallet.extend({
   }),
 });
 
-/** What wallets tell the world. */
+/** The public events of wallets. */
 export const walletPublicEvents = publicEvents(wallet, walletMessages, {
   'wallet.created': { summary: 'A wallet is created', body: shownWallet },
   'wallet.updated': { summary: 'Settings or state of a wallet change', body: shownWallet },

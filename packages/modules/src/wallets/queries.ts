@@ -50,7 +50,7 @@ export async function realTimeBalance(
 ): Promise<RealTimeBalance> {
   const state = await context.load(wallet, id);
   if (!state) throw notFound('wallet', id);
-  // What has ended by now counts as ended, however late it will be booked.
+  // Everything that has ended by now counts as ended, however late it is booked.
   const settled = settledWallet(state, context.now);
   const credits = textOf(decimal(sumOf(settled.lots)).minus(decimal(debtOf(settled))));
   const spendable = state.wallet_status === 'active' ? credits : zeroText;
@@ -80,7 +80,7 @@ export const searchWallets = (
     ...where('alert_enabled', 'eq', search.alert_enabled),
   ]);
 
-/** Most wallets that one customer's list shows: one per currency and type, and the closed ones. */
+/** The most wallets that one customer's list shows: one per currency and type, and the closed ones. */
 const customerWalletsMaximum = 1000;
 
 /** All wallets of a customer, newest first. */
@@ -139,7 +139,7 @@ const entryFilters = (query: EntryFilters): RowFilter[] => [
   ...where('created_by', 'eq', query.created_by),
 ];
 
-/** Names that `expand` may carry. The entries already show all that these would add by id. */
+/** The names that `expand` may carry. The entries already show everything that these would add by id. */
 const expandable: readonly string[] = ['customer', 'created_by_user', 'wallet'];
 
 function assertConsistent(query: EntryFilters): void {

@@ -52,7 +52,7 @@ export const createWalletSchema = z
   .meta({ id: 'CreateWallet' });
 export type CreateWallet = z.output<typeof createWalletSchema>;
 
-/** Body of PUT /wallets/{id}: what is absent stays as it is. */
+/** Body of PUT /wallets/{id}: absent fields stay as they are. */
 export const updateWalletSchema = z
   .object({
     name: requiredTextSchema(255).optional(),
@@ -64,7 +64,7 @@ export const updateWalletSchema = z
   })
   .meta({ id: 'UpdateWallet' });
 
-/** Reasons of credits that are there at once. */
+/** Reasons of credits that can be spent at once. */
 export const loadReasons = [
   'FREE_CREDIT_GRANT',
   'PURCHASED_CREDIT_DIRECT',
@@ -74,7 +74,7 @@ export const loadReasons = [
   'INVOICE_VOID_REFUND',
 ] as const;
 
-/** The reason of credits that are there when they are paid for. */
+/** The reason of credits that can be spent once they are paid for. */
 export const invoicedReason = 'PURCHASED_CREDIT_INVOICED';
 
 /** Body of POST /wallets/{id}/top-up. */
@@ -94,12 +94,12 @@ export const topUpSchema = z
   .meta({ id: 'TopUpWallet' });
 export type TopUp = z.output<typeof topUpSchema>;
 
-/** Body of the operations that end a top-up which waits for its payment. */
+/** Body of the operations that end a top-up that waits for its payment. */
 export const endTopUpSchema = z
   .object({ idempotency_key: idempotencyKeySchema.optional() })
   .meta({ id: 'EndTopUp' });
 
-/** Reasons that a debit by hand may give. */
+/** Reasons that a manual debit may give. */
 export const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as const;
 
 /** Body of POST /wallets/{id}/debit. */
@@ -158,7 +158,7 @@ export const walletSchema = z
   .meta({ id: 'Wallet' });
 export type WalletResource = z.output<typeof walletSchema>;
 
-/** The wallet with what usage and invoices leave of it (client contract, wallet balance). */
+/** The wallet with the credits that usage and invoices leave of it (specification §10.2). */
 export const realTimeBalanceSchema = walletSchema
   .extend({
     real_time_balance: z.string(),
@@ -227,7 +227,7 @@ const transactionFilterShape = {
   created_by: textSchema(64).optional(),
 } as const;
 
-/** Query of GET /wallets/{id}/transactions: all filters of the specified client contract. */
+/** Query of GET /wallets/{id}/transactions (specification §4.5). */
 export const transactionsQuerySchema = z.object({
   limit,
   offset,

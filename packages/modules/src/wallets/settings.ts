@@ -13,7 +13,7 @@ export {
   assertConsistentAlerts,
 } from '../alert-settings.ts';
 
-/** Automatic top-ups of one UTC day, at most, where a wallet does not say how many (D29). */
+/** The most automatic top-ups of one UTC day, where a wallet sets no limit of its own (D29). */
 const dailyTopUps = 10;
 const dailyTopUpsMaximum = 1_000;
 
@@ -32,7 +32,7 @@ export const dailyLimitOf = ({ daily_limit }: AutoTopup): number => daily_limit 
 
 export const priceTypeSchema = z.enum(['ALL', 'USAGE', 'FIXED']);
 
-/** Which charges the wallet may pay. */
+/** The charges that the wallet may pay. */
 export const walletConfigSchema = z.object({
   allowed_price_types: z.array(priceTypeSchema).min(1).max(3),
 });

@@ -7,7 +7,7 @@ import type { NewHold } from './holds/decisions.ts';
 import type { Debit, EntryDetails, Load } from './ledger/entries.ts';
 import { type Wallet, wallet } from './wallet.ts';
 
-/** What the tests of wallets share: one wallet, and its commands with everything else filled in. */
+/** One wallet for the tests, and its commands with everything else filled in. */
 export const id = 'wallet_01';
 
 export const text = (value: string): DecimalText => value as DecimalText;
@@ -65,11 +65,11 @@ export const holdOf = (
   metadata: {},
 });
 
-/** Creates the wallet, with so many free credits in it. */
+/** Creates the wallet, with a number of free credits in it. */
 export const create = (overrides: object = {}, credits: string | Load | null = null) =>
   createWallet(created(overrides), typeof credits === 'string' ? load(credits) : credits);
 
-/** The events of decisions that are made one after the other, each when the events before it are over. */
+/** The events of decisions that are made one after the other, each on the state after those before. */
 export function story(...decisions: readonly WalletDecision[]): readonly WalletEvent[] {
   const events: WalletEvent[] = [];
   for (const decide of decisions) events.push(...decide(folded(wallet, events), at(events.length)));
@@ -84,7 +84,7 @@ export const after = (...decisions: readonly WalletDecision[]): Wallet =>
 export const walletAfter = (events: readonly WalletEvent[]): Wallet =>
   folded(wallet, events) as Wallet;
 
-/** The events of decisions, each made at the second that it stands beside. */
+/** The events of decisions, each made at the second beside it. */
 export function history(
   ...steps: readonly (readonly [second: number, decide: WalletDecision])[]
 ): readonly Stamped<WalletEvent>[] {

@@ -25,7 +25,7 @@ export function walletView(wallet: WalletState): WalletResource {
   });
 }
 
-/** What automatic top-up has done; null while it has done nothing. */
+/** The automatic top-ups on the wire; null while there were none. */
 function automaticView({ day, count, stopped_on }: AutomaticState, topups: Wallet['topups']) {
   if (day === null) return null;
   const waiting = topups.find((topup) => topup.automatic)?.transaction_id ?? null;

@@ -148,7 +148,7 @@ const load = fc.record({
   purchased: fc.boolean(),
 });
 const debit = fc.record({ kind: fc.constant('debit' as const), credits: amount });
-/** Which of the open holds or orders; the last one that is possible names none. */
+/** An index of the open holds or orders; the last possible one names none. */
 const holdName = fc.constantFrom('0', '1', '2', '3');
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: load },
@@ -262,7 +262,7 @@ const fold = (state: WalletState, events: readonly WalletEvent[], now: number): 
 
 type Log = readonly Parameters<ReturnType<typeof balanceAdder>['take']>[0][];
 
-/** What both wallets must agree in. */
+/** The facts in which both wallets must agree. */
 const facesOf = (state: Wallet, log: Log): Plain => ({
   status: state.wallet_status,
   balance: state.credit_balance,
@@ -291,7 +291,7 @@ const automaticIn = ({ automatic: { day, count, stopped_on } }: Wallet, log: Log
 
 const secondOf = (instant: Instant): number => (Date.parse(instant) - Date.parse(start)) / 1000;
 
-/** The top-ups that were given up, why and when. */
+/** The top-ups that were given up, with reason and time. */
 const lostIn = (log: Log): string[] =>
   log.flatMap(({ type, data }) => {
     if (type !== 'TopUpFailed') return [];
@@ -299,7 +299,7 @@ const lostIn = (log: Log): string[] =>
     return [`${name}: ${data.cause} at ${secondOf(data.failed_at)}`];
   });
 
-/** What has expired, with the number of the load and the second from which on it was gone. */
+/** The expired credits, with the number of the load and the second from which they were gone. */
 function goneIn(log: Log): string[] {
   const numbers = new Map<string, number>();
   return log.flatMap(({ type, data }) => {
@@ -356,7 +356,7 @@ function assertChain(log: readonly WalletEvent[]): void {
   }
 }
 
-/** The past as it is known now: whenever something had ended, what the plainest book-keeping had. */
+/** Checks the past as it is known now: at each end of something, the content that the plain book-keeping had. */
 function assertPast(log: Log, now: number, plain: PlainWallet): void {
   for (const at of plain.endings()) {
     const adder = balanceAdder(second(at), second(now));
@@ -367,7 +367,7 @@ function assertPast(log: Log, now: number, plain: PlainWallet): void {
   }
 }
 
-/** At the end the lots that are added up are those of the wallet. */
+/** Checks that the lots added up at the end are those of the wallet. */
 function assertLots(log: Log, now: number, state: Wallet): void {
   const adder = balanceAdder(second(now), second(now));
   for (const event of log) adder.take(event);

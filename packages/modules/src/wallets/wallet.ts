@@ -75,7 +75,7 @@ const purchasedReasons: readonly TransactionReason[] = [
 export const lotClassOf = (reason: TransactionReason): LotClass =>
   purchasedReasons.includes(reason) ? 'purchased' : 'free';
 
-/** When something ends by itself next: a lot, a hold or a top-up. Null while nothing will. */
+/** The next instant at which a lot, a hold or a top-up ends by itself; null while none will. */
 export function nextDue(wallet: WalletState): Instant | null {
   if (!wallet || wallet.wallet_status === 'closed') return null;
   const { lots, holds, topups } = wallet;
@@ -97,8 +97,8 @@ export const balanceOf = (wallet: Wallet): DecimalText =>
   textOf(decimal(wallet.credit_balance).times(decimal(wallet.conversion_rate)));
 
 /**
- * What the wallet owes: what was taken beyond its lots and holds and is not paid back. Its balance may
- * still be above zero, when holds are open. A wallet that owes has no lots.
+ * The debt of a wallet: credits taken beyond its lots and holds and not paid back. Its balance may still
+ * be above zero while holds are open. A wallet that owes has no lots.
  */
 export function debtOf({ lots, holds, credit_balance }: Wallet): DecimalText {
   const credits = sumOf([...lots, ...holds.flatMap(({ parts }) => parts)]);
@@ -107,7 +107,7 @@ export function debtOf({ lots, holds, credit_balance }: Wallet): DecimalText {
 
 function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
   if (event.type === 'WalletCreated') {
-    // The unit has done its work: currency and rates are the wallet's own from now on.
+    // From now on currency and rates are the wallet's own.
     const { price_unit: _unit, ...data } = event.data;
     return {
       ...data,
@@ -232,7 +232,7 @@ function withLoad(
   });
 }
 
-/** By which unique value a waiting top-up leads to its wallet. */
+/** The unique value by which a waiting top-up leads to its wallet. */
 export const topUpClaim = 'transaction_id';
 
 const claimOf = ({ transaction_id: value }: PendingTopUp) => ({
@@ -250,8 +250,8 @@ export const wallet = aggregate({
   /** The second version may name the pricing unit that the wallet was created in. */
   upcasters: { WalletCreated: [(withoutUnit: unknown) => withoutUnit] },
   /**
-   * One wallet that is not closed per customer, currency and type (D21). And one wallet for
-   * each top-up that waits: so whoever completes it finds the wallet by the log.
+   * One wallet that is not closed per customer, currency and type (D21). And one wallet for each top-up
+   * that waits, so that its completion finds the wallet by the log.
    */
   refersTo: (state) =>
     !state || state.wallet_status === 'closed'

@@ -22,7 +22,7 @@ async function loadWallet(context: RequestContext, id: string): Promise<Wallet> 
 }
 
 /**
- * What a wallet held at `asOf`, as far as the log knew it at `knownAt`, down to its lots. Both
+ * The content of a wallet at `asOf`, as far as the log knew it at `knownAt`, down to its lots. Both
  * default to now. Reads the whole history of the wallet.
  */
 export async function balanceAt(
@@ -49,7 +49,7 @@ export async function balanceAt(
   };
 }
 
-/** Now, or the wallet's last event when the clock that stamped it was ahead. */
+/** Now, or the instant of the wallet's last event when the clock that stamped it was ahead. */
 const latest = (context: RequestContext, state: Wallet): Instant =>
   instantOf(Math.max(millisecondsOf(context.now), millisecondsOf(state.updated_at)));
 
@@ -98,7 +98,7 @@ function ledgerItem(event: HistoryEvent<WalletEvent>): LedgerPage['items'][numbe
   };
 }
 
-/** Why an entry took its credits from where it did. Throws 404 for an unknown entry. */
+/** The reasons why an entry drew from its lots. Throws 404 for an unknown entry. */
 export async function explain(
   context: RequestContext,
   id: string,

@@ -72,7 +72,7 @@ export const ledgerPageSchema = z
   .meta({ id: 'WalletLedger' });
 export type LedgerPage = z.output<typeof ledgerPageSchema>;
 
-/** Which lots an entry drew from, in which order, and why. */
+/** The lots that an entry drew from, in order, each with the reason. */
 export const explanationSchema = z
   .object({
     transaction_id: z.string(),

@@ -10,19 +10,19 @@ import type { WalletEvent } from '../events.ts';
 import { inDrawOrder, type Lot } from '../ledger/lots.ts';
 import { lotClassOf } from '../wallet.ts';
 
-/** What was in a wallet at an instant. */
+/** The content of a wallet at an instant. */
 export interface BalanceAt {
   readonly credit_balance: DecimalText;
   readonly credits_held: DecimalText;
   /** Unspent credits in draw-down order. */
   readonly lots: readonly Lot[];
-  /** Number of events that count. */
+  /** The number of events that count. */
   readonly events: number;
 }
 
 /**
- * When an event took effect: the nominal instant of what expires by itself, however late it was
- * booked; of everything else the instant of the booking.
+ * The instant at which an event took effect: for what expires by itself the nominal instant, however
+ * late it was booked; for everything else the instant of the booking.
  */
 export function effectiveAt(event: Stamped<WalletEvent>): Instant {
   switch (event.type) {
@@ -38,9 +38,9 @@ export function effectiveAt(event: Stamped<WalletEvent>): Instant {
 }
 
 /**
- * Adds up, event by event, what a wallet held at `asOf` as far as the log knew it at `knownAt`.
- * It does not use the balances that the events carry, because events that are left out in the
- * middle would make them wrong.
+ * Adds up, event by event, the content of a wallet at `asOf` as far as the log knew it at `knownAt`.
+ * It does not use the balances that the events carry, because leaving out events in the middle would
+ * make them wrong.
  */
 export function balanceAdder(asOf: Instant, knownAt: Instant) {
   let balance = zero;
@@ -86,7 +86,7 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
       case 'HoldCaptured':
         balance = balance.minus(decimal(event.data.credits));
         for (const draw of event.data.drawn) {
-          // Its own parts left their lots when the hold was made; only what is beyond them does now.
+          // Its own parts left their lots when the hold was made; only the rest leaves them now.
           const parts = holds.get(event.data.hold_id)?.drawn ?? [];
           const part = parts.find(({ transaction_id }) => transaction_id === draw.transaction_id);
           const beyond = decimal(draw.credits).minus(decimal(part?.credits ?? '0'));

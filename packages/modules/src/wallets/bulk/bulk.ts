@@ -17,9 +17,9 @@ export type BulkEntry =
 type Recorded = Extract<WalletEvent, { type: 'BulkRecorded' }>['data']['results'][number];
 
 /**
- * Runs entries one after the other as one append. Atomic: the first that fails refuses all of
- * them and is named by its index. Otherwise each stands for itself, and those that fail are
- * recorded beside those that succeed.
+ * Runs entries one after the other as one append. When atomic, the first failure refuses all of them
+ * and is named by its index. Otherwise each entry succeeds or fails by itself, and failures are recorded
+ * beside successes.
  */
 export const moveInBulk =
   (id: string, entries: readonly BulkEntry[], isAtomic: boolean): WalletDecision =>
@@ -68,7 +68,7 @@ const atIndex = (problem: Problem, index: number): Problem =>
     isRemembered: problem.isRemembered,
   });
 
-/** What became of each entry, in their order, from the events of the request. */
+/** The result of each entry, in order, from the events of the request. */
 export function bulkResults(
   events: readonly Stamped<WalletEvent>[],
   walletId: string,

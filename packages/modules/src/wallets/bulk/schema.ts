@@ -10,7 +10,7 @@ import {
   walletSchema,
 } from '../schema.ts';
 
-/** Entries of one bulk, at most: they are one append. */
+/** The most entries of one bulk, which is one append. */
 const bulkMaximum = 1_000;
 
 const bulkEntryShape = {

@@ -53,7 +53,7 @@ export const holdCredits =
           },
         ];
       },
-      // A hold leaves the balance as it is; what was due before it does not.
+      // A hold leaves the balance as it is; the lots and orders that were due before it do not.
       ...concluded(at),
     ]);
   };
@@ -81,7 +81,7 @@ export const captureHold =
         const captured = capturedCredits(hold, credits);
         return [captureEvent(current, hold, { ...details, credits: captured }, at)];
       },
-      // What comes back may have expired while it was held.
+      // The returned credits may have expired while they were held.
       (current) => dueEvents(current, at, at),
       ...concluded(at),
     ]);
@@ -95,7 +95,7 @@ export const voidHold =
     return chain(wallet, [
       (current) => dueEvents(current, at),
       (current) => [releaseEvent(current, openHold(current, holdId), 'voided', at)],
-      // What comes back may have expired while it was held.
+      // The returned credits may have expired while they were held.
       (current) => dueEvents(current, at, at),
       ...concluded(at),
     ]);

@@ -22,7 +22,7 @@ export interface Hold {
   readonly metadata: Metadata;
   readonly created_at: Instant;
   readonly created_by: string;
-  /** The lots it was drawn from; `remaining` is what the hold has of each. */
+  /** The lots it was drawn from; `remaining` is the part that the hold has of each. */
   readonly parts: readonly Lot[];
 }
 
@@ -39,18 +39,18 @@ export function holdFrom(
   return { ...hold, parts };
 }
 
-/** How the parts of a hold are divided when so many credits of it are captured. */
+/** The division of the parts of a hold when a number of its credits is captured. */
 export interface Division {
-  /** What was captured, with what its lot has afterwards. */
+  /** The captured parts, each with the remaining credits of its lot afterwards. */
   readonly drawn: readonly Draw[];
-  /** What goes back, with what its lot has afterwards. */
+  /** The returned parts, each with the remaining credits of its lot afterwards. */
   readonly returned: readonly Draw[];
 }
 
 /**
- * Divides a hold: captured parts in draw-down order; what the hold had promised beyond its parts comes
- * out of the lots that are there by now; of the rest, `debt` is paid first and only what remains goes
- * back to its lots. The lots must not be expired.
+ * Divides a hold: captured parts in draw-down order; credits that the hold had promised beyond its parts
+ * come out of the lots that exist by now; the rest pays `debt` first, and only the remainder returns to
+ * its lots. The lots must not be expired.
  */
 export function divideHold(
   lots: readonly Lot[],
@@ -93,7 +93,7 @@ function inOneEach(draws: readonly Draw[]): readonly Draw[] {
   return [...byLot.values()];
 }
 
-/** The lots after parts of a hold have come back; a lot that was spent up is there again. */
+/** The lots after parts of a hold have returned; a lot that was spent completely exists again. */
 export function withReturned(
   lots: readonly Lot[],
   hold: Hold,
@@ -113,6 +113,6 @@ export function withReturned(
 export const heldCredits = (holds: readonly Hold[]): DecimalText =>
   textOf(holds.reduce((sum, hold) => sum.plus(decimal(hold.credits)), zero));
 
-/** The credits that a capture takes: what is asked for, else the whole hold. */
+/** The credits that a capture takes: those asked for, else the whole hold. */
 export const capturedCredits = (hold: Hold, asked: DecimalText | null): DecimalText =>
   asked === null ? hold.credits : textOf(smaller(decimal(asked), decimal(hold.credits)));

@@ -46,8 +46,8 @@ async function getHold(
 }
 
 /**
- * The hold, when it is open; null for one that has ended. Throws 404 for one that is not known. How a
- * hold is, the log says; the read model only saves looking through it for holds of long ago.
+ * The hold while it is open; null for one that has ended. Throws 404 for an unknown one. The log decides;
+ * the read model only saves reading through it for holds of long ago.
  */
 async function openHoldOf(
   context: RequestContext,
@@ -67,8 +67,8 @@ async function knownHold(
   walletId: string,
   id: string,
 ): Promise<HoldResource> {
-  // First the wallet: whatever it shows, the holds that are read after it show as well. What is shown is
-  // not read again in the log, for an id that nobody knows would cost as much as the wallet is old.
+  // The wallet first: the holds that are read after it show at least as much. Events that it shows are not
+  // read again in the log, or an unknown id would cost the whole history of the wallet.
   const shown = await context.read.find(walletTable, walletId);
   const found = await context.read.find(holdTable, id);
   const from = shown ? shown.revision + 1 : 0;
@@ -77,7 +77,7 @@ async function knownHold(
   return hold;
 }
 
-/** A hold that a request of this wallet has ended: it is in the log, however far reads are. */
+/** A hold that a request of this wallet has ended: it is in the log, however far the read model is. */
 async function endedHold(
   context: RequestContext,
   walletId: string,
@@ -89,7 +89,7 @@ async function endedHold(
   return hold;
 }
 
-/** A hold as the events of its wallet tell it, from a revision on; null when they do not. */
+/** A hold from the events of its wallet, from a revision on; null when they do not have it. */
 async function holdFromLog(
   context: RequestContext,
   walletId: string,
@@ -117,7 +117,7 @@ function voidedBy(
   return hold;
 }
 
-/** The place of an event of a wallet where nobody asks for more of it than the wallet. */
+/** The place of an event in its wallet, where only the wallet matters. */
 const noPlace = (walletId: string) => ({
   event_id: '',
   aggregate_id: walletId,
@@ -237,7 +237,7 @@ export const holdRoutes = {
           return voidHold(id, hold_id);
         },
       });
-      // A repetition is answered without being prepared; its hold ended long ago.
+      // A repetition is answered without preparation; its hold ended long ago.
       return voidedBy(events, id, open ?? (await endedHold(context, id, hold_id)));
     },
   }),

@@ -1,10 +1,10 @@
 import type { CreatedData, WalletEvent } from '../events.ts';
 import { type Wallet, wallet as walletAggregate } from '../wallet.ts';
 
-/** A part of a decision: what it adds to the events so far, given the wallet as they left it. */
+/** A part of a decision: the events that it adds to those so far, given the wallet after them. */
 export type Step = (wallet: Wallet, events: readonly WalletEvent[]) => readonly WalletEvent[];
 
-/** Runs steps one after the other, each on the wallet as the events before it left it. */
+/** Runs steps one after the other, each on the wallet after the events before it. */
 export function chain(
   start: Wallet,
   steps: readonly Step[],
@@ -32,7 +32,7 @@ export function foldInto(wallet: Wallet, event: WalletEvent): Wallet {
   return walletAggregate.evolve(wallet, { ...event, stamp } as never) ?? wallet;
 }
 
-/** A wallet as WalletCreated leaves it, for the steps that follow in the same decision. */
+/** A wallet right after WalletCreated, for the steps that follow in the same decision. */
 export const blankWallet = (data: CreatedData): Wallet =>
   walletAggregate.evolve(null, {
     type: 'WalletCreated',

@@ -4,18 +4,18 @@ import type { Wallet } from '../wallet.ts';
 import { foldInto } from './chain.ts';
 import { expiryEvent, failureEvent, releaseEvent } from './entries.ts';
 
-/** The end of something that ends by itself, and when that is. */
+/** The end of something that ends by itself, and its instant. */
 interface Ending {
   readonly instant: Instant;
   readonly event: WalletEvent;
 }
 
 /**
- * Everything that has ended by itself by now, in the order of time: holds, orders, and lots with what
- * holds have given back to them. At one instant holds end first, so that a lot expires whole.
+ * Everything that has ended by itself by now, in the order of time: holds, orders, and lots with the
+ * credits that holds have returned to them. At one instant holds end first, so that a lot expires whole.
  *
- * What comes back to a lot whose instant has passed expires when it comes back. `since` is that
- * moment for what the events before have given back; null when there is nothing of the kind.
+ * Credits that return to a lot after its expiry expire when they return. `since` is that moment for the
+ * credits that the events before have returned; null when they returned none.
  */
 export function dueEvents(
   wallet: Wallet,
@@ -34,7 +34,7 @@ export function dueEvents(
   }
 }
 
-/** The wallet as it is once everything that is due has been booked. */
+/** The wallet after everything that is due has been booked. */
 export const settledWallet = (wallet: Wallet, at: Instant): Wallet =>
   dueEvents(wallet, at).reduce(foldInto, wallet);
 
@@ -59,7 +59,7 @@ const earlierOf = (a: Instant | undefined, b: Instant | undefined): Instant | un
 
 type Expiring<Item> = Item & { readonly expires_at: Instant };
 
-/** The first of those that have expired by now; of several at one instant the first in the list. */
+/** The first of the items that have expired by now; of several at one instant the first in the list. */
 function earliest<Item extends { readonly expires_at: Instant | null }>(
   items: readonly Item[],
   at: Instant,

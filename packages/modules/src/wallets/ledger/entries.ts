@@ -17,10 +17,10 @@ import type { PendingTopUp } from '../topups/topups.ts';
 import { debtOf, type Wallet } from '../wallet.ts';
 import { drawFrom, type Lot } from './lots.ts';
 
-/** How much: by credits, or by an amount of the currency at the top-up rate (D22). */
+/** A quantity: credits, or an amount of the currency at the top-up rate (D22). */
 export type Quantity = { readonly credits: DecimalText } | { readonly amount: DecimalText };
 
-/** What a caller says about a movement of credits. */
+/** The details that a caller gives of a movement of credits. */
 export interface EntryDetails {
   readonly reason: TransactionReason;
   readonly referenceType: Entry['reference_type'];
@@ -62,7 +62,7 @@ export const releaseEvent = (
   },
 });
 
-/** A capture: a debit of the hold's own parts; what is not captured goes back. */
+/** A capture: a debit of the hold's own parts; the rest returns to its lots. */
 export const captureEvent = (
   wallet: Wallet,
   hold: Hold,
@@ -81,7 +81,7 @@ export const captureEvent = (
   };
 };
 
-/** What is left of a lot, booked out: its expiry took effect at one instant, and is booked at another. */
+/** Books out the rest of a lot: its expiry took effect at one instant and is booked at another. */
 export function expiryEvent(
   wallet: Wallet,
   lot: Lot,
@@ -107,7 +107,7 @@ export function expiryEvent(
   };
 }
 
-/** The load of credits as a lot of its own. Throws 400 for what is worth nothing or has expired. */
+/** The load of credits as a lot of its own. Throws 400 for credits that are worth nothing or have expired. */
 export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly WalletEvent[] {
   const credits = loadableCredits(wallet, load, at);
   const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
@@ -178,7 +178,7 @@ function loadableCredits(wallet: Wallet, load: Load, at: Instant): DecimalText {
       credits,
     });
   }
-  // The request was checked when it arrived; what it waited for since may have used the time up.
+  // The request was checked when it arrived; it may have expired while it waited.
   if (load.expiresAt !== null && load.expiresAt <= at) {
     throw invalidOperation('The credits would have expired before they were loaded.', {
       expires_at: load.expiresAt,
@@ -228,7 +228,7 @@ const entry = (
   ...place(wallet, change),
 });
 
-/** What an entry says beside its place in the ledger. */
+/** The members of an entry beside its place in the ledger. */
 const order = (
   wallet: Wallet,
   details: EntryDetails,
@@ -251,7 +251,7 @@ const order = (
   metadata: details.metadata,
 });
 
-/** The place of the next entry in the ledger, when it changes the balance by so much. */
+/** The place of the next entry in the ledger, when it changes the balance by `change`. */
 const place = (wallet: Wallet, change: DecimalText) => ({
   sequence: wallet.transactions + 1,
   credit_balance_before: wallet.credit_balance,

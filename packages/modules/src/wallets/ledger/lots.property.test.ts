@@ -28,7 +28,7 @@ const anyLots = fc
 const inOrder = (lots: readonly Lot[]): readonly Lot[] =>
   lots.reduce<readonly Lot[]>((sorted, lot) => withLot(sorted, lot), []);
 
-/** The plainest way to draw: look for the best lot again and again, unit by unit. */
+/** The plainest way to draw: look for the best lot for every single unit. */
 function drawPlainly(lots: readonly Lot[], wanted: bigint): Map<string, bigint> {
   const units = (text: string) => BigInt(decimal(text).times(decimal('1000000000')).toFixed(0));
   const left = new Map(lots.map((lot) => [lot.transaction_id as string, units(lot.remaining)]));

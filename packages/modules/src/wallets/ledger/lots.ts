@@ -7,10 +7,10 @@ import {
   zero,
 } from '@counterfoil/kernel';
 
-/** Whether credits were given or paid for; the two parts of the available credits. */
+/** The class of credits, given or paid for: the two parts of the available credits. */
 export type LotClass = 'free' | 'purchased';
 
-/** Credits of one load that are not spent yet (D23). A lot that is spent up is gone. */
+/** Credits of one load that are not spent yet (D23). A lot that is spent completely is gone. */
 export interface Lot {
   readonly transaction_id: TransactionId;
   readonly remaining: DecimalText;
@@ -23,7 +23,7 @@ export interface Lot {
   readonly sequence: number;
 }
 
-/** A part taken out of a lot, and what is left in it. */
+/** A part taken out of a lot, and the rest in it. */
 export interface Draw {
   readonly transaction_id: TransactionId;
   readonly credits: DecimalText;
@@ -49,7 +49,7 @@ export const inDrawOrder = (a: Lot, b: Lot): number =>
   classOrder[a.class] - classOrder[b.class] ||
   a.sequence - b.sequence;
 
-/** Whether a lot can no longer be spent: the expiry instant itself is already too late. */
+/** Tells whether a lot can no longer be spent: the expiry instant itself is already too late. */
 export const isExpired = (lot: Lot, at: Instant): boolean =>
   lot.expires_at !== null && lot.expires_at <= at;
 
@@ -58,9 +58,9 @@ export const sumOf = (lots: readonly Lot[]): DecimalText =>
   textOf(lots.reduce((sum, lot) => sum.plus(decimal(lot.remaining)), zero));
 
 /**
- * Takes credits from lots in draw-down order. Draws less than `credits` when the lots hold less:
- * the rest is for the caller to refuse or to book as debt. The lots must not be expired and must
- * be in draw-down order.
+ * Takes credits from lots in draw-down order. Draws less than `credits` when the lots hold less: the
+ * caller refuses the rest or books it as debt. The lots must not be expired and must be in draw-down
+ * order.
  */
 export function drawFrom(lots: readonly Lot[], credits: DecimalText): readonly Draw[] {
   const draws: Draw[] = [];
@@ -79,7 +79,7 @@ export function drawFrom(lots: readonly Lot[], credits: DecimalText): readonly D
   return draws;
 }
 
-/** The lots after draws: reduced, and without those that are spent up. */
+/** The lots after draws: reduced, and without those that are spent completely. */
 export function afterDraws(lots: readonly Lot[], draws: readonly Draw[]): readonly Lot[] {
   const left = new Map(draws.map((draw) => [draw.transaction_id, draw.remaining]));
   return lots.flatMap((lot) => {

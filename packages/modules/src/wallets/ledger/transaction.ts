@@ -23,16 +23,16 @@ const movementTypes: readonly WalletEvent['type'][] = [
   'HoldCaptured',
 ];
 
-/** Whether an event moves credits. */
+/** Tells whether an event moves credits. */
 export const isMovement = (event: WalletEvent): event is MovementEvent =>
   movementTypes.includes(event.type);
 
-/** The events that make a ledger entry what it is: movements, and what becomes of a top-up before. */
+/** The events of which each shows a ledger entry: movements, and orders of credits with their failures. */
 export type EntryEvent =
   | MovementEvent
   | Extract<WalletEvent, { type: 'TopUpRequested' | 'TopUpFailed' }>;
 
-/** Whether an event shows a whole entry of the ledger. */
+/** Tells whether an event shows a whole entry of the ledger. */
 export const isEntry = (event: WalletEvent): event is EntryEvent =>
   isMovement(event) || event.type === 'TopUpRequested' || event.type === 'TopUpFailed';
 
@@ -114,7 +114,7 @@ const lotOf = ({ expires_at, priority }: Pick<Lot, 'expires_at' | 'priority'>) =
   priority,
 });
 
-/** The loads whose unspent credits an event changes, with what they have afterwards. */
+/** The loads whose unspent credits an event changes, with their remaining credits afterwards. */
 function changedLoads(event: WalletEvent): readonly Draw[] {
   switch (event.type) {
     case 'CreditsDebited':
@@ -130,7 +130,7 @@ function changedLoads(event: WalletEvent): readonly Draw[] {
   }
 }
 
-/** The entry of the ledger with an id, after an event of its wallet; null before there is one. */
+/** The entry of the ledger with an id, after an event of its wallet; null before it exists. */
 export function entryAfter(
   entry: TransactionResource | null,
   event: Placed<WalletEvent>,
@@ -142,14 +142,14 @@ export function entryAfter(
   return entry && afterDraw(entry, event);
 }
 
-/** The entry of a load after some of its credits were drawn or came back. */
+/** The entry of a load after some of its credits were drawn or returned. */
 function afterDraw(load: TransactionResource, event: Placed<WalletEvent>): TransactionResource {
   const draw = changedLoads(event).find(({ transaction_id }) => transaction_id === load.id);
   if (!draw) return load;
   return { ...load, credits_available: draw.remaining, ...updatedStamps(event.stamp) };
 }
 
-/** Ids of the entries that an event touches: its own, and the loads it drew from or gave back. */
+/** Ids of the entries that an event changes: its own, and the loads that it drew from or returned credits to. */
 export const touchedEntries = (event: WalletEvent): readonly string[] => [
   ...(isEntry(event) ? [event.data.transaction_id] : []),
   ...changedLoads(event).map(({ transaction_id }) => transaction_id),

@@ -10,8 +10,8 @@ import type { Wallet } from '../wallet.ts';
 import { isLow } from './topups.ts';
 
 /**
- * What follows from the balance that an operation has led to: the alert state is judged; the wallet
- * tops itself up where that is called for; and what that led to is judged as well (D28, D29).
+ * The consequences of the balance after an operation: the alert state is judged, the wallet tops itself
+ * up where the settings say so, and the new balance is judged as well (D28, D29).
  */
 export const concluded = (at: Instant): readonly Step[] => [
   alertEvents,
@@ -20,10 +20,9 @@ export const concluded = (at: Instant): readonly Step[] => [
 ];
 
 /**
- * The top-up that a wallet makes by itself when the operation has taken credits out of it and the
- * balance is at the threshold or below. A fall is answered once: not again while its top-up is
- * waiting, nor after that has failed, until the balance was above the threshold. A frozen wallet
- * buys nothing.
+ * The automatic top-up of a wallet, which follows when an operation has taken credits and the balance is
+ * at the threshold or below. A fall is answered once: not again while its top-up waits, nor after that
+ * has failed, until the balance was above the threshold (ADR 11). A frozen wallet buys nothing.
  */
 function automaticEvents(
   wallet: Wallet,
@@ -48,7 +47,7 @@ function automaticEvents(
 const takesCredits = (event: WalletEvent): event is MovementEvent =>
   isMovement(event) && event.type !== 'CreditsLoaded';
 
-/** An order when somebody has to pay an invoice first, else a load. Either follows from the fall. */
+/** An order when an invoice has to be paid first, else a load. */
 function topUpEvents(
   wallet: Wallet,
   { invoicing, amount: credits }: AutoTopup,
@@ -69,7 +68,7 @@ function topUpEvents(
     automatic,
   };
   if (!invoicing) return loadEvents(wallet, load, at);
-  // The number of the entry and not its id, which is another one when the decision is made again.
+  // The number of the entry and not its id, which changes when the decision is made again.
   const seed = `${wallet.id}\nauto_topup\n${wallet.transactions}`;
   return [requestEvent(wallet, load, derivedId('wtxn', seed), at)];
 }

@@ -14,7 +14,7 @@ import type { Wallet, WalletState } from '../wallet.ts';
 import { concluded } from './automatic.ts';
 import type { PendingTopUp } from './topups.ts';
 
-/** Top-ups of one wallet that may wait for their payment: each is part of its state. */
+/** The most top-ups of one wallet that may wait for their payment: each is part of its state. */
 const topupsMaximum = 100;
 
 /** Orders credits that are loaded when they are paid for. It changes no balance. */
@@ -38,9 +38,9 @@ export const requestTopUp =
   };
 
 /**
- * Loads what was ordered, exactly as it was ordered; a frozen wallet takes it too (D25). No
- * events for an order that is not open any more: how it ended is for the log to say. Throws 400 when
- * the credits would have expired.
+ * Loads the ordered credits exactly as they were ordered, into a frozen wallet too (D25). No events for
+ * an order that is no longer open: its end is in the log. Throws 400 when the credits would have
+ * expired.
  */
 export const completeTopUp =
   (id: string, transactionId: string): WalletDecision =>
@@ -56,7 +56,7 @@ export const completeTopUp =
     return endTopUp(wallet, topup, at, completionEvent);
   };
 
-/** Ends an order without a load. No events for one that is not open any more. */
+/** Ends an order without a load. No events for an order that is no longer open. */
 export const cancelTopUp =
   (id: string, transactionId: string): WalletDecision =>
   (state, at) => {

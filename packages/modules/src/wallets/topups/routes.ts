@@ -24,8 +24,8 @@ const tag = 'Wallets';
 const topUpParameters = z.object({ id: referenceSchema('wtxn') });
 
 /**
- * The wallet of an entry. One that waits for its payment is found by the log, however far reads
- * are; others by the read model. Throws 404.
+ * The wallet of an entry. An entry that waits for its payment is found by the log, however far the read
+ * model is; others by the read model. Throws 404.
  */
 async function walletOf(context: RequestContext, id: string): Promise<string> {
   const holder = await context.holderOf(wallet, topUpClaim, id);
@@ -35,7 +35,7 @@ async function walletOf(context: RequestContext, id: string): Promise<string> {
   return found.resource.wallet_id;
 }
 
-/** An entry as the log tells it up to a revision of its wallet; null when it is not there by then. */
+/** An entry from the log up to a revision of its wallet; null when it does not exist by then. */
 async function entryFromLog(
   context: RequestContext,
   walletId: string,
@@ -50,7 +50,7 @@ async function entryFromLog(
   return entry;
 }
 
-/** An entry that has come to its end: from the read model when that knows, else from the log. */
+/** An entry that has ended: from the read model when it has the end, else from the log. */
 async function endedEntry(
   context: RequestContext,
   walletId: string,
@@ -64,16 +64,16 @@ async function endedEntry(
   return entry;
 }
 
-/** What the wallet of an entry was at a revision of its stream. */
+/** The wallet of an entry at a revision of its stream. */
 interface Standing {
   readonly state: WalletState;
   readonly revision: number;
 }
 
 /**
- * An entry as it was when its wallet stood at a revision, so that a repetition is answered the same
- * whatever has been drawn from it since. The row will do when nothing has touched it later, and nothing
- * before that it does not show yet; else the log is read up to there.
+ * An entry as it was at a revision of its wallet, so that a repetition gets the same answer whatever has
+ * been drawn from it since. The row serves when nothing later has changed it and it shows everything up
+ * to there; otherwise the log is read up to there.
  */
 async function entryAt(
   context: RequestContext,
@@ -101,7 +101,7 @@ interface Ending {
   readonly decision: WalletDecision;
 }
 
-/** Refuses an order that has come to another end, and an entry that never waited for a payment. */
+/** Refuses an order that has ended in another way, and an entry that never waited for a payment. */
 async function assertEndedSo(
   context: RequestContext,
   { id, walletId, wanted }: Ending,
@@ -114,15 +114,15 @@ async function assertEndedSo(
   );
 }
 
-/** The order ended after it was looked at and before the decision. */
+/** The order ended between the look-up and the decision. */
 class EndedMeanwhile extends Error {}
 
 const isOpen = (state: WalletState, id: string): boolean =>
   state?.topups.some(({ transaction_id }) => transaction_id === id) ?? false;
 
 /**
- * Runs the decision. How an order ended the wallet does not know, so that of one that is not open is
- * looked up before: what is refused must leave nothing in the log. Throws `EndedMeanwhile`.
+ * Runs the decision. The wallet does not know how an order ended, so the end of an order that is not open
+ * is looked up before: a refusal must leave nothing in the log. Throws `EndedMeanwhile`.
  */
 function executeEnding(context: RequestContext, ending: Ending) {
   const { id, walletId, decision } = ending;
@@ -141,8 +141,8 @@ function executeEnding(context: RequestContext, ending: Ending) {
 }
 
 /**
- * Brings a top-up to an end. One that has come to this end before is answered the same; one that has
- * come to another is refused, as is an entry that never waited for a payment.
+ * Ends a top-up. One that has ended in this way before gets the same answer; one that has ended in
+ * another is refused, as is an entry that never waited for a payment.
  */
 async function endTopUp(
   context: RequestContext,
@@ -153,7 +153,7 @@ async function endTopUp(
   const walletId = await walletOf(context, id);
   const ending = { id, walletId, wanted, decision: decision(walletId) };
   const { state, events, revision } = await executeEnding(context, ending).catch((error) => {
-    // What has ended stays so: this time it is looked up how.
+    // An end is final: this time it is looked up.
     if (error instanceof EndedMeanwhile) return executeEnding(context, ending);
     throw error;
   });

@@ -4,11 +4,11 @@ import type { AutoTopup } from '../settings.ts';
 
 type Requested = Extract<WalletEvent, { type: 'TopUpRequested' }>;
 
-/** A top-up that waits for its payment, as it was asked for. */
+/** A top-up that waits for its payment, as it was ordered. */
 export type PendingTopUp = Requested['data'] &
   Pick<Extract<WalletEvent, { type: 'TopUpFailed' }>['data'], 'requested'>;
 
-/** The top-up that an event asks for. */
+/** The top-up that an event orders. */
 export function pendingTopUp({ data, stamp }: Stamped<Requested>): PendingTopUp {
   const { created_at: at, created_by: by } = createdStamps(stamp);
   return { ...data, requested: { at, by } };
@@ -20,14 +20,14 @@ export const withoutTopUp = (
   id: string,
 ): readonly PendingTopUp[] => topups.filter(({ transaction_id }) => transaction_id !== id);
 
-/** What a wallet has topped up by itself (D29). */
+/** The automatic top-ups of a wallet so far (D29). */
 export interface AutomaticState {
-  /** UTC day of the last automatic top-up, and how many there were on it. */
+  /** UTC day of the last automatic top-up, and the number of them on it. */
   readonly day: string | null;
   readonly count: number;
-  /** UTC day on which the breaker stopped them; null when they were not stopped since. */
+  /** UTC day on which the breaker stopped them; null when it has not since. */
   readonly stopped_on: string | null;
-  /** Whether the last fall has its top-up already: until that is booked, or the balance is up again. */
+  /** True while the last fall has its top-up: until that is booked, or the balance is above the threshold. */
   readonly is_answered: boolean;
 }
 
@@ -39,11 +39,11 @@ export const noneAutomatic: AutomaticState = {
   is_answered: false,
 };
 
-/** Whether a balance is at the threshold of automatic top-up or below it; never while that is off. */
+/** Tells whether a balance is at the threshold of automatic top-up or below; never while that is off. */
 export const isLow = (settings: AutoTopup | null, balance: DecimalText): boolean =>
   settings?.enabled === true && decimal(balance).cmp(decimal(settings.threshold)) <= 0;
 
-/** After a movement: a balance that is up again makes the next fall a new one. */
+/** After a movement: a balance above the threshold makes the next fall a new one. */
 export const afterMovement = (
   state: AutomaticState,
   settings: AutoTopup | null,
@@ -51,13 +51,13 @@ export const afterMovement = (
 ): AutomaticState =>
   state.is_answered && !isLow(settings, balance) ? { ...state, is_answered: false } : state;
 
-/** After a change of the settings: other settings of automatic top-up judge the next fall anew. */
+/** After a change of the settings: under other settings the next fall is a new one. */
 export const afterSettings = (
   state: AutomaticState,
   changes: Extract<WalletEvent, { type: 'WalletSettingsChanged' }>['data'],
 ): AutomaticState => (changes.auto_topup === undefined ? state : { ...state, is_answered: false });
 
-/** After an order: one that the wallet made by itself is the answer to the last fall. */
+/** After an order: an automatic one is the answer to the last fall. */
 export const afterOrder = (
   state: AutomaticState,
   automatic: AutomaticTopUp | undefined,
@@ -66,7 +66,7 @@ export const afterOrder = (
     ? { day: automatic.day, count: automatic.number, stopped_on: null, is_answered: true }
     : state;
 
-/** After the load of an automatic top-up: its fall is over, the next one is a new one. */
+/** After the load of an automatic top-up: its fall is over, and the next one is new. */
 export const afterAutomaticLoad = (
   state: AutomaticState,
   automatic: AutomaticTopUp,
