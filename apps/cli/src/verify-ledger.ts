@@ -21,7 +21,7 @@ type Load = { transaction_id: string; priority: number | null; expires_at: strin
 /** A top-up that waits for its payment: what was asked for, and when. */
 type TopUp = { order: Data; at: string };
 type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
-type Trees = { tree_size: number; root_hash: string; wallets?: number; heads_root?: string };
+type Trees = { tree_size: number; root_hash: string; wallets: number; heads_root: string };
 type Checkpoint = { id: string; environment_id: string } & Trees;
 type Proof = { revision: number; index: number; from: number; path: string[] };
 
@@ -414,7 +414,7 @@ class Ledger {
 
   /** That no event of the wallet was left out, and which of the wallets it is. */
   completeness({ revision, index, path }: Proof): void {
-    const { wallets = 0, heads_root } = this.checkpoint ?? ({} as Checkpoint);
+    const { wallets, heads_root } = this.checkpoint ?? { wallets: 0, heads_root: '' };
     const isOfWallet = index < wallets && revision === this.covered;
     must(isOfWallet, 'the proof is about another wallet or event');
     const root = rootOf(this.#leaf(revision), index, wallets, path);
@@ -480,7 +480,7 @@ export async function verifyLedger(
   must(number > 0, 'the file is empty');
   must(isWhole, `the export is cut off after revision ${hashes.length - 1}`);
   must(!key || covered >= 0, 'there is no proof that a signed checkpoint includes this ledger');
-  must(!checkpoint?.heads_root || place, 'there is no proof that no event was left out');
+  must(!checkpoint || place, 'there is no proof that no event was left out');
   must(!kept || extended, 'there is no proof that the earlier checkpoint still holds');
   const proof = checkpoint
     ? `signed up to revision ${covered} by ${checkpoint.id}${place}`

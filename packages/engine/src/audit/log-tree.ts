@@ -86,8 +86,7 @@ export interface InclusionProof {
 export interface ProofOptions {
   readonly prefix: string;
   readonly tree: Pick<LogTree, 'size' | 'root' | 'position'> & {
-    /** Null for trees without heads. */
-    readonly headsRoot: string | null;
+    readonly headsRoot: string;
   };
   readonly stream: string;
   /** Size of an earlier tree; null asks for no proof of consistency. */
@@ -119,9 +118,9 @@ export async function readProofs(store: EventStore, options: ProofOptions): Prom
     index += 1;
   }
   const frontier = builder.frontier();
-  const headsProof = tree.headsRoot === null ? null : headProof(heads, stream);
-  const hasOtherHeads = headsProof !== null && headsProof.tree.root !== tree.headsRoot;
-  if (frontier.size !== tree.size || rootOf(frontier) !== tree.root || hasOtherHeads) {
+  const head = headProof(heads, stream);
+  const isSame = rootOf(frontier) === tree.root && head.tree.root === tree.headsRoot;
+  if (frontier.size !== tree.size || !isSame) {
     throw new RewrittenLog(
       `up to position ${tree.position} the log is not what was signed: ` +
         `${frontier.size} events instead of ${tree.size}, or others`,
@@ -134,7 +133,7 @@ export async function readProofs(store: EventStore, options: ProofOptions): Prom
   return {
     inclusion: last && { ...last, path },
     consistency: from === null ? null : { from, path: hashes.slice(inclusion.length) },
-    head: headsProof?.proof ?? null,
+    head: head.proof,
   };
 }
 
@@ -162,7 +161,7 @@ export interface TreeCheck<Tree> {
  * the streams are compared for that one alone: sorting them for each would take too long.
  */
 export function createTreeCheck<
-  Tree extends Pick<LogTree, 'size' | 'root'> & { readonly headsRoot: string | null },
+  Tree extends Pick<LogTree, 'size' | 'root'> & { readonly headsRoot: string },
 >(trees: readonly Tree[]): TreeCheck<Tree> {
   const builder = new TreeBuilder();
   const heads: Heads = new Map();
@@ -174,12 +173,11 @@ export function createTreeCheck<
     take(event) {
       if (next === trees.length) return;
       builder.add(eventLeaf(event));
-      if (last?.headsRoot) moveHead(heads, event);
+      moveHead(heads, event);
       size += 1;
       for (let tree = trees[next]; tree?.size === size; tree = trees[next]) {
-        const hasHeads = tree === last && tree.headsRoot !== null;
-        const isSame = tree.root === rootOf(builder.frontier());
-        if (!isSame || (hasHeads && tree.headsRoot !== headTree(heads).root)) lost.push(tree);
+        const hasSameHeads = tree !== last || tree.headsRoot === headTree(heads).root;
+        if (tree.root !== rootOf(builder.frontier()) || !hasSameHeads) lost.push(tree);
         next += 1;
       }
     },

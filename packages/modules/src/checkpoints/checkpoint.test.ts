@@ -35,7 +35,7 @@ test('it signs a statement that says everything', () => {
   assert.is(first.signature, `signature of ${first.statement}`);
   assert.equal(JSON.parse(first.statement), {
     format: 'counterfoil-checkpoint',
-    version: 2,
+    version: 1,
     id: first.id,
     tenant_id: 'tenant_01',
     environment_id: 'env_01',

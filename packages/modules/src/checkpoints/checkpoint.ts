@@ -19,9 +19,9 @@ const events = {
     /** With `tree_size`, all that it takes to let the tree grow: see the engine's merkle.ts. */
     peaks: z.array(z.string()),
     position: z.string(),
-    /** How many wallets there were, and the root of the tree over their last events. */
-    wallets: z.number().int().nullable(),
-    heads_root: z.string().nullable(),
+    /** The number of wallets, and the root of the tree over their last events. */
+    wallets: z.number().int(),
+    heads_root: z.string(),
     key_id: z.string(),
     statement: z.string(),
     signature: z.string(),
@@ -35,9 +35,6 @@ export type Checkpoint = CheckpointEvent['data'];
 /** Null before the first one. */
 export type CheckpointState = Checkpoint | null;
 
-/** Checkpoints from before there was a tree over the last events of all wallets. */
-const withoutHeads = (data: object): object => ({ ...data, wallets: null, heads_root: null });
-
 /** The checkpoints of one environment, in one stream: each signs more than the one before it. */
 export const ledgerCheckpoint = aggregate({
   name: 'ledger_checkpoint',
@@ -45,7 +42,6 @@ export const ledgerCheckpoint = aggregate({
   events,
   initial: null as CheckpointState,
   evolve: (_, event): CheckpointState => event.data,
-  upcasters: { LedgerCheckpointCreated: [withoutHeads] },
 });
 
 /** The tree over all wallet events of an environment, as far as the log goes. */
@@ -54,11 +50,11 @@ export interface LedgerTree {
   readonly peaks: readonly string[];
   readonly root: string;
   readonly position: string;
-  /** The tree over the last event of each wallet, and how many wallets there are. */
+  /** The tree over the last event of each wallet, and the number of wallets. */
   readonly heads: { readonly count: number; readonly root: string };
 }
 
-/** What signs checkpoints. */
+/** The key that signs checkpoints. */
 export interface CheckpointKey {
   readonly keyId: string;
   readonly sign: (text: string) => string;
@@ -74,8 +70,8 @@ export interface NewCheckpoint {
 }
 
 /**
- * Signs what a tree has come to. Does nothing when it has not grown, or when another checkpoint
- * was made meanwhile.
+ * Signs a tree that has grown. Does nothing when it has not grown, or when another checkpoint was made
+ * meanwhile.
  */
 export const createCheckpoint =
   (given: NewCheckpoint): Decision<CheckpointState, CheckpointEvent> =>
@@ -86,7 +82,7 @@ export const createCheckpoint =
     const id: CheckpointId = sequencedId('ckpt', at, environmentId, sequence);
     const statement = canonicalJson({
       format: 'counterfoil-checkpoint',
-      version: 2,
+      version: 1,
       id,
       tenant_id: tenantId,
       environment_id: environmentId,

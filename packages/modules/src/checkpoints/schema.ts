@@ -15,20 +15,18 @@ export const checkpointSchema = z
     tree_size: z.number().int().meta({ description: 'Wallet events that the tree has as leaves' }),
     root_hash: z.string().meta({ description: 'Root of the tree (RFC 6962, SHA-256)' }),
     position: z.string().meta({ description: 'Position in the log up to which the tree reaches' }),
-    wallets: z.number().int().nullable().meta({
-      description: 'Wallets that there were; null in checkpoints from before they were counted',
-    }),
-    heads_root: z.string().nullable().meta({
+    wallets: z.number().int().meta({ description: 'Number of wallets' }),
+    heads_root: z.string().meta({
       description: 'Root of the tree over the last event of each wallet, by the name of its stream',
     }),
     key_id: z.string(),
-    statement: z.string().meta({ description: 'What was signed: canonical JSON (RFC 8785)' }),
+    statement: z.string().meta({ description: 'The signed text: canonical JSON (RFC 8785)' }),
     signature: z.string().meta({ description: 'Ed25519 over the statement, in hexadecimal' }),
   })
   .meta({ id: 'LedgerCheckpoint' });
 export type CheckpointResource = z.output<typeof checkpointSchema>;
 
-/** What the world gets to see of a checkpoint. */
+/** The checkpoint on the wire. */
 export const checkpointView = (
   { peaks: _, ...checkpoint }: Checkpoint,
   stamp: Stamp,

@@ -247,8 +247,6 @@ export const wallet = aggregate({
   events: walletEvents,
   initial: null as WalletState,
   evolve,
-  /** The second version may name the pricing unit that the wallet was created in. */
-  upcasters: { WalletCreated: [(withoutUnit: unknown) => withoutUnit] },
   /**
    * One wallet that is not closed per customer, currency and type (D21). And one wallet for each top-up
    * that waits, so that its completion finds the wallet by the log.

@@ -252,11 +252,6 @@ test('a proof of another wallet does not pass for that of this one', async () =>
   assert.match(found, /^line 10: revision 3 is not the last one that was signed/);
 });
 
-const withoutHeads = <Data extends object>(data: Data): Data =>
-  Object.fromEntries(
-    Object.entries(data).filter(([name]) => name !== 'wallets' && name !== 'heads_root'),
-  ) as Data;
-
 test('a tree that grew from what is remembered is the tree that is read anew', async () => {
   const world = ledgerWorld();
   const remembered = new HeadCache();
@@ -274,21 +269,6 @@ test('a tree that grew from what is remembered is the tree that is read anew', a
     before = grown;
   }
   assert.is(before.size, 3);
-});
-
-test('a checkpoint from before wallets were counted proves what it always did', async () => {
-  const { world, first } = await worldWith('30');
-  const event = world.store.log.findLast(({ stream }) => stream.startsWith('ledger_checkpoint-'));
-  const former = withoutHeads(event?.data as Checkpoint);
-  const statement = withoutHeads(JSON.parse(former.statement));
-  const unsigned = canonicalJson({ ...statement, version: 1 });
-  Object.assign(event ?? {}, {
-    data: { ...former, statement: unsigned, signature: signingKey.sign(unsigned) },
-    metadata: { ...event?.metadata, schema_version: 1 },
-  });
-  const lines = await world.exported(id, { withProofs: true, since: first.id });
-  const found = await finding(lines, key, held(first));
-  assert.match(found, new RegExp(`signed up to revision 3 by \\S+, which extends ${first.id}$`));
 });
 
 test('the operator finds a checkpoint that was signed over other last events', async () => {
