@@ -15,7 +15,8 @@ export function areDependenciesCurrent(root) {
   const fingerprint = fingerprintOf(root);
   if (readText(stampPath(root)) === fingerprint) return true;
   // Somebody may have installed by hand. npm writes its own record of what it put in place as its
-  // last step, so a record that agrees with the lock file means that the work is done already.
+  // last step, so a record that agrees with the lock file and with the folders that are there means
+  // that the work is done already.
   if (!isSatisfiedByHand(root)) return false;
   writeFileSync(stampPath(root), fingerprint);
   return true;
@@ -68,15 +69,16 @@ function isSatisfiedByHand(root) {
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages ?? {};
   return Object.entries(wanted)
     .filter(([path]) => path.startsWith('node_modules/') || path.includes('/node_modules/'))
-    .every(([path, entry]) => isInstalled(entry, installed[path]));
+    .every(([path, entry]) => isInstalled(join(root, path), entry, installed[path]));
 }
 
-function isInstalled(wanted, installed) {
+function isInstalled(folder, wanted, installed) {
   // Packages for other platforms are left out by npm and are rightly missing.
   if (installed === undefined) return Boolean(wanted.optional || wanted.devOptional);
   return (
     wanted.version === installed.version &&
     wanted.integrity === installed.integrity &&
-    wanted.link === installed.link
+    wanted.link === installed.link &&
+    existsSync(folder)
   );
 }

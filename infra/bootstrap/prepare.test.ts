@@ -89,18 +89,29 @@ test('installs again when the lock file changes', async () => {
   assert.is(npmCalls(), 2);
 });
 
-test('accepts what was installed by hand when it is what the lock file asks for', async () => {
+/** Writes the record of npm that a version of the dependency is in place. */
+function recordInstalled(version: string, integrity: string): void {
   mkdirSync(join(root, 'node_modules'));
-  const record = { packages: { 'node_modules/left': { version: '1.0.0', integrity: 'sha512-a' } } };
+  const record = { packages: { 'node_modules/left': { version, integrity } } };
   writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify(record));
+}
+
+test('accepts what was installed by hand when it is what the lock file asks for', async () => {
+  recordInstalled('1.0.0', 'sha512-a');
+  mkdirSync(join(root, 'node_modules', 'left'));
   assert.equal(await finish(start()), silent);
   assert.is(npmCalls(), 0);
 });
 
 test('installs when what was installed by hand is something else', async () => {
-  mkdirSync(join(root, 'node_modules'));
-  const record = { packages: { 'node_modules/left': { version: '0.9.0', integrity: 'sha512-b' } } };
-  writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify(record));
+  recordInstalled('0.9.0', 'sha512-b');
+  mkdirSync(join(root, 'node_modules', 'left'));
+  await finish(start());
+  assert.is(npmCalls(), 1);
+});
+
+test('installs what the record of npm says is there but is not', async () => {
+  recordInstalled('1.0.0', 'sha512-a');
   await finish(start());
   assert.is(npmCalls(), 1);
 });

@@ -1,21 +1,14 @@
-import {
-  ForeignLog,
-  gatewayConfiguration,
-  gatewayKeys,
-  ProjectorActive,
-  RebuildFailed,
-} from '@counterfoil/engine';
+import { gatewayConfiguration, gatewayKeys } from '@counterfoil/engine';
 import type { EnvironmentId, KeyId, TenantId, UserId, WalletId } from '@counterfoil/kernel';
-import { Problem } from '@counterfoil/kernel';
 import { secretsFrom } from '@counterfoil/modules';
 import { Command } from 'commander';
-import { addBench } from './bench/command.ts';
 import { addCatalogCommand } from './catalog/command.ts';
 import { publicKeyOf, takeCheckpoints } from './checkpoint.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
 import { issueKey, revokeKey } from './keys.ts';
+import { runProgram } from './program.ts';
 import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { up } from './up/command.ts';
@@ -135,8 +128,6 @@ program
     print(gatewayConfiguration(keys, { listen, directory: accounts, leafUrl: leaf }));
   });
 
-addBench(program, print);
-
 interface KeyOptions {
   readonly tenant: TenantId;
   readonly environment: EnvironmentId;
@@ -180,16 +171,4 @@ keys
 
 addWebhooksCommand(program, print);
 
-/** Errors whose message says everything; of any other the stack is wanted. */
-const toldInOneSentence = [OperatorError, Problem, ForeignLog, RebuildFailed, ProjectorActive];
-
-const isForOperator = (error: unknown): error is Error =>
-  toldInOneSentence.some((kind) => error instanceof kind);
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!isForOperator(error)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await runProgram(program);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { acquireProcessLock } from '../../bootstrap/process-lock.mjs';
-import { settlePredecessor } from './process-record.ts';
+import { recordedPid, settlePredecessor } from './process-record.ts';
 
 const RECORDS = 'processes';
 
@@ -47,7 +47,7 @@ export async function dataFolder(path: string): Promise<DataFolder> {
   const lock = acquireProcessLock(join(absolute, 'lock'));
   if (!lock.acquired) throw new DataFolderInUseError(absolute, lock.pid);
   try {
-    await Promise.all(recordsIn(absolute).map(settlePredecessor));
+    await Promise.all([...recordsIn(absolute).values()].map(settlePredecessor));
   } catch (error) {
     lock.release();
     throw error;
@@ -59,13 +59,34 @@ export async function dataFolder(path: string): Promise<DataFolder> {
   };
 }
 
+/**
+ * The processes that run on a data folder, by name, with their pids: `api`, `postgres` and so on. One that
+ * has ended is left out.
+ *
+ * @param path the data folder, absolute or relative to the working folder
+ */
+export function runningProcesses(path: string): ReadonlyMap<string, number> {
+  return new Map(
+    [...recordsIn(resolve(path))].flatMap(([name, file]) => {
+      const pid = recordedPid(file);
+      return pid === undefined ? [] : [[name, pid]];
+    }),
+  );
+}
+
 /** Applications have their records in one folder, each server has its own beside its data. */
-function recordsIn(path: string): string[] {
-  const applications = readdirSync(join(path, RECORDS))
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => join(path, RECORDS, name));
-  const servers = readdirSync(path).map((name) => join(path, name, SERVER_RECORD));
-  return [...applications, ...servers.filter((file) => existsSync(file))];
+function recordsIn(path: string): ReadonlyMap<string, string> {
+  const folder = join(path, RECORDS);
+  const applications = existsSync(folder) ? readdirSync(folder) : [];
+  const servers = readdirSync(path)
+    .map((name) => [name, join(path, name, SERVER_RECORD)] as const)
+    .filter(([, file]) => existsSync(file));
+  return new Map([
+    ...applications
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => [name.slice(0, -'.json'.length), join(folder, name)] as const),
+    ...servers,
+  ]);
 }
 
 /** Name of the record of a server inside the folder of that server. */

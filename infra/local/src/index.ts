@@ -1,4 +1,9 @@
-export { type DataFolder, DataFolderInUseError, dataFolder } from './data-folder.ts';
+export {
+  type DataFolder,
+  DataFolderInUseError,
+  dataFolder,
+  runningProcesses,
+} from './data-folder.ts';
 export { type EventStoreOptions, startEventStore } from './event-store.ts';
 export type { ProcessExit } from './guarded-process.ts';
 export type { Kept, RestartPolicy, Running } from './keep-running.ts';

@@ -71,6 +71,12 @@ const PACKAGES: readonly Package[] = [
       '@counterfoil/projector/checkpoints',
     ],
   },
+  {
+    name: '@counterfoil/bench',
+    folder: 'infra/bench',
+    // It starts a whole installation as the command line does, and looks into its log.
+    mayImport: [...APPLICATION, '@counterfoil/local', '@counterfoil/cli/*'],
+  },
 ];
 
 /**
@@ -104,7 +110,7 @@ export const arrowsRunOneWay: Rule = (sources) =>
 export const everyPackageHasArrows: Rule = (sources) => {
   const folders = new Map<string, Source>();
   for (const source of sources) {
-    const folder = /^(?:packages|apps)\/[^/]+(?=\/src\/)/.exec(source.path)?.[0];
+    const folder = /^(?:packages|apps|infra)\/[^/]+(?=\/src\/)/.exec(source.path)?.[0];
     if (folder !== undefined && !folders.has(folder)) folders.set(folder, source);
   }
   return [...folders]

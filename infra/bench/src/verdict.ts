@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Demo, OperatorError } from '@counterfoil/cli/settings';
 import {
   categoryPrefix,
   type EventStore,
   type Position,
   parseStreamName,
 } from '@counterfoil/engine';
-import { type Demo, OperatorError } from '../settings.ts';
 import { api } from './api.ts';
 import { LedgerCheck, type Told } from './ledger-check.ts';
 

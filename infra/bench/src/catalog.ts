@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Pool } from 'undici';
-import { untilVacuumed } from './bench/vacuumed.ts';
-import { type Demo, OperatorError } from './settings.ts';
+import { type Demo, OperatorError, type Settings } from '@counterfoil/cli/settings';
+import { api, inParallel } from './api.ts';
+import { machine } from './conditions.ts';
+import { withFreshInstallation } from './installation.ts';
+import { shown } from './report.ts';
+import { type Times, timesOf } from './times.ts';
+import { untilVacuumed } from './vacuumed.ts';
 
-/** How large the catalogue is and how it is read. The defaults are what the design promises figures for. */
+/** How large the catalogue is and how it is read. */
 export interface CatalogBenchOptions {
   readonly plans: number;
   readonly pricesPerPlan: number;
@@ -14,7 +18,7 @@ export interface CatalogBenchOptions {
   readonly pagesPerDepth: number;
 }
 
-export const catalogBenchDefaults: CatalogBenchOptions = {
+const defaults: CatalogBenchOptions = {
   plans: 10_000,
   pricesPerPlan: 10,
   perSecond: 50,
@@ -22,27 +26,19 @@ export const catalogBenchDefaults: CatalogBenchOptions = {
   pagesPerDepth: 20,
 };
 
-/** Milliseconds from when a request was due to its answer. */
-export interface Times {
-  readonly p50: number;
-  readonly p99: number;
-  readonly maximum: number;
-  readonly requests: number;
-}
-
-export interface PageTimes {
+interface PageTimes {
   readonly path: string;
   readonly offset: number;
   readonly times: Times;
 }
 
-export interface CatalogFigures {
+interface CatalogFigures {
   readonly plans: number;
   readonly prices: number;
   readonly fillSeconds: number;
   /** Until PostgreSQL had vacuumed the prices, in seconds; null when it had not in good time. */
   readonly vacuumSeconds: number | null;
-  /** `GET /plans/{id}` with its prices. */
+  /** `GET /plans/{id}` with its prices, each from when it was due to its answer. */
   readonly plan: Times;
   /** `POST /plans/search` and `POST /prices/search`, by how far into the list the page is. */
   readonly pages: readonly PageTimes[];
@@ -57,70 +53,71 @@ const depths = [0, 0.25, 0.5, 0.75, 1] as const;
 type Made = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Fills a running installation with plans and prices, reads all of them once, and measures reads. Throws
- * an `OperatorError` when an answer is wrong: a plan with other prices than it was given, a page with
- * rows of another page or in another order, a wrong total, a record that no page shows.
+ * `bench catalog`: measures reads of a large catalogue in a fresh installation and prints what clients saw.
+ *
+ * @throws {OperatorError} when an answer is wrong: a plan with other prices than it was given, a page
+ *   with rows of another page or in another order, a wrong total, a record that no page shows
  */
 export async function benchCatalog(
-  demo: Demo,
-  given: Partial<CatalogBenchOptions> = {},
-): Promise<CatalogFigures> {
-  const options = { ...catalogBenchDefaults, ...given };
-  const api = createApi(demo);
-  try {
-    const startedAt = performance.now();
-    const made = await fill(api, options);
-    const fillSeconds = Math.round((performance.now() - startedAt) / 1_000);
-    const prices = [...made.values()].flat();
-    const totals = {
-      plans: await readAll(api, '/plans/search', [...made.keys()]),
-      prices: await readAll(api, '/prices/search', prices),
-    };
-    const vacuumSeconds = await untilVacuumed(demo.database_url, 'prices');
-    const plan = await measurePlans(api, made, options);
-    const pages = [
-      ...(await measurePages(api, '/plans/search', totals.plans, options)),
-      ...(await measurePages(api, '/prices/search', totals.prices, options)),
-    ];
-    const sizes = { plans: made.size, prices: prices.length };
-    return { ...sizes, fillSeconds, vacuumSeconds, plan, pages };
-  } finally {
-    await api.close();
-  }
+  settings: Settings,
+  given: Partial<CatalogBenchOptions>,
+  print: (line: string) => void,
+): Promise<void> {
+  await withFreshInstallation(settings, async (demo) => {
+    print(`before: ${machine()}`);
+    const lines = linesOf(await measureCatalog(demo, { ...defaults, ...given }));
+    print(`after: ${machine()}`);
+    lines.forEach(print);
+  });
 }
 
-async function fill(api: Api, { plans, pricesPerPlan }: CatalogBenchOptions): Promise<Made> {
-  const made = new Map<string, readonly string[]>();
-  let next = 0;
-  const work = async (): Promise<void> => {
-    while (next < plans) {
-      next += 1;
-      const { id } = (await api.call('POST', '/plans', { name: `Plan ${next}` })) as Row;
-      const items = Array.from({ length: pricesPerPlan }, (_, index) => ({
-        entity_type: 'PLAN',
-        entity_id: id,
-        type: 'FIXED',
-        billing_model: 'FLAT_FEE',
-        billing_period: 'MONTHLY',
-        invoice_cadence: 'ADVANCE',
-        currency: 'usd',
-        amount: String(index + 1),
-      }));
-      const prices = (await api.call('POST', '/prices/bulk', { items })) as Rows;
-      made.set(id, idsOf(prices.items));
-    }
+/** Fills a running installation with plans and prices, reads all of them once, and measures reads. */
+async function measureCatalog(demo: Demo, options: CatalogBenchOptions): Promise<CatalogFigures> {
+  const startedAt = performance.now();
+  const made = await fill(demo, options);
+  const fillSeconds = Math.round((performance.now() - startedAt) / 1_000);
+  const prices = [...made.values()].flat();
+  const totals = {
+    plans: await readAll(demo, '/plans/search', [...made.keys()]),
+    prices: await readAll(demo, '/prices/search', prices),
   };
-  await Promise.all(Array.from({ length: clients }, work));
+  const vacuumSeconds = await untilVacuumed(demo.database_url, 'prices');
+  const plan = await measurePlans(demo, made, options);
+  const pages = [
+    ...(await measurePages(demo, '/plans/search', totals.plans, options)),
+    ...(await measurePages(demo, '/prices/search', totals.prices, options)),
+  ];
+  const sizes = { plans: made.size, prices: prices.length };
+  return { ...sizes, fillSeconds, vacuumSeconds, plan, pages };
+}
+
+async function fill(demo: Demo, { plans, pricesPerPlan }: CatalogBenchOptions): Promise<Made> {
+  const made = new Map<string, readonly string[]>();
+  await inParallel(clients, plans, async (index) => {
+    const { id } = await api<Row>(demo, 'POST', '/plans', { name: `Plan ${index + 1}` });
+    const items = Array.from({ length: pricesPerPlan }, (_, place) => ({
+      entity_type: 'PLAN',
+      entity_id: id,
+      type: 'FIXED',
+      billing_model: 'FLAT_FEE',
+      billing_period: 'MONTHLY',
+      invoice_cadence: 'ADVANCE',
+      currency: 'usd',
+      amount: String(place + 1),
+    }));
+    const prices = await api<Rows>(demo, 'POST', '/prices/bulk', { items });
+    made.set(id, idsOf(prices.items));
+  });
   return made;
 }
 
 /** Reads a whole list page by page; what was created must be in it, each once. Gives its length. */
-async function readAll(api: Api, path: string, created: readonly string[]): Promise<number> {
-  const total = await untilShown(api, path, created.length);
+async function readAll(demo: Demo, path: string, created: readonly string[]): Promise<number> {
+  const total = await untilShown(demo, path, created.length);
   const seen = new Set<string>();
   let last: Row | undefined;
   for (let offset = 0; offset < total; offset += largestPage) {
-    const page = (await api.call('POST', path, { limit: largestPage, offset })) as Page;
+    const page = await api<Page>(demo, 'POST', path, { limit: largestPage, offset });
     for (const row of page.items) {
       if (last && !isBefore(last, row)) throw new OperatorError(`${path}: ${row.id} is misplaced.`);
       last = row;
@@ -140,7 +137,7 @@ const isBefore = (left: Row, right: Row): boolean =>
 
 /** Reads of plans at random, each at its time whether or not the ones before are answered. */
 async function measurePlans(
-  api: Api,
+  demo: Demo,
   made: Made,
   { perSecond, readSeconds }: CatalogBenchOptions,
 ): Promise<Times> {
@@ -150,7 +147,7 @@ async function measurePlans(
     const dueAt = startedAt + (index * 1_000) / perSecond;
     await pause(Math.max(0, dueAt - performance.now()));
     const [id, prices] = plans[Math.floor(Math.random() * plans.length)] ?? ['', []];
-    const plan = (await api.call('GET', `/plans/${id}`)) as { readonly prices: readonly Row[] };
+    const plan = await api<{ readonly prices: readonly Row[] }>(demo, 'GET', `/plans/${id}`);
     const taken = performance.now() - dueAt;
     if (idsOf(plan.prices).sort().join() !== prices.toSorted().join()) {
       throw new OperatorError(`${id} was shown with other prices than it was given.`);
@@ -162,7 +159,7 @@ async function measurePlans(
 
 /** Pages one after the other, from some depths of the list on; none may repeat a row of another. */
 async function measurePages(
-  api: Api,
+  demo: Demo,
   path: string,
   total: number,
   { pagesPerDepth }: CatalogBenchOptions,
@@ -175,7 +172,7 @@ async function measurePages(
     for (let index = 0; index < pagesPerDepth; index += 1) {
       const offset = start + index * pageSize;
       const sentAt = performance.now();
-      const page = (await api.call('POST', path, { limit: pageSize, offset })) as Page;
+      const page = await api<Page>(demo, 'POST', path, { limit: pageSize, offset });
       taken.push(performance.now() - sentAt);
       for (const { id } of page.items) seen.add(id);
       const wanted = Math.min((index + 1) * pageSize, total - start);
@@ -191,21 +188,14 @@ async function measurePages(
 const shownMilliseconds = 120_000;
 
 /** Waits until the read model shows so many rows; gives how many it shows. */
-async function untilShown(api: Api, path: string, least: number): Promise<number> {
+async function untilShown(demo: Demo, path: string, least: number): Promise<number> {
   const deadline = Date.now() + shownMilliseconds;
   for (;;) {
-    const { pagination } = (await api.call('POST', path, { limit: 1 })) as Page;
+    const { pagination } = await api<Page>(demo, 'POST', path, { limit: 1 });
     if (pagination.total >= least) return pagination.total;
     if (Date.now() > deadline) throw new OperatorError(`${path} never showed ${least} rows.`);
     await pause(100);
   }
-}
-
-function timesOf(taken: readonly number[]): Times {
-  const sorted = taken.toSorted((left, right) => left - right);
-  const share = (part: number): number =>
-    Math.round((sorted[Math.floor((sorted.length - 1) * part)] ?? 0) * 10) / 10;
-  return { p50: share(0.5), p99: share(0.99), maximum: share(1), requests: sorted.length };
 }
 
 interface Row {
@@ -223,26 +213,25 @@ interface Page extends Rows {
 
 const idsOf = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
 
-interface Api {
-  /** The body of a success. Throws `OperatorError` for everything else. */
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>;
-  close(): Promise<void>;
-}
+const described = ({ p50, p99, maximum, count }: Times): string =>
+  `p50 / p99 / max ${[p50, p99, maximum].map(shown).join(' / ')} ms (${count} requests)`;
 
-function createApi({ base_url, api_key }: Demo): Api {
-  const pool = new Pool(base_url, { connections: clients });
-  return {
-    async call(method, path, body) {
-      const answer = await pool.request({
-        method,
-        path: `/v1${path}`,
-        headers: { 'x-api-key': api_key, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await answer.body.text();
-      if (answer.statusCode < 300) return JSON.parse(text);
-      throw new OperatorError(`${method} ${path} was answered ${answer.statusCode}: ${text}`);
-    },
-    close: () => pool.close(),
-  };
+const grouped = (count: number): string => count.toLocaleString('en-US');
+
+/** The figures as lines for people. */
+function linesOf(figures: CatalogFigures): readonly string[] {
+  const { plans, prices, fillSeconds, vacuumSeconds, plan, pages } = figures;
+  return [
+    `${grouped(plans)} plans with ${grouped(prices)} prices created in ${fillSeconds} s`,
+    vacuumSeconds === null
+      ? 'PostgreSQL did not vacuum them in good time: totals and far pages are slower than they will be'
+      : `vacuumed by PostgreSQL ${vacuumSeconds} s after they were read once`,
+    `GET /plans/{id}: ${described(plan)}`,
+    ...pages.map(
+      ({ path, offset, times }) =>
+        `POST ${path} from offset ${grouped(offset)}: ${described(times)}`,
+    ),
+    `verdict: right; each of ${grouped(plans)} plans and ${grouped(prices)} prices found once and in ` +
+      'order, plans with the prices that they were given, pages and totals exact',
+  ];
 }

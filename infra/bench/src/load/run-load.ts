@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { OperatorError } from '../../settings.ts';
+import { OperatorError } from '@counterfoil/cli/settings';
 import type { LoadResult, Plan } from './plan.ts';
 
 const program = fileURLToPath(new URL('./generator-process.ts', import.meta.url));

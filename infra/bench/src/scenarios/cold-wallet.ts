@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { OperatorError } from '../../settings.ts';
-import { api } from '../api.ts';
+import { OperatorError } from '@counterfoil/cli/settings';
+import { api, inParallel } from '../api.ts';
 import { keyOf, outcomes } from '../load/plan.ts';
 import type { Figure } from '../report.ts';
 import type { Scenario, World } from '../scenario.ts';
@@ -98,15 +98,9 @@ async function timesOf(count: number, call: () => Promise<unknown>): Promise<num
 /** Fills a wallet through the API, as its owner would. */
 async function fill({ demo }: World, wallet: string, bulks: number): Promise<void> {
   const entries = Array.from({ length: entriesPerBulk }, () => ({ type: 'debit', credits: '1' }));
-  let next = 0;
-  const client = async (): Promise<void> => {
-    while (next < bulks) {
-      const key = keyOf(keys, next);
-      next += 1;
-      await api(demo, 'POST', `/wallets/${wallet}/transactions/bulk`, { entries }, key);
-    }
-  };
-  await Promise.all(Array.from({ length: bulksAtOnce }, client));
+  await inParallel(bulksAtOnce, bulks, (index) =>
+    api(demo, 'POST', `/wallets/${wallet}/transactions/bulk`, { entries }, keyOf(keys, index)),
+  );
 }
 
 /** Ends the API process and waits until the next one answers: it has no wallet in memory. */

@@ -1,5 +1,5 @@
+import type { Demo } from '@counterfoil/cli/settings';
 import type { EventStore } from '@counterfoil/engine';
-import type { Demo } from '../settings.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { LoadResult, Plan } from './load/plan.ts';
 import type { BenchOptions } from './options.ts';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../settings.ts';
+import { OperatorError } from '@counterfoil/cli/settings';
 
 /** What a run of the benchmark does. */
 export interface BenchOptions {

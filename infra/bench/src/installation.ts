@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Demo, Settings } from '@counterfoil/cli/settings';
+import { startInstallation } from '@counterfoil/cli/up';
 import { freePort } from '@counterfoil/local';
-import type { Demo, Settings } from '../settings.ts';
-import { startInstallation } from '../up/up.ts';
 
 /**
  * Runs work against an installation of its own in a temporary folder, and removes both afterwards,

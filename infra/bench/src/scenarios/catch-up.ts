@@ -1,6 +1,6 @@
+import type { ServerUrls } from '@counterfoil/cli/settings';
+import { rebuild, verify } from '@counterfoil/cli/verify';
 import { categoryPrefix, verifyChains } from '@counterfoil/engine';
-import type { ServerUrls } from '../../settings.ts';
-import { rebuild, verify } from '../../verify.ts';
 import type { Figure } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
 import { untilVisible } from '../verdict.ts';

@@ -1,7 +1,6 @@
 import { measure } from '../measure.ts';
 import type { Scenario, World } from '../scenario.ts';
-import { spread } from './s01-spread.ts';
-import { writers } from './writes.ts';
+import { spread, writers } from './writes.ts';
 
 const clients = 64;
 /** So many followed writes a second are enough for a 99th percentile, and hardly a load. */

@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { recordedPid } from '@counterfoil/local';
+import { existsSync, readFileSync } from 'node:fs';
+import { runningProcesses } from '@counterfoil/local';
 
 /** Processor time of each process of an installation, by name. */
 export type ProcessorTime = Readonly<Record<string, number>>;
@@ -8,29 +7,9 @@ export type ProcessorTime = Readonly<Record<string, number>>;
 /** Ticks of /proc per second; the kernel has told programs 100 on every platform for decades. */
 const ticksPerSecond = 100;
 
-/** The records that the local stack keeps of the processes that it runs. */
-function recordsIn(folder: string): [name: string, file: string][] {
-  const applications = join(folder, 'processes');
-  const ours = existsSync(applications)
-    ? readdirSync(applications).map((file): [string, string] => [
-        file.replace(/\.json$/, ''),
-        join(applications, file),
-      ])
-    : [];
-  const servers = readdirSync(folder)
-    .map((name): [string, string] => [name, join(folder, name, 'process.json')])
-    .filter(([, file]) => existsSync(file));
-  return [...ours, ...servers];
-}
-
-/** Seconds used so far, from /proc, children included that have ended; empty where there is no /proc. */
-export function processorTime(folder: string): ProcessorTime {
-  const times = recordsIn(folder).flatMap(([name, file]): [string, number][] => {
-    const pid = recordedPid(file);
-    return pid === undefined ? [] : [[name, secondsOf(pid)]];
-  });
-  return Object.fromEntries(times);
-}
+/** Seconds used so far, from /proc, children included that have ended; zero where there is no /proc. */
+export const processorTime = (folder: string): ProcessorTime =>
+  Object.fromEntries([...runningProcesses(folder)].map(([name, pid]) => [name, secondsOf(pid)]));
 
 /** A server such as PostgreSQL works in children, so they count with it. */
 function secondsOf(pid: number): number {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Demo, OperatorError } from '@counterfoil/cli/settings';
 import {
   connectNats,
   createLog,
@@ -12,9 +13,8 @@ import {
 } from '@counterfoil/engine';
 import { startNats } from '@counterfoil/local';
 import { modules } from '@counterfoil/modules';
-import { type Demo, OperatorError } from '../settings.ts';
 
-/** How fast a relay fills an empty stream from the start of the log. */
+/** The speed at which a relay fills an empty stream from the start of the log. */
 export interface RelayFigures {
   readonly messages: number;
   readonly messagesPerSecond: number;
@@ -27,8 +27,10 @@ const restMs = 2_000;
 
 /**
  * Fills the stream of a second, empty broker from the log of an installation that is at rest, and
- * takes the time. Throws an `OperatorError` unless that stream then holds the very messages of the
- * installation's own, each once and in the same order.
+ * takes the time.
+ *
+ * @throws {OperatorError} unless that stream then holds the very messages of the installation's own, each
+ *   once and in the same order
  */
 export async function measureRelayCatchUp(demo: Demo, folder: string): Promise<RelayFigures> {
   const broker = await startNats({ directory: join(folder, 'second-nats') });

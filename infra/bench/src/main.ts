@@ -1,0 +1,86 @@
+import { runProgram } from '@counterfoil/cli/program';
+import { readSettings } from '@counterfoil/cli/settings';
+import { Command } from 'commander';
+import { bench } from './bench.ts';
+import { benchCatalog, type CatalogBenchOptions } from './catalog.ts';
+import {
+  type BenchOptions,
+  fullRun,
+  names,
+  shortRun,
+  wholeNumber,
+  wholeNumbers,
+} from './options.ts';
+import { scenarios } from './scenarios/index.ts';
+import { benchWebhooks, type WebhookBenchOptions } from './webhooks/bench.ts';
+
+type Given = Partial<Omit<BenchOptions, 'scenarios'>> & {
+  readonly scenario?: readonly string[];
+  readonly full?: true;
+};
+
+const described = ({ clients, seconds, wallets, kills, coldEntries }: BenchOptions): string =>
+  `${clients.join(',')} clients, ${seconds} s each, ${wallets} wallets, ${kills} kills, ` +
+  `a cold wallet of ${coldEntries} entries`;
+
+const explanation = `
+Starts an installation of its own in a temporary folder, measures it and removes it. The load comes from
+a process of its own; answers are timed from the instant at which the request was to be sent. After each
+scenario the log is compared with what clients were told: a difference ends the run with an error.
+
+Without --full: ${described(shortRun)}.
+With --full: ${described(fullRun)}.
+
+Scenarios, in their order:
+${scenarios.map(({ id, title }) => `  ${id.padEnd(9)} ${title}`).join('\n')}
+
+See docs/operating/performance.md.`;
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+const program = new Command('bench')
+  .description('measure a fresh installation on this machine, and check what it did')
+  .option('--full', 'the whole measurement, which takes about half an hour')
+  .option('--scenario <ids>', 'only these, such as S1,S3', names)
+  .option('--clients <numbers>', 'clients at once; several with commas between', wholeNumbers)
+  .option('--seconds <number>', 'measured seconds of each load', wholeNumber)
+  .option('--wallets <number>', 'wallets that requests are spread over', wholeNumber)
+  .option('--rate <number>', 'open loop of so many requests a second in S1 to S6', wholeNumber)
+  .option('--kills <number>', 'processes that S9 kills', wholeNumber)
+  .option('--kill-every <seconds>', 'time from one kill of S9 to the next', wholeNumber)
+  .option('--cold-entries <number>', 'entries of the wallet of S10', wholeNumber)
+  .option('--seed <number>', 'the same seed sends the same requests', wholeNumber)
+  .option('--json <file>', 'write the results there, with their histograms')
+  .addHelpText('after', explanation)
+  .action(({ full, scenario, ...given }: Given) =>
+    bench(
+      readSettings(),
+      { ...(full ? fullRun : shortRun), ...given, ...(scenario ? { scenarios: scenario } : {}) },
+      print,
+    ),
+  );
+
+program
+  .command('webhooks')
+  .description('measure the webhooks of a fresh installation, as their receiver sees them')
+  .option('--per-second <number>', 'events a second of the steady part', wholeNumber)
+  .option('--steady-seconds <number>', 'seconds of the steady part', wholeNumber)
+  .option('--hanging <number>', 'endpoints beside it that never answer', wholeNumber)
+  .option('--backlog-events <number>', 'events of the backlog', wholeNumber)
+  .option('--backlog-endpoints <number>', 'endpoints that each get all of them', wholeNumber)
+  .option('--catch-up-events <number>', 'further events to fill the stream from', wholeNumber)
+  .action((given: Partial<WebhookBenchOptions>) => benchWebhooks(readSettings(), given, print));
+
+program
+  .command('catalog')
+  .description('measure reads of a large catalogue, which takes about four minutes')
+  .option('--plans <number>', 'plans of the catalogue', wholeNumber)
+  .option('--prices-per-plan <number>', 'prices of each plan, up to 100', wholeNumber)
+  .option('--per-second <number>', 'reads of one plan a second', wholeNumber)
+  .option('--read-seconds <number>', 'seconds of them', wholeNumber)
+  .option('--pages-per-depth <number>', 'pages that are read at each depth', wholeNumber)
+  .action((given: Partial<CatalogBenchOptions>) => benchCatalog(readSettings(), given, print));
+
+await runProgram(program);

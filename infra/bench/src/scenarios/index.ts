@@ -1,0 +1,23 @@
+import type { Scenario } from '../scenario.ts';
+import { catchUp } from './catch-up.ts';
+import { coldWallet } from './cold-wallet.ts';
+import { kills } from './kills.ts';
+import { lag } from './lag.ts';
+import { readsUnderWrites } from './reads-under-writes.ts';
+import { bulk, hotCredits, hotDebits, nearZero, repeats, spread, zipf } from './writes.ts';
+
+/** All scenarios, in the order in which they run. */
+export const scenarios: readonly Scenario[] = [
+  spread,
+  zipf,
+  hotDebits,
+  hotCredits,
+  nearZero,
+  bulk,
+  repeats,
+  lag,
+  readsUnderWrites,
+  kills,
+  coldWallet,
+  catchUp,
+];
