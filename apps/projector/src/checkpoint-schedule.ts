@@ -1,5 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { type EventStore, HeadCache, type Log, type Streams } from '@counterfoil/engine';
+import {
+  type EventStore,
+  HeadCache,
+  type Log,
+  runForever,
+  type Streams,
+  sleep,
+} from '@counterfoil/engine';
 import { takeCheckpoints } from './take-checkpoints.ts';
 
 export interface CheckpointScheduleOptions {
@@ -26,20 +32,17 @@ export function startCheckpointSchedule(options: CheckpointScheduleOptions): Che
   const stopping = new AbortController();
   const { signal } = stopping;
   const heads = new HeadCache();
-  const take = async (): Promise<void> => {
+  const interval = intervalSeconds * 1_000;
+  const take = async (): Promise<number> => {
     for await (const { checkpoint } of takeCheckpoints({ ...options, heads, signal })) {
       const { id, tree_size } = checkpoint;
       log.info({ checkpoint: id, tree_size }, 'checkpoint taken');
     }
+    return interval;
   };
   const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await pause(intervalSeconds * 1000, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      await take().catch((error: unknown) => {
-        if (!signal.aborted) log.error({ err: error }, 'no checkpoint could be taken');
-      });
-    }
+    await sleep(interval, signal);
+    await runForever(take, { name: 'taking checkpoints', log, signal, onFailure: () => interval });
   };
   const running = run();
   return {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import { LRUCache } from 'lru-cache';
 import { type Connection, connect, schemaName } from '../database/database.ts';
@@ -9,6 +8,7 @@ import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import type { ProjectedPosition } from '../projection/projected-position.ts';
+import { runForever } from './run-forever.ts';
 
 /** Rows taken at once, commands under way at once, and rows that may be waiting after a failure. */
 const limits = { rows: 500, concurrency: 32, failed: 10_000 } as const;
@@ -115,25 +115,21 @@ async function keepRounds(
   round: (connection: Connection) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
+  const tick = options.tickMilliseconds ?? defaultTickMilliseconds;
   let connection: Connection | null = null;
-  while (!signal.aborted) {
-    let hasMore = false;
+  const takeTurn = async (): Promise<number> => {
+    if (!options.isActive()) return tick;
+    connection ??= await connect(options.database, { application: 'counterfoil due work' });
     try {
-      if (options.isActive()) {
-        connection ??= await connect(options.database, { application: 'counterfoil due work' });
-        hasMore = await round(connection);
-      }
+      return (await round(connection)) ? 0 : tick;
     } catch (error) {
-      options.log.warn({ err: error }, 'due work waits');
-      await connection?.close();
+      await connection.close();
       connection = null;
+      throw error;
     }
-    if (!hasMore) {
-      const tick = options.tickMilliseconds ?? defaultTickMilliseconds;
-      await pause(tick, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  await connection?.close();
+  };
+  await runForever(takeTurn, { name: 'due work', log: options.log, signal });
+  await (connection as Connection | null)?.close();
 }
 
 /** Rows that are due, without those that have just failed: many of them must not block the others. */

@@ -94,7 +94,7 @@ async function following(
     log: createLog({ level: 'silent', name: 'test' }),
     metrics,
     onChange: (states) => told.push(states),
-    retry: { firstMilliseconds: 1, maximumMilliseconds: 1 },
+    retry: { firstMilliseconds: 1, lastMilliseconds: 1 },
   });
   const faults = async () => {
     const metric = await metrics.registry.getSingleMetric('counterfoil_follow_faults')?.get();

@@ -1,12 +1,12 @@
 import type { Aggregate, EventCatalogue } from '@counterfoil/kernel';
 import { belongsTo, evolveStored } from '../log/decode.ts';
-import { createBackoff } from '../log/retry.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, StoredEvent } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { isEngineEvent } from '../stream-cache/stream-state.ts';
 import { startLiveFold } from './live-fold.ts';
+import { createBackOff, sleep } from './run-forever.ts';
 
 interface LiveRecordsOptions<Catalogue extends EventCatalogue, State> {
   readonly store: EventStore;
@@ -16,7 +16,7 @@ interface LiveRecordsOptions<Catalogue extends EventCatalogue, State> {
   /** Told about the states of all records, at the start and after every change. */
   readonly onChange: (states: readonly State[]) => void;
   /** Upper bounds of the first wait and of every wait before the log is followed again. */
-  readonly retry?: { readonly firstMilliseconds: number; readonly maximumMilliseconds: number };
+  readonly retry?: { readonly firstMilliseconds: number; readonly lastMilliseconds: number };
 }
 
 /** Something that goes on until it is stopped. */
@@ -29,7 +29,7 @@ export interface Keeper {
 const asError = (reason: unknown): Error =>
   reason instanceof Error ? reason : new Error(String(reason));
 
-const defaultRetry = { firstMilliseconds: 2_000, maximumMilliseconds: 60_000 };
+const defaultRetry = { firstMilliseconds: 2_000, lastMilliseconds: 60_000 };
 
 /**
  * Records folded from the beginning of the log. One with an event that cannot be folded stays as it was
@@ -74,7 +74,7 @@ export function followRecords<Catalogue extends EventCatalogue, State>(
 ): Keeper {
   const { store, log, metrics, onChange } = options;
   const aggregate: Aggregate<string, Catalogue, State> = options.aggregate;
-  const backoff = createBackoff(options.retry ?? defaultRetry);
+  const backOff = createBackOff(options.retry ?? defaultRetry);
   const stopping = new AbortController();
   const { signal } = stopping;
   let current = new FoldedRecords(aggregate);
@@ -118,7 +118,7 @@ export function followRecords<Catalogue extends EventCatalogue, State>(
     void fold.ready.then(() => {
       current = records;
       failure = null;
-      backoff.reset();
+      backOff.reset();
       tell();
     });
     signal.addEventListener('abort', end, { once: true });
@@ -134,7 +134,7 @@ export function followRecords<Catalogue extends EventCatalogue, State>(
       if (signal.aborted) return;
       failure = asError(reason);
       log.error({ err: failure, aggregate: aggregate.name }, 'not followed, tries again');
-      await backoff.wait(signal);
+      await sleep(backOff.next(), signal);
     }
   };
   const running = keepFollowing();

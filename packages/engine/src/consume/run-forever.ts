@@ -95,6 +95,10 @@ function noteFailures(log: Pick<Log, 'warn'>, name: string): (error: unknown) =>
   };
 }
 
+/** The words of an error. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message || error.name : String(error);
+
 /** The promise's outcome, or a rejection with the signal's reason as soon as it aborts. */
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
+import { unlessAborted } from '../consume/run-forever.ts';
 import type { EventGateway } from '../define/event-gateway.ts';
 import { connectNats, type Nats, type NatsSession } from '../nats/nats-connection.ts';
 import type { Log } from '../operations/log.ts';
-import { unlessAborted } from '../relay/pause.ts';
 import {
   accountClaims,
   liveSubject,

@@ -33,9 +33,10 @@ async function follow(script: readonly Connection[], after?: () => Position | Pr
     },
     after: after ?? (() => handled),
     signal: controller.signal,
-    backoff: {
-      wait: async () => {
+    backOff: {
+      next: () => {
         log.push('wait');
+        return 0;
       },
       reset: () => log.push('reset'),
     },
@@ -111,7 +112,7 @@ test('does nothing when the signal has aborted already', async () => {
     },
     after: () => 0n,
     signal: AbortSignal.abort(),
-    backoff: { wait: async () => {}, reset: () => {} },
+    backOff: { next: () => 0, reset: () => {} },
     onLost: () => {},
   });
   assert.equal(await collect(items), []);

@@ -1,5 +1,5 @@
+import { type BackOff, sleep } from '../consume/run-forever.ts';
 import { UnreadableEvent } from './incoming-event.ts';
-import type { Backoff } from './retry.ts';
 import { type LogItem, type Position, StoreUnavailable } from './types.ts';
 
 export interface FollowOptions {
@@ -7,7 +7,7 @@ export interface FollowOptions {
   readonly connect: (after: Position) => AsyncIterable<readonly LogItem[]>;
   readonly after: () => Position | Promise<Position>;
   readonly signal: AbortSignal;
-  readonly backoff: Backoff;
+  readonly backOff: BackOff;
   /** Called at each loss. */
   readonly onLost: (error: Error) => void;
 }
@@ -24,12 +24,12 @@ export interface FollowOptions {
 export async function* followLog(
   options: FollowOptions,
 ): AsyncGenerator<readonly LogItem[], void, undefined> {
-  const { connect, after, signal, backoff, onLost } = options;
+  const { connect, after, signal, backOff, onLost } = options;
   while (!signal.aborted) {
     let loss: Error = new StoreUnavailable('the event store ended the subscription');
     try {
       for await (const batch of connect(await after())) {
-        backoff.reset();
+        backOff.reset();
         yield batch;
       }
     } catch (error) {
@@ -38,7 +38,7 @@ export async function* followLog(
     }
     if (signal.aborted) return;
     onLost(loss);
-    await backoff.wait(signal);
+    await sleep(backOff.next(), signal);
   }
 }
 

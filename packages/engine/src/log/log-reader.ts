@@ -1,9 +1,9 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
+import { createBackOff } from '../consume/run-forever.ts';
 import { batchesOfCall, type OpenCall } from './call-batches.ts';
 import { createOrderCheck, followLog } from './follow.ts';
 import { incomingEvent } from './incoming-event.ts';
 import type { ReadMessage } from './read-message.ts';
-import { createBackoff } from './retry.ts';
 import type { StoreMetric } from './store-metric.ts';
 import { parseStreamName } from './stream-name.ts';
 import {
@@ -35,7 +35,7 @@ export interface ReaderOptions {
 }
 
 /** Waits between subscriptions: the first is short, later ones take up to five seconds. */
-const resubscription = { firstMilliseconds: 100, maximumMilliseconds: 5_000 };
+const resubscription = { firstMilliseconds: 100, lastMilliseconds: 5_000 };
 /** Events that a read hands on together. */
 const readBatch = 500;
 /** The most items that a caller of `follow` may ask for in one batch. */
@@ -188,7 +188,7 @@ function followWith(
     },
     after,
     signal: ended,
-    backoff: createBackoff(resubscription),
+    backOff: createBackOff(resubscription),
     onLost: (error) => {
       options.onMetric({ kind: 'subscription_lost' });
       onLost?.(error);

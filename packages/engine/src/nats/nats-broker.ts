@@ -1,10 +1,10 @@
 import { BrokenInvariant, invalidOperation, Problem } from '@counterfoil/kernel';
+import { unlessAborted } from '../consume/run-forever.ts';
 import type { EventBroker } from '../define/event-broker.ts';
 import type { FeedEvent, FeedPage, FeedScope } from '../define/public-feed.ts';
 import { environmentSubjects } from '../define/subject.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
-import { unlessAborted } from '../relay/pause.ts';
 import type { PublicMessage } from '../relay/public-message.ts';
 import { firstKept, type StreamPlace, sequenceAfter } from '../relay/sequence-after.ts';
 import type { Nats, NatsSession } from './nats-connection.ts';

@@ -5,9 +5,9 @@ import {
   Events,
   type NatsConnection,
 } from 'nats';
+import { createBackOff, sleep } from '../consume/run-forever.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import { createBackOff, pause } from '../relay/pause.ts';
 import { natsAddress } from './nats-address.ts';
 
 /** One unbroken connection. After a loss the next session is another one, with a new signal. */
@@ -75,7 +75,7 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
   const link = createLink(options);
   const closing = new AbortController();
   const running = keepConnected(connectionOptions(options), link, closing.signal);
-  await pause(options.firstWait ?? 5_000, link.firstConnected);
+  await sleep(options.firstWait ?? 5_000, link.firstConnected);
   return {
     session: (signal) => link.session(signal),
     status: () => link.status(),
@@ -111,7 +111,10 @@ async function keepConnected(
   link: Link,
   closing: AbortSignal,
 ): Promise<void> {
-  const backOff = createBackOff(reconnectMilliseconds, backOffMaximum);
+  const backOff = createBackOff({
+    firstMilliseconds: reconnectMilliseconds,
+    lastMilliseconds: backOffMaximum,
+  });
   while (!closing.aborted) {
     try {
       const connection = await connect(options);
@@ -120,7 +123,7 @@ async function keepConnected(
     } catch (error) {
       link.failed(error);
     }
-    await pause(backOff.next(), closing);
+    await sleep(backOff.next(), closing);
   }
 }
 

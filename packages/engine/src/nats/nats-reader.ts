@@ -1,6 +1,6 @@
+import { createBackOff, sleep } from '../consume/run-forever.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
-import { createBackOff, pause } from '../relay/pause.ts';
 import { type PublicMessage, readPlace } from '../relay/public-message.ts';
 import { ConnectionLost, type Nats, type NatsSession } from './nats-connection.ts';
 import { pullMessages } from './nats-pull.ts';
@@ -49,7 +49,7 @@ export async function* followPublicStream(
   options: FollowOptions,
 ): AsyncGenerator<readonly PublicMessage[], void, undefined> {
   const { nats, signal, log } = options;
-  const backOff = createBackOff(100, 5_000);
+  const backOff = createBackOff({ firstMilliseconds: 100, lastMilliseconds: 5_000 });
   let after = options.after;
   while (!signal.aborted) {
     try {
@@ -64,7 +64,7 @@ export async function* followPublicStream(
       if (signal.aborted) return;
       if (!(error instanceof ConnectionLost)) {
         log.warn({ err: error }, 'public stream: reading failed, tries again');
-        await pause(backOff.next(), signal);
+        await sleep(backOff.next(), signal);
       }
     }
   }
@@ -100,13 +100,13 @@ async function confirmPlace(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  const backOff = createBackOff(100, 2_000);
+  const backOff = createBackOff({ firstMilliseconds: 100, lastMilliseconds: 2_000 });
   for (let told = false; ; told = true) {
     const info = await run(streamInfo(manager));
     if (info && info.state.last_seq >= after.sequence) break;
     const last = info?.state.last_seq ?? 0;
     if (!told) log.warn({ last, after: after.sequence }, 'public stream: waits for lost messages');
-    await pause(backOff.next(), signal);
+    await sleep(backOff.next(), signal);
     signal.throwIfAborted();
   }
   const message = await run(storedMessage(manager, after.sequence));

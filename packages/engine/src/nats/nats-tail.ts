@@ -1,5 +1,5 @@
 import type { JetStreamManager } from 'nats';
-import { unlessAborted } from '../relay/pause.ts';
+import { unlessAborted } from '../consume/run-forever.ts';
 import { type MessagePlace, readPlace } from '../relay/public-message.ts';
 import type { NatsSession } from './nats-connection.ts';
 import { publicStream, StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';

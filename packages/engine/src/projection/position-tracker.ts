@@ -1,3 +1,4 @@
+import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -8,7 +9,6 @@ import {
   readProjector,
   tablesChanged,
 } from './checkpoint.ts';
-import { jittered, pause } from './pause.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 
 const retry = { firstMilliseconds: 100, lastMilliseconds: 5_000 } as const;
@@ -59,7 +59,7 @@ export function trackPosition(url: string, log: Log): PositionTracker {
   };
 
   /** Listens until the session is lost or the tracker is closed. */
-  const listen = async (): Promise<void> => {
+  const listen = async (progressed: () => void): Promise<number> => {
     const connection = await connect(url, { application: 'counterfoil position' });
     const end = AbortSignal.any([connection.lost, stopping.signal]);
     try {
@@ -85,31 +85,27 @@ export function trackPosition(url: string, log: Log): PositionTracker {
         wake = new AbortController();
         await refresh(connection, () => heard);
         failure = null;
+        progressed();
         if (stale) continue;
-        await pause(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
+        await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
       }
       if (connection.lost.aborted) throw connection.lost.reason;
+      return 0;
     } finally {
       await connection.close();
     }
   };
 
-  const runForEver = async (): Promise<void> => {
-    let wait: number = retry.firstMilliseconds;
-    while (!stopping.signal.aborted) {
-      try {
-        await listen();
-      } catch (error) {
-        if (failure === null) wait = retry.firstMilliseconds;
-        failure = error instanceof Error ? error.message || error.name : String(error);
-        log.warn({ err: error }, 'position of the read models lost, reconnecting');
-      }
-      if (stopping.signal.aborted) return;
-      await pause(jittered(wait), stopping.signal);
-      wait = Math.min(wait * 2, retry.lastMilliseconds);
-    }
-  };
-  const running = runForEver();
+  const running = runForever(listen, {
+    name: 'following the read models',
+    log,
+    signal: stopping.signal,
+    backOff: retry,
+    onFailure: (error) => {
+      failure = messageOf(error);
+      return null;
+    },
+  });
 
   return {
     projected: clock,

@@ -1,14 +1,14 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
+import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, type Database } from '../database/database.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { ForeignLog } from './log-identity.ts';
-import { jittered, pause } from './pause.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 import { type ProjectorStatus, StatusBoard } from './projector-status.ts';
-import { Session } from './session.ts';
+import { Session, type SessionOptions } from './session.ts';
 import { assertReadTable } from './table-shape.ts';
 
 export interface ProjectorOptions {
@@ -42,8 +42,6 @@ export interface Projector {
 const defaultBatchMaximum = 4_000;
 const lockPollMilliseconds = 250;
 const retry = { firstMilliseconds: 200, lastMilliseconds: 10_000 } as const;
-/** A session that lasted this long was a good one: the next retry comes soon again. */
-const settledMilliseconds = 30_000;
 /** Per database: advisory locks do not reach beyond it. */
 export const projectorLock = 'counterfoil projector';
 
@@ -59,7 +57,14 @@ export function startProjector(options: ProjectorOptions): Projector {
   const board = new StatusBoard(options.log, options.metrics);
   const clock = new PositionClock();
   const stopping = new AbortController();
-  const running = runForEver(options, board, clock, stopping.signal);
+  const { signal } = stopping;
+  const turn = async (progressed: () => void): Promise<number> => {
+    await runOnce(options, { board, clock, progressed }, signal);
+    return retry.firstMilliseconds;
+  };
+  const onFailure = (error: unknown): number | null => noteFailure(board, error);
+  const { log } = options;
+  const running = runForever(turn, { name: 'projector', log, signal, backOff: retry, onFailure });
   return {
     projected: clock,
     status: () => ({
@@ -73,6 +78,7 @@ export function startProjector(options: ProjectorOptions): Projector {
     async stop() {
       stopping.abort();
       await running;
+      board.state = 'ended';
       clock.close();
     },
   };
@@ -88,37 +94,9 @@ function checkBoard(board: StatusBoard): void {
   }
 }
 
-async function runForEver(
-  options: ProjectorOptions,
-  board: StatusBoard,
-  clock: PositionClock,
-  signal: AbortSignal,
-): Promise<void> {
-  let wait: number = retry.firstMilliseconds;
-  while (!signal.aborted) {
-    const startedAt = performance.now();
-    try {
-      await runOnce(options, board, clock, signal);
-    } catch (error) {
-      const refused = error instanceof ForeignLog || error instanceof BrokenInvariant;
-      board.state = refused ? 'refused' : 'retrying';
-      board.error = error instanceof Error ? error.message || error.name : String(error);
-      board.log.error({ err: error }, refused ? 'projector refuses to go on' : 'projector retries');
-      board.countRetry();
-      if (refused) wait = retry.lastMilliseconds;
-      else if (performance.now() - startedAt > settledMilliseconds) wait = retry.firstMilliseconds;
-    }
-    if (signal.aborted) break;
-    await pause(jittered(wait), signal);
-    wait = Math.min(wait * 2, retry.lastMilliseconds);
-  }
-  board.state = 'ended';
-}
-
 async function runOnce(
   options: ProjectorOptions,
-  board: StatusBoard,
-  clock: PositionClock,
+  { board, clock, progressed }: Pick<SessionOptions, 'board' | 'clock' | 'progressed'>,
   signal: AbortSignal,
 ): Promise<void> {
   const connection = await connect(options.database, { application: 'counterfoil projector' });
@@ -128,11 +106,29 @@ async function runOnce(
     await setGuards(connection);
     const { store, tables, categories = [], cacheWeight } = options;
     const batchMaximum = options.batchMaximum ?? defaultBatchMaximum;
-    const session = { store, tables, categories, batchMaximum, cacheWeight, board, clock };
-    await new Session(session, connection, signal).run();
+    const parts = {
+      store,
+      tables,
+      categories,
+      batchMaximum,
+      cacheWeight,
+      board,
+      clock,
+      progressed,
+    };
+    await new Session(parts, connection, signal).run();
   } finally {
     await connection.close();
   }
+}
+
+/** Notes why the projector has stopped for now; one that must not go on waits for long. */
+function noteFailure(board: StatusBoard, error: unknown): number | null {
+  const isRefused = error instanceof ForeignLog || error instanceof BrokenInvariant;
+  board.state = isRefused ? 'refused' : 'retrying';
+  board.error = messageOf(error);
+  board.countRetry();
+  return isRefused ? retry.lastMilliseconds : null;
 }
 
 /** Waits for the lock; false when it was stopped meanwhile. The lock ends with the session. */
@@ -152,7 +148,7 @@ async function acquireLock(
     if (board.state !== 'standby') board.log.info('another projector is active, standing by');
     board.state = 'standby';
     board.error = null;
-    await pause(lockPollMilliseconds, signal);
+    await sleep(lockPollMilliseconds, signal);
   }
   return false;
 }

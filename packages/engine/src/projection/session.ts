@@ -1,3 +1,4 @@
+import { sleep } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import { Mutex } from '../database/mutex.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
@@ -9,7 +10,6 @@ import { controlChannel, readProjector } from './checkpoint.ts';
 import { categoryOf } from './fold.ts';
 import { LiveTables, lastPosition } from './live-tables.ts';
 import { assertSameLog, ForeignLog } from './log-identity.ts';
-import { pause } from './pause.ts';
 import type { PositionClock } from './projected-position.ts';
 import type { StatusBoard } from './projector-status.ts';
 import { RowCache } from './row-cache.ts';
@@ -24,6 +24,8 @@ export interface SessionOptions {
   readonly cacheWeight: number | undefined;
   readonly board: StatusBoard;
   readonly clock: PositionClock;
+  /** Told after every batch. */
+  readonly progressed: () => void;
 }
 
 /** Streams of the engine itself; followed so that a position inside them is reached as well. */
@@ -131,7 +133,7 @@ export class Session {
   }
 
   async #follow(start: Start): Promise<void> {
-    const { store, tables, categories, batchMaximum, board } = this.#options;
+    const { store, tables, categories, batchMaximum, board, progressed } = this.#options;
     const { live } = start;
     const followed = new Set([
       ...tables.map((table) => table.aggregate.name),
@@ -157,6 +159,7 @@ export class Session {
       assertKnown(items, start);
       await this.#exclusive(async () => {
         await live.take(items);
+        progressed();
         const isAtHead = items.some(({ kind }) => kind === 'caught_up');
         if (isAtHead || live.position >= start.head) board.caughtUp = true;
         // What is filled for the first time is shown when all that was there at the start is in.
@@ -212,7 +215,7 @@ export class Session {
       await this.#exclusive(() => dropRetired(this.#connection));
       await this.#startRequested(live);
       if (this.#options.board.caughtUp) await this.#exclusive(() => live.promoteAll());
-      await pause(housekeepingMilliseconds, this.#signal);
+      await sleep(housekeepingMilliseconds, this.#signal);
     }
   }
 }

@@ -1,7 +1,7 @@
+import { type BackOff, createBackOff, sleep } from '../consume/run-forever.ts';
 import type { Publisher, PublishFault, PublishOutcome } from '../nats/nats-publisher.ts';
 import type { Tail } from '../nats/nats-tail.ts';
 import type { OutgoingMessage } from './message.ts';
-import { type BackOff, createBackOff, pause } from './pause.ts';
 import { isAfter, type Place, tailPlace } from './resume.ts';
 
 /** The stream ends before the place where this relay had brought it to: start over from there. */
@@ -49,7 +49,7 @@ export async function publishInOrder(
   options: InOrderOptions,
 ): Promise<Place> {
   const { publisher, readTail, signal, onPlace, onResync } = options;
-  const { backOff = createBackOff(10, 1_000) } = options;
+  const { backOff = createBackOff({ firstMilliseconds: 10, lastMilliseconds: 1_000 }) } = options;
   let place = start;
   let fruitless = 0;
   for (;;) {
@@ -68,7 +68,7 @@ export async function publishInOrder(
     fruitless = progressed ? 0 : fruitless + 1;
     if (fruitless >= fruitlessMaximum) throw new PublishRefused(outcome.detail);
     if (progressed) backOff.reset();
-    await pause(backOff.next(), signal);
+    await sleep(backOff.next(), signal);
     signal.throwIfAborted();
   }
 }

@@ -1,4 +1,5 @@
 import { millisecondsOf } from '@counterfoil/kernel';
+import { unlessAborted } from '../consume/run-forever.ts';
 import {
   type EventStore,
   type LogItem,
@@ -17,7 +18,6 @@ import {
 } from '../nats/nats-tail.ts';
 import type { Log } from '../operations/log.ts';
 import type { OutgoingMessage } from './message.ts';
-import { unlessAborted } from './pause.ts';
 import type { Progress } from './progress.ts';
 import type { MessagePlace } from './public-message.ts';
 import { publishInOrder } from './publish-in-order.ts';

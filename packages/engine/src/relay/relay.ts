@@ -1,10 +1,10 @@
+import { messageOf, runForever, sleep, unlessAborted } from '../consume/run-forever.ts';
 import type { PublicEvents } from '../define/public-event.ts';
 import type { EventStore } from '../log/types.ts';
 import { ConnectionLost, type Nats } from '../nats/nats-connection.ts';
 import type { StreamOptions } from '../nats/nats-streams.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import { createBackOff, pause, unlessAborted } from './pause.ts';
 import { createProgress, type Progress, type RelayStatus } from './progress.ts';
 import {
   type CheckpointStore,
@@ -36,6 +36,7 @@ export interface Relay {
 
 const tickMilliseconds = 1_000;
 const stopMilliseconds = 5_000;
+const relayBackOff = { firstMilliseconds: 100, lastMilliseconds: 10_000 } as const;
 
 /**
  * Publishes the public events of the log to NATS JetStream: each exactly once in the stream, in
@@ -70,36 +71,32 @@ function withConnection(status: RelayStatus, nats: Nats): RelayStatus {
 async function keepRelaying(parts: SessionParts, signal: AbortSignal): Promise<void> {
   const { progress, log, renderer } = parts;
   if (renderer.prefixes.length === 0) return;
-  const backOff = createBackOff(100, 10_000);
-  let publishedBefore = 0;
-  while (!signal.aborted) {
+  const relay = async (progressed: () => void): Promise<number> => {
+    const { published } = progress.status();
     try {
       await relayOnce(parts, signal);
     } catch (error) {
-      if (signal.aborted) return;
       progress.caughtUp(false);
-      const { published } = progress.status();
-      if (published > publishedBefore) backOff.reset();
-      publishedBefore = published;
+      if (progress.status().published > published) progressed();
       // The connection comes back by itself, with a back-off of its own.
-      if (error instanceof ConnectionLost) {
-        progress.resynced('connection_lost');
-        continue;
-      }
-      const message = error instanceof Error ? error.message : String(error);
-      log.error({ err: error }, 'relay: cannot publish, tries again');
-      progress.failed(message);
-      progress.resynced('failure');
-      await pause(backOff.next(), signal);
+      if (!(error instanceof ConnectionLost)) throw error;
+      progress.resynced('connection_lost');
     }
-  }
+    return 0;
+  };
+  const onFailure = (error: unknown): null => {
+    progress.failed(messageOf(error));
+    progress.resynced('failure');
+    return null;
+  };
+  await runForever(relay, { name: 'relay', log, signal, backOff: relayBackOff, onFailure });
 }
 
 /** Saves the checkpoint and looks where the log ends, every second. */
 async function keepTime(parts: SessionParts, signal: AbortSignal): Promise<void> {
   let saved: Checkpoint | null = null;
   while (!signal.aborted) {
-    await pause(tickMilliseconds, signal);
+    await sleep(tickMilliseconds, signal);
     saved = await saveCheckpoint(parts, saved);
     if (!signal.aborted) await lookAtHead(parts, signal);
   }

@@ -1,4 +1,4 @@
-import { pause } from '../projection/pause.ts';
+import { sleep } from '../consume/run-forever.ts';
 
 /** What work in the background may take. */
 export interface Pace {
@@ -16,7 +16,7 @@ export function createPacer(
   return async (events) => {
     const worked = performance.now() - began;
     const allowed = Math.max((events / eventsPerSecond) * 1_000, worked / share);
-    if (allowed > worked) await pause(allowed - worked, signal);
+    if (allowed > worked) await sleep(allowed - worked, signal);
     began = performance.now();
   };
 }

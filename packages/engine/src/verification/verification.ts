@@ -1,3 +1,4 @@
+import { runForever } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
 import type { AnyReadTable } from '../define/read-table.ts';
 import { UnreadableEvent } from '../log/incoming-event.ts';
@@ -5,7 +6,6 @@ import { parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import { pause } from '../projection/pause.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { createPacer, type Pace } from './pacer.ts';
 import type { Difference } from './row-difference.ts';
@@ -59,7 +59,6 @@ export interface Verification {
 const stride = 500;
 const saveMilliseconds = 1_000;
 const standbyMilliseconds = 500;
-const retryMilliseconds = 5_000;
 /** The comparison writes a copy of all rows, which is to be removed again. */
 const comparedEventsDefault = 500_000;
 
@@ -82,27 +81,19 @@ export function startVerification(options: VerificationOptions): Verification {
   };
 }
 
-async function keepRounds(
+const keepRounds = (
   options: VerificationOptions,
   board: VerificationBoard,
   signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    if (!options.isActive()) {
-      await pause(standbyMilliseconds, signal);
-      continue;
-    }
-    let wait = options.restMilliseconds;
-    try {
+): Promise<void> =>
+  runForever(
+    async () => {
+      if (!options.isActive()) return standbyMilliseconds;
       await runRound(options, board, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      wait = Math.min(wait, retryMilliseconds);
-      options.log.warn({ err: error }, 'the verification waits');
-    }
-    await pause(wait, signal);
-  }
-}
+      return options.restMilliseconds;
+    },
+    { name: 'verification', log: options.log, signal },
+  );
 
 /** One round, from where the last process left it to the end of the log. */
 async function runRound(
