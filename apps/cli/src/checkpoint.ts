@@ -7,8 +7,8 @@ export const publicKeyOf = (secretKey: string): string =>
   checkpointKeyOf(secretKey).publicKey.trim();
 
 /**
- * `counterfoil checkpoint`: signs what is new in the wallets of every environment. Prints each new
- * checkpoint as one line, to be given to whoever is to hold it.
+ * `counterfoil checkpoint`: signs the new events of the wallets of every environment. Prints each new
+ * checkpoint as one line, to be given to its keeper.
  */
 export async function takeCheckpoints(
   eventStoreUrl: string,

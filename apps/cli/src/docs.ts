@@ -13,7 +13,7 @@ import { asyncApiDocument, bodySchemas, eventTypesOf, modules } from '@counterfo
 import { configurationDocument } from './docs/configuration.ts';
 import { problemsDocument } from './docs/problems.ts';
 
-/** Where the generated reference is committed. */
+/** The folder of the generated reference. */
 export const referenceFolder = resolve(import.meta.dirname, '../../../docs/reference');
 
 const neverCalled = (): never => {
@@ -41,7 +41,7 @@ const json = (document: object): string => `${JSON.stringify(document, null, 2)}
 const allEventTypes = () =>
   eventTypesOf(modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents));
 
-/** What is published on NATS, from the publicEvents alone. */
+/** The public events on NATS, from their definitions alone. */
 function publishedDocument(): object {
   const stored = publicSubjects.replace('.>', '');
   const subjects = { stored, live: `${livePrefix}.${stored}` };
@@ -60,7 +60,7 @@ export async function referenceDocuments(): Promise<Readonly<Record<string, stri
   };
 }
 
-/** `counterfoil docs`: writes the reference into a folder. Gives the paths of what was written. */
+/** `counterfoil docs`: writes the reference into a folder. Gives the paths of the files. */
 export async function writeReference(folder: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true });
   const documents = Object.entries(await referenceDocuments());

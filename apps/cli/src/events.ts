@@ -9,9 +9,9 @@ const lineOf = ({ position, ...event }: StoredEvent): string =>
   JSON.stringify({ position: String(position), ...event });
 
 export interface TailOptions {
-  /** Start here instead of at the end of the log. */
+  /** The position to start from, instead of the end of the log. */
   readonly after: bigint | null;
-  /** End with the log instead of waiting for more. */
+  /** True to stop at the end of the log instead of waiting for more. */
   readonly isOnce: boolean;
   readonly signal: AbortSignal;
 }

@@ -13,7 +13,7 @@ import { type Checkpoint, ledgerPrefix, wallet } from '@counterfoil/modules';
 import { checkpointsOf } from '@counterfoil/projector/checkpoints';
 import { OperatorError } from './settings.ts';
 
-/** Which wallet to export, and what is to be proved of it. */
+/** The wallet to export, and the proofs to add. */
 export interface ExportOptions {
   readonly walletId: WalletId;
   readonly environmentId: EnvironmentId;
@@ -23,7 +23,7 @@ export interface ExportOptions {
   readonly since?: string | undefined;
 }
 
-/** An event exactly as it was hashed, with its hash: nothing of it is left out or written anew. */
+/** An event exactly as it was hashed, with its hash. */
 const eventLine = ({ data, id, metadata, revision, stream, type }: StoredEvent): string =>
   canonicalJson({ data, id, metadata, revision, stream, type });
 
@@ -95,7 +95,7 @@ async function checkpointsFor(
   return { last, earlier };
 }
 
-/** `counterfoil export`: writes the ledger, no faster than it is taken off. */
+/** `counterfoil export`: writes the ledger, no faster than its reader takes it. */
 export async function exportLedger(
   eventStoreUrl: string,
   output: Writable,

@@ -1,6 +1,6 @@
 import { OperatorError } from './settings.ts';
 
-/** Where an installation is, and a key of one of its environments. */
+/** The address of an installation, and a key of one of its environments. */
 export interface ApiPlace {
   readonly baseUrl: string;
   readonly apiKey: string;

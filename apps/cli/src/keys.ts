@@ -19,7 +19,7 @@ import {
 } from '@counterfoil/modules';
 import { OperatorError } from './settings.ts';
 
-/** Whose key it is, and where it works. */
+/** The user and the environment of a key. */
 export interface KeyPlace {
   readonly tenantId: TenantId;
   readonly environmentId: EnvironmentId;
@@ -39,8 +39,8 @@ async function withStreams<Result>(
 }
 
 /**
- * `counterfoil keys issue`: makes an API key for a user, by hand of the operator. Gives the key,
- * which is shown this once. Throws `OperatorError` when there is no such user.
+ * `counterfoil keys issue`: makes an API key for a user, on behalf of the operator. Gives the key, which
+ * is shown this once. Throws `OperatorError` when there is no such user.
  */
 export const issueKey = (
   eventStoreUrl: string,

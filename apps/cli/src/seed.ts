@@ -18,7 +18,7 @@ const demoTenant = {
   keyName: 'Demo key',
 } as const;
 
-/** Another one, so that there is somebody whose records must not be seen. */
+/** A second tenant, whose records the first must not see. */
 export const secondTenant: FirstTenant = {
   seed: 'counterfoil second tenant',
   tenantName: 'Northlight Models',
@@ -36,8 +36,8 @@ export const seedDemoTenant = (eventStoreUrl: string, secretKey: string): Promis
   seedTenant(eventStoreUrl, secretKey, demoTenant);
 
 /**
- * Creates a tenant with its environment, owner and API key. Doing it again changes nothing and gives
- * the same key, as long as the secret key is the same.
+ * Creates a tenant with its environment, owner and API key. A repetition changes nothing and gives the
+ * same key, as long as the secret key is the same.
  */
 export async function seedTenant(
   eventStoreUrl: string,

@@ -22,7 +22,7 @@ export type Settings = z.output<typeof settingsSchema>;
 /** The settings from the environment; ends the process with one message when they are wrong. */
 export const readSettings = (): Settings => readConfig(settingsSchema);
 
-/** What `counterfoil up` leaves for those who want to use what it started. */
+/** The description that `counterfoil up` leaves of the installation that it started. */
 const demoSchema = z.object({
   base_url: z.string(),
   api_key: z.string(),
@@ -44,7 +44,7 @@ export function readDemo(folder: string): Demo | null {
   return existsSync(file) ? demoSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
 }
 
-/** Where the three servers are, for commands that work on an installation. */
+/** The addresses of the three servers, for commands that work on an installation. */
 export interface ServerUrls {
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
@@ -60,8 +60,8 @@ export class OperatorError extends Error {
 }
 
 /**
- * The servers to work on: those of the environment, else those that `counterfoil up` left in the
- * data folder. Throws `OperatorError` when neither says.
+ * The servers to work on: those of the environment, else those that `counterfoil up` left in the data
+ * folder. Throws `OperatorError` when neither names them.
  */
 export function serverUrls(settings: Settings): ServerUrls {
   const demo = readDemo(settings.COUNTERFOIL_DATA);

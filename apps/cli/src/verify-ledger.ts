@@ -15,20 +15,20 @@ import { parseArgs } from 'node:util';
 type Data = Record<string, unknown>;
 type Event = { type: string; stream: string; revision: number; data: Data; metadata: Data };
 type Order = (number | string | null)[];
-/** Credits of one load, or the part of them that is drawn or held; since when they are there again. */
+/** Credits of one load, or the part of them that is drawn or held; `since` is the time of their return. */
 type Lot = { id: string; left: bigint; expires: string | null; since: string; order: Order };
 type Load = { transaction_id: string; priority: number | null; expires_at: string | null };
-/** A top-up that waits for its payment: what was asked for, and when. */
+/** A top-up that waits for its payment: the order and its time. */
 type TopUp = { order: Data; at: string };
 type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
 type Trees = { tree_size: number; root_hash: string; wallets: number; heads_root: string };
 type Checkpoint = { id: string; environment_id: string } & Trees;
 type Proof = { revision: number; index: number; from: number; path: string[] };
 
-/** The first thing that is wrong with the ledger, in words. */
+/** The first fault of the ledger, in words. */
 export class LedgerFault extends Error {}
 
-/** Why nothing could be checked: the fault of whoever asks, not of the ledger. */
+/** The reason why nothing could be checked: a fault of the input, not of the ledger. */
 export class UnusableInput extends Error {}
 
 function must(condition: unknown, fault: string): asserts condition {
@@ -60,7 +60,7 @@ function shown(value: bigint): string {
   return value < 0n ? `-${text}` : text;
 }
 
-/** Whether credits are amount ÷ rate, rounded half to even at 9 fraction digits. */
+/** Tells whether credits are amount ÷ rate, rounded half to even at 9 fraction digits. */
 function isQuotient(credits: bigint, amount: bigint, rate: bigint): boolean {
   const [off, half] = [(credits * rate - amount * one) * 2n, rate * 10n ** 31n];
   const isTie = off === half || off === -half;
@@ -68,14 +68,14 @@ function isQuotient(credits: bigint, amount: bigint, rate: bigint): boolean {
 }
 
 const sum = (lots: readonly Lot[]): bigint => lots.reduce((total, lot) => total + lot.left, 0n);
-/** By priority, expiry, free before purchased and age; what has no priority or expiry is last. */
+/** By priority, expiry, free before purchased and age; lots without priority or expiry come last. */
 function drawOrder({ order: a }: Lot, { order: b }: Lot): number {
   const place = a.findIndex((value, index) => value !== b[index]);
   const [left = null, right = null] = [a[place], b[place]];
   return left === null ? 1 : right === null || left < right ? -1 : 1;
 }
 
-/** When a lot expires; what a hold gave back to it too late expires when it comes back. */
+/** The expiry of a lot; credits that a hold returned too late expire when they return. */
 const goneAt = ({ expires, since }: Lot): string | null =>
   expires !== null && expires < since ? since : expires;
 
@@ -118,10 +118,10 @@ class Book {
   topups = new Map<unknown, TopUp>();
   entries = 0;
   at = '';
-  /** When the last movement took effect: what ends by itself may do so before it is booked. */
+  /** The instant at which the last movement took effect, which may lie before its booking. */
   reached = '';
 
-  /** Takes the next event. Throws a `LedgerFault` when it cannot follow on those before. */
+  /** Takes the next event. Throws a `LedgerFault` when it cannot follow those before. */
   apply(type: string, data: Data, at: string): void {
     must(at >= this.at, `happened at ${at}, before the event it follows`);
     this.at = at;
@@ -159,7 +159,7 @@ class Book {
       ...own,
       ...(beyond > 0n ? take(this.#drawable(type, data, credits), beyond) : []),
     ]);
-    // What is left of a hold pays a debt before it goes back.
+    // The rest of a hold pays a debt before it returns to its lots.
     this.owed -= hold ? sum(take(hold.parts, this.owed)) : 0n;
     const rest = hold?.parts.filter(({ left }) => left > 0n) ?? [];
     this.lots = this.lots.filter(({ left }) => left > 0n);
@@ -170,7 +170,7 @@ class Book {
     else this.#hold(data, { credits, expires: data.expires_at as string | null, parts });
   }
 
-  /** When something took effect; never before what it follows. */
+  /** The instant at which something took effect; never before the movements it follows. */
   #reach(value: unknown): string {
     const instant = `${value}`;
     must(instant >= this.reached && instant <= this.at, 'took effect before what it follows');
@@ -178,7 +178,7 @@ class Book {
     return instant;
   }
 
-  /** A top-up is asked for, or given up. Neither changes a balance. */
+  /** A top-up is ordered, or given up. Neither changes a balance. */
   #order(type: string, { credit_balance, cause, failed_at, ...data }: Data): void {
     const isNew = type === 'TopUpRequested';
     must(isNew || type === 'TopUpFailed', 'is of an unknown type');
@@ -197,7 +197,7 @@ class Book {
     must(isRight && this.#reach(failed_at), 'does not end its top-up at the right instant');
   }
 
-  /** The top-up that ends, exactly as it was asked for. */
+  /** The top-up that ends, exactly as it was ordered. */
   #endTopUp({ requested, ...data }: Data): Data {
     const topup = this.topups.get(data.transaction_id);
     const isWaiting = topup && topup.at === (requested as TopUp | undefined)?.at;
@@ -213,7 +213,7 @@ class Book {
     this.holds.set(data.hold_id, hold);
   }
 
-  /** What all entries share: number, rates, amount and balances. */
+  /** The members that all entries share: number, rates, amount and balances. */
   #entry(type: string, data: Data, credits: bigint): void {
     this.entries += 1;
     must(data.sequence === this.entries, `is entry ${data.sequence}, not ${this.entries}`);
@@ -225,7 +225,7 @@ class Book {
     this.balance = after;
   }
 
-  /** Whose credits they are, and what they are worth. */
+  /** The owner and the worth of the credits. */
   #facts(data: Data, credits: bigint, isLoad: boolean): void {
     must(credits > 0n, 'moves no credits');
     for (const name of ['customer_id', 'currency', 'conversion_rate', 'topup_conversion_rate']) {
@@ -269,7 +269,7 @@ class Book {
     must(!gone, `lot ${gone?.id} has expired and was not booked out before`);
   }
 
-  /** The parts as the event lists them, with what their lots have now. */
+  /** The parts as the event lists them, with the credits that their lots have now. */
   #compare(listed: unknown, parts: readonly Lot[]): void {
     const expected = parts.map(({ id, left }) => {
       const remaining = this.lots.find((lot) => lot.id === id)?.left ?? 0n;
@@ -279,7 +279,7 @@ class Book {
     must(is === wanted, `lots: ${is} instead of ${wanted}`);
   }
 
-  /** Puts credits into their lot, which is there again when it was spent up. */
+  /** Puts credits into their lot, which exists again when it was spent completely. */
   #put(part: Lot): void {
     const lot = this.lots.find(({ id }) => id === part.id);
     if (lot) Object.assign(lot, { left: lot.left + part.left, since: part.since });
@@ -331,11 +331,11 @@ function rootsOf(root: string | null, from: number, size: number, path: string[]
   return rootsOf(null, from - middle, size - middle, path).map((right) => nodeHash(other, right));
 }
 
-/** The first 16 digits of the SHA-256 of a public key: `key_id` of what is signed with it. */
+/** The first 16 digits of the SHA-256 of a public key, the `key_id` of its signatures. */
 const keyIdOf = (key: KeyObject): string =>
   sha256(key.export({ format: 'der', type: 'spki' })).slice(0, 16);
 
-/** The statement of a checkpoint, if it is signed with the key. */
+/** The statement of a checkpoint, which must be signed with the key. */
 function signed({ statement, signature, key_id: named }: Data, key: KeyObject): Checkpoint {
   const bytes = Buffer.from(`${signature}`, 'hex');
   const isOurs = verify(null, Buffer.from(`${statement}`), key, bytes);
@@ -362,7 +362,7 @@ function keptCheckpoints(text: string, key: KeyObject): Checkpoint[] {
   return list.map((each) => signed(each, key));
 }
 
-/** What the lines of an export have shown so far. */
+/** The state of the check after the lines of an export so far. */
 class Ledger {
   readonly book = new Book();
   readonly hashes: string[] = [];
@@ -412,7 +412,7 @@ class Ledger {
     this.covered = revision;
   }
 
-  /** That no event of the wallet was left out, and which of the wallets it is. */
+  /** Checks that no event of the wallet was left out, and finds its place among the wallets. */
   completeness({ revision, index, path }: Proof): void {
     const { wallets, heads_root } = this.checkpoint ?? { wallets: 0, heads_root: '' };
     const isOfWallet = index < wallets && revision === this.covered;
@@ -439,9 +439,9 @@ const hasMembers = (line: Data, wanted: string): boolean =>
   Object.keys(line).sort().join(' ') === wanted;
 
 /**
- * Checks the lines of an export; gives a summary. With a public key (PEM) also what is signed, with
- * checkpoints kept from earlier (one, or the list that the API answers) also that they still hold.
- * Throws a `LedgerFault` at the first fault, and `UnusableInput` for a key or checkpoint that is none.
+ * Checks the lines of an export; gives a summary. With a public key (PEM) it also checks the signatures,
+ * and with checkpoints kept from earlier (one, or the list that the API answers) that they still hold.
+ * Throws a `LedgerFault` at the first fault, and `UnusableInput` for a text that is no key or checkpoint.
  */
 export async function verifyLedger(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -522,7 +522,7 @@ export async function main(args: string[]): Promise<void> {
   }
 }
 
-/** Whether this file is what was started, under whatever name; in doubt it is. */
+/** Tells whether this file is the program that was started, under any name; in doubt it is. */
 function isStarted(): boolean {
   if (typeof import.meta.main === 'boolean') return import.meta.main;
   const [started, self] = [process.argv[1], import.meta.filename];

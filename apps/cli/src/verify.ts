@@ -40,10 +40,10 @@ const describeDifference = ({ table, id, kind, path, expected, actual }: Differe
 };
 
 /**
- * `counterfoil verify`: checks every hash chain, holds the log against the signed checkpoints and
- * derives every read-model row anew, in one reading of the log. Prints what differs, first what is
- * first, and a summary. True when nothing differs. The log is checked even when the read models
- * cannot be; then it throws what kept them from it.
+ * `counterfoil verify`: checks every hash chain, compares the log with the signed checkpoints and derives
+ * every read-model row again, in one reading of the log. Prints the differences in order, and a summary.
+ * True when nothing differs. The log is checked even when the read models cannot be; then it throws the
+ * reason.
  */
 export async function verify(urls: ServerUrls, print: (line: string) => void): Promise<boolean> {
   const store = openEventStore({ url: urls.eventStoreUrl });
@@ -63,7 +63,7 @@ export async function verify(urls: ServerUrls, print: (line: string) => void): P
   }
 }
 
-/** What looks at each event of the log by itself. */
+/** The check of the log, which sees each event by itself. */
 interface LogCheck extends LogWitness {
   readonly chains: ChainCheck;
   readonly checkpoints: CheckpointCheck;
@@ -86,7 +86,7 @@ async function checkLog(store: EventStore): Promise<LogCheck> {
 interface Outcome {
   readonly report?: VerifyReport;
   readonly unreadable?: UnreadableEvent;
-  /** Why there is no report. */
+  /** The reason why there is no report. */
   readonly failure?: unknown;
 }
 
@@ -101,7 +101,7 @@ async function compareWhile(log: LogCheck, store: EventStore, database: string):
   }
 }
 
-/** Shows the log check what it has not seen, when the read models could not be compared. */
+/** Shows the log check the rest of the events, when the read models could not be compared. */
 async function readRest(log: LogCheck, store: EventStore): Promise<Outcome> {
   const after = log.chains.report().upTo;
   const read = { prefixes: log.prefixes, after, upTo: await store.head() };
@@ -141,10 +141,10 @@ function printComparison(report: VerifyReport, print: Print): boolean {
   return differences.length === 0 && skipped.length === 0;
 }
 
-/** `counterfoil rebuild --discard`: throws all read models away; the next projector fills them. */
+/** `counterfoil rebuild --discard`: deletes all read models; the next projector fills them. */
 export const discard = (urls: ServerUrls): Promise<void> => discardReadModel(urls.databaseUrl);
 
-/** `counterfoil rebuild`: fills read tables anew from the log while everything goes on. */
+/** `counterfoil rebuild`: refills read tables from the log while everything keeps running. */
 export async function rebuild(urls: ServerUrls, only: readonly string[]): Promise<void> {
   const store = openEventStore({ url: urls.eventStoreUrl });
   try {

@@ -12,7 +12,7 @@ export interface DiskSpace {
 
 const bytesPerBlock = 512;
 
-/** Measures what the servers of an installation keep now. */
+/** Measures the disk space that the servers of an installation use now. */
 export async function diskSpace(folder: string, databaseUrl: string): Promise<DiskSpace> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

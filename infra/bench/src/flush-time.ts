@@ -11,10 +11,10 @@ const flushes = 200;
 const page = Buffer.alloc(4_096, 1);
 
 /**
- * How long this machine's disk takes to make a write durable. Every figure of a durable service
+ * The time that this machine's disk takes to make a write durable. Every figure of a durable service
  * depends on it, so a figure without it says little.
  *
- * @param folder where to try it: on the disk that the servers use
+ * @param folder a folder on the disk that the servers use
  */
 export function flushTime(folder: string): FlushTime {
   const file = join(folder, 'flush-time');

@@ -14,7 +14,7 @@ export async function withFreshInstallation<Result>(
   work: (demo: Demo, folder: string) => Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-bench-'));
-  // A bench would otherwise measure the limit, and the writing of lines that nobody reads.
+  // A benchmark would otherwise measure the rate limit, and the writing of log lines that nobody reads.
   process.env.RATE_LIMIT_PER_SECOND ??= '1000000';
   process.env.LOG_LEVEL ??= 'warn';
   const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST: settings.HOST };
@@ -23,7 +23,7 @@ export async function withFreshInstallation<Result>(
     await installation.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  // Whoever gives up a long run should not have to look for what it leaves.
+  // An interrupted run must leave nothing behind.
   const interrupt = (): void => void end().finally(() => process.exit(1));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {

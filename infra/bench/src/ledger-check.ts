@@ -1,10 +1,10 @@
 import { keyOf, outcomes } from './load/plan.ts';
 
-/** What clients were told, and what that means for the ledger. */
+/** The answers that clients got, and their meaning for the ledger. */
 export interface Told {
-  /** What the idempotency keys start with. */
+  /** The prefix of the idempotency keys. */
   readonly keys: string;
-  /** What became of each request: see `outcomes`. */
+  /** The outcome of each request: see `outcomes`. */
   readonly outcomes: Uint8Array;
   /** Entries that a request makes. */
   readonly entriesPerKey: number;
@@ -25,8 +25,8 @@ interface Entry {
 }
 
 /**
- * What moves credits, and in which direction. Written down here once more, because a check that
- * shares code with what it checks shares its defects.
+ * The events that move credits, with their directions. Written here a second time, because a check that
+ * shares code with its subject shares its defects.
  */
 const directions: Readonly<Record<string, bigint>> = {
   CreditsLoaded: 1n,
@@ -38,9 +38,9 @@ const directions: Readonly<Record<string, bigint>> = {
 const faultsMaximum = 20;
 
 /**
- * Compares what clients were told with what the log says, event by event: what was acknowledged is
- * there, what was refused is not, each key once; balances go on from one entry to the next and never
- * below zero. It knows whole credits only, which is what the benchmark moves.
+ * Compares the answers that clients got with the log, event by event: acknowledged entries are there,
+ * refused ones are not, each key once; balances continue from one entry to the next and never fall below
+ * zero. It knows whole credits only, and the benchmark moves no others.
  */
 export class LedgerCheck {
   readonly #told: Told;
@@ -53,7 +53,7 @@ export class LedgerCheck {
     this.#told = told;
   }
 
-  /** Entries that were looked at. */
+  /** The number of entries that were compared. */
   get entries(): number {
     return this.#entries;
   }
@@ -84,7 +84,7 @@ export class LedgerCheck {
     }
   }
 
-  /** What is wrong, in sentences, after the last event. */
+  /** The faults, in sentences, after the last event. */
   faults(): readonly string[] {
     const { keys, outcomes: told, entriesPerKey } = this.#told;
     for (const [number, outcome] of told.entries()) {

@@ -4,7 +4,7 @@ import type { Figure, Result } from './report.ts';
 import type { World } from './scenario.ts';
 import { judge, untilVisible } from './verdict.ts';
 
-/** A load, and what it is called. */
+/** A load with its name. */
 export interface Measurement {
   readonly scenario: string;
   readonly title: string;
@@ -12,15 +12,15 @@ export interface Measurement {
   readonly parts: readonly Part[];
   /** Entries that one write makes. */
   readonly entriesPerKey?: number;
-  /** Runs beside the load; what it gives is added to the figures. */
+  /** Runs beside the load; its result is added to the figures. */
   readonly beside?: (load: Promise<unknown>) => Promise<readonly Figure[]>;
 }
 
-/** Part of the measured seconds that is put in front of them. */
+/** Share of the measured seconds that is added in front of them. */
 const warmUpShare = 0.2;
 let loads = 0;
 
-/** Runs a load, waits until all of it is visible, and compares what clients were told with the log. */
+/** Runs a load, waits until all of it is visible, and compares the answers that clients got with the log. */
 export async function measure(world: World, measurement: Measurement): Promise<Result> {
   const { demo, options, store } = world;
   const { scenario, title, clients, parts, entriesPerKey = 1 } = measurement;

@@ -1,6 +1,6 @@
 import { OperatorError } from '@counterfoil/cli/settings';
 
-/** What a run of the benchmark does. */
+/** The options of a run of the benchmark. */
 export interface BenchOptions {
   /** Ids of the scenarios to run; null for all. */
   readonly scenarios: readonly string[] | null;
@@ -22,7 +22,7 @@ export interface BenchOptions {
   readonly json: string | null;
 }
 
-/** A run that shows in three minutes whether something has become slow. */
+/** A run of three minutes that shows whether something has become slow. */
 export const shortRun: BenchOptions = {
   scenarios: null,
   clients: [64],

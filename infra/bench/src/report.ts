@@ -7,21 +7,21 @@ export interface Figure {
   readonly unit: string;
 }
 
-/** What a scenario found; one line of the results. */
+/** The result of a scenario; one line of the results. */
 export interface Result {
   readonly scenario: string;
   readonly title: string;
   /** Null where no clients put load on the service. */
   readonly clients: number | null;
   readonly samples: readonly Sample[];
-  /** How many answers of each kind there were. */
+  /** The number of answers of each kind. */
   readonly answers: Readonly<Record<string, number>>;
   readonly figures: readonly Figure[];
   /** Milliseconds of processor time per 1,000 entries, by process; null without a load. */
   readonly processorTime: Readonly<Record<string, number>> | null;
-  /** What is wrong, in sentences; empty when what was acknowledged is what happened. */
+  /** The faults, in sentences; empty when exactly the acknowledged requests took effect. */
   readonly faults: readonly string[];
-  /** What was compared for that. */
+  /** The comparison behind that, in words. */
   readonly checked: string;
 }
 
@@ -60,7 +60,7 @@ function describeAnswers(answers: Readonly<Record<string, number>>): string[] {
   return parts.length === 0 ? [] : [`  answers: ${parts.join(', ')}`];
 }
 
-/** Three digits that count; nobody believes more of a measurement. */
+/** Three significant digits; nobody believes more of a measurement. */
 export const shown = (value: number): string => {
   if (value >= 100) return Math.round(value).toLocaleString('en-US');
   return String(Number(value.toPrecision(3)));

@@ -9,21 +9,21 @@ import type { Result } from './report.ts';
 /** A name for each process of an installation that can be killed. */
 export type ProcessName = 'api' | 'projector' | 'webhooks' | 'nats' | 'postgres' | 'eventstore';
 
-/** The installation under test, and what scenarios share. */
+/** The installation under test, with everything that scenarios share. */
 export interface World {
   readonly store: EventStore;
   readonly demo: Demo;
   readonly options: BenchOptions;
   /** Wallets with plenty of credits, the same for all scenarios that spread their requests. */
   readonly wallets: () => Promise<readonly string[]>;
-  /** A new wallet with so many credits. */
+  /** A new wallet with this many credits. */
   readonly newWallet: (name: string, credits: string) => Promise<string>;
   readonly run: (plan: Plan) => Promise<LoadResult>;
   readonly processorTime: () => ProcessorTime;
   readonly diskSpace: () => Promise<DiskSpace>;
   /** Pid of a process of the installation; undefined while it does not run. */
   readonly pidOf: (name: ProcessName) => number | undefined;
-  /** What the scenarios before found. */
+  /** The results of the scenarios before. */
   readonly results: readonly Result[];
   readonly print: (line: string) => void;
 }
@@ -32,6 +32,6 @@ export interface World {
 export interface Scenario {
   readonly id: string;
   readonly title: string;
-  /** Runs it and gives what it found: one result, or one for each number of clients. */
+  /** Runs it and gives one result, or one for each number of clients. */
   readonly run: (world: World) => Promise<readonly Result[]>;
 }

@@ -14,14 +14,14 @@ const seenShare = `
    where c.relnamespace = 'counterfoil'::regnamespace and p.name = $1`;
 
 /**
- * Waits until PostgreSQL has vacuumed what was written to a read table, as it does by itself about a minute
- * later: what a catalogue is read like in the first minute of its life says little. Gives the seconds that it
- * took, or null when it did not happen within two and a half minutes.
+ * Waits until PostgreSQL has vacuumed a freshly written read table, as it does by itself about a minute
+ * later: reads in the first minute of a catalogue say little. Gives the seconds that it took, or null when
+ * it did not happen within two and a half minutes.
  */
 export async function untilVacuumed(databaseUrl: string, table: string): Promise<number | null> {
   const client = new Client({ connectionString: databaseUrl });
   // When the run is interrupted its database goes away; an error without a listener would end the
-  // process before it has cleared away its folder.
+  // process before it has removed its folder.
   client.on('error', () => undefined);
   await client.connect();
   const startedAt = performance.now();

@@ -9,7 +9,7 @@ import {
 import { api } from './api.ts';
 import { LedgerCheck, type Told } from './ledger-check.ts';
 
-/** What was found about a load, and what was compared. */
+/** The verdict on a load: its faults, and the comparison behind them. */
 export interface Verdict {
   readonly faults: readonly string[];
   readonly checked: string;
@@ -19,8 +19,8 @@ const prefixes = [categoryPrefix('wallet')];
 const pageMaximum = 1_000;
 
 /**
- * Compares what clients were told with the log, from a position on, and the read model with the log.
- * The read model must have been waited for.
+ * Compares the answers that clients got with the log, from a position on, and the read model with the log.
+ * The read model must have caught up before.
  */
 export async function judge(
   { store, demo }: { readonly store: EventStore; readonly demo: Demo },
@@ -45,7 +45,7 @@ interface WalletPage {
   readonly items: readonly { readonly id: string; readonly credit_balance: string }[];
 }
 
-/** Wallets whose balance in the read model is not the one of the log. */
+/** Wallets whose balance in the read model differs from that of the log. */
 async function wrongRows(demo: Demo, balances: ReadonlyMap<string, bigint>): Promise<string[]> {
   const left = new Map(
     [...balances].map(([stream, balance]) => [parseStreamName(stream)?.id ?? stream, balance]),

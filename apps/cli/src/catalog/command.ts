@@ -51,7 +51,7 @@ const withPlace = (command: Command): Command =>
     .option('--url <url>', 'of the API; by default that of the running local installation')
     .option('--key <key>', 'API key of the environment; by default that of the demo tenant');
 
-/** What the options say, else what `counterfoil up` has left in the data folder. */
+/** The installation that the options name, else the one that `counterfoil up` has left in the data folder. */
 function placeOf({ url, key }: PlaceOptions): ApiPlace {
   if ((url === undefined) !== (key === undefined)) {
     throw new OperatorError('--url and --key belong together.');

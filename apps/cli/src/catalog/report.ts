@@ -1,4 +1,4 @@
-/** What the API says of an import. */
+/** The answer of the API about an import. */
 export interface ImportReport {
   readonly dry_run: boolean;
   readonly changes: readonly {
@@ -13,7 +13,7 @@ export interface ImportReport {
 
 const signs = { created: '+', updated: '~', archived: '-' } as const;
 
-/** An import, line by line: `+ plans pro`, with what changes below, and a sum at the end. */
+/** An import, line by line: `+ plans pro`, with its changes below, and a sum at the end. */
 export function reportLines({ dry_run, changes, unchanged, refused }: ImportReport): string[] {
   const count = (wanted: string): number =>
     changes.filter(({ action }) => action === wanted).length;

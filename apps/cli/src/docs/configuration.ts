@@ -5,7 +5,7 @@ import { laterDefaults, meanings, otherVariables, programs } from './variables.t
 interface Reading {
   readonly program: string;
   readonly isRequired: boolean;
-  /** As one would write it into the environment; null when there is none. */
+  /** The default, as one would write it into the environment; null when there is none. */
   readonly standard: string | null;
   readonly values: string;
 }
@@ -40,7 +40,7 @@ function readingOf(program: string, name: string, field: z.ZodType): Reading {
 const asVariable = (value: unknown): string | null =>
   (Array.isArray(value) ? value.join(',') : String(value)) || null;
 
-/** What a variable may be: the members of an enumeration, the range of a number, or text. */
+/** The values of a variable: the members of an enumeration, the range of a number, or text. */
 function valuesOf(field: z.ZodType): string {
   const given = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' });
   if (given.enum) return given.enum.map((member) => `\`${String(member)}\``).join(', ');

@@ -1,6 +1,6 @@
 import { type ProblemCode, problemCodes } from '@counterfoil/kernel';
 
-/** What a caller does about each code, in Markdown. */
+/** The advice to a caller about each code, in Markdown. */
 const advice: Readonly<Record<ProblemCode, string>> = {
   validation_error: 'Change the request. `errors` has a JSON pointer to each wrong value.',
   invalid_operation:

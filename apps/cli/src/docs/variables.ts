@@ -12,14 +12,14 @@ export const programs: readonly { readonly name: string; readonly schema: z.ZodO
   { name: 'counterfoil', schema: settingsSchema },
 ];
 
-/** Every variable of every program: whoever adds one has to say what it means. */
+/** The variables of all programs: each needs its meaning below. */
 type VariableName =
   | keyof ApiConfig
   | keyof ProjectorConfig
   | keyof z.output<typeof webhooksEnvironment>
   | keyof Settings;
 
-/** What the variables mean, in Markdown. */
+/** The meanings of the variables, in Markdown. */
 export const meanings: Readonly<Record<VariableName, string>> = {
   EVENTSTORE_URL:
     'Connection string of the event store, such as `esdb://127.0.0.1:2113?tls=false`. ' +

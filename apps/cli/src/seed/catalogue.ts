@@ -28,7 +28,7 @@ const teamEntitlements = [
   { feature: 'support', static_value: 'Email, one working day' },
 ];
 
-/** A reseller of language models: what `counterfoil seed` fills an environment with. */
+/** The content of `counterfoil seed`: the catalogue of a reseller of language models. */
 export const resellerCatalogue: CatalogDocument = {
   version: 1,
   groups: [

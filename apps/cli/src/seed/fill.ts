@@ -5,8 +5,8 @@ import { resellerCatalogue, resellerCustomers } from './catalogue.ts';
 const importKey = 'counterfoil-seed-catalogue';
 
 /**
- * Fills the catalogue of an environment. Doing it again changes nothing, also when the catalogue has been
- * changed in the meantime or this version would fill in another one. Throws `OperatorError`.
+ * Fills the catalogue of an environment. A repetition changes nothing, also when the catalogue has been
+ * changed since or this version has another one. Throws `OperatorError`.
  */
 export async function fillCatalogue(place: ApiPlace, signal?: AbortSignal): Promise<void> {
   const answer = await callApi(place, 'POST', '/catalog/import', {
@@ -19,8 +19,8 @@ export async function fillCatalogue(place: ApiPlace, signal?: AbortSignal): Prom
 }
 
 /**
- * Creates the customers with a wallet each. Doing it again changes nothing; a customer that was there
- * before stays as it is, and gets no wallet. Throws `OperatorError`.
+ * Creates the customers with a wallet each. A repetition changes nothing; a customer that existed before
+ * stays as it is and gets no wallet. Throws `OperatorError`.
  */
 export async function fillCustomers(place: ApiPlace): Promise<void> {
   for (const { external_id, name, currency, credits } of resellerCustomers) {

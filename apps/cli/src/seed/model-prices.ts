@@ -37,15 +37,15 @@ export const models: readonly Model[] = [
   },
 ];
 
-/** What is counted and priced of a model. */
+/** The directions in which tokens of a model are counted and priced. */
 export const directions = ['input', 'output'] as const;
 type Direction = (typeof directions)[number];
 
-/** What the meter of a model is called, and what is shown on a bill. */
+/** The name of the meter of a model, which a bill shows. */
 export const meterName = ({ name }: Model, direction: Direction): string =>
   `${name} ${direction} tokens`;
 
-/** What all prices by usage have. */
+/** The fields that all prices by usage share. */
 export const usage = {
   type: 'USAGE',
   billing_period: 'MONTHLY',

@@ -18,9 +18,9 @@ const mains = {
 export type ApplicationName = keyof typeof mains;
 
 /**
- * Megabytes of the young generation. A request and a batch of events leave nothing behind but what
- * lived for some milliseconds; with Node's default of 16 much of it is copied before it dies, which
- * costs the api about a sixth of its processor time.
+ * Megabytes of the young generation. A request and a batch of events leave only objects that lived for
+ * some milliseconds; with Node's default of 16 many of them are copied before they die, which costs the
+ * api about a sixth of its processor time.
  */
 const semiSpaceMegabytes = 64;
 

@@ -2,7 +2,7 @@ import { fillCatalogue } from '../seed/fill.ts';
 import type { Settings } from '../settings.ts';
 import { type Installation, startInstallation } from './up.ts';
 
-/** `counterfoil up`: starts everything, says how to use it and runs until it is told to stop. */
+/** `counterfoil up`: starts everything, prints how to use it and runs until it is told to stop. */
 export async function up(settings: Settings): Promise<void> {
   const startedAt = Date.now();
   process.stdout.write('Starting Counterfoil …\n');
@@ -19,8 +19,8 @@ export async function up(settings: Settings): Promise<void> {
 }
 
 /**
- * Gives the demo tenant a catalogue, beside everything else: it is ready without. What is decided is carried
- * out also when it is stopped in between.
+ * Gives the demo tenant a catalogue, in the background: the installation is ready without it. An import that
+ * was decided is carried out also after a stop in between.
  */
 async function fillDemo({ demo }: Installation, signal: AbortSignal): Promise<void> {
   try {

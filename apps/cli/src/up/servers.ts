@@ -23,7 +23,7 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** Starts what the settings do not name, each kept running, and waits until all answer. */
+/** Starts the servers that the settings do not name, keeps them running, and waits until all answer. */
 export async function startServers(
   settings: Settings,
   folder: string,

@@ -141,7 +141,7 @@ async function untilAnswered({ base_url, api_key }: Demo): Promise<void> {
   throw new OperatorError(`The installation did not become ready: ${last}`);
 }
 
-/** Says in time, and in one sentence, that the port is taken. Port 0 takes a free one. */
+/** Throws a one-sentence error early when the port is taken. Port 0 takes a free one. */
 function assertPortFree(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

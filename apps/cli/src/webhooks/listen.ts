@@ -26,8 +26,8 @@ const rememberedMaximum = 10_000;
 
 /**
  * `counterfoil webhooks listen`: receives webhooks, checks their signatures and prints a line of
- * JSON for each: what it says, whether it is genuine, and whether it came before or is older than
- * one that came before.
+ * JSON for each: its content, whether it is genuine, and whether it came before or is older than one that
+ * came before.
  */
 export async function listenForWebhooks(
   options: ListenOptions,
@@ -111,11 +111,11 @@ function readWebhook(
   }
 }
 
-/** How an event stands to those that came before it. */
+/** The relation of an event to those that came before it. */
 interface Seen {
-  /** Whether it came before. */
+  /** True when it came before. */
   readonly repeated: boolean;
-  /** Whether a later event of the same resource came before. */
+  /** True when a later event of the same resource came before. */
   readonly overtaken: boolean;
 }
 

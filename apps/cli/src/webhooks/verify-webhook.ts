@@ -4,8 +4,8 @@
  *
  *     const event = verifyWebhook(rawBody, request.headers, [process.env.WEBHOOK_SECRET]);
  *
- * Give it the bytes of the body as they came in. A body that has been parsed and written again is
- * another text, and its signature does not fit.
+ * Give it the bytes of the body as they arrived. A body that has been parsed and written again is another
+ * text, and its signature does not fit.
  */
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 
@@ -16,19 +16,19 @@ const signaturesMaximum = 16;
 
 export type WebhookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a genuine webhook says. */
+/** The content of a genuine webhook. */
 export interface VerifiedWebhook {
   /**
-   * The same at every attempt: remember it, and an event that comes twice is told from one that
-   * happened twice. Ids of one resource sort in the order in which its events happened.
+   * The same at every attempt: remember it to tell an event that comes twice from one that happened twice.
+   * Ids of one resource sort in the order in which its events happened.
    */
   readonly id: string;
-  /** Seconds since 1970: when this attempt was made. */
+  /** The time of this attempt, in seconds since 1970. */
   readonly timestamp: number;
   readonly event: { readonly event_type: string } & Readonly<Record<string, unknown>>;
 }
 
-/** The webhook is not from who you think it is, is too old, or is damaged. Answer 401. */
+/** The webhook is not from its alleged sender, is too old, or is damaged. Answer 401. */
 export class WebhookRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -43,13 +43,13 @@ export interface VerifyOptions {
 }
 
 /**
- * Checks a webhook and gives what it says.
+ * Checks a webhook and gives its content.
  *
  * @param body the bytes as they came in
  * @param headers the headers, with names in lower case as Node gives them
  * @param keys secrets (`whsec_…`) or public keys (`whpk_…`): one must fit. Give the former one too
  *   while a secret is exchanged
- * @throws WebhookRefused when no key fits, or the attempt is not of these minutes
+ * @throws WebhookRefused when no key fits, or the attempt is too old or too far ahead
  */
 export function verifyWebhook(
   body: Uint8Array,
@@ -77,7 +77,7 @@ function headerOf(headers: WebhookHeaders, name: string): string {
   return value;
 }
 
-/** The time is signed: who repeats an old request cannot make it look like a new one. */
+/** The time of the attempt, which is signed: a repeated old request cannot look like a new one. */
 function timestampOf(headers: WebhookHeaders, options: VerifyOptions): number {
   const text = headerOf(headers, 'webhook-timestamp');
   const { now = Date.now(), toleranceSeconds: tolerance = toleranceSeconds } = options;
@@ -90,7 +90,7 @@ function timestampOf(headers: WebhookHeaders, options: VerifyOptions): number {
   return timestamp;
 }
 
-/** Says of one entry of `webhook-signature` whether it fits what was signed. */
+/** Checks whether one entry of `webhook-signature` fits the signed text. */
 function checkerOf(key: string, signed: Buffer): (signature: string) => boolean {
   if (key.startsWith('whpk_')) {
     const publicKey = publicKeyOf(key);
@@ -112,7 +112,7 @@ function checkerOf(key: string, signed: Buffer): (signature: string) => boolean 
 const bytesOf = (signature: string, version: string): Buffer | null =>
   signature.startsWith(version) ? Buffer.from(signature.slice(version.length), 'base64') : null;
 
-/** What DER says before the 32 bytes of a public Ed25519 key (RFC 8410). */
+/** The bytes of DER before the 32 of a public Ed25519 key (RFC 8410). */
 const publicKeyHead = Buffer.from('302a300506032b6570032100', 'hex');
 
 function publicKeyOf(key: string): KeyObject {

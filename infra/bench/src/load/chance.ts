@@ -14,7 +14,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Gives the places of a list of that length as often as the choice wants them. */
+/** Chooses places of a list of that length, as often as the choice says. */
 export function chooser(choice: Choice, length: number, random: Random): () => number {
   switch (choice.kind) {
     case 'uniform':

@@ -9,7 +9,7 @@ export interface RunningPart {
   readonly part: Part;
   readonly next: NextRequest;
   readonly sender: Sender;
-  /** Sends the reads that look for what was written, apart from the load itself. */
+  /** Sends the reads that look for the writes, apart from the load itself. */
   readonly onlooker: Sender;
   readonly tally: Tally;
   readonly startsAt: number;
@@ -34,8 +34,8 @@ async function closedLoop(running: RunningPart): Promise<void> {
 }
 
 /**
- * The n-th request is to be sent n intervals after the start, and its time counts from then: a
- * service that stands still for a while is charged with all requests that it kept waiting.
+ * The n-th request is due n intervals after the start, and its time counts from then: a service that
+ * stops for a while is charged with all the requests that it kept waiting.
  */
 async function openLoop(running: RunningPart, perSecond: number): Promise<void> {
   const { startsAt, endsAt, tally } = running;
@@ -57,7 +57,7 @@ async function openLoop(running: RunningPart, perSecond: number): Promise<void> 
   await Promise.all(waiting);
 }
 
-/** Brings one request to its end. Never rejects. */
+/** Sends one request and records its end. Never rejects. */
 async function finish(running: RunningPart, intendedAt: number): Promise<void> {
   const { part, next, sender, tally } = running;
   const { work } = part;

@@ -10,5 +10,5 @@ process.once('message', (plan: Plan) => {
     parent(result, () => process.disconnect());
   });
 });
-// Without the parent nobody wants the load.
+// Without the parent the load has no purpose.
 process.once('disconnect', () => process.exit());

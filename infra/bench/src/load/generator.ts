@@ -6,7 +6,7 @@ import { KeyRegister, readRequests, writeRequests } from './requests.ts';
 import { Sender } from './sender.ts';
 import { Tally } from './tally.ts';
 
-/** Connections of those that look for what was written. */
+/** Connections of the reads that look for the writes. */
 const onlookerConnections = 32;
 
 /** Runs a load from beginning to end. */

@@ -1,10 +1,10 @@
-/** Which of its wallets a request goes to. */
+/** The choice of the wallet for a request. */
 export type Choice =
   | { readonly kind: 'uniform' }
   /** The wallet of rank k is chosen in proportion to 1 / k^exponent. */
   | { readonly kind: 'zipf'; readonly exponent: number };
 
-/** What a write does to its wallet. All credits are whole numbers. */
+/** The effect of a write on its wallet. All credits are whole numbers. */
 export type Movement =
   | { readonly kind: 'debit' }
   | { readonly kind: 'credit' }
@@ -21,11 +21,11 @@ export interface Writes {
   /** Share of requests that repeat an acknowledged one, with its key and its body; 0 to 1. */
   readonly repeatShare: number;
   /**
-   * Whether a request that got no final answer is sent again with the same key until it gets one, as
-   * a careful client does.
+   * True when a request without a final answer is sent again with the same key until it gets one, as a
+   * careful client does.
    */
   readonly isInsistent: boolean;
-  /** Of so many acknowledged writes one is followed until the read model shows it; 0 for none. */
+  /** One of this many acknowledged writes is followed until the read model shows it; 0 for none. */
   readonly followedEvery: number;
 }
 
@@ -36,7 +36,7 @@ export interface Reads {
 }
 
 /**
- * When requests are sent. Closed: each client sends its next request when it has the answer to the
+ * The pace of the requests. Closed: each client sends its next request when it has the answer to the
  * last. Open: at fixed instants, whatever the answers do.
  */
 export type Pace =
@@ -50,11 +50,11 @@ export interface Part {
   readonly work: Writes | Reads;
 }
 
-/** What the load generator is told. All parts run at the same time. */
+/** The plan of the load generator. All parts run at the same time. */
 export interface Plan {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** What the idempotency keys of this load start with. */
+  /** The prefix of the idempotency keys of this load. */
   readonly keys: string;
   readonly seed: number;
   /** Seconds of load before anything is measured. */
@@ -63,7 +63,7 @@ export interface Plan {
   readonly parts: readonly Part[];
 }
 
-/** Times of answers, in milliseconds from the instant at which the request was to be sent. */
+/** Times of answers, in milliseconds from the instant at which the request was due. */
 export interface Latency {
   readonly p50: number;
   readonly p95: number;
@@ -72,7 +72,7 @@ export interface Latency {
   readonly maximum: number;
 }
 
-/** What the clients saw of one kind of request, in the measured seconds. */
+/** The figures of the clients for one kind of request, in the measured seconds. */
 export interface Sample {
   readonly name: string;
   readonly requests: number;
@@ -81,19 +81,19 @@ export interface Sample {
   readonly requestsPerSecond: number;
   readonly entriesPerSecond: number;
   readonly latency: Latency;
-  /** The whole HDR histogram in microseconds, compressed, base64: what later runs compare with. */
+  /** The whole HDR histogram in microseconds, compressed, base64, for comparison with later runs. */
   readonly histogram: string;
 }
 
-/** What became of the request with a key: the place in `LoadResult.outcomes` is its number. */
+/** The outcome of the request with a key: the place in `LoadResult.outcomes` is its number. */
 export const outcomes = { unsent: 0, unknown: 1, acknowledged: 2, refused: 3 } as const;
 
 export interface LoadResult {
   readonly samples: readonly Sample[];
-  /** How many answers of each kind there were, warm-up included. */
+  /** The number of answers of each kind, warm-up included. */
   readonly answers: Readonly<Record<string, number>>;
   readonly outcomes: Uint8Array;
-  /** Answers that ought to say that they are repetitions and do not, or the other way round. */
+  /** Answers that should say that they are repetitions and do not, or the other way round. */
   readonly wronglyMarked: number;
   /** Highest position of the log that an answer named. */
   readonly lastPosition: string;

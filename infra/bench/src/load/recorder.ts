@@ -1,7 +1,7 @@
 import { build, encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js';
 import type { Latency, Sample } from './plan.ts';
 
-/** Longest time that is told apart, in microseconds: two minutes. */
+/** The longest time that the histogram distinguishes, in microseconds: two minutes. */
 const longestMicroseconds = 120_000_000;
 
 interface Kept {
@@ -19,8 +19,8 @@ const emptyHistogram = (): Histogram =>
   });
 
 /**
- * Keeps what happens between two instants (of `performance.now`): the times of the requests that were
- * to be sent then, however late their answers come, and the number of answers that come then.
+ * Records the time between two instants (of `performance.now`): the times of the requests that were due
+ * then, however late their answers come, and the number of answers that come then.
  */
 export class Recorder {
   readonly #from: number;
@@ -32,7 +32,7 @@ export class Recorder {
     this.#to = to;
   }
 
-  /** Notes an answer: when its request was to be sent, when it came, and what it made. */
+  /** Records an answer: the instants at which its request was due and it came, and the entries it made. */
   note(name: string, intendedAt: number, answeredAt: number, entries: number): void {
     const kept = this.#of(name);
     if (this.#isMeasured(intendedAt)) {

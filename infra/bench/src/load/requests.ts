@@ -3,7 +3,7 @@ import { keyOf, type Movement, outcomes, type Reads, type Writes } from './plan.
 
 /** One request as it is sent. */
 export interface LoadRequest {
-  /** What it is counted as. */
+  /** The name under which it is counted. */
   readonly name: string;
   readonly method: 'GET' | 'POST';
   /** Below /v1. */
@@ -19,7 +19,7 @@ export interface LoadRequest {
   readonly entries: number;
 }
 
-/** What the parts of a load share: the numbers of the keys, and what became of each. */
+/** The register that the parts of a load share: the numbers of the keys, and the outcome of each. */
 export class KeyRegister {
   #outcomes = new Uint8Array(4_096);
   #given = 0;
@@ -36,7 +36,7 @@ export class KeyRegister {
     return this.#given - 1;
   }
 
-  /** How many numbers were given. */
+  /** The count of numbers given so far. */
   get given(): number {
     return this.#given;
   }
@@ -94,10 +94,10 @@ const credit = (credits: string): Sent => ({
   entries: 1,
 });
 
-/** The next request of a part, for ever. */
+/** Makes the next request of a part, without end. */
 export type NextRequest = () => LoadRequest;
 
-/** Tries to find an acknowledged request to repeat, before a fresh one is sent instead. */
+/** Attempts to find an acknowledged request to repeat, before a fresh one is sent instead. */
 const repeatAttempts = 8;
 
 /** Requests that move credits. */
@@ -108,7 +108,7 @@ export function writeRequests(
   random: Random,
 ): NextRequest {
   const choose = chooser(work.choice, work.wallets.length, random);
-  // Which wallet a number went to, so that a repetition goes to the same one.
+  // The wallet of each number, so that a repetition goes to the same one.
   const places: number[] = [];
   const variants = variantsOf(work.movement);
   const name = work.movement.kind === 'bulk' ? 'bulks' : 'writes';

@@ -6,8 +6,8 @@ import type { LoadResult, Plan } from './plan.ts';
 const program = fileURLToPath(new URL('./generator-process.ts', import.meta.url));
 
 /**
- * Runs a load in a process of its own, so that neither this process nor the service's make its clock
- * late. Throws `OperatorError` when that process ends without a result.
+ * Runs a load in a process of its own, so that neither this process nor the service's delay its
+ * clock. Throws `OperatorError` when that process ends without a result.
  */
 export function runLoad(plan: Plan): Promise<LoadResult> {
   const child = fork(program, [], {

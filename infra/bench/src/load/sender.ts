@@ -1,12 +1,12 @@
 import { Pool } from 'undici';
 import type { LoadRequest } from './requests.ts';
 
-/** How the API answered. */
+/** The answer of the API. */
 export type Answer =
   | { readonly kind: 'success'; readonly isReplayed: boolean; readonly position: bigint | null }
   /** Final: the request has no effect, and never will have under this key. */
   | { readonly kind: 'refused'; readonly code: string }
-  /** Nobody knows whether it had an effect: a broken connection, or an answer of 5xx or 429. */
+  /** It may or may not have had an effect: a broken connection, or an answer of 5xx or 429. */
   | { readonly kind: 'unknown'; readonly code: string };
 
 /** Longest wait for an answer; the API itself gives up before. */

@@ -3,7 +3,7 @@ import type { Recorder } from './recorder.ts';
 import type { KeyRegister, LoadRequest } from './requests.ts';
 import type { Answer } from './sender.ts';
 
-/** Counts what became of the requests of a load, all parts together. */
+/** Counts the outcomes of the requests of a load, all parts together. */
 export class Tally {
   readonly answers: Record<string, number> = {};
   wronglyMarked = 0;
@@ -25,8 +25,8 @@ export class Tally {
   /**
    * Counts the last answer to a request.
    *
-   * @param attempts how often it was sent: only the first answer of a key that was sent once must not
-   *   say that it is a repetition
+   * @param attempts the number of times it was sent: only the first answer of a key that was sent once must
+   *   not say that it is a repetition
    */
   finished(request: LoadRequest, answer: Answer, intendedAt: number, attempts: number): void {
     const { number, isRepeat } = request;
@@ -56,7 +56,7 @@ export class Tally {
     }
   }
 
-  /** Notes how long after its answer a write was seen in the read model. */
+  /** Records the time from its answer until a write was seen in the read model. */
   seen(answeredAt: number): void {
     this.#recorder.note('answer to visible', answeredAt, performance.now(), 0);
   }

@@ -7,7 +7,7 @@ import { untilVisible } from '../verdict.ts';
 
 const prefixes = [categoryPrefix('wallet')];
 
-/** CATCH-UP: how fast the log is checked and read models are filled anew, on what the others left. */
+/** CATCH-UP: the speed of checking the log and refilling read models, on what the others left. */
 export const catchUp: Scenario = {
   id: 'CATCH-UP',
   title: 'check of the whole log, and all read models anew from its start',

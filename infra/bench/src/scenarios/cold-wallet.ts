@@ -14,8 +14,8 @@ const pollMilliseconds = 20;
 const pages = 20;
 
 /**
- * S10: a wallet with a long history that no process has in memory: how long its first debit takes, and
- * the next one, and a page at the far end of its entries.
+ * S10: a wallet with a long history that no process has in memory: the time of its first debit, of the
+ * next one, and of a page at the far end of its entries.
  */
 export const coldWallet: Scenario = {
   id: 'S10',
@@ -84,7 +84,7 @@ const perSecond = (bulks: number, milliseconds: number): number =>
 const middle = (times: readonly number[]): number | undefined =>
   [...times].sort((left, right) => left - right)[Math.floor(times.length / 2)];
 
-/** Milliseconds of each of so many calls, one after the other. */
+/** Milliseconds of each of a number of calls, one after the other. */
 async function timesOf(count: number, call: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   while (times.length < count) {

@@ -16,8 +16,8 @@ const processNames: readonly ProcessName[] = [
 const clients = 16;
 
 /**
- * S9: kill -9 of a random process at fixed times, while careful clients go on: each repeats its request
- * with the same key until it has a final answer. Each process comes back by itself.
+ * S9: kill -9 of a random process at fixed times under careful clients: each repeats its request with the
+ * same key until it has a final answer. Each process comes back by itself.
  */
 export const kills: Scenario = {
   id: 'S9',
@@ -49,7 +49,7 @@ export const kills: Scenario = {
   },
 };
 
-/** Kills as often as it was asked for, unless the load ends before. */
+/** Kills the wanted number of processes, unless the load ends before. */
 async function killDuring(world: World, load: Promise<unknown>): Promise<readonly Figure[]> {
   const { options, pidOf } = world;
   const random = randomFrom(options.seed);

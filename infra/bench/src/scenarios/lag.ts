@@ -3,12 +3,12 @@ import type { Scenario, World } from '../scenario.ts';
 import { spread, writers } from './writes.ts';
 
 const clients = 64;
-/** So many followed writes a second are enough for a 99th percentile, and hardly a load. */
+/** Followed writes per second: enough for a 99th percentile, and hardly a load. */
 const followedPerSecond = 25;
 
 /**
- * LAG: how long after its answer a write is seen by those who read. An open loop at half of what S1
- * reaches; some of the writes are read back, with their position, until the read model shows them.
+ * LAG: the time from its answer until a write is seen by readers. An open loop at half the rate of S1;
+ * some of the writes are read back, with their position, until the read model shows them.
  */
 export const lag: Scenario = {
   id: 'LAG',

@@ -3,7 +3,7 @@ import type { Result } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
 import { writers } from './writes.ts';
 
-/** S8: half of the clients write, the other half read what all write. */
+/** S8: half of the clients write, the other half read all of it. */
 export const readsUnderWrites: Scenario = {
   id: 'S8',
   title: 'half of the clients write, half read',
