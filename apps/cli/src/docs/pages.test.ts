@@ -35,8 +35,8 @@ test('every page of the documentation can be reached from the README', () => {
 });
 
 test('the table of metrics has every metric of the programs and no other', () => {
-  const folders = ['packages/engine/src', 'packages/modules/src', 'apps'];
-  const code = folders
+  const folders = ['engine', 'modules', 'webhooks'].map((name) => `packages/${name}/src`);
+  const code = [...folders, 'apps']
     .flatMap((folder) => filesBelow(join(root, folder), /(?<!\.test)\.ts$/))
     .map((path) => readFileSync(path, 'utf8'))
     .join('\n');
