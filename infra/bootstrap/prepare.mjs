@@ -5,7 +5,7 @@ import { areDependenciesCurrent, installDependencies } from './dependencies.mjs'
 import { findNatsServer } from './nats-server.mjs';
 import { findNode } from './node.mjs';
 
-/** How long a second run waits for a first one that is still installing. */
+/** The time that a second run waits for a first one that is still installing. */
 const WAIT_LIMIT_MS = 15 * 60 * 1000;
 
 /**

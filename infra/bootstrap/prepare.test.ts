@@ -19,7 +19,7 @@ interface Run {
   readonly code: number;
   /** The path of the Node to use, which is all that goes to standard output. */
   readonly node: string;
-  /** What is said to the user. */
+  /** The text for the user. */
   readonly output: string;
 }
 

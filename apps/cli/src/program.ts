@@ -3,7 +3,7 @@ import { Problem } from '@counterfoil/kernel';
 import type { Command } from 'commander';
 import { OperatorError } from './settings.ts';
 
-/** Errors whose message says everything; of any other the stack is wanted. */
+/** Errors that need no stack: their message says everything. */
 const toldInOneSentence = [OperatorError, Problem, ForeignLog, RebuildFailed, ProjectorActive];
 
 /** Runs a command line. An error that is for the operator becomes one message and exit code 1. */

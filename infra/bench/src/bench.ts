@@ -19,7 +19,7 @@ const plentyOfCredits = '1000000000';
 
 /**
  * Measures a fresh installation, everything durable and on this machine, and
- * checks afterwards that what was acknowledged is what happened. Throws `OperatorError` when it is not.
+ * checks afterwards that exactly the acknowledged requests took effect. Throws `OperatorError` otherwise.
  */
 export async function bench(
   settings: Settings,
@@ -38,7 +38,7 @@ export async function bench(
   });
 }
 
-/** The scenarios of these ids, all for null. Throws `OperatorError` for an id that there is not. */
+/** The scenarios of these ids, all for null. Throws `OperatorError` for an unknown id. */
 function choose(ids: readonly string[] | null): readonly Scenario[] {
   if (ids === null) return scenarios;
   const wanted = ids.map((id) => id.toUpperCase());

@@ -7,11 +7,11 @@ import { shown } from './report.ts';
 import { type Times, timesOf } from './times.ts';
 import { untilVacuumed } from './vacuumed.ts';
 
-/** How large the catalogue is and how it is read. */
+/** The size of the catalogue and the way it is read. */
 export interface CatalogBenchOptions {
   readonly plans: number;
   readonly pricesPerPlan: number;
-  /** Reads of one plan per second, and for how many seconds. */
+  /** Reads of one plan per second, and the seconds that they last. */
   readonly perSecond: number;
   readonly readSeconds: number;
   /** Pages that are read at each depth. */
@@ -36,11 +36,11 @@ interface CatalogFigures {
   readonly plans: number;
   readonly prices: number;
   readonly fillSeconds: number;
-  /** Until PostgreSQL had vacuumed the prices, in seconds; null when it had not in good time. */
+  /** Seconds until PostgreSQL had vacuumed the prices; null when it had not in time. */
   readonly vacuumSeconds: number | null;
   /** `GET /plans/{id}` with its prices, each from when it was due to its answer. */
   readonly plan: Times;
-  /** `POST /plans/search` and `POST /prices/search`, by how far into the list the page is. */
+  /** `POST /plans/search` and `POST /prices/search`, by the depth of the page in the list. */
   readonly pages: readonly PageTimes[];
 }
 
@@ -49,7 +49,7 @@ const pageSize = 50;
 const largestPage = 1_000;
 const depths = [0, 0.25, 0.5, 0.75, 1] as const;
 
-/** What was created: the ids of the prices of each plan, as the answers said. */
+/** The created records: the ids of the prices of each plan, from the answers. */
 type Made = ReadonlyMap<string, readonly string[]>;
 
 /**
@@ -111,7 +111,7 @@ async function fill(demo: Demo, { plans, pricesPerPlan }: CatalogBenchOptions): 
   return made;
 }
 
-/** Reads a whole list page by page; what was created must be in it, each once. Gives its length. */
+/** Reads a whole list page by page, which must show every created record once. Gives its length. */
 async function readAll(demo: Demo, path: string, created: readonly string[]): Promise<number> {
   const total = await untilShown(demo, path, created.length);
   const seen = new Set<string>();
@@ -135,7 +135,7 @@ const isBefore = (left: Row, right: Row): boolean =>
   left.created_at > right.created_at ||
   (left.created_at === right.created_at && left.id > right.id);
 
-/** Reads of plans at random, each at its time whether or not the ones before are answered. */
+/** Reads of plans at random, each at its time, whether or not those before are answered. */
 async function measurePlans(
   demo: Demo,
   made: Made,
@@ -187,7 +187,7 @@ async function measurePages(
 
 const shownMilliseconds = 120_000;
 
-/** Waits until the read model shows so many rows; gives how many it shows. */
+/** Waits until the read model shows at least this many rows; gives their number. */
 async function untilShown(demo: Demo, path: string, least: number): Promise<number> {
   const deadline = Date.now() + shownMilliseconds;
   for (;;) {

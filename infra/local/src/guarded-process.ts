@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type StopSignal, writeProcessRecord } from './process-record.ts';
 
-/** How a process ended: one of the two is set. */
+/** The end of a process: one of the two is set. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -18,7 +18,7 @@ export interface GuardedProcessOptions {
   /** Account to run as; only root may give one. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
   readonly stopSignal: StopSignal;
-  /** How long the process may take to stop before it is killed. */
+  /** The time that the process may take to stop before it is killed. */
   readonly stopLimitMs: number;
   /** A file that everything the process prints is appended to, or 'pipe' to read it. */
   readonly output: 'pipe' | { readonly file: string };

@@ -14,16 +14,16 @@ export interface RestartPolicy {
   readonly initialDelayMs: number;
   /** Longest pause. Whatever has run for longer than this starts anew with the initial pause. */
   readonly maxDelayMs: number;
-  /** How often the very first start is tried before `ready` is rejected. Default 3. */
+  /** The number of attempts at the very first start before `ready` is rejected. Default 3. */
   readonly startAttemptsMax?: number;
 }
 
 export interface Kept<Started extends Running> {
   /** Pid of the process that runs now; undefined while there is none. */
   pid(): number | undefined;
-  /** How often it has been started again after it ended unexpectedly. */
+  /** The number of times it was started again after it ended unexpectedly. */
   restarts(): number;
-  /** What the first successful start gave. Rejected with the last failure when all attempts fail. */
+  /** The result of the first successful start. Rejected with the last failure when all attempts fail. */
   readonly ready: Promise<Started>;
   /** Stops it, and starts it no more. Resolves when it has ended; may be called more than once. */
   stop(): Promise<void>;

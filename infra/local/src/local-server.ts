@@ -94,7 +94,7 @@ export function logSince(file: string, mark: number): string {
   }
 }
 
-/** How an ended process is described in messages. */
+/** The description of an ended process in messages. */
 export function describeExit(exit: ProcessExit): string {
   return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
 }

@@ -17,7 +17,7 @@ import {
 import { onPort } from './ports.ts';
 import { settlePredecessor } from './process-record.ts';
 
-/** How a nats-server is to be started. */
+/** The way to start a nats-server. */
 export interface NatsProcess {
   /** Folder for everything this server keeps; created when absent. */
   readonly directory: string;

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ServerStartError } from './local-server.ts';
 
-/** How PostgreSQL's programs are run on this machine. */
+/** The way to run PostgreSQL's programs on this machine. */
 export interface PostgresProgram {
   readonly initdb: string;
   readonly postgres: string;

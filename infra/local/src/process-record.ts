@@ -18,7 +18,7 @@ interface Identified {
   readonly identity: string;
 }
 
-/** What is written down about a running process, so that a later start can deal with it. */
+/** The record of a running process, for a later start to deal with it. */
 interface ProcessRecord extends Identified {
   readonly owner: Identified;
   readonly stopSignal: StopSignal;
@@ -90,7 +90,7 @@ export function recordedPid(file: string): number | undefined {
   return record !== undefined && isAlive(record) ? record.pid : undefined;
 }
 
-/** Whether a process with this pid runs, whoever started it. */
+/** Tells whether a process with this pid runs, whoever started it. */
 export function isRunning(pid: number): boolean {
   return processIdentity(pid) !== undefined;
 }

@@ -19,9 +19,9 @@ export interface SupervisedProcessOptions {
   /** The whole environment of the process. */
   readonly env: NodeJS.ProcessEnv;
   readonly ready: Readiness;
-  /** How long it may take until it is ready, else it is killed and tried again. Default 60 s. */
+  /** The time until it must be ready, else it is killed and started again. Default 60 s. */
   readonly readyLimitMs?: number;
-  /** How long it may take to stop, else it is killed. Default 20 s. */
+  /** The time in which it must stop, else it is killed. Default 20 s. */
   readonly stopLimitMs?: number;
   readonly restart: RestartPolicy;
   readonly log: LogFile;

@@ -3,7 +3,7 @@ import { measure } from '../measure.ts';
 import type { Result } from '../report.ts';
 import type { Scenario, World } from '../scenario.ts';
 
-/** What the requests of a scenario of writes do, and to which wallets. */
+/** The requests of a scenario of writes, and their wallets. */
 interface WriteLoad {
   readonly wallets: readonly string[];
   readonly movement: Movement;

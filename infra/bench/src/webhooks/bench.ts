@@ -6,17 +6,17 @@ import { type Times, timesOf } from '../times.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { measureRelayCatchUp } from './relay-catch-up.ts';
 
-/** How much load. */
+/** The amount of load. */
 export interface WebhookBenchOptions {
-  /** Events per second of the first part, and for how many seconds. */
+  /** Events per second of the first part, and the seconds that they last. */
   readonly perSecond: number;
   readonly steadySeconds: number;
   /** Endpoints that never answer, beside the one that is measured. */
   readonly hanging: number;
-  /** Events and endpoints of the second part: all of their product is to be delivered. */
+  /** Events and endpoints of the second part: each event goes to each endpoint. */
   readonly backlogEvents: number;
   readonly backlogEndpoints: number;
-  /** Events beside those of the other parts, from which the public stream is then filled again. */
+  /** Further events, from which the public stream is then filled again. */
   readonly catchUpEvents: number;
 }
 
@@ -109,7 +109,7 @@ async function measureLatency(
   return timesOf(receiver.latencies('steady'));
 }
 
-/** Many events at once for many endpoints: the worker has all it can do. */
+/** Many events at once for many endpoints: the worker is fully loaded. */
 async function measureDrain(
   demo: Demo,
   receiver: Receiver,
@@ -130,7 +130,7 @@ async function measureDrain(
   return { deliveries, deliveriesPerSecond: Math.round(deliveries / seconds) };
 }
 
-/** Updates that no endpoint is told of. */
+/** Updates that no endpoint receives. */
 async function makeHistory(demo: Demo, events: number): Promise<void> {
   if (events === 0) return;
   const ids = await makeCustomers(demo, customers, 'history');
@@ -162,6 +162,6 @@ interface Endpoint {
   readonly secret: string;
 }
 
-/** An endpoint for customers, with so many requests at once. Its events begin with the next. */
+/** An endpoint for customers that takes a number of requests at once. Its events begin with the next one. */
 const makeEndpoint = (demo: Demo, url: string, max_in_flight: number): Promise<Endpoint> =>
   api(demo, 'POST', '/webhooks/endpoints', { url, max_in_flight, event_types: ['customer.*'] });

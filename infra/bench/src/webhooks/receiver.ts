@@ -22,7 +22,7 @@ interface Inbox {
 /** A server that takes webhooks, verifies them and keeps their times. */
 export interface Receiver {
   urlOf(name: string): string;
-  /** Where nobody ever answers. */
+  /** An address that never answers. */
   readonly silentUrl: string;
   know(name: string, secret: string): void;
   untilReceived(name: string, count: number): Promise<void>;
@@ -92,7 +92,7 @@ function receive(
   request.on('data', (part: Buffer) => parts.push(part));
   request.on('end', () => {
     const now = Date.now();
-    // The first deliveries may come before the answer with the secret. They come again.
+    // The first deliveries may come before the answer with the secret. They are repeated.
     if (!inbox) {
       response.writeHead(503, { 'retry-after': '0' }).end();
       return;

@@ -44,7 +44,7 @@ export async function measureRelayCatchUp(demo: Demo, folder: string): Promise<R
       store,
       nats,
       publicEvents: modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents),
-      // At rest the read models are as far as the log.
+      // At rest the read models have caught up with the log.
       projected: { waitFor: async () => undefined },
       checkpoint: { load: async () => null, save: async () => undefined },
       log,
@@ -60,7 +60,7 @@ export async function measureRelayCatchUp(demo: Demo, folder: string): Promise<R
   }
 }
 
-/** The number of messages in the public stream once nothing is added any more. */
+/** The number of messages in the public stream once no more are added. */
 async function messagesAtRest(nats: Nats): Promise<number> {
   const { connection } = await nats.session(AbortSignal.timeout(patienceMs));
   const manager = await connection.jetstreamManager({ checkAPI: false });
@@ -73,7 +73,7 @@ async function messagesAtRest(nats: Nats): Promise<number> {
   }
 }
 
-/** Resolves when the relay has published so many messages. */
+/** Resolves when the relay has published this many messages. */
 async function untilPublished(relay: Relay, messages: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (relay.status().published < messages) {
@@ -93,7 +93,7 @@ async function compare(filled: Nats, original: Nats, messages: number): Promise<
   }
 }
 
-/** The first so many messages of the public stream: id and body of each. */
+/** The first messages of the public stream: id and body of each. */
 async function read(nats: Nats, count: number): Promise<readonly string[]> {
   const ending = new AbortController();
   const patience = setTimeout(() => ending.abort(), patienceMs);
