@@ -24,6 +24,7 @@ import {
   slicesFormNoCircle,
 } from './tidy/slices.ts';
 import { type Rule, readSources, type Violation } from './tidy/source.ts';
+import { retiredWordsAreGone } from './tidy/words.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -41,6 +42,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'no path of a machine': noPathOfAMachine,
   'nothing is unchecked': nothingIsUnchecked,
   'every suite runs': everySuiteRuns,
+  'retired words are gone': retiredWordsAreGone,
   'citations lead to a page': citationsLeadSomewhere,
   'links lead to a file': linksLeadSomewhere((path) => existsSync(join(ROOT, path))),
   'the lock file is current': lockFileIsCurrent(

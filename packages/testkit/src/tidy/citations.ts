@@ -55,12 +55,13 @@ export const citationsLeadSomewhere: Rule = (sources) => {
     });
 };
 
-const LINK = /\]\(([^)\s]+)\)/g;
+/** A link, with its text where that is the path of a file in code font. */
+const LINK = /(?:\[`([^`\]]+\.\w+)`)?\]\(([^)\s]+)\)/g;
 const FENCED = /^```[\s\S]*?^```/gm;
 
 /**
  * Every link of a document leads to a file of the checkout, and where it names a place in a document, to
- * that place.
+ * that place. A link whose text is a path shows the path that it leads to, or a part of it.
  *
  * @param exists whether the checkout has a file or folder of this path
  */
@@ -73,11 +74,14 @@ export const linksLeadSomewhere =
       .flatMap((source) => {
         const text = source.text.replaceAll(FENCED, (block) => block.replaceAll(/[^\n]/g, ' '));
         return [...text.matchAll(LINK)].flatMap((found) => {
-          const link = found[1] ?? '';
+          const [, label, link = ''] = found;
           if (/^[a-z]+:/.test(link)) return [];
           const [target = '', place] = link.split('#');
           const path = target ? posix.join(posix.dirname(source.path), target) : source.path;
           if (!exists(path)) return [missing(source, text, found.index, `${link} does not exist`)];
+          if (label !== undefined && !isPartOf(label, path)) {
+            return [missing(source, text, found.index, `${label} is not ${path}`)];
+          }
           const document = documents.get(path);
           if (place === undefined || document === undefined || placesOf(document).has(place))
             return [];
@@ -85,6 +89,16 @@ export const linksLeadSomewhere =
         });
       });
   };
+
+/** Tells whether the segments of a short path occur in a whole one, in order. */
+function isPartOf(short: string, path: string): boolean {
+  const segments = path.split('/');
+  let next = 0;
+  return short.split('/').every((wanted) => {
+    next = segments.indexOf(wanted, next) + 1;
+    return next > 0;
+  });
+}
 
 /** The anchors of a document: written ones, and those that a heading gets when it is shown. */
 function placesOf({ text }: Source): ReadonlySet<string> {

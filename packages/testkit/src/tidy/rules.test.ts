@@ -23,6 +23,7 @@ import {
   slicesFormNoCircle,
 } from './slices.ts';
 import { type Rule, sourceOf } from './source.ts';
+import { docstringsDefine, nobodyIsHe, retiredWordsAreGone } from './words.ts';
 
 const test = suite('tidy rules');
 
@@ -43,6 +44,7 @@ const ALL: readonly Rule[] = [
     slicesFormNoCircle,
   ],
   ...[citationsLeadSomewhere, linksLeadSomewhere(() => false)],
+  ...[retiredWordsAreGone, docstringsDefine, nobodyIsHe],
 ];
 
 test('find nothing in an empty tree', () => {
@@ -318,6 +320,53 @@ test('links: files and places in documents exist', () => {
   };
   const exists = (path: string) => Object.hasOwn(files, path);
   assert.equal(places(linksLeadSomewhere(exists), files), ['docs/b.md:2', 'docs/b.md:3']);
+});
+
+test('links: a text that is a path is a part of the path', () => {
+  const link = (text: string) => `[\`${text}\`](../packages/engine/src/log/a.ts)\n`;
+  const files = {
+    'docs/a.md': ['log/a.ts', 'engine/a.ts', 'a.ts', 'relay/a.ts'].map(link).join(''),
+  };
+  assert.equal(
+    places(
+      linksLeadSomewhere(() => true),
+      files,
+    ),
+    ['docs/a.md:4'],
+  );
+});
+
+test('words: what the glossary has retired is refused in names and comments', () => {
+  const files = {
+    'docs/glossary.md':
+      '| Word | Meaning | Not |\n|---|---|---|\n| stream writer | Decides. | `OldWriter`, `old hand` |\n',
+    'docs/a.md': 'The OldWriter of old.\n',
+    'packages/kernel/src/a.ts': 'const makeOldWriter = 1;\n/**\n * An old\n * hand.\n */\n',
+    'packages/kernel/src/b.ts': 'const text = "OldWriter";\n// Stream writer.\n',
+  };
+  assert.equal(places(retiredWordsAreGone, files), [
+    'packages/kernel/src/a.ts:1',
+    'packages/kernel/src/a.ts:3',
+  ]);
+});
+
+test('words: docstrings define, and do not describe', () => {
+  const files = {
+    'packages/kernel/src/a.ts': '/** What it is. */\n/**\n * Whether it is.\n */\n// What it is.\n',
+    'packages/kernel/src/b.ts': '/** Tells whether it is. */\n/** Whatever it is. */\n',
+  };
+  assert.equal(places(docstringsDefine, files), [
+    'packages/kernel/src/a.ts:1',
+    'packages/kernel/src/a.ts:2',
+  ]);
+});
+
+test('words: nobody is he, in comments and documents', () => {
+  const files = {
+    'docs/a.md': 'As he said.\nShe, the hero, there.\n',
+    'packages/kernel/src/a.ts': "const his = 'he'; // Tell him.\n",
+  };
+  assert.equal(places(nobodyIsHe, files), ['docs/a.md:1', 'packages/kernel/src/a.ts:1']);
 });
 
 test.run();
