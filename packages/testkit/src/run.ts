@@ -1,72 +1,95 @@
 /**
- * The test runner: `run.ts [unit | it | long | tidy | part of a path]… [--limit=SECONDS] [--root=…]`.
- * Without a word it runs everything but the long tests. Closes with the line `N passed, N failed`, and
- * exits with 1 when a test failed or when there was none.
+ * The test runner: `run.ts [word]… [--name=…] [--watch] [--limit=SECONDS] [--root=…]`. The words choose
+ * the files: `unit`, `it`, `long` and `tidy` by kind, every other one by a part of the path; see
+ * `selectFiles`. Without a word it runs everything but the long tests. `--name` chooses tests by a part of
+ * their name. Closes with the line `N passed, N failed`, and exits with 1 when a test failed or when there
+ * was none. With `--watch` it goes on, and runs again what a change affects.
  *
  * uvu alone would exit with 0 when no test ran and wait for ever for a test that hangs.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findTestFiles, selectFiles, type TestFile } from './run/discover.ts';
-import { type FileResult, runWorker, type WorkerLimits } from './run/run-worker.ts';
+import { findTestFiles, type Level, selectFiles, type TestFile } from './run/discover.ts';
+import { type FileResult, runWorker, type WorkerJob, type WorkerLimits } from './run/run-worker.ts';
+import { runOnChanges } from './run/watch.ts';
 
-const FILE_LIMIT_SECONDS = 180;
-const LONG_FILE_LIMIT_SECONDS = 1_200;
+const FILE_LIMIT_SECONDS: Readonly<Record<Level, number>> = { unit: 180, it: 180, long: 3_600 };
 const EXIT_LIMIT_MS = 15_000;
 
-/** Starting a process costs half a second, so files that need nothing share one. */
+/** Starting a process costs time, so files that need nothing share one. */
 const BATCH_FILES_MAX = 50;
 
+/** Processes that run tests at once. Each of them may start servers, which want processors too. */
+const LANES = 2;
+
 interface Tally {
+  files: number;
   passed: number;
   failed: number;
   skipped: number;
   readonly failedFiles: Set<string>;
 }
 
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    root: { type: 'string' },
+    limit: { type: 'string' },
+    name: { type: 'string' },
+    watch: { type: 'boolean', default: false },
+  },
+});
+const root = resolve(values.root ?? resolve(import.meta.dirname, '../../..'));
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { root: { type: 'string' }, limit: { type: 'string' } },
-  });
-  const root = resolve(values.root ?? resolve(import.meta.dirname, '../../..'));
-  const files = selectFiles(findTestFiles(root), positionals);
-  const tally: Tally = { passed: 0, failed: 0, skipped: 0, failedFiles: new Set() };
+  const chosen = (): TestFile[] => selectFiles(findTestFiles(root), positionals);
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => stopping.abort());
   }
-
-  const startedAt = Date.now();
-  const runLane = (lane: readonly string[][], limitSeconds: number): Promise<void> =>
-    runBatches(root, lane, limitsOf(values.limit, limitSeconds), tally, stopping.signal);
-  // Two processes at most: one for files that need nothing, one for those that start servers.
-  await Promise.all([
-    runLane(inBatches(pathsOf(files, 'unit')), FILE_LIMIT_SECONDS),
-    runLane(oneByOne(pathsOf(files, 'it')), FILE_LIMIT_SECONDS),
-  ]);
-  await runLane(oneByOne(pathsOf(files, 'long')), LONG_FILE_LIMIT_SECONDS);
-
-  summarise(files.length, tally, Date.now() - startedAt, stopping.signal.aborted);
+  if (values.watch) await runOnChanges(root, chosen, run, stopping.signal);
+  else await run(chosen(), stopping.signal);
 }
 
-async function runBatches(
-  root: string,
-  batches: readonly string[][],
-  limits: WorkerLimits,
+/** Runs test files and says how they went. Gives whether it came to its end before the signal. */
+async function run(files: readonly TestFile[], signal: AbortSignal): Promise<boolean> {
+  const startedAt = Date.now();
+  const tally: Tally = { files: 0, passed: 0, failed: 0, skipped: 0, failedFiles: new Set() };
+  const waiting = [
+    ...inBatches(pathsOf(files, 'unit'), BATCH_FILES_MAX).map((paths) => jobOf(paths, 'unit')),
+    ...inBatches(pathsOf(files, 'it'), 1).map((paths) => jobOf(paths, 'it')),
+  ];
+  // One lane begins with what needs nothing, the other with what starts servers; whoever is done first
+  // goes on with what is left.
+  await Promise.all([
+    runLane(() => waiting.shift(), tally, signal),
+    ...Array.from({ length: LANES - 1 }, () => runLane(() => waiting.pop(), tally, signal)),
+  ]);
+  // Long tests load the machine by themselves.
+  const long = inBatches(pathsOf(files, 'long'), 1).map((paths) => jobOf(paths, 'long'));
+  await runLane(() => long.shift(), tally, signal);
+  summarise(tally, Date.now() - startedAt, signal.aborted);
+  return !signal.aborted;
+}
+
+async function runLane(
+  next: () => WorkerJob | undefined,
   tally: Tally,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const batch of batches) {
-    let waiting = batch;
+  for (let job = next(); job !== undefined; job = next()) {
+    let { paths } = job;
     // A file that brings its process down does not keep the others from being run.
-    while (waiting.length > 0 && !signal.aborted) {
-      waiting = await runWorker(root, waiting, limits, (result) => add(tally, result), signal);
+    while (paths.length > 0 && !signal.aborted) {
+      paths = await runWorker({ ...job, paths }, (result) => add(tally, result), signal);
     }
   }
 }
 
 function add(tally: Tally, result: FileResult): void {
+  // A file without a test of the name that was asked for.
+  if (result.passed + result.failed + result.skipped === 0) return;
+  tally.files += 1;
   tally.passed += result.passed;
   tally.failed += result.failed;
   tally.skipped += result.skipped;
@@ -80,31 +103,38 @@ function add(tally: Tally, result: FileResult): void {
   console.log(result.output.trimEnd());
 }
 
-function summarise(fileCount: number, tally: Tally, durationMs: number, wasStopped: boolean): void {
+function summarise(tally: Tally, durationMs: number, wasStopped: boolean): void {
   console.log('');
-  if (tally.passed + tally.failed === 0) console.log('No test was run.');
+  if (tally.passed + tally.failed === 0) console.log(`No test was run.${adviceFor(positionals)}`);
   if (wasStopped) console.log('Stopped before the end.');
   for (const path of tally.failedFiles) console.log(`failed: ${path}`);
   const skipped = tally.skipped === 0 ? '' : `, ${tally.skipped} tests skipped`;
-  console.log(`${fileCount} files in ${(durationMs / 1000).toFixed(1)} s${skipped}`);
+  console.log(`${tally.files} files in ${(durationMs / 1000).toFixed(1)} s${skipped}`);
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
-  if (tally.failed > 0 || tally.passed === 0 || wasStopped) process.exitCode = 1;
+  process.exitCode = tally.failed > 0 || tally.passed === 0 || wasStopped ? 1 : 0;
 }
 
-function pathsOf(files: readonly TestFile[], level: TestFile['level']): string[] {
-  return files.filter((file) => file.level === level).map((file) => file.path);
-}
+const adviceFor = (words: readonly string[]): string =>
+  words.length > 1
+    ? ' A path has to contain all of the words; for any of them put commas between.'
+    : '';
 
-function inBatches(paths: readonly string[]): string[][] {
+const pathsOf = (files: readonly TestFile[], level: Level): string[] =>
+  files.filter((file) => file.level === level).map((file) => file.path);
+
+const jobOf = (paths: readonly string[], level: Level): WorkerJob => ({
+  root,
+  paths,
+  name: values.name,
+  limits: limitsOf(values.limit, FILE_LIMIT_SECONDS[level]),
+});
+
+function inBatches(paths: readonly string[], size: number): string[][] {
   const batches: string[][] = [];
-  for (let start = 0; start < paths.length; start += BATCH_FILES_MAX) {
-    batches.push(paths.slice(start, start + BATCH_FILES_MAX));
+  for (let start = 0; start < paths.length; start += size) {
+    batches.push(paths.slice(start, start + size));
   }
   return batches;
-}
-
-function oneByOne(paths: readonly string[]): string[][] {
-  return paths.map((path) => [path]);
 }
 
 function limitsOf(asked: string | undefined, defaultSeconds: number): WorkerLimits {

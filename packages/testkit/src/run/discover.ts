@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * How much a test file needs: nothing (`x.test.ts`, `x.property.test.ts`), the throw-away servers
- * (`x.it.test.ts`), or much time (`x.long.test.ts`, which runs only when asked for).
+ * The needs of a test file: nothing (`x.test.ts`, `x.property.test.ts`), throw-away servers or processes
+ * of its own (`x.it.test.ts`), or much time (`x.long.test.ts`, which runs only when it is asked for).
  */
 export type Level = 'unit' | 'it' | 'long';
 
@@ -14,37 +14,41 @@ export interface TestFile {
 }
 
 /** Folders that hold code of ours. */
-const FOLDERS = ['packages', 'apps', 'infra', 'docs'];
-const LEVELS: readonly string[] = ['unit', 'it', 'long'];
+export const FOLDERS = ['packages', 'apps', 'infra', 'docs'];
 
-/** What the command `tidy` stands for: the test of the whole tree and the tests of its rules. */
-const TIDY_PATH = 'packages/testkit/src/tidy';
+/** The words of a command line that choose by kind; every other word is a part of a path. */
+const KINDS: Readonly<Record<string, (file: TestFile) => boolean>> = {
+  unit: ({ level }) => level === 'unit',
+  it: ({ level }) => level === 'it',
+  long: ({ level }) => level === 'long',
+  // The test of the whole tree and the tests of its rules.
+  tidy: ({ path }) => path.startsWith('packages/testkit/src/tidy'),
+};
 
 /** All test files of a checkout, in a stable order. */
 export function findTestFiles(root: string): TestFile[] {
-  const paths = FOLDERS.flatMap((folder) => pathsUnder(root, folder));
-  return paths
+  return FOLDERS.flatMap((folder) => pathsUnder(root, folder))
     .filter((path) => path.endsWith('.test.ts'))
     .sort()
     .map((path) => ({ path, level: levelOf(path) }));
 }
 
 /**
- * The files that a command line asks for.
+ * The files that a command line asks for: those of a kind that it names, whose path contains all of the
+ * other words. A word may give several parts with commas between, of which the path contains one.
  *
- * @param words levels (`unit`, `it`, `long`), `tidy`, or parts of paths; none means everything but
- *   the long tests. A file that any word asks for is chosen. A part of a path chooses a long test
- *   only when it says `.long`.
+ * @param words without a kind among them, long tests are chosen only by a word that says `.long`
  */
 export function selectFiles(files: readonly TestFile[], words: readonly string[]): TestFile[] {
-  if (words.length === 0) return files.filter((file) => file.level !== 'long');
-  return files.filter((file) => words.some((word) => isAskedFor(file, word)));
-}
-
-function isAskedFor(file: TestFile, word: string): boolean {
-  if (LEVELS.includes(word)) return file.level === word;
-  if (word === 'tidy') return file.path.startsWith(TIDY_PATH);
-  return file.path.includes(word) && (file.level !== 'long' || word.includes('.long'));
+  const kinds = words.flatMap((word) => KINDS[word] ?? []);
+  const parts = words.filter((word) => !(word in KINDS)).map((word) => word.split(','));
+  const wantsLong = kinds.length > 0 || words.some((word) => word.includes('.long'));
+  return files.filter(
+    (file) =>
+      (wantsLong || file.level !== 'long') &&
+      (kinds.length === 0 || kinds.some((isOfKind) => isOfKind(file))) &&
+      parts.every((some) => some.some((part) => file.path.includes(part))),
+  );
 }
 
 function levelOf(path: string): Level {
@@ -52,7 +56,8 @@ function levelOf(path: string): Level {
   return path.endsWith('.long.test.ts') ? 'long' : 'unit';
 }
 
-function pathsUnder(root: string, folder: string): string[] {
+/** The files under a folder of the root, but hidden and installed ones; none when there is no folder. */
+export function pathsUnder(root: string, folder: string): string[] {
   let entries: ReturnType<typeof readFolder>;
   try {
     entries = readFolder(join(root, folder));

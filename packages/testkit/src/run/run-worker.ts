@@ -20,6 +20,16 @@ export interface WorkerLimits {
   readonly exitLimitMs: number;
 }
 
+/** One process with test files to run. */
+export interface WorkerJob {
+  readonly root: string;
+  /** Relative to the root. */
+  readonly paths: readonly string[];
+  /** Only tests whose name contains this; undefined for all. */
+  readonly name: string | undefined;
+  readonly limits: WorkerLimits;
+}
+
 const OUTPUT_LIMIT_CHARACTERS = 1024 * 1024;
 const OUTPUT_GRACE_MS = 2_000;
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -28,25 +38,23 @@ const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
  * Runs test files in one process, which is killed with its whole process group when a file takes too
  * long or when it does not end by itself after the last test.
  *
- * @param paths relative to the root
  * @param onResult told the result of each file as it comes
  * @param signal kills the process
  * @returns the files that were not reached because the process ended before them
  */
 export function runWorker(
-  root: string,
-  paths: readonly string[],
-  limits: WorkerLimits,
+  { root, paths, name, limits }: WorkerJob,
   onResult: (result: FileResult) => void,
   signal: AbortSignal,
 ): Promise<string[]> {
   return new Promise((resolve) => {
     const waiting = [...paths];
     const watch = new Watch(onResult);
+    const named = name === undefined ? [] : [`--name=${name}`];
     // The shell joins both outputs in one pipe, which keeps their order.
     const child = spawn(
       '/bin/sh',
-      ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, WORKER, ...paths],
+      ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, WORKER, ...named, '--', ...paths],
       { cwd: root, detached: true, env: environment(), stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const kill = (reason: string): void => {

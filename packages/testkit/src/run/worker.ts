@@ -1,8 +1,10 @@
 // Runs test files one after the other in this process and tells the runner the result of each.
-// Arguments: the paths of the files.
+// Arguments: the paths of the files, and `--name=…` for only those tests whose name contains that.
 import { writeSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { encodeEvent, type WorkerEvent } from './protocol.ts';
 
 /** What uvu's runner of one suite gives: its failures, and how many tests passed, were skipped, are. */
@@ -20,12 +22,30 @@ const uvu = globalThis as unknown as UvuGlobals;
 uvu.UVU_DEFER = 1;
 uvu.UVU_QUEUE = [];
 
-for (const file of process.argv.slice(2)) {
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { name: { type: 'string' } },
+});
+if (values.name !== undefined) offerOnly(values.name);
+
+for (const file of positionals) {
   tell({ event: 'begin', file });
   const result = await runFile(file);
   tell({ event: 'end', file, ...result });
 }
 tell({ event: 'finished' });
+
+/** Lets tests import a uvu that takes in only the tests with this part in their name. */
+function offerOnly(name: string): void {
+  const filtered = new URL('./named-tests.ts', import.meta.url);
+  filtered.searchParams.set('name', name);
+  registerHooks({
+    resolve: (specifier, context, nextResolve) =>
+      specifier === 'uvu' && context.parentURL !== filtered.href
+        ? nextResolve(filtered.href, context)
+        : nextResolve(specifier, context),
+  });
+}
 
 async function runFile(file: string) {
   const result = { passed: 0, failed: 0, skipped: 0 };
@@ -49,6 +69,7 @@ async function runFile(file: string) {
     else if (passed < total) print('  FAIL  a hook (before, after, each) threw an error\n');
   }
   if (result.passed + result.failed + result.skipped > 0) return result;
+  if (values.name !== undefined) return result;
   print('  FAIL  the file registered no test: is a call of test.run() missing?\n');
   return { ...result, failed: 1 };
 }

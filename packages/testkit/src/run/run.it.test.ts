@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -28,12 +29,16 @@ function write(files: Record<string, string>): void {
   }
 }
 
-async function run(...words: string[]): Promise<{ code: number; lines: string[]; text: string }> {
-  const child = spawn(
+function start(...words: string[]) {
+  return spawn(
     process.execPath,
     [join(HERE, '../run.ts'), `--root=${root}`, '--limit=30', ...words],
     { cwd: join(HERE, '../..'), stdio: ['ignore', 'pipe', 'pipe'] },
   );
+}
+
+async function run(...words: string[]): Promise<{ code: number; lines: string[]; text: string }> {
+  const child = start(...words);
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -58,23 +63,37 @@ test('runs unit, property and integration tests and closes with the totals', asy
   assert.is(code, 0);
 });
 
-test('runs only what is asked for', async () => {
+test('runs only the files and the tests that are asked for', async () => {
   write({
-    'a/src/a.test.ts': PASSING,
-    'a/src/b.it.test.ts': PASSING,
-    'a/src/c.long.test.ts': PASSING,
-    'testkit/src/tidy.test.ts': PASSING,
+    'a/src/a.test.ts': `${HEAD} test.before(() => console.log('begun'));
+      test('rounds up', () => assert.is(1, 1));
+      test('rounds down', () => assert.is(1, 2)); test.run();`,
+    'a/src/b.test.ts': `${HEAD} test.before(() => { throw new Error('begun in vain'); });
+      test('adds', () => assert.is(1, 2)); test.run();`,
+    'b/src/a.test.ts': `throw new Error('loaded');`,
   });
-  const chosen = async (...words: string[]) => {
-    const { code, lines, text } = await run(...words);
-    assert.is(code, 0, text);
-    const passed = lines.filter((line) => line.startsWith('ok'));
-    return passed.map((line) => line.split(/ +/)[1]?.split('/').at(-1)).sort();
-  };
-  assert.equal(await chosen('it'), ['b.it.test.ts']);
-  assert.equal(await chosen('long'), ['c.long.test.ts']);
-  assert.equal(await chosen('tidy'), ['tidy.test.ts']);
-  assert.equal(await chosen('a/src'), ['a.test.ts', 'b.it.test.ts']);
+  const { code, lines, text } = await run('a/src', 'unit', '--name=rounds up');
+  assert.is(code, 0, text);
+  assert.is(lines.at(-1), '1 passed, 0 failed');
+  assert.not.match(text, 'b.test.ts');
+});
+
+test('watches, and runs again what a change affects', async () => {
+  const imports = (name: string) => `import './${name}.ts'; ${PASSING}`;
+  write({ 'a/src/one.ts': '', 'a/src/two.ts': '' });
+  write({ 'a/src/one.test.ts': imports('one'), 'a/src/two.test.ts': imports('two') });
+  const child = start('a/src', '--watch');
+  const passed: string[] = [];
+  const rounds: string[][] = [];
+  for await (const line of createInterface(child.stdout)) {
+    if (line.startsWith('ok')) passed.push(line.split(/ +/)[1]?.split('/').at(-1) ?? '');
+    if (!line.startsWith('Waiting')) continue;
+    rounds.push(passed.splice(0).sort());
+    if (rounds.length === 3) break;
+    write({ 'a/src/two.ts': `export const round = ${rounds.length};` });
+  }
+  child.kill('SIGINT');
+  assert.equal(rounds, [['one.test.ts', 'two.test.ts'], ['two.test.ts'], ['two.test.ts']]);
 });
 
 test('fails when there is no test', async () => {
