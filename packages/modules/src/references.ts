@@ -1,11 +1,10 @@
-import { type ReadTable, type RequestContext, where } from '@counterfoil/engine/define';
+import type { ColumnTypes, Projection, RequestContext } from '@counterfoil/engine/define';
 import {
   type Aggregate,
   type EventCatalogue,
   invalidOperation,
   notFound,
   type RecordStatus,
-  recordStatusSchema,
 } from '@counterfoil/kernel';
 
 interface HasStatus {
@@ -30,32 +29,21 @@ export async function referredRecord<Catalogue extends EventCatalogue, Kept exte
   return record;
 }
 
-/** Most ids of one look-up: as many as a page has rows. */
-const lookUpMaximum = 1000;
-
 /**
- * Resources by id, archived ones included, in one query per thousand. For what embeds others:
- * a page of features asks once for all its meters.
+ * Resources by id, archived ones included. For what embeds others: a page of features asks once for all
+ * its meters.
  */
-export async function resourcesById<Row, Resource extends { readonly id: string }>(
+export const resourcesById = <Row, Resource, Columns extends ColumnTypes>(
   context: RequestContext,
-  table: ReadTable<string, Row, Resource>,
+  table: Projection<string, Row, Resource, Columns>,
   ids: readonly (string | null | undefined)[],
-): Promise<ReadonlyMap<string, Resource>> {
-  const wanted = [...new Set(ids.filter((id) => id !== null && id !== undefined))];
-  const found = new Map<string, Resource>();
-  for (let start = 0; start < wanted.length; start += lookUpMaximum) {
-    const page = { limit: lookUpMaximum, offset: 0, status: recordStatusSchema.options };
-    const some = where('id', 'in', wanted.slice(start, start + lookUpMaximum));
-    for (const item of (await context.read.list(table, page, some)).items) found.set(item.id, item);
-  }
-  return found;
-}
+): Promise<ReadonlyMap<string, Resource>> =>
+  context.read.findMany(table, [...new Set(ids.filter((id) => id !== null && id !== undefined))]);
 
 /** The row with an id, archived ones included. 404 when there is none or it is deleted. */
-export async function foundById<Row, Resource>(
+export async function foundById<Row, Resource, Columns extends ColumnTypes>(
   context: RequestContext,
-  table: ReadTable<string, Row, Resource>,
+  table: Projection<string, Row, Resource, Columns>,
   what: string,
   id: string,
 ) {

@@ -7,14 +7,14 @@ import {
   stampedEvent,
 } from '@counterfoil/engine';
 import type {
-  AnyReadTable,
+  AnyProjection,
+  AnyRowFilter,
   Found,
   Page,
   PageRequest,
   Principal,
   Reader,
   RequestContext,
-  RowFilter,
 } from '@counterfoil/engine/define';
 import { type AnyAggregate, type Instant, instantOf } from '@counterfoil/kernel';
 import { MemoryStore } from './memory-store.ts';
@@ -84,16 +84,17 @@ type Resource = Readonly<Record<string, unknown>>;
 type Shown = Found<Resource> & { readonly key: string; readonly row: unknown };
 
 /** The rows of a table in one tenant or environment, oldest first. */
-function rowsOf(table: AnyReadTable, store: MemoryStore, scope: string): Shown[] {
-  const { aggregate } = table;
+function rowsOf(table: AnyProjection, store: MemoryStore, scope: string): Shown[] {
   const rows = new Map<string, { readonly row: unknown; readonly revision: number }>();
   for (const stored of store.log) {
     const stream = parseStreamName(stored.stream);
-    if (stream?.category !== aggregate.name || stream.scope !== scope) continue;
+    const aggregate = table.aggregates.find(({ name }) => name === stream?.category);
+    if (!stream || !aggregate || stream.scope !== scope) continue;
     // What the engine keeps for itself in the stream of a record changes no row.
     if (!belongsTo(aggregate, stored)) continue;
     const event = {
       ...stampedEvent(aggregate, stored),
+      aggregate: aggregate.name,
       event_id: stored.id,
       aggregate_id: stream.id,
       revision: stored.revision,
@@ -110,21 +111,27 @@ function rowsOf(table: AnyReadTable, store: MemoryStore, scope: string): Shown[]
 }
 
 function memoryReader(store: MemoryStore, principal: Principal): Reader {
-  const rows = (table: AnyReadTable, filters: readonly RowFilter[] = []): Shown[] => {
+  const rows = (table: AnyProjection, filters: readonly AnyRowFilter[] = []): Shown[] => {
     const { tenantId, environmentId } = principal;
-    return rowsOf(table, store, table.aggregate.scope === 'tenant' ? tenantId : environmentId)
+    return rowsOf(table, store, table.aggregates[0]?.scope === 'tenant' ? tenantId : environmentId)
       .filter((shown) => filters.every((filter) => fits(table, shown, filter)))
       .reverse();
   };
   return {
-    find: async (table: AnyReadTable, key: string) =>
+    find: async (table: AnyProjection, key: string) =>
       rows(table).find((row) => row.key === key && row.resource.status !== 'deleted') ?? null,
-    first: async (table: AnyReadTable, filters: readonly RowFilter[]) =>
+    findMany: async (table: AnyProjection, keys: readonly string[]) =>
+      new Map(
+        rows(table)
+          .filter(({ key }) => keys.includes(key))
+          .map(({ key, resource }) => [key, resource]),
+      ),
+    first: async (table: AnyProjection, filters: readonly AnyRowFilter[]) =>
       rows(table, filters)[0] ?? null,
     list: async (
-      table: AnyReadTable,
+      table: AnyProjection,
       { limit, offset, status = ['published'] }: PageRequest,
-      filters?: readonly RowFilter[],
+      filters?: readonly AnyRowFilter[],
     ): Promise<Page<unknown>> => {
       const found = rows(table, filters)
         .map(({ resource }) => resource)
@@ -136,9 +143,9 @@ function memoryReader(store: MemoryStore, principal: Principal): Reader {
 }
 
 function fits(
-  table: AnyReadTable,
+  table: AnyProjection,
   { row, resource }: Pick<Shown, 'row' | 'resource'>,
-  { column, operator, value }: RowFilter,
+  { column, operator, value }: AnyRowFilter,
 ): boolean {
   const actual: unknown = table.columns[column]?.of(resource, row) ?? resource[column];
   switch (operator) {

@@ -1,4 +1,9 @@
-import { documents, type Placed, type ReadTable, rows } from '@counterfoil/engine/define';
+import {
+  type Placed,
+  type Projection,
+  projection,
+  recordProjection,
+} from '@counterfoil/engine/define';
 import { existing } from '@counterfoil/kernel';
 import {
   type Endpoint,
@@ -27,9 +32,8 @@ function fold(row: EndpointRow | null, event: Placed<EndpointEvent>): EndpointRo
  * The endpoints. The delivery worker reads this table as well: its state holds the sealed secret
  * and headers, which the resource does not show. A deleted endpoint stays, as deleted.
  */
-export const endpointTable: ReadTable<'webhook_endpoints', EndpointRow, EndpointResource> = rows(
-  webhookEndpoint,
-  {
+export const endpointTable: Projection<'webhook_endpoints', EndpointRow, EndpointResource> =
+  projection(webhookEndpoint, {
     name: 'webhook_endpoints',
     version: 2,
     columns: {
@@ -42,11 +46,10 @@ export const endpointTable: ReadTable<'webhook_endpoints', EndpointRow, Endpoint
     keys: (event: Placed<EndpointEvent>) => [event.aggregate_id],
     fold,
     view: (row) => endpointResource(row.endpoint),
-  },
-);
+  });
 
 /** What the worker was asked to do. The worker takes its tasks from here. */
-export const taskTable: ReadTable<'webhook_tasks', TaskState, RequestedTask> = documents(
+export const taskTable: Projection<'webhook_tasks', TaskState, RequestedTask> = recordProjection(
   webhookTask,
   {
     name: 'webhook_tasks',

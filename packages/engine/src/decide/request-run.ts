@@ -247,6 +247,10 @@ export class RequestRunner implements RequestRun, RequestContext {
         await this.#awaitProjection(table.name);
         return (await reader.find(table, key)) ?? this.#nothingFound(table.name);
       },
+      findMany: async (table, keys) => {
+        await this.#awaitProjection(table.name);
+        return reader.findMany(table, keys);
+      },
       first: async (table, filters) => {
         await this.#awaitProjection(table.name);
         return (await reader.first(table, filters)) ?? this.#nothingFound(table.name);

@@ -13,8 +13,8 @@ import type {
   TenantId,
   UserId,
 } from '@counterfoil/kernel';
-import type { Page, PageRequest, RowFilter } from './listing.ts';
-import type { Placed, ReadTable } from './read-table.ts';
+import type { ColumnName, Page, PageRequest, RowFilter } from './listing.ts';
+import type { ColumnTypes, Placed, Projection } from './projection.ts';
 
 /** The caller, as the API key identifies it. Nothing in a request can change it. */
 export interface Principal {
@@ -46,20 +46,25 @@ export interface Found<Resource> {
 /** Reads of one caller: tenant and environment are already applied, so no query can forget them. */
 export interface Reader {
   /** The row with this key, or null. Deleted records are not found (D15). */
-  find<Row, Resource>(
-    table: ReadTable<string, Row, Resource>,
+  find<Row, Resource, Columns extends ColumnTypes>(
+    table: Projection<string, Row, Resource, Columns>,
     key: string,
   ): Promise<Found<Resource> | null>;
+  /** The resources with these keys, whatever their status, by key. Nothing is counted. */
+  findMany<Row, Resource, Columns extends ColumnTypes>(
+    table: Projection<string, Row, Resource, Columns>,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, Resource>>;
   /** The newest row that fits the filters, or null. */
-  first<Row, Resource>(
-    table: ReadTable<string, Row, Resource>,
-    filters: readonly RowFilter[],
+  first<Row, Resource, Columns extends ColumnTypes>(
+    table: Projection<string, Row, Resource, Columns>,
+    filters: readonly RowFilter<NoInfer<Columns>>[],
   ): Promise<Found<Resource> | null>;
   /** One page, newest first unless the request says otherwise, with the exact total. */
-  list<Row, Resource>(
-    table: ReadTable<string, Row, Resource>,
-    request: PageRequest,
-    filters?: readonly RowFilter[],
+  list<Row, Resource, Columns extends ColumnTypes>(
+    table: Projection<string, Row, Resource, Columns>,
+    request: PageRequest<ColumnName<NoInfer<Columns>>>,
+    filters?: readonly RowFilter<NoInfer<Columns>>[],
   ): Promise<Page<Resource>>;
 }
 

@@ -1,5 +1,5 @@
 import type { RequestContext } from './context.ts';
-import type { AnyReadTable } from './read-table.ts';
+import type { AnyProjection } from './projection.ts';
 
 /**
  * Work that becomes due by time alone. The time stands in a column of a read table, which events
@@ -8,7 +8,7 @@ import type { AnyReadTable } from './read-table.ts';
  */
 export interface DueWork {
   readonly name: string;
-  readonly table: AnyReadTable;
+  readonly table: AnyProjection;
   /** A timestamptz column; null where nothing will become due. */
   readonly column: string;
   readonly run: (context: Pick<RequestContext, 'execute'>, id: string) => Promise<unknown>;

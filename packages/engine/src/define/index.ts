@@ -5,9 +5,9 @@ export * from './event-gateway.ts';
 export * from './listing.ts';
 export * from './module.ts';
 export * from './operational-reads.ts';
+export * from './projection.ts';
 export * from './public-event.ts';
 export * from './public-feed.ts';
-export * from './read-table.ts';
 export * from './route.ts';
 export {
   livePrefix,

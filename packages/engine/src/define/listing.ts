@@ -1,17 +1,31 @@
 import { instantSchema, invalidField, recordStatusSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { AnyReadTable } from './read-table.ts';
+import type { ColumnType, ColumnTypes, Projection } from './projection.ts';
 
 /** Page sizes (D11). */
 export const pageLimits = { minimum: 1, default: 50, maximum: 1000 } as const;
 
+/** Columns that every table has, by type, beside the declared ones. */
+export const commonColumns = {
+  id: 'text',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  status: 'text',
+} as const satisfies ColumnTypes;
+
+/** All columns of a table that lists filter and sort by. */
+type Listed<Columns extends ColumnTypes> = Columns & typeof commonColumns;
+
+/** The name of a column that a list may be sorted by. */
+export type ColumnName<Columns extends ColumnTypes> = keyof Listed<Columns> & string;
+
 /** The page that a list is asked for. Without a status: published records only (D15). */
-export interface PageRequest {
+export interface PageRequest<Column extends string = string> {
   readonly limit: number;
   readonly offset: number;
   readonly order?: 'asc' | 'desc' | undefined;
   readonly sort?:
-    | readonly { readonly column: string; readonly order: 'asc' | 'desc' }[]
+    | readonly { readonly column: Column; readonly order: 'asc' | 'desc' }[]
     | undefined;
   readonly status?: readonly string[] | undefined;
 }
@@ -21,34 +35,73 @@ export interface Page<Resource> {
   readonly pagination: { readonly limit: number; readonly offset: number; readonly total: number };
 }
 
-export type FilterOperator =
-  | 'eq'
-  | 'gt'
-  | 'gte'
-  | 'lt'
-  | 'lte'
-  | 'in'
-  | 'not_in'
-  | 'contains'
-  | 'not_contains'
-  /** `value` is a map; the resource's metadata has all its pairs. */
-  | 'metadata';
-
-/** One condition on a column of a read table. `in` and `not_in` take a list. */
-export interface RowFilter {
-  readonly column: string;
-  readonly operator: FilterOperator;
-  readonly value: unknown;
-  /** Its place in the request, to be named when the value does not fit the column. */
-  readonly pointer?: string;
+/** The values that a column of a type is compared with. Decimals are texts, never numbers. */
+interface ComparedValues {
+  readonly text: string;
+  readonly numeric: string;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly timestamptz: string;
+  /** One of the texts of the list, or all of several. */
+  readonly 'text[]': string | readonly string[];
 }
 
-/** A condition, left out when the value is absent. */
-export const where = (
-  column: string,
-  operator: FilterOperator,
-  value: unknown,
-): readonly RowFilter[] =>
+type ComparedWith<Type extends ColumnType> = ComparedValues[Type];
+type ListedWith<Type extends ColumnType> = Type extends 'text[]' ? string : ComparedValues[Type];
+
+type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
+type Membership = 'in' | 'not_in';
+type Containment = 'contains' | 'not_contains';
+
+export type FilterOperator = Comparison | Membership | Containment | 'metadata';
+
+interface Condition<Column extends string, Operator extends FilterOperator, Value> {
+  readonly column: Column;
+  readonly operator: Operator;
+  readonly value: Value;
+}
+
+type ConditionsOf<Column extends string, Type extends ColumnType> =
+  | Condition<Column, Comparison, ComparedWith<Type>>
+  | Condition<Column, Membership, readonly ListedWith<Type>[]>
+  | Condition<Column, Containment, string>;
+
+/** A condition as a request states it: the value is held against the column when it is run. */
+interface RequestedCondition extends Condition<string, FilterOperator, unknown> {
+  /** Its place in the request, to be named when the value does not fit the column. */
+  readonly pointer: string;
+}
+
+/**
+ * One condition on a column of a table. `in` and `not_in` take a list. `metadata` takes a map of which
+ * the resource's metadata has all pairs.
+ */
+export type RowFilter<Columns extends ColumnTypes> =
+  | {
+      readonly [Column in ColumnName<Columns>]: ConditionsOf<Column, Listed<Columns>[Column]>;
+    }[ColumnName<Columns>]
+  | Condition<'metadata', 'metadata', Readonly<Record<string, unknown>>>
+  | RequestedCondition;
+
+/** The filters that fit a projection's table. */
+export type FilterOf<Table> =
+  Table extends Projection<string, infer _Row, infer _Resource, infer Columns>
+    ? RowFilter<Columns>
+    : never;
+
+/** A filter of any table, for what runs them. */
+export type AnyRowFilter = Condition<string, FilterOperator, unknown> &
+  Partial<Pick<RequestedCondition, 'pointer'>>;
+
+/**
+ * A condition, left out when the value is absent. The compiler holds column and value against the table
+ * where the condition is used.
+ */
+export const where = <const Column extends string, const Operator extends FilterOperator, Value>(
+  column: Column,
+  operator: Operator,
+  value: Value | null | undefined,
+): readonly Condition<Column, Operator, Value>[] =>
   value === undefined || value === null ? [] : [{ column, operator, value }];
 
 const noneIsMeaningless = 'must have at least one item: leave the list out to search without it';
@@ -158,22 +211,30 @@ type SearchParts = Partial<Omit<Search, 'expand'>>;
 
 const columnOperators = { before: 'lt', after: 'gt' } as const;
 
-/** Columns that every read table has. */
-export const commonColumns = ['id', 'created_at', 'updated_at', 'status'] as const;
+/** The part of a projection that requests are held against. */
+interface WithColumns<Columns extends ColumnTypes> {
+  readonly columns: { readonly [Name in keyof Columns]: { readonly type: Columns[Name] } };
+}
 
-const hasColumn = (table: AnyReadTable, name: string): boolean =>
-  (commonColumns as readonly string[]).includes(name) || Object.hasOwn(table.columns, name);
+const hasColumn = <Columns extends ColumnTypes>(
+  { columns }: WithColumns<Columns>,
+  name: string,
+): name is ColumnName<Columns> =>
+  Object.hasOwn(commonColumns, name) || Object.hasOwn(columns, name);
 
 /** The conditions of a list or search that are the same for every resource. Refuses unknown fields. */
-export function searchFilters(table: AnyReadTable, search: SearchParts): RowFilter[] {
+export function searchFilters<Columns extends ColumnTypes>(
+  table: WithColumns<Columns>,
+  search: SearchParts,
+): RowFilter<Columns>[] {
   const ranges = [
-    ...where('created_at', 'gte', search.start_time),
-    ...where('created_at', 'lte', search.end_time),
-  ];
+    { operator: 'gte', value: search.start_time, pointer: '/start_time' },
+    { operator: 'lte', value: search.end_time, pointer: '/end_time' },
+  ] as const;
   if (search.start_time && search.end_time && search.end_time < search.start_time) {
     throw invalidField('/end_time', 'must not be before start_time');
   }
-  const fields = (search.filters ?? []).map((filter, index): RowFilter => {
+  const fields = (search.filters ?? []).map((filter, index): RequestedCondition => {
     if (!hasColumn(table, filter.field)) {
       throw invalidField(`/filters/${index}/field`, `cannot filter by ${filter.field}`);
     }
@@ -194,11 +255,19 @@ export function searchFilters(table: AnyReadTable, search: SearchParts): RowFilt
       pointer: `/filters/${index}/value`,
     };
   });
-  return [...ranges, ...fields];
+  return [
+    ...ranges
+      .filter(({ value }) => value !== undefined)
+      .map((range) => ({ column: 'created_at', ...range })),
+    ...fields,
+  ];
 }
 
 /** The page that a list or search asks for. Refuses unknown sort fields. */
-export function pageRequest(table: AnyReadTable, search: SearchParts): PageRequest {
+export function pageRequest<Columns extends ColumnTypes>(
+  table: WithColumns<Columns>,
+  search: SearchParts,
+): PageRequest<ColumnName<Columns>> {
   const sort = search.sort?.map((entry, index) => {
     if (!hasColumn(table, entry.field)) {
       throw invalidField(`/sort/${index}/field`, `cannot sort by ${entry.field}`);

@@ -1,15 +1,15 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
 import type { Migration } from 'kysely';
 import type { DueWork } from './due-work.ts';
+import type { AnyProjection } from './projection.ts';
 import type { PublicEvents } from './public-event.ts';
-import type { AnyReadTable } from './read-table.ts';
 import type { Routes } from './route.ts';
 
 /** A slice of the business as the apps see it: values only. */
 export interface Module {
   readonly name: string;
   readonly aggregates: readonly AnyAggregate[];
-  readonly tables: readonly AnyReadTable[];
+  readonly tables: readonly AnyProjection[];
   readonly routes: Routes;
   readonly publicEvents: readonly PublicEvents[];
   /** Work that happens by itself when its time comes. */

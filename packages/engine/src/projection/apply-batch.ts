@@ -1,29 +1,12 @@
-import type { AnyAggregate } from '@counterfoil/kernel';
 import { type Connection, transaction } from '../database/database.ts';
 import { isStatementFault } from '../database/database-errors.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
-import {
-  categoryOf,
-  type DecodedEvents,
-  decodeEvents,
-  foldSteps,
-  type Plan,
-  type Poison,
-  planSteps,
-  type Rows,
-} from './fold.ts';
-import type { Row, RowPlace } from './row.ts';
+import { Batch, foldSteps, planSteps } from './fold.ts';
+import { fitting, type Row, type RowPlace, Unfit } from './row.ts';
 import type { RowCache } from './row-cache.ts';
-import {
-  loadRows,
-  removeRows,
-  saveRows,
-  type Target,
-  UnfitRow,
-  type Weighed,
-} from './row-store.ts';
+import { loadRows, removeRows, saveRows, type Target, type Weighed } from './row-store.ts';
 
-/** What stopped a table, as operators and the checkpoint row see it. */
+/** The reason why a table was stopped, as operators and the checkpoint row see it. */
 export interface StopReason {
   readonly message: string;
   readonly event_id: string;
@@ -41,21 +24,40 @@ export interface Stopped<Key extends Target> {
   readonly lastGood: Position | null;
 }
 
+/** An event that a table cannot take, and why. */
+export interface Poison {
+  readonly event: StoredEvent;
+  readonly error: unknown;
+}
+
 export interface BatchContext {
   readonly connection: Connection;
   readonly cache: RowCache;
 }
 
-/** Rows to put into the cache once the transaction has been committed. */
+/** Rows to put into the cache, or to take out of it, once the transaction has been committed. */
 interface Pending {
   readonly relation: string;
   readonly saved: readonly Weighed[];
-  readonly removed: readonly Row[];
+  readonly removed: readonly string[];
 }
+
+/** The outcome of one table's work. */
+interface Applied {
+  readonly pending: readonly Pending[];
+  readonly poison: Poison | null;
+}
+
+/** Does the work of all tables; results in the order of the tables. */
+type BatchStep = (
+  context: BatchContext,
+  targets: readonly Target[],
+  batch: Batch,
+) => Promise<readonly Applied[]>;
 
 /**
  * Applies a batch of events to the tables and calls `finish`, which moves the checkpoints, all in
- * one transaction. A table whose fold, view or row fails is given back as stopped, with what came
+ * one transaction. A table that cannot take an event is given back as stopped, with what came
  * before applied; the others are not concerned. Throws when the transaction as a whole fails:
  * then nothing has happened.
  */
@@ -65,133 +67,85 @@ export async function applyBatch<Key extends Target>(
   events: readonly StoredEvent[],
   finish: (stopped: readonly Stopped<Key>[]) => Promise<void>,
 ): Promise<readonly Stopped<Key>[]> {
+  const run = async (step: BatchStep): Promise<readonly Stopped<Key>[]> => {
+    let results: readonly Applied[] = [];
+    let stopped: readonly Stopped<Key>[] = [];
+    await transaction(context.connection, async () => {
+      results = await step(context, targets, new Batch(events));
+      stopped = targets.flatMap((target, index) => {
+        const poison = results[index]?.poison;
+        return poison ? [stoppedBy(target, poison, events)] : [];
+      });
+      await finish(stopped);
+    });
+    for (const { pending } of results) remember(context.cache, pending);
+    return stopped;
+  };
   try {
-    return await runBatch(context, targets, events, finish, applyTogether);
+    return await run(applyTogether);
   } catch (error) {
     context.cache.clear();
-    if (!isRowFault(error)) throw error;
+    if (!isFault(error)) throw error;
   }
-  // One table's rows made the whole transaction fail. The slow way finds out which, and where.
+  // Some table cannot take some event, and nothing has happened yet. The slow way finds out which.
   try {
-    return await runBatch(context, targets, events, finish, applyInTurn);
+    return await run(applyInTurn);
   } catch (error) {
     context.cache.clear();
     throw error;
   }
 }
 
-/** The events of a batch that concern one table. */
-interface Work<Key extends Target> {
-  readonly target: Key;
-  readonly batch: DecodedEvents;
-}
-
-/** What came of one table's work. */
-interface Applied {
-  readonly pending: readonly Pending[];
-  readonly poison: Poison | null;
-}
-
-type TableStep = (context: BatchContext, target: Target, batch: DecodedEvents) => Promise<Applied>;
-
-/** Does the work of all tables; results in the order of the work. */
-type BatchStep = <Key extends Target>(
-  context: BatchContext,
-  work: readonly Work<Key>[],
-) => Promise<readonly { readonly target: Key; readonly result: Applied }[]>;
+/** Whether a table, or one of its rows, is at fault: not the connection, the disk or another session. */
+const isFault = (error: unknown): boolean => error instanceof Unfit || isStatementFault(error);
 
 /**
  * The fast way: while Postgres is busy with the rows of one table, the next one is folded. Their
  * statements queue on the one connection. Everything has come to its end when this returns or
  * throws, for a statement that is still under way would fall into the next transaction.
  */
-const applyTogether: BatchStep = async (context, work) => {
+const applyTogether: BatchStep = async (context, targets, batch) => {
   const errors: unknown[] = [];
   const results = await Promise.all(
-    work.map(async ({ target, batch }) => {
-      try {
-        return [{ target, result: await applyTable(context, target, batch) }];
-      } catch (error) {
+    targets.map(async (target): Promise<Applied> => {
+      const pending = await applyTable(context, target, batch).catch((error: unknown) => {
         errors.push(error);
         return [];
-      }
+      });
+      return { pending, poison: null };
     }),
   );
   // The first error in time is the cause; later statements fail because the transaction has.
   if (errors.length > 0) throw errors[0];
-  return results.flat();
-};
-
-/** The slow way, one table after the other. */
-const applyInTurn: BatchStep = async (context, work) => {
-  const results = [];
-  for (const { target, batch } of work) {
-    results.push({ target, result: await applyTableGuarded(context, target, batch) });
-  }
   return results;
 };
 
-async function runBatch<Key extends Target>(
-  context: BatchContext,
-  targets: readonly Key[],
-  events: readonly StoredEvent[],
-  finish: (stopped: readonly Stopped<Key>[]) => Promise<void>,
-  apply: BatchStep,
-): Promise<readonly Stopped<Key>[]> {
-  const byCategory = groupByCategory(events);
-  const decoded = new Map<AnyAggregate, DecodedEvents>();
-  const pending: Pending[] = [];
-  const stopped: Stopped<Key>[] = [];
-  await transaction(context.connection, async () => {
-    const work = targets.flatMap((target) => {
-      const { aggregate } = target.table;
-      const own = byCategory.get(aggregate.name);
-      if (!own) return [];
-      const batch = decoded.get(aggregate) ?? decodeEvents(aggregate, own);
-      decoded.set(aggregate, batch);
-      return [{ target, batch }];
-    });
-    for (const { target, result } of await apply(context, work)) {
-      pending.push(...result.pending);
-      if (result.poison) stopped.push(stoppedBy(target, result.poison, events));
-    }
-    await finish(stopped);
-  });
-  remember(context.cache, pending);
-  return stopped;
-}
-
-function remember(cache: RowCache, pending: readonly Pending[]): void {
-  for (const { relation, saved, removed } of pending) {
-    for (const weighed of saved) cache.set(relation, weighed.row.key, weighed);
-    for (const { key } of removed) cache.remove(relation, key);
-  }
-}
+/** The slow way: one table after the other, so that a fault of one leaves the others alone. */
+const applyInTurn: BatchStep = async (context, targets, batch) => {
+  const results: Applied[] = [];
+  for (const target of targets) results.push(await applyGuarded(context, target, batch));
+  return results;
+};
 
 /**
- * Applies events of one table inside a transaction of the caller, who has to clear the cache
- * when he rolls back. Gives the event that the table cannot take, if any.
+ * Applies events to one table inside a transaction of the caller, who has to clear the cache
+ * when it rolls back. Gives the event that the table cannot take, if any.
  */
 export async function applyInside(
   context: BatchContext,
   target: Target,
   events: readonly StoredEvent[],
 ): Promise<Poison | null> {
-  const batch = decodeEvents(target.table.aggregate, events);
-  const { pending, poison } = await applyTableGuarded(context, target, batch);
+  const { pending, poison } = await applyGuarded(context, target, new Batch(events));
   remember(context.cache, pending);
   return poison;
 }
 
-function groupByCategory(events: readonly StoredEvent[]): ReadonlyMap<string, StoredEvent[]> {
-  const groups = new Map<string, StoredEvent[]>();
-  for (const event of events) {
-    const category = categoryOf(event.stream);
-    const group = groups.get(category);
-    if (group) group.push(event);
-    else groups.set(category, [event]);
+function remember(cache: RowCache, pending: readonly Pending[]): void {
+  for (const { relation, saved, removed } of pending) {
+    for (const weighed of saved) cache.set(relation, weighed.row.key, weighed);
+    for (const key of removed) cache.remove(relation, key);
   }
-  return groups;
 }
 
 function stoppedBy<Key extends Target>(
@@ -214,36 +168,24 @@ function stoppedBy<Key extends Target>(
   };
 }
 
-/** One read, one fold, one write for all events of a table. */
-const applyTable: TableStep = async (context, target, batch) => {
-  const plan = planSteps(target.table, batch);
-  const { changed, before, poison } = await foldEvents(context, target, plan);
-  return { pending: [await writeRows(context, target, changed, before)], poison };
-};
-
 /**
- * The slow way, for a batch that failed: each table behind a savepoint of its own, and a table that
- * fails event by event, so that the one at fault is named and everything before it is kept.
+ * One table behind a savepoint. If it fails it is taken event by event, so that the one at fault is named
+ * and everything before it is kept.
  */
-const applyTableGuarded: TableStep = async (context, target, batch) => {
+async function applyGuarded(context: BatchContext, target: Target, batch: Batch): Promise<Applied> {
   const whole = await guarded(context, () => applyTable(context, target, batch));
-  if (!('error' in whole)) return whole.result;
+  if ('result' in whole) return { pending: whole.result, poison: null };
   const pending: Pending[] = [];
-  for (const event of batch.events) {
+  for (const event of batch.storedFor(target.table)) {
     context.cache.clear();
-    const single = { events: [event], poison: null };
-    const one = await guarded(context, () => applyTable(context, target, single));
-    if ('error' in one) return { pending, poison: { event: event.stored, error: one.error } };
-    pending.push(...one.result.pending);
-    if (one.result.poison) return { pending, poison: one.result.poison };
+    const one = await guarded(context, () => applyTable(context, target, new Batch([event])));
+    if ('error' in one) return { pending, poison: { event, error: one.error } };
+    pending.push(...one.result);
   }
-  return { pending, poison: batch.poison };
-};
+  return { pending, poison: null };
+}
 
-const isRowFault = (error: unknown): boolean =>
-  error instanceof UnfitRow || isStatementFault(error);
-
-/** Runs work behind a savepoint; gives the error back when it is the statement's own fault. */
+/** Runs work behind a savepoint; gives the error back when a table or row is at fault. */
 async function guarded<Result>(
   { connection }: BatchContext,
   work: () => Promise<Result>,
@@ -254,47 +196,45 @@ async function guarded<Result>(
     await connection.query('release savepoint attempt');
     return { result };
   } catch (error) {
-    if (!isRowFault(error)) throw error;
+    if (!isFault(error)) throw error;
     await connection.query('rollback to savepoint attempt');
-    return { error };
+    return { error: error instanceof Unfit ? error.cause : error };
   }
 }
 
-async function foldEvents({ connection, cache }: BatchContext, target: Target, plan: Plan) {
+/** One read, one fold, one write for all events of a table. Throws `Unfit` when it cannot take them. */
+async function applyTable(
+  { connection, cache }: BatchContext,
+  target: Target,
+  batch: Batch,
+): Promise<readonly Pending[]> {
+  const { table, relation } = target;
+  const steps = fitting(() => planSteps(table, batch.eventsFor(table)));
+  if (steps.length === 0) return [];
   const before = new Map<string, Row>();
   const missing = new Map<string, RowPlace>();
-  for (const { places } of plan.steps) {
-    for (const place of places) {
-      if (before.has(place.key)) continue;
-      const row = cache.get(target.relation, place.key);
-      if (row) before.set(place.key, row);
-      else missing.set(place.key, place);
-    }
+  for (const place of steps.flatMap(({ places }) => places)) {
+    const row = cache.get(relation, place.key);
+    if (row) before.set(place.key, row);
+    else missing.set(place.key, place);
   }
   if (missing.size > 0) {
-    const loaded = await loadRows(connection, target, [...missing.values()]);
-    for (const [key, { row }] of loaded) before.set(key, row);
+    for (const row of await loadRows(connection, target, [...missing.values()])) {
+      before.set(row.key, row);
+    }
   }
-  const folded = foldSteps(target.table, plan, (key) => before.get(key) ?? null);
-  return { ...folded, before };
-}
-
-async function writeRows(
-  { connection }: BatchContext,
-  target: Target,
-  changed: Rows,
-  before: ReadonlyMap<string, Row>,
-): Promise<Pending> {
+  const changed = fitting(() => foldSteps(table, steps, (key) => before.get(key) ?? null));
   const kept = [...changed.values()].filter((row) => row !== null);
-  const fresh = kept.filter(({ key }) => !before.has(key));
-  const known = kept.filter(({ key }) => before.has(key));
   // New rows are not remembered: most are never touched again and would only burden the collector.
-  await saveRows(connection, target, fresh, 'insert');
+  await saveRows(
+    connection,
+    target,
+    kept.filter(({ key }) => !before.has(key)),
+    'insert',
+  );
+  const known = kept.filter(({ key }) => before.has(key));
   const saved = await saveRows(connection, target, known, 'update');
-  const removed = [...changed].flatMap(([key, row]) => {
-    const old = row === null ? before.get(key) : undefined;
-    return old ? [old] : [];
-  });
+  const removed = [...before.values()].filter(({ key }) => changed.get(key) === null);
   if (removed.length > 0) await removeRows(connection, target, removed);
-  return { relation: target.relation, saved, removed };
+  return [{ relation, saved, removed: removed.map(({ key }) => key) }];
 }

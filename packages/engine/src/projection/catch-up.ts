@@ -2,6 +2,7 @@ import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import { applyBatch, type BatchContext } from './apply-batch.ts';
 import { moveTables } from './checkpoint.ts';
+import { categoriesOf } from './fold.ts';
 import type { LiveTables } from './live-tables.ts';
 import type { ActiveTable } from './table-registry.ts';
 
@@ -58,7 +59,7 @@ async function readPass(
 ): Promise<number> {
   const { store, group, batchMaximum, signal } = options;
   if (group.length === 0 || after >= upTo) return 0;
-  const categories = new Set(group.map(({ table }) => table.aggregate.name));
+  const categories = categoriesOf(group.map(({ table }) => table));
   const prefixes = [...categories].map(categoryPrefix);
   let batch: StoredEvent[] = [];
   let count = 0;

@@ -1,270 +1,196 @@
-import {
-  type AnyAggregate,
-  BrokenInvariant,
-  type EventCatalogue,
-  type EventOf,
-} from '@counterfoil/kernel';
-import type { AnyReadTable, Placed } from '../define/read-table.ts';
+import { BrokenInvariant } from '@counterfoil/kernel';
+import type { AnyProjectedEvent, AnyProjection } from '../define/projection.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { parseStreamName } from '../log/stream-name.ts';
 import type { StoredEvent } from '../log/types.ts';
 import { isEngineEvent } from '../stream-cache/stream-state.ts';
 import { cleanText, placeKey, type Row, type RowPlace } from './row.ts';
-
-/** An event that a table cannot take, and why. The table stops before it. */
-export interface Poison {
-  readonly event: StoredEvent;
-  readonly error: unknown;
-}
-
-/** An event of an aggregate, as it was stored and as a projection sees it. */
-export interface Decoded {
-  readonly stored: StoredEvent;
-  readonly event: Placed<EventOf<EventCatalogue>>;
-}
-
-/** Events of one aggregate, in order, up to the one that cannot be understood, if any. */
-export interface DecodedEvents {
-  readonly events: readonly Decoded[];
-  readonly poison: Poison | null;
-}
+import { scopeOf } from './table-shape.ts';
 
 /** The aggregate's own name is the category of its streams. */
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
 
-/**
- * Turns events of an aggregate into what projections see. Events that the engine wrote for itself
- * are left out. An event of which this program does not know the type or the version ends the
- * list: it must not be skipped. Never throws.
- */
-export function decodeEvents(
-  aggregate: AnyAggregate,
-  events: readonly StoredEvent[],
-): DecodedEvents {
-  const decoded: Decoded[] = [];
-  for (const stored of events) {
-    try {
-      const event = placedEvent(aggregate, stored);
-      if (event) decoded.push({ stored, event });
-    } catch (error) {
-      return { events: decoded, poison: { event: stored, error } };
+/** The categories of the streams whose events some projections fold. */
+export const categoriesOf = (projections: readonly AnyProjection[]): ReadonlySet<string> =>
+  new Set(projections.flatMap(({ aggregates }) => aggregates.map(({ name }) => name)));
+
+/** The events of a batch. What several projections fold is decoded once. */
+export class Batch {
+  readonly #stored = new Map<string, StoredEvent[]>();
+  readonly #decoded = new Map<string, readonly AnyProjectedEvent[]>();
+
+  constructor(events: readonly StoredEvent[]) {
+    for (const event of events) {
+      const category = categoryOf(event.stream);
+      const group = this.#stored.get(category);
+      if (group) group.push(event);
+      else this.#stored.set(category, [event]);
     }
   }
-  return { events: decoded, poison: null };
+
+  /** The events of a projection's aggregates, as they were stored, in the order of the log. */
+  storedFor({ aggregates }: AnyProjection): readonly StoredEvent[] {
+    return inOrder(aggregates.map(({ name }) => this.#stored.get(name) ?? []));
+  }
+
+  /**
+   * The same as the projection sees them, without those that the engine wrote for itself. Throws on
+   * an event of which this program does not know the type or the version: it must not be skipped.
+   */
+  eventsFor({ aggregates }: AnyProjection): readonly AnyProjectedEvent[] {
+    return inOrder(
+      aggregates.map((aggregate) => {
+        const { name } = aggregate;
+        const events =
+          this.#decoded.get(name) ??
+          (this.#stored.get(name) ?? []).flatMap((stored) => projected(aggregate, stored));
+        this.#decoded.set(name, events);
+        return events;
+      }),
+    );
+  }
 }
 
-function placedEvent(
-  aggregate: AnyAggregate,
-  stored: StoredEvent,
-): Placed<EventOf<EventCatalogue>> | null {
+type Source = AnyProjection['aggregates'][number];
+
+/** Lists that are each in the order of the log, as one list in that order. */
+function inOrder<Event extends { readonly position: string | bigint }>(
+  lists: readonly (readonly Event[])[],
+): readonly Event[] {
+  const filled = lists.filter(({ length }) => length > 0);
+  if (filled.length < 2) return filled[0] ?? [];
+  return filled
+    .flat()
+    .sort((left, right) => Number(BigInt(left.position) - BigInt(right.position)));
+}
+
+function projected(aggregate: Source, stored: StoredEvent): AnyProjectedEvent[] {
   if (!belongsTo(aggregate, stored)) {
-    if (isEngineEvent(stored)) return null;
+    if (isEngineEvent(stored)) return [];
     throw new BrokenInvariant(`${aggregate.name} has no event ${stored.type}`);
   }
   const parts = parseStreamName(stored.stream);
   if (!parts) throw new BrokenInvariant(`${stored.stream} is no stream name`);
   const { type, data, stamp } = stampedEvent(aggregate, stored);
-  return {
-    type,
-    data,
-    stamp,
-    event_id: stored.id,
-    aggregate_id: parts.id,
-    revision: stored.revision,
-    position: String(stored.position),
-  };
+  return [
+    {
+      type,
+      data,
+      stamp,
+      aggregate: aggregate.name,
+      event_id: stored.id,
+      aggregate_id: parts.id,
+      revision: stored.revision,
+      position: String(stored.position),
+    },
+  ];
 }
 
 /** A place with its key. */
 type KeyedPlace = RowPlace & { readonly key: string };
 
 /** An event with the rows it touches. */
-interface Step extends Decoded {
+interface Step {
+  readonly event: AnyProjectedEvent;
   readonly places: readonly KeyedPlace[];
 }
 
-/** What a table has to do for a batch: steps in order, up to the event it cannot take, if any. */
-export interface Plan {
-  readonly steps: readonly Step[];
-  readonly poison: Poison | null;
-}
-
-/** Finds out which rows of a table the events touch. Never throws. */
-export function planSteps(table: AnyReadTable, { events, poison }: DecodedEvents): Plan {
-  const steps: Step[] = [];
-  for (const { stored, event } of events) {
-    try {
-      const keys = table.keys(event);
-      if (keys.length === 0) continue;
-      const scope = scopeOf(table, event);
-      const different = keys.length === 1 ? keys : [...new Set(keys)];
-      steps.push({ stored, event, places: different.map((key) => placeOf(scope, key)) });
-    } catch (error) {
-      return { steps, poison: { event: stored, error } };
-    }
-  }
-  return { steps, poison };
-}
+/** The rows that events touch, event by event in order. Throws what the projection's `keys` throws. */
+export const planSteps = (
+  projection: AnyProjection,
+  events: readonly AnyProjectedEvent[],
+): readonly Step[] =>
+  events.flatMap((event) => {
+    const keys = projection.keys(event);
+    if (keys.length === 0) return [];
+    const scope = rowScope(projection, event);
+    const different = keys.length === 1 ? keys : [...new Set(keys)];
+    return [{ event, places: different.map((key) => placeOf(scope, key)) }];
+  });
 
 function placeOf(scope: string, key: string): KeyedPlace {
   const id = cleanText(key);
   return { scope, id, key: placeKey({ scope, id }) };
 }
 
-function scopeOf(table: AnyReadTable, { stamp }: Placed<EventOf<EventCatalogue>>): string {
-  if (table.aggregate.scope === 'tenant') return stamp.tenant_id;
+function rowScope(projection: AnyProjection, { aggregate, stamp }: AnyProjectedEvent): string {
+  if (scopeOf(projection) === 'tenant') return stamp.tenant_id;
   if (stamp.environment_id === null) {
-    throw new BrokenInvariant(`an event of ${table.aggregate.name} has no environment`);
+    throw new BrokenInvariant(`an event of ${aggregate} has no environment`);
   }
   return stamp.environment_id;
 }
 
-/** Rows by place; null is a place where there is no row. */
+/** Rows by key; null is a place where there is no row. */
 export type Rows = Map<string, Row | null>;
 
-/** What folding the steps of a plan came to. */
-interface Folded {
-  /** Rows that changed; null for those that are gone. */
-  readonly changed: Rows;
-  /** The event that could not be folded, if any; rows are as before that event then. */
-  readonly poison: Poison | null;
+/** A row under way. */
+interface Draft {
+  readonly place: KeyedPlace;
+  /** Null while there is no row. */
+  readonly state: unknown;
+  /** Whose the row is; null while there is none. */
+  readonly tenantId: string | null;
+  /** The last event that touched it; null while it is as it was. */
+  readonly event: AnyProjectedEvent | null;
 }
 
 /**
- * Folds the steps of a plan, in order, onto the rows that `known` returns. The result does not
- * depend on how events are cut into batches: each event's row is made from the row before it,
- * the event and nothing else. A row that several events change is shown to `view` once, as it is
- * in the end; only when that fails are the events gone through one by one, to name the one at fault.
+ * Folds steps in order onto the rows that `known` returns, and gives the rows that changed. The result
+ * does not depend on how events are cut into batches: each event's row is made from the row before
+ * it, the event and nothing else. A row that several events change is shown to `view` once, as it is in the
+ * end. Throws what the projection's functions throw.
  */
 export function foldSteps(
-  table: AnyReadTable,
-  plan: Plan,
+  projection: AnyProjection,
+  steps: readonly Step[],
   known: (key: string) => Row | null,
-): Folded {
-  const drafts: Drafts = new Map();
-  const poison = foldDrafts(table, plan, known, drafts) ?? plan.poison;
-  try {
-    const changed: Rows = new Map();
-    for (const [key, draft] of drafts) changed.set(key, finished(table, draft));
-    return { changed, poison };
-  } catch {
-    return foldOneByOne(table, plan, known);
-  }
-}
-
-/** As `foldSteps`, with every row shown after every event. */
-function foldOneByOne(table: AnyReadTable, plan: Plan, known: (key: string) => Row | null): Folded {
-  const changed: Rows = new Map();
-  for (const step of plan.steps) {
-    const drafts: Drafts = new Map();
-    const single = { steps: [step], poison: null };
-    const current = (key: string) => {
-      const row = changed.get(key);
-      return row === undefined ? known(key) : row;
-    };
-    const poison = foldDrafts(table, single, current, drafts);
-    if (poison) return { changed, poison };
-    try {
-      const rows = [...drafts].map(([key, draft]) => [key, finished(table, draft)] as const);
-      for (const [key, row] of rows) changed.set(key, row);
-    } catch (error) {
-      return { changed, poison: { event: step.stored, error } };
+): Rows {
+  const drafts = new Map<string, Draft>();
+  for (const { event, places } of steps) {
+    for (const place of places) {
+      const draft = drafts.get(place.key) ?? draftOf(place, known(place.key));
+      drafts.set(place.key, foldDraft(projection, draft, event));
     }
   }
-  return { changed, poison: plan.poison };
+  const rows: Rows = new Map();
+  for (const [key, draft] of drafts) rows.set(key, finished(projection, draft));
+  return rows;
 }
 
-/** A row under way: what it was, and what each event of the batch made of its state. */
-interface Draft {
-  readonly place: KeyedPlace;
-  readonly before: Row | null;
-  /** In order; the state null is a row that is gone. */
-  readonly versions: { readonly state: unknown; readonly event: Placed<EventOf<EventCatalogue>> }[];
-}
+const draftOf = (place: KeyedPlace, row: Row | null): Draft => ({
+  place,
+  state: row?.state ?? null,
+  tenantId: row?.tenantId ?? null,
+  event: null,
+});
 
-type Drafts = Map<string, Draft>;
-
-function foldDrafts(
-  table: AnyReadTable,
-  plan: Plan,
-  known: (key: string) => Row | null,
-  drafts: Drafts,
-): Poison | null {
-  for (const { stored, event, places } of plan.steps) {
-    try {
-      const touched = places.map((place) => {
-        const draft = drafts.get(place.key) ?? {
-          place,
-          before: known(place.key),
-          versions: [],
-        };
-        return { draft, state: foldState(table, draft, event) };
-      });
-      // Only now, so that an event that fails for one of its rows has touched none of them.
-      for (const { draft, state } of touched) {
-        draft.versions.push({ state, event });
-        drafts.set(draft.place.key, draft);
-      }
-    } catch (error) {
-      return { event: stored, error };
-    }
+function foldDraft(projection: AnyProjection, draft: Draft, event: AnyProjectedEvent): Draft {
+  const { place, state, tenantId } = draft;
+  const { tenant_id } = event.stamp;
+  if (tenantId !== null && tenantId !== tenant_id) {
+    throw new BrokenInvariant(`row ${place.id} of ${projection.name} belongs to another tenant`);
   }
-  return null;
-}
-
-function foldState(
-  table: AnyReadTable,
-  { place, before, versions }: Draft,
-  event: Placed<EventOf<EventCatalogue>>,
-): unknown {
-  const last = versions.at(-1);
-  const current = last && last.state !== null ? last.event.stamp.tenant_id : undefined;
-  const tenantId = last ? current : before?.tenantId;
-  if (tenantId !== undefined && tenantId !== event.stamp.tenant_id) {
-    throw new BrokenInvariant(`row ${place.id} of ${table.name} belongs to another tenant`);
-  }
-  const state: unknown = table.fold(last ? last.state : (before?.state ?? null), event, place.id);
-  if (state === undefined) throw new BrokenInvariant(`${table.name}: fold returned undefined`);
-  return state;
+  const next: unknown = projection.fold(state, event, place.id);
+  if (next === undefined) throw new BrokenInvariant(`${projection.name}: fold returned undefined`);
+  return { place, state: next, tenantId: next === null ? null : tenant_id, event };
 }
 
 /** The row that the last event left; null when it is gone. */
-function finished(table: AnyReadTable, { place, before, versions }: Draft): Row | null {
-  const last = versions.at(-1);
-  if (!last) throw new BrokenInvariant(`${table.name}: a row changed without an event`);
-  const { state, event } = last;
-  if (state === null) return null;
+function finished(projection: AnyProjection, { place, state, event }: Draft): Row | null {
+  if (state === null || event === null) return null;
   const { stamp } = event;
-  const resource: Row['resource'] = table.view(state) ?? null;
+  const resource: Row['resource'] = projection.view(state) ?? null;
   return {
-    scope: place.scope,
-    id: place.id,
-    key: place.key,
+    ...place,
     tenantId: stamp.tenant_id,
-    environmentId: table.aggregate.scope === 'tenant' ? null : stamp.environment_id,
+    environmentId: scopeOf(projection) === 'tenant' ? null : stamp.environment_id,
     state,
     resource,
-    createdAt: textOf(resource?.created_at) ?? earlierCreation(table, before, versions),
-    updatedAt: textOf(resource?.updated_at) ?? stamp.occurred_at,
+    // What shows nothing has no stamps of its own, and nobody sees them.
+    createdAt: resource?.created_at ?? stamp.occurred_at,
+    updatedAt: resource?.updated_at ?? stamp.occurred_at,
     revision: event.revision,
     position: event.position,
   };
 }
-
-/** When a row came about that does not say so itself: what it said last, else its first event. */
-function earlierCreation(
-  table: AnyReadTable,
-  before: Row | null,
-  versions: Draft['versions'],
-): string {
-  let created: string | null = before?.createdAt ?? null;
-  for (const { state, event } of versions.slice(0, -1)) {
-    if (state === null) created = null;
-    else {
-      created = textOf(table.view(state)?.created_at) ?? created ?? event.stamp.occurred_at;
-    }
-  }
-  return created ?? versions.at(-1)?.event.stamp.occurred_at ?? '';
-}
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -1,7 +1,12 @@
 import { Pool } from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type AnyReadTable, documents, rows } from '../define/read-table.ts';
+import {
+  type AnyProjection,
+  projection,
+  recordProjection,
+  type Stamps,
+} from '../define/projection.ts';
 import type { Position } from '../log/types.ts';
 import { createMetrics } from '../operations/metrics.ts';
 import { startProjector } from './projector.ts';
@@ -14,6 +19,7 @@ import {
   counters,
   counterView,
   dump,
+  type Label,
   labels,
   opened,
   type Pen,
@@ -168,7 +174,7 @@ test('text that Postgres cannot hold stops nothing and leaves as it came', async
   const database = await world.database();
   const name = 'nul \u0000 and half \ud83d';
   const position = await pen.write('c1', [opened('x', { metadata: { 'k\u0000': 'v\u0000' } })]);
-  const shown = documents(counter, {
+  const shown = recordProjection(counter, {
     name: 'shown',
     version: 1,
     view: (state) => ({ ...counterView(state), name }),
@@ -186,18 +192,24 @@ test('text that Postgres cannot hold stops nothing and leaves as it came', async
   assert.equal(JSON.parse(row?.metadata ?? ''), { 'k\ufffd': 'v\ufffd' });
 });
 
+interface Sum extends Stamps {
+  readonly sum: number;
+}
+
 /** A table that cannot take an addition of 13, until it is repaired. */
-const fragile = (repaired: boolean): AnyReadTable =>
-  rows(counter, {
+const fragile = (repaired: boolean): AnyProjection =>
+  projection(counter, {
     name: 'fragile',
     version: 1,
     keys: (event) => [event.aggregate_id],
-    fold: (row: { sum: number } | null, event) => {
-      if (event.type !== 'Added') return row ?? { sum: 0 };
+    fold: (row: Sum | null, event) => {
+      const { occurred_at: at } = event.stamp;
+      const sum = row ?? { sum: 0, created_at: at, updated_at: at };
+      if (event.type !== 'Added') return sum;
       if (event.data.amount === 13 && !repaired) throw new Error('13 brings bad luck');
-      return { sum: (row?.sum ?? 0) + event.data.amount };
+      return { ...sum, sum: sum.sum + event.data.amount, updated_at: at };
     },
-    view: (row) => row,
+    view: (row: Sum) => row,
   });
 
 test('an event that a table cannot take stops that table alone, until it is repaired', async () => {
@@ -238,7 +250,7 @@ test('an event that a table cannot take stops that table alone, until it is repa
 test('a row that Postgres refuses stops its table at the very event', async () => {
   const { store, pen } = await world.log();
   const database = await world.database();
-  const strict = documents(counter, {
+  const strict = recordProjection(counter, {
     name: 'strict',
     version: 1,
     view: counterView,
@@ -256,6 +268,58 @@ test('a row that Postgres refuses stops its table at the very event', async () =
     assert.match((await dump(database, 'counters'))[0] ?? '', /""total"":""15""/);
   });
 });
+
+const goodAndBad = [['good'], ['good', 'bad'], ['good']];
+const goodFour = [['good'], ['good'], ['good'], ['good']];
+
+for (const [what, broken, lists, message, uses] of [
+  [
+    'an event that fails for one of its rows has touched none of them',
+    {
+      ...labels,
+      fold: (...[row, event, key]: Parameters<typeof labels.fold>) => {
+        if (key === 'bad') throw new Error('bad label');
+        return labels.fold(row, event, key);
+      },
+    },
+    goodAndBad,
+    'bad label',
+    '1',
+  ],
+  [
+    'a row that cannot be shown is named by the event that made it so',
+    {
+      ...labels,
+      view: (row: Label) => {
+        if (row.uses === 3) throw new Error('too many uses');
+        return row;
+      },
+    },
+    goodFour,
+    'too many uses',
+    '2',
+  ],
+] as const) {
+  test(what, async () => {
+    const { store, pen } = await world.log();
+    const database = await world.database();
+    await withProjector({ store, database, tables: [broken, counters] }, async (projector) => {
+      await untilLive(projector, 0n);
+      let last = 0n;
+      for (const [index, names] of lists.entries()) {
+        last = await pen.write(`c${index}`, [opened('name', { labels: names })]);
+      }
+      assert.ok(await projector.projected.waitFor(last, 20_000));
+      const stopped = projector.status().tables.find(({ name }) => name === 'labels');
+      assert.is(stopped?.error?.message, message);
+      assert.is(stopped?.error?.stream, `counter-env_acme.c${uses}`);
+    });
+    assert.equal(
+      await statement(database, `select id, resource->>'uses' as uses from counterfoil.labels`),
+      [{ id: 'good', uses }],
+    );
+  });
+}
 
 test('an event of an unknown type is not passed over', async () => {
   const { store, pen } = await world.log();

@@ -1,7 +1,7 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, type Database } from '../database/database.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
@@ -9,13 +9,13 @@ import { ForeignLog } from './log-identity.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 import { type ProjectorStatus, StatusBoard } from './projector-status.ts';
 import { Session, type SessionOptions } from './session.ts';
-import { assertReadTable } from './table-shape.ts';
+import { assertProjection } from './table-shape.ts';
 
 export interface ProjectorOptions {
   readonly store: EventStore;
   readonly database: Database;
   /** All read tables of the service. */
-  readonly tables: readonly AnyReadTable[];
+  readonly tables: readonly AnyProjection[];
   /**
    * Categories of streams without a read table. Positions in them are reached at once, instead of
    * at the next checkpoint that the event store sends.
@@ -51,7 +51,7 @@ export const projectorLock = 'counterfoil projector';
  * projectors on one database one is active; the others stand by and take over.
  */
 export function startProjector(options: ProjectorOptions): Projector {
-  for (const table of options.tables) assertReadTable(table);
+  for (const table of options.tables) assertProjection(table);
   const names = new Set(options.tables.map(({ name }) => name));
   if (names.size < options.tables.length) throw new BrokenInvariant('two read tables of one name');
   const board = new StatusBoard(options.log, options.metrics);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, connect, type Database, transaction } from '../database/database.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { forgetVerification } from '../verification/verification-record.ts';
@@ -18,7 +18,7 @@ interface RebuildOptions {
   readonly store: EventStore;
   readonly database: Database;
   /** All read tables of the service. */
-  readonly tables: readonly AnyReadTable[];
+  readonly tables: readonly AnyProjection[];
   /** Names of those to rebuild; all when absent. */
   readonly only?: readonly string[];
   readonly log: Log;
@@ -70,7 +70,7 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
 /** Asks for new fillings; gives the generation that each table has now. */
 async function requestRebuild(
   connection: Connection,
-  tables: readonly AnyReadTable[],
+  tables: readonly AnyProjection[],
 ): Promise<ReadonlyMap<string, number>> {
   const generations = new Map<string, number>();
   await transaction(connection, async () => {
@@ -89,7 +89,7 @@ async function requestRebuild(
 
 async function areRebuilt(
   connection: Connection,
-  tables: readonly AnyReadTable[],
+  tables: readonly AnyProjection[],
   before: ReadonlyMap<string, number>,
 ): Promise<boolean> {
   const rows = await readProjections(connection);

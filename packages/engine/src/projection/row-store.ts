@@ -1,9 +1,10 @@
 import type { Connection } from '../database/database.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import {
   arrayText,
   columnNames,
   encodeValue,
+  fitting,
   joinedJson,
   jsonSeparator,
   jsonText,
@@ -17,7 +18,7 @@ import { databaseType, fixedColumns, quoted, scopeColumn } from './table-shape.t
 
 /** A read table and the relation that holds its rows. */
 export interface Target {
-  readonly table: AnyReadTable;
+  readonly table: AnyProjection;
   /** Quoted, ready for a statement. */
   readonly relation: string;
 }
@@ -34,7 +35,7 @@ interface StoredRow {
   readonly resource: string | null;
 }
 
-/** A row that was read or written, with the length of its JSON: what it weighs in memory. */
+/** A row that was written, with the length of its JSON: what it weighs in memory. */
 export interface Weighed {
   readonly row: Row;
   readonly weight: number;
@@ -45,7 +46,7 @@ export async function loadRows(
   connection: Connection,
   { table, relation }: Target,
   places: readonly RowPlace[],
-): Promise<Map<string, Weighed>> {
+): Promise<readonly Row[]> {
   const scope = scopeColumn(table);
   const { rows } = await connection.query<StoredRow>(
     `select id, tenant_id, environment_id, created_at, updated_at, revision, position, state, resource
@@ -54,15 +55,8 @@ export async function loadRows(
     [arrayText(places.map((place) => place.scope)), arrayText(places.map((place) => place.id))],
     { name: statementName('load', relation) },
   );
-  return new Map(
-    rows.map((stored) => {
-      const row = rowOf(stored, scope);
-      return [row.key, { row, weight: (stored.state ?? '').length + lengthOf(stored) }];
-    }),
-  );
+  return rows.map((stored) => rowOf(stored, scope));
 }
-
-const lengthOf = ({ resource }: StoredRow): number => resource?.length ?? 0;
 
 function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
   const resource = stored.resource === null ? null : JSON.parse(stored.resource);
@@ -85,7 +79,7 @@ function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
 const statementName = (verb: string, relation: string): string =>
   `${verb}_${relation.replaceAll(/[".]|counterfoil/g, '')}`;
 
-const columnTypeOf = (table: AnyReadTable, column: string): string =>
+const columnTypeOf = (table: AnyProjection, column: string): string =>
   column in fixedColumns
     ? fixedColumns[column as keyof typeof fixedColumns]
     : databaseType(table.columns[column]?.type ?? 'text');
@@ -120,14 +114,6 @@ function writeText({ table, relation }: Target, kind: 'insert' | 'update'): stri
 const separatorEscape = `\\x${jsonSeparator.charCodeAt(0).toString(16)}`;
 const isJson = (type: string): boolean => type === 'json' || type === 'jsonb';
 
-/** A row that cannot be written: a column or the JSON of it is not what it is declared to be. */
-export class UnfitRow extends Error {
-  constructor(message: string, options: ErrorOptions) {
-    super(message, options);
-    this.name = 'UnfitRow';
-  }
-}
-
 /** A row with the JSON that it is stored as. */
 interface Written extends Weighed {
   readonly state: string | null;
@@ -142,7 +128,7 @@ function written(row: Row): Written {
 }
 
 /** The parameters of the statement: for each column the values of all rows. */
-const parametersOf = (table: AnyReadTable, rows: readonly Written[]): string[] => [
+const parametersOf = (table: AnyProjection, rows: readonly Written[]): string[] => [
   arrayText(rows.map(({ row }) => row.id)),
   arrayText(rows.map(({ row }) => row.tenantId)),
   arrayText(rows.map(({ row }) => row.environmentId)),
@@ -181,7 +167,7 @@ function* portions(rows: readonly Written[]): Generator<readonly Written[]> {
 
 /**
  * Writes rows: new ones (`insert`, which fails if they are not) or changed ones (`update`). Gives
- * each with its weight. Throws `UnfitRow` when one of them does not fit its columns.
+ * each with its weight. Throws `Unfit` when one of them does not fit its columns.
  */
 export async function saveRows(
   connection: Connection,
@@ -189,22 +175,13 @@ export async function saveRows(
   rows: readonly Row[],
   kind: 'insert' | 'update',
 ): Promise<readonly Weighed[]> {
-  const all = fitting(target, () => rows.map(written));
+  const all = fitting(() => rows.map(written));
   for (const portion of portions(all)) {
-    const parameters = fitting(target, () => parametersOf(target.table, portion));
+    const parameters = fitting(() => parametersOf(target.table, portion));
     const name = statementName(kind, target.relation);
     await connection.query(writeText(target, kind), parameters, { name });
   }
   return all;
-}
-
-function fitting<Result>({ table }: Target, encode: () => Result): Result {
-  try {
-    return encode();
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new UnfitRow(`a row of ${table.name} cannot be written: ${cause}`, { cause: error });
-  }
 }
 
 /** Removes the rows at these places, in one statement. */

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { instantOf } from '../database/database.ts';
-import type { ColumnType } from '../define/read-table.ts';
+import type { ColumnType } from '../define/projection.ts';
 import { rowDifference } from '../verification/row-difference.ts';
 import { arrayText, cleanText, encodeValue, joinedJson, metadataText } from './row.ts';
 import { members } from './test-counters.ts';

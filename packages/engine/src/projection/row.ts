@@ -1,5 +1,5 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
-import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
+import type { AnyProjection, ColumnType, Stamps } from '../define/projection.ts';
 
 /** Where a row is: the environment (or, for tables of the tenant, the tenant) and its key. */
 export interface RowPlace {
@@ -19,11 +19,28 @@ export interface Row extends RowPlace {
   /** The folded row; plain JSON. */
   readonly state: unknown;
   /** What `view` makes of it; null while there is nothing to show. */
-  readonly resource: Readonly<Record<string, unknown>> | null;
+  readonly resource: (Stamps & Readonly<Record<string, unknown>>) | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revision: number;
   readonly position: string;
+}
+
+/** An event that a projection cannot fold, or a row that does not fit its columns, as the cause says. */
+export class Unfit extends Error {
+  constructor(cause: unknown) {
+    super('a table cannot take an event', { cause });
+    this.name = 'Unfit';
+  }
+}
+
+/** Runs what a projection computes. Throws `Unfit`, whatever it throws. */
+export function fitting<Result>(compute: () => Result): Result {
+  try {
+    return compute();
+  } catch (error) {
+    throw new Unfit(error);
+  }
 }
 
 /** Status of a row that has nothing to show, so that lists leave it out by an index alone. */
@@ -36,7 +53,7 @@ export function statusOf({ resource }: Pick<Row, 'resource'>): string | null {
 }
 
 /** The columns of a read table in the order in which rows are written. */
-export const columnNames = (table: AnyReadTable): readonly string[] => [
+export const columnNames = (table: AnyProjection): readonly string[] => [
   'id',
   'tenant_id',
   'environment_id',
@@ -98,13 +115,13 @@ export function encodeValue(type: ColumnType, value: unknown): string | null {
     case 'text':
       return cleanText(text);
     case 'numeric':
-      return fitting(decimalShape.test(text), type, text);
+      return checked(decimalShape.test(text), type, text);
     case 'integer':
-      return fitting(integerShape.test(text), type, text);
+      return checked(integerShape.test(text), type, text);
     case 'boolean':
-      return fitting(text === 'true' || text === 'false', type, text);
+      return checked(text === 'true' || text === 'false', type, text);
     case 'timestamptz':
-      return fitting(!Number.isNaN(Date.parse(text)), type, text);
+      return checked(!Number.isNaN(Date.parse(text)), type, text);
     default:
       return type satisfies never;
   }
@@ -123,7 +140,7 @@ function scalarText(type: ColumnType, value: unknown): string {
   }
 }
 
-function fitting(fits: boolean, type: ColumnType, text: string): string {
+function checked(fits: boolean, type: ColumnType, text: string): string {
   if (!fits) throw unfit(type, text);
   return text;
 }

@@ -1,13 +1,13 @@
 import { sleep } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import { Mutex } from '../database/mutex.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, LogItem, Position } from '../log/types.ts';
 import type { BatchContext } from './apply-batch.ts';
 import { catchUp } from './catch-up.ts';
 import { controlChannel, readProjector } from './checkpoint.ts';
-import { categoryOf } from './fold.ts';
+import { categoriesOf, categoryOf } from './fold.ts';
 import { LiveTables, lastPosition } from './live-tables.ts';
 import { assertSameLog, ForeignLog } from './log-identity.ts';
 import type { PositionClock } from './projected-position.ts';
@@ -17,7 +17,7 @@ import { type ActiveTable, dropRetired, prepareTables, startRequested } from './
 
 export interface SessionOptions {
   readonly store: EventStore;
-  readonly tables: readonly AnyReadTable[];
+  readonly tables: readonly AnyProjection[];
   /** Categories to follow beside those of the tables. */
   readonly categories: readonly string[];
   readonly batchMaximum: number;
@@ -105,7 +105,7 @@ export class Session {
     const behind = active.filter((table) => table.position !== position);
     for (const table of active.filter((one) => one.position === position)) live.add(table);
     for (const table of behind) board.setTable(table, true);
-    const categories = new Set(live.tables.map(({ table }) => table.aggregate.name));
+    const categories = categoriesOf(live.tables.map(({ table }) => table));
     return { live, behind, position, categories, head };
   }
 
@@ -135,11 +135,7 @@ export class Session {
   async #follow(start: Start): Promise<void> {
     const { store, tables, categories, batchMaximum, board, progressed } = this.#options;
     const { live } = start;
-    const followed = new Set([
-      ...tables.map((table) => table.aggregate.name),
-      ...categories,
-      reservationCategory,
-    ]);
+    const followed = new Set([...categoriesOf(tables), ...categories, reservationCategory]);
     // After the last event, not after the checkpoint, which may be beyond it: see assertKnown.
     let received = live.mark?.position ?? 0n;
     const batches = store.follow(

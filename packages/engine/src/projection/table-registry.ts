@@ -1,7 +1,7 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { type Connection, transaction } from '../database/database.ts';
 import { isLockTimeout } from '../database/database-errors.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import type { Position } from '../log/types.ts';
 import {
   type ProjectionKey,
@@ -30,7 +30,7 @@ const lockTimeout = `set local lock_timeout = '500ms'`;
  */
 export async function prepareTables(
   connection: Connection,
-  tables: readonly AnyReadTable[],
+  tables: readonly AnyProjection[],
 ): Promise<ActiveTable[]> {
   const rows = await readProjections(connection);
   const active: ActiveTable[] = [];
@@ -44,7 +44,7 @@ export async function prepareTables(
 
 async function prepareTable(
   connection: Connection,
-  table: AnyReadTable,
+  table: AnyProjection,
   rows: readonly ProjectionRow[],
 ): Promise<ActiveTable[]> {
   const kept: ActiveTable[] = [];
@@ -75,7 +75,7 @@ async function relationExists(connection: Connection, relation: string): Promise
 
 async function resume(
   connection: Connection,
-  table: AnyReadTable,
+  table: AnyProjection,
   row: ProjectionRow,
 ): Promise<ActiveTable> {
   if (row.status === 'stopped') {
@@ -89,7 +89,7 @@ async function resume(
 }
 
 const activeTable = (
-  table: AnyReadTable,
+  table: AnyProjection,
   { name, version, generation }: ProjectionKey,
   position: Position,
   serving: boolean,
@@ -106,7 +106,7 @@ const activeTable = (
 /** Makes an empty table for the current version, to be filled from the start of the log. */
 export async function startFilling(
   connection: Connection,
-  table: AnyReadTable,
+  table: AnyProjection,
   generation: number,
 ): Promise<ActiveTable> {
   const relation = relationName(table, generation);
@@ -193,7 +193,7 @@ const isUnfinished = ({ serving, status }: ProjectionRow): boolean =>
  */
 export async function startRequested(
   connection: Connection,
-  tables: readonly AnyReadTable[],
+  tables: readonly AnyProjection[],
 ): Promise<ActiveTable[]> {
   const rows = await readProjections(connection);
   const started: ActiveTable[] = [];

@@ -1,6 +1,6 @@
-import { BrokenInvariant, hashOf } from '@counterfoil/kernel';
+import { type AnyAggregate, BrokenInvariant, hashOf, invariant } from '@counterfoil/kernel';
 import { schemaName } from '../database/database.ts';
-import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
+import type { AnyProjection, ColumnType } from '../define/projection.ts';
 
 /** The role under which the api reads. It owns nothing, so row-level security binds it. */
 export const readerRole = 'counterfoil_reader';
@@ -49,37 +49,47 @@ export function quoted(name: string): string {
 }
 
 /** The physical table of a version. A rebuild of the same version is its next generation. */
-export const relationName = (table: AnyReadTable, generation: number): string =>
+export const relationName = (table: AnyProjection, generation: number): string =>
   `${table.name}_v${table.version}${generation === 0 ? '' : `_g${generation}`}`;
 
 /** A table or view of our schema, ready for a statement. */
 export const inSchema = (name: string): string => `${quoted(schemaName)}.${quoted(name)}`;
 
+/** Whether the rows of a projection belong to an environment or to the tenant as a whole. */
+export function scopeOf({ name, aggregates }: AnyProjection): AnyAggregate['scope'] {
+  const [first] = aggregates;
+  invariant(first, `projection ${name} folds no aggregate`);
+  return first.scope;
+}
+
 /**
  * The column whose value a row belongs to: a row is found by it and its id. Ids of environments
  * and tenants are unique as such, so two of them can never meet in one row, whatever the key.
  */
-export const scopeColumn = (table: AnyReadTable): 'environment_id' | 'tenant_id' =>
-  table.aggregate.scope === 'environment' ? 'environment_id' : 'tenant_id';
+export const scopeColumn = (table: AnyProjection): 'environment_id' | 'tenant_id' =>
+  scopeOf(table) === 'environment' ? 'environment_id' : 'tenant_id';
 
-/** Throws `BrokenInvariant` on names that cannot be a table's or a column's. */
-export function assertReadTable(table: AnyReadTable): void {
+/** Throws `BrokenInvariant` on names that cannot be a table's or a column's, and on two scopes. */
+export function assertProjection(table: AnyProjection): void {
   if (!nameShape.test(table.name)) throw new BrokenInvariant(`${table.name} is no table name`);
   if (!Number.isSafeInteger(table.version) || table.version < 1) {
-    throw new BrokenInvariant(`read table ${table.name}: version must be an integer from 1 on`);
+    throw new BrokenInvariant(`projection ${table.name}: version must be an integer from 1 on`);
+  }
+  if (table.aggregates.some(({ scope }) => scope !== scopeOf(table))) {
+    throw new BrokenInvariant(`projection ${table.name} folds aggregates of two scopes`);
   }
   for (const column of Object.keys(table.columns)) {
     if (!nameShape.test(column)) throw new BrokenInvariant(`${column} is no column name`);
     if (column in fixedColumns) {
-      throw new BrokenInvariant(`read table ${table.name}: every table has a column ${column}`);
+      throw new BrokenInvariant(`projection ${table.name}: every table has a column ${column}`);
     }
   }
 }
 
 /** Fingerprint of what the table looks like in Postgres: a change needs a new version. */
-export const shapeOf = (table: AnyReadTable): string =>
+export const shapeOf = (table: AnyProjection): string =>
   hashOf({
-    scope: table.aggregate.scope,
+    scope: scopeOf(table),
     columns: Object.entries(table.columns).map(([name, { type, index, listed }]) => [
       name,
       type,
@@ -89,7 +99,7 @@ export const shapeOf = (table: AnyReadTable): string =>
     ]),
   });
 
-const columnDefinitions = (table: AnyReadTable): string[] => {
+const columnDefinitions = (table: AnyProjection): string[] => {
   const required = new Set<string>([
     'id',
     'tenant_id',
@@ -110,7 +120,7 @@ const columnDefinitions = (table: AnyReadTable): string[] => {
 };
 
 /** Makes a scratch copy of the table, of this session alone: no indexes but the key, no policies. */
-export const createScratch = (table: AnyReadTable, name: string): string =>
+export const createScratch = (table: AnyProjection, name: string): string =>
   `create temporary table ${quoted(name)} (${[
     ...columnDefinitions(table),
     `primary key (${scopeColumn(table)}, id)`,
@@ -120,7 +130,7 @@ export const createScratch = (table: AnyReadTable, name: string): string =>
  * The statements that make an empty table with its indexes, its row-level security and the right
  * of the api's role to read it.
  */
-export function createRelation(table: AnyReadTable, relation: string): string[] {
+export function createRelation(table: AnyProjection, relation: string): string[] {
   const name = inSchema(relation);
   const scope = scopeColumn(table);
   const listed = listedColumns(table).map(quoted).join(', ');
@@ -151,7 +161,7 @@ export function createRelation(table: AnyReadTable, relation: string): string[] 
  * What every list looks at, kept beside the keys of each index: rows are counted, and skipped to come
  * to a page, by the index alone. The rows themselves are many times as large.
  */
-const listedColumns = (table: AnyReadTable): readonly string[] => [
+const listedColumns = (table: AnyProjection): readonly string[] => [
   ...(scopeColumn(table) === 'tenant_id' ? [] : ['tenant_id']),
   'status',
   ...Object.entries(table.columns)
@@ -162,13 +172,13 @@ const listedColumns = (table: AnyReadTable): readonly string[] => [
 /**
  * What readers see: everything but the folded state, which may hold what is shown to nobody.
  */
-const shownColumns = (table: AnyReadTable): string =>
+const shownColumns = (table: AnyProjection): string =>
   [...Object.keys(fixedColumns), ...Object.keys(table.columns)]
     .filter((column) => column !== 'state')
     .map(quoted)
     .join(', ');
 
-const grantColumns = (table: AnyReadTable, name: string): string =>
+const grantColumns = (table: AnyProjection, name: string): string =>
   `grant select (${shownColumns(table)}) on ${name} to ${readerRole}`;
 
 /** The settings by which a session of the api says for whom it reads. */
@@ -180,16 +190,16 @@ export const scopeSettings = {
 // The sub-select makes Postgres ask for the setting once per statement, not once per row.
 const setting = (name: string): string => `(select current_setting('${name}', true))`;
 
-const policy = (table: AnyReadTable): string =>
+const policy = (table: AnyProjection): string =>
   [
     `tenant_id = ${setting(scopeSettings.tenant)}`,
-    ...(table.aggregate.scope === 'environment'
+    ...(scopeOf(table) === 'environment'
       ? [`environment_id = ${setting(scopeSettings.environment)}`]
       : []),
   ].join(' and ');
 
 /** The statements that point the view of the table's name at a relation. */
-export const pointView = (table: AnyReadTable, relation: string): string[] => [
+export const pointView = (table: AnyProjection, relation: string): string[] => [
   `drop view if exists ${inSchema(table.name)}`,
   // The invoker's rights: otherwise the view would read as its owner, past row-level security.
   `create view ${inSchema(table.name)} with (security_invoker = true)

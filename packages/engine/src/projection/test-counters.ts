@@ -1,8 +1,13 @@
 /** Aggregates, read tables and a writer of events for the tests of this folder. */
 import { randomUUID } from 'node:crypto';
-import { aggregate, type Instant, instantOf, type Stamp } from '@counterfoil/kernel';
+import { aggregate, type Instant, instantOf, type Stamp, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type AnyReadTable, documents, rows } from '../define/read-table.ts';
+import {
+  type AnyProjection,
+  projection,
+  recordProjection,
+  type Stamps,
+} from '../define/projection.ts';
 import { type ChainHead, chained, emptyChain } from '../log/hash-chain.ts';
 import type { EventStore, NewEvent, Position } from '../log/types.ts';
 
@@ -79,7 +84,7 @@ const counterColumns = {
   },
 } as const;
 
-export const counters = documents(counter, {
+export const counters = recordProjection(counter, {
   name: 'counters',
   version: 1,
   view: counterView,
@@ -87,54 +92,75 @@ export const counters = documents(counter, {
 });
 
 /** The same rows in another dress, as after a change of the view. */
-export const countersSecond = documents(counter, {
+export const countersSecond = recordProjection(counter, {
   name: 'counters',
   version: 2,
-  view: (state) => ({ ...counterView(state), doubled: String(state.total * 2) }),
+  view: (state: CounterState) => ({ ...counterView(state), doubled: String(state.total * 2) }),
   columns: {
     ...counterColumns,
-    doubled: { type: 'numeric', of: (shown) => (shown as { doubled: string }).doubled },
+    doubled: { type: 'numeric', of: (shown) => shown.doubled },
   },
 });
 
+/** The instants of a row that one event made, and those of one that another event changed. */
+const stampsOf = ({ stamp }: Stamped<unknown>, row?: Stamps | null): Stamps => ({
+  created_at: row?.created_at ?? stamp.occurred_at,
+  updated_at: stamp.occurred_at,
+});
+
+interface Addition extends Stamps {
+  readonly amount: number;
+  readonly counter_id: string;
+}
+
 /** One row per addition. */
-export const additions = rows(counter, {
+export const additions = projection(counter, {
   name: 'additions',
   version: 1,
   columns: {
-    amount: { type: 'integer', of: (shown) => (shown as { amount: number }).amount },
+    amount: { type: 'integer', of: (shown) => shown.amount },
   },
   keys: (event) => (event.type === 'Added' ? [event.event_id] : []),
-  fold: (_row: { amount: number; counter_id: string } | null, event) =>
-    event.type === 'Added' ? { amount: event.data.amount, counter_id: event.aggregate_id } : null,
-  view: (row) => row,
+  fold: (_row: Addition | null, event) =>
+    event.type === 'Added'
+      ? { amount: event.data.amount, counter_id: event.aggregate_id, ...stampsOf(event) }
+      : null,
+  view: (row: Addition) => row,
 });
 
+export interface Label extends Stamps {
+  readonly uses: number;
+}
+
 /** Rows that come and go, and that several streams share: one per label in use. */
-export const labels = rows(counter, {
+export const labels = projection(counter, {
   name: 'labels',
   version: 1,
   keys: (event) =>
     event.type === 'Opened' ? event.data.labels : event.type === 'Archived' ? ['gone'] : [],
-  fold: (row: { uses: number } | null, event, key) =>
+  fold: (row: Label | null, event, key) =>
     event.type === 'Archived' || (key === 'fleeting' && row)
       ? null
-      : { uses: (row?.uses ?? 0) + 1 },
-  view: (row) => ({ uses: row.uses }),
+      : { uses: (row?.uses ?? 0) + 1, ...stampsOf(event, row) },
+  view: (row: Label) => row,
 });
 
-export const allTables: readonly AnyReadTable[] = [counters, additions, labels];
+export const allTables: readonly AnyProjection[] = [counters, additions, labels];
 
 /** An aggregate of the tenant as a whole. */
 export const member = aggregate({
   name: 'member',
   scope: 'tenant',
   events: { Joined: z.object({ name: z.string() }) },
-  initial: { name: '' },
-  evolve: (_state, event) => ({ name: event.data.name }),
+  initial: { name: '', created_at: '', updated_at: '' },
+  evolve: (_state, event) => ({ name: event.data.name, ...stampsOf(event) }),
 });
 
-export const members = documents(member, { name: 'members', version: 1, view: (state) => state });
+export const members = recordProjection(member, {
+  name: 'members',
+  version: 1,
+  view: (state) => state,
+});
 
 export interface Owner {
   readonly tenant: string;

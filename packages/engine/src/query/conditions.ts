@@ -1,35 +1,27 @@
-import { BrokenInvariant, Problem, readInstant } from '@counterfoil/kernel';
+import { BrokenInvariant, invariant, Problem, readInstant } from '@counterfoil/kernel';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { commonColumns, type FilterOperator, type RowFilter } from '../define/listing.ts';
-import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
+import { type AnyRowFilter, commonColumns, type FilterOperator } from '../define/listing.ts';
+import type { AnyProjection, ColumnType } from '../define/projection.ts';
 import { cleanMetadata, cleanText, encodeValue, unshownStatus } from '../projection/row.ts';
 import { databaseType } from '../projection/table-shape.ts';
 
 export type Condition = Expression<SqlBool>;
 
-const commonTypes = {
-  id: 'text',
-  created_at: 'timestamptz',
-  updated_at: 'timestamptz',
-  status: 'text',
-} as const satisfies Record<(typeof commonColumns)[number], ColumnType>;
-
 /** The type of a column that can be filtered and sorted by. Throws on any other name. */
-export function columnType(table: AnyReadTable, column: string): ColumnType {
-  const common = (commonColumns as readonly string[]).includes(column)
-    ? commonTypes[column as keyof typeof commonTypes]
-    : undefined;
-  const type =
-    common ?? (Object.hasOwn(table.columns, column) ? table.columns[column]?.type : undefined);
-  if (!type) throw new BrokenInvariant(`read table ${table.name} has no column ${column}`);
-  return type;
+export function columnType(table: AnyProjection, column: string): ColumnType {
+  if (Object.hasOwn(commonColumns, column)) {
+    return commonColumns[column as keyof typeof commonColumns];
+  }
+  const declared = Object.hasOwn(table.columns, column) ? table.columns[column] : undefined;
+  invariant(declared, `table ${table.name} has no column ${column}`);
+  return declared.type;
 }
 
 /** Whether filters say themselves which status they want. */
-export const filtersStatus = (filters: readonly RowFilter[]): boolean =>
+export const filtersStatus = (filters: readonly AnyRowFilter[]): boolean =>
   filters.some(({ column }) => column === 'status');
 
-const unfit = ({ column, pointer }: RowFilter, message: string): Problem =>
+const unfit = ({ column, pointer }: AnyRowFilter, message: string): Problem =>
   new Problem('validation_error', `filter ${column}: ${message}`, {
     details: { field: column },
     ...(pointer === undefined ? {} : { errors: [{ pointer, message }] }),
@@ -46,7 +38,7 @@ const typeNames: Readonly<Record<ColumnType, string>> = {
 };
 
 /** A value of a request as a parameter of the column's type. Throws a `Problem` if it is none. */
-function parameter(filter: RowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
+function parameter(filter: AnyRowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
   let text: string | null;
   try {
     // Numbers compare as decimals, so that 1.5 may be asked of a column of integers.
@@ -61,7 +53,11 @@ function parameter(filter: RowFilter, type: ColumnType, value: unknown): RawBuil
   return sql`${text}::${sql.raw(type === 'integer' ? 'numeric' : databaseType(type))}`;
 }
 
-function listParameter(filter: RowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
+function listParameter(
+  filter: AnyRowFilter,
+  type: ColumnType,
+  value: unknown,
+): RawBuilder<unknown> {
   if (!Array.isArray(value)) throw unfit(filter, 'must be a list');
   const itemType = type === 'text[]' ? 'text' : type;
   const items = value.map((item) => parameter(filter, itemType, item));
@@ -87,7 +83,11 @@ const not = (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> =>
  * contains an item exactly, and equals a value when it has it. Throws a `Problem`
  * (validation_error) on a value or an operator that does not fit the column.
  */
-export function conditionOf(table: AnyReadTable, filter: RowFilter, collation: string): Condition {
+export function conditionOf(
+  table: AnyProjection,
+  filter: AnyRowFilter,
+  collation: string,
+): Condition {
   const { column, operator, value } = filter;
   if (operator === 'metadata') return metadataCondition(filter);
   const type = columnType(table, column);
@@ -114,7 +114,7 @@ export function conditionOf(table: AnyReadTable, filter: RowFilter, collation: s
 }
 
 function containsCondition(
-  filter: RowFilter,
+  filter: AnyRowFilter,
   type: ColumnType,
   collation: string,
 ): RawBuilder<SqlBool> {
@@ -130,7 +130,7 @@ function containsCondition(
   return sql<SqlBool>`strpos(${lower(reference)}, ${needle}) > 0`;
 }
 
-function metadataCondition(filter: RowFilter): Condition {
+function metadataCondition(filter: AnyRowFilter): Condition {
   const { value } = filter;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw unfit(filter, 'must be a map of names to values');

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { schemaName } from '../database/database.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import {
   acme,
   added,
@@ -26,7 +26,7 @@ let client: Client;
 let model: ReadModel;
 
 /** Counters whose total stands in every index. One of them has nothing to show. */
-const table: AnyReadTable = {
+const table: AnyProjection = {
   ...counters,
   name: 'listed_counters',
   view: (state) => (state.name === 'name 7' ? null : counters.view(state)),

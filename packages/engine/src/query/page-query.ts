@@ -1,12 +1,12 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../define/listing.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import { compiler } from './compiler.ts';
 import { columnType } from './conditions.ts';
 
 /** What a page is a page of. */
 export interface PageQuery {
-  readonly table: AnyReadTable;
+  readonly table: AnyProjection;
   readonly relation: RawBuilder<unknown>;
   readonly where: RawBuilder<unknown>;
   /** That a row is the caller's own: a part of `where`. */
@@ -26,7 +26,7 @@ interface SortKey {
 }
 
 /** Newest first, unless the request says otherwise; the id decides between equals. */
-function sortKeys(table: AnyReadTable, request: PageRequest): SortKey[] {
+function sortKeys(table: AnyProjection, request: PageRequest): SortKey[] {
   const fallback = request.order ?? 'desc';
   const asked = request.sort ?? [];
   for (const { column } of asked) columnType(table, column);

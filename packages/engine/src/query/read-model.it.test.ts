@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { engineMigrations } from '../database/engine-migrations.ts';
 import { migrate } from '../database/migrate.ts';
-import { rows } from '../define/read-table.ts';
+import { projection, type Stamps } from '../define/projection.ts';
 import { startProjector } from '../projection/projector.ts';
 import {
   acme,
@@ -101,18 +101,23 @@ test('before anything is there, reads are refused for the time being', async () 
   await model.close();
 });
 
+interface Last extends Stamps {
+  readonly last: string;
+}
+
 test('a caller who insists on a position is not shown a table that stopped before it', async () => {
   const { store, pen } = await world.log();
   const database = await world.database();
-  const fragile = rows(counter, {
+  const fragile = projection(counter, {
     name: 'fragile',
     version: 1,
     keys: (event) => [event.aggregate_id],
-    fold: (_row: { last: string } | null, event) => {
+    fold: (_row: Last | null, event) => {
       if (event.type === 'Archived') throw new Error('no');
-      return { last: event.type };
+      const { occurred_at } = event.stamp;
+      return { last: event.type, created_at: occurred_at, updated_at: occurred_at };
     },
-    view: (row) => row,
+    view: (row: Last) => row,
   });
   const model = createReadModel({ url: database, log: silentLog });
   await withProjector({ store, database, tables: [counters, fragile] }, async (projector) => {

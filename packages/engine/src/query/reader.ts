@@ -2,8 +2,8 @@ import { Problem } from '@counterfoil/kernel';
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { schemaName } from '../database/database.ts';
 import type { Found, Principal, Reader } from '../define/context.ts';
-import type { Page, PageRequest, RowFilter } from '../define/listing.ts';
-import type { AnyReadTable, ReadTable } from '../define/read-table.ts';
+import type { AnyRowFilter, Page, PageRequest } from '../define/listing.ts';
+import type { AnyProjection, ColumnTypes, Projection } from '../define/projection.ts';
 import type { Position } from '../log/types.ts';
 import { cleanText } from '../projection/row.ts';
 import { scopeColumn } from '../projection/table-shape.ts';
@@ -20,6 +20,7 @@ import { type PageRow, pageOf } from './page-query.ts';
 import type { ScopedPool } from './scoped-pool.ts';
 
 interface FoundRow {
+  readonly id: string;
   readonly resource: string;
   readonly revision: string;
 }
@@ -33,6 +34,9 @@ export interface ReaderContext {
   /** Offset from which on a page may be read from the end of the list. */
   readonly farOffset?: number | undefined;
 }
+
+/** Keys of one look-up at most: as many as a page has rows. */
+const keysMaximum = 1_000;
 
 /** Below it, skipping rows costs less than planning both ways. */
 const defaultFarOffset = 5_000;
@@ -55,7 +59,7 @@ export function createReader(
   principal: Pick<Principal, 'tenantId' | 'environmentId'>,
   options: ReaderOptions = {},
 ): Reader {
-  const run = async <Row>(table: AnyReadTable, statement: CompiledQuery, name?: string) => {
+  const run = async <Row>(table: AnyProjection, statement: CompiledQuery, name?: string) => {
     assertReached(context, table, options.atLeast);
     return context.pool.query<Row>(principal, {
       text: statement.sql,
@@ -63,29 +67,46 @@ export function createReader(
       ...(name ? { name } : {}),
     });
   };
-  const conditions = async (table: AnyReadTable, filters: readonly RowFilter[]) => {
+  const conditions = async (table: AnyProjection, filters: readonly AnyRowFilter[]) => {
     const collation = await context.collation();
     return filters.map((filter) => conditionOf(table, filter, collation));
   };
   return {
-    async find<Row, Resource>(table: ReadTable<string, Row, Resource>, key: string) {
+    async find<Row, Resource, Columns extends ColumnTypes>(
+      table: Projection<string, Row, Resource, Columns>,
+      key: string,
+    ) {
       const id = sql<boolean>`id = ${cleanText(key)}`;
       const statement = selectRow(table, principal, [id, notDeleted]).compile(compiler);
       return foundOf<Resource>((await run<FoundRow>(table, statement, `find_${table.name}`)).rows);
     },
-    async first<Row, Resource>(
-      table: ReadTable<string, Row, Resource>,
-      filters: readonly RowFilter[],
+    async findMany<Row, Resource, Columns extends ColumnTypes>(
+      table: Projection<string, Row, Resource, Columns>,
+      keys: readonly string[],
+    ) {
+      const found = new Map<string, Resource>();
+      for (let start = 0; start < keys.length; start += keysMaximum) {
+        const some = keys.slice(start, start + keysMaximum).map(cleanText);
+        const isOne = sql<boolean>`id = any(${sql.val(some)}::text[])`;
+        const statement = selectRow(table, principal, [isOne, shown]).compile(compiler);
+        const { rows } = await run<FoundRow>(table, statement, `find_many_${table.name}`);
+        for (const { id, resource } of rows) found.set(id, JSON.parse(resource) as Resource);
+      }
+      return found;
+    },
+    async first<Row, Resource, Columns extends ColumnTypes>(
+      table: Projection<string, Row, Resource, Columns>,
+      filters: readonly AnyRowFilter[],
     ) {
       const status = filtersStatus(filters) ? [] : [notDeleted];
       const all = [...(await conditions(table, filters)), ...status];
       const statement = sql`${selectRow(table, principal, all)} ${newest}`.compile(compiler);
       return foundOf<Resource>((await run<FoundRow>(table, statement)).rows);
     },
-    async list<Row, Resource>(
-      table: ReadTable<string, Row, Resource>,
+    async list<Row, Resource, Columns extends ColumnTypes>(
+      table: Projection<string, Row, Resource, Columns>,
       request: PageRequest,
-      filters: readonly RowFilter[] = [],
+      filters: readonly AnyRowFilter[] = [],
     ) {
       const isAsked = request.status === undefined && filtersStatus(filters);
       const where = matching(table, principal, [
@@ -103,7 +124,7 @@ export function createReader(
 
 function assertReached(
   { positionOf }: ReaderContext,
-  table: AnyReadTable,
+  table: AnyProjection,
   atLeast: Position | undefined,
 ): void {
   if (atLeast === undefined) return;
@@ -118,10 +139,10 @@ function assertReached(
 
 type Caller = Pick<Principal, 'tenantId' | 'environmentId'>;
 
-const relation = (table: AnyReadTable): RawBuilder<unknown> => sql.id(schemaName, table.name);
+const relation = (table: AnyProjection): RawBuilder<unknown> => sql.id(schemaName, table.name);
 
 const inScope = (
-  table: AnyReadTable,
+  table: AnyProjection,
   { tenantId, environmentId }: Caller,
 ): readonly RawBuilder<unknown>[] => [
   sql`tenant_id = ${tenantId}`,
@@ -129,17 +150,17 @@ const inScope = (
 ];
 
 const matching = (
-  table: AnyReadTable,
+  table: AnyProjection,
   caller: Caller,
   conditions: readonly Condition[],
 ): RawBuilder<unknown> => sql.join([...inScope(table, caller), ...conditions], sql` and `);
 
 const selectRow = (
-  table: AnyReadTable,
+  table: AnyProjection,
   caller: Caller,
   conditions: readonly Condition[],
 ): RawBuilder<unknown> =>
-  sql`select resource, revision from ${relation(table)}
+  sql`select id, resource, revision from ${relation(table)}
        where ${matching(table, caller, [hasResource, ...conditions])}`;
 
 const hasResource = sql<boolean>`resource is not null`;

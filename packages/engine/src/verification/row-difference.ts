@@ -1,4 +1,4 @@
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import { columnNames, type RowPlace } from '../projection/row.ts';
 
 /** Where a read model is not what the log says. */
@@ -27,7 +27,7 @@ const jsonColumns = new Set(['state', 'resource', 'metadata']);
  * order of members in an object does not count.
  */
 export function rowDifference(
-  table: AnyReadTable,
+  table: AnyProjection,
   { scope, id, expected, actual }: Compared,
 ): Difference | null {
   const place = { table: table.name, scope, id };
@@ -43,7 +43,7 @@ export function rowDifference(
 }
 
 /** Whether two rows say the same in every column. */
-export function sameRow(table: AnyReadTable, expected: RowText, actual: RowText): boolean {
+export function sameRow(table: AnyProjection, expected: RowText, actual: RowText): boolean {
   for (const [index, column] of columnNames(table).entries()) {
     const [wanted = null, found = null] = [expected[index], actual[index]];
     if (wanted === found) continue;

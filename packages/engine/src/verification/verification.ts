@@ -1,6 +1,6 @@
 import { runForever } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import { UnreadableEvent } from '../log/incoming-event.ts';
 import { parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
@@ -34,7 +34,7 @@ export interface VerificationOptions {
   readonly database: string;
   /** Streams to verify, by prefix. */
   readonly prefixes: readonly string[];
-  readonly tables: readonly AnyReadTable[];
+  readonly tables: readonly AnyProjection[];
   /** A further check for rounds that begin with the log in this process. */
   readonly roundCheck?: () => Promise<RoundCheck>;
   /** Whether this process is the one that verifies; others stand by. */

@@ -1,14 +1,7 @@
-import type { AnyAggregate } from '@counterfoil/kernel';
 import type { Connection } from '../database/database.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
-import {
-  categoryOf,
-  type DecodedEvents,
-  decodeEvents,
-  foldSteps,
-  planSteps,
-} from '../projection/fold.ts';
+import { Batch, foldSteps, planSteps } from '../projection/fold.ts';
 import { arrayText, placeKey, type Row } from '../projection/row.ts';
 import { inSchema, scopeColumn } from '../projection/table-shape.ts';
 import { type RowText, sameRow } from './row-difference.ts';
@@ -16,7 +9,7 @@ import { expectedTexts, shownTexts } from './verify-text.ts';
 
 /** A table to be compared, as it is in the snapshot. */
 export interface Compared {
-  readonly table: AnyReadTable;
+  readonly table: AnyProjection;
   /** The relation that the view of this name should point at, ready for a statement. */
   readonly original: string;
   /** The log up to here is in it. */
@@ -70,15 +63,14 @@ export class MemoryComparison {
 
   /** Takes the next events of the log, of any category, in order. */
   async take(events: readonly StoredEvent[]): Promise<void> {
-    const groups = groupsOf(events);
-    const decoded = new Map<AnyAggregate, DecodedEvents>();
+    const whole = new Batch(events);
     for (const held of this.#tables) {
-      const group = groups.get(held.table.aggregate.name);
-      if (!group) continue;
       await held.lookedUp;
       if (held.rows.size > this.#heldMaximum) await this.#makeRoom(held);
       if (!held.isSure) continue;
-      const changed = fold(held, batchOf(held, group, decoded));
+      const isBeyond = (events.at(-1)?.position ?? 0n) > held.upTo;
+      const own = events.filter(({ position }) => position <= held.upTo);
+      const changed = fold(held, isBeyond ? new Batch(own) : whole);
       // Goes on while the next events are read.
       held.lookedUp = this.#settle(held, changed);
       held.lookedUp.catch(() => undefined);
@@ -126,43 +118,18 @@ export class MemoryComparison {
   }
 }
 
-/** Events of a table, decoded once for all tables that are filled from the same ones. */
-function batchOf(
-  { table: { aggregate }, upTo }: Held,
-  group: readonly StoredEvent[],
-  decoded: Map<AnyAggregate, DecodedEvents>,
-): DecodedEvents {
-  if ((group.at(-1)?.position ?? 0n) > upTo) {
-    const own = group.filter(({ position }) => position <= upTo);
-    return decodeEvents(aggregate, own);
-  }
-  const batch = decoded.get(aggregate) ?? decodeEvents(aggregate, group);
-  decoded.set(aggregate, batch);
-  return batch;
-}
-
-function groupsOf(events: readonly StoredEvent[]): ReadonlyMap<string, readonly StoredEvent[]> {
-  const groups = new Map<string, StoredEvent[]>();
-  for (const event of events) {
-    const category = categoryOf(event.stream);
-    const group = groups.get(category);
-    if (group) group.push(event);
-    else groups.set(category, [event]);
-  }
-  return groups;
-}
-
 /** Folds events onto the rows; gives the keys of those that changed. */
-function fold(held: Held, batch: DecodedEvents): readonly string[] {
+function fold(held: Held, batch: Batch): readonly string[] {
   const { table, rows } = held;
-  const plan = planSteps(table, batch);
-  const { changed, poison } = foldSteps(table, plan, (key) => rows.get(key) ?? null);
-  if (poison) {
+  try {
+    const steps = planSteps(table, batch.eventsFor(table));
+    const changed = foldSteps(table, steps, (key) => rows.get(key) ?? null);
+    for (const [key, row] of changed) rows.set(key, row);
+    return [...changed.keys()];
+  } catch {
     giveUp(held);
     return [];
   }
-  for (const [key, row] of changed) rows.set(key, row);
-  return [...changed.keys()];
 }
 
 function giveUp(held: Held): void {
@@ -209,7 +176,7 @@ function compareRows(held: Held, keys: readonly string[], shown: readonly ShownR
   }
 }
 
-function isShown(table: AnyReadTable, row: Row, texts: RowText): boolean {
+function isShown(table: AnyProjection, row: Row, texts: RowText): boolean {
   try {
     return sameRow(table, expectedTexts(table, row), texts);
   } catch {

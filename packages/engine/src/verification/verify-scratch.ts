@@ -2,7 +2,7 @@ import type { Connection } from '../database/database.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import { applyInside } from '../projection/apply-batch.ts';
-import { categoryOf } from '../projection/fold.ts';
+import { categoriesOf, categoryOf } from '../projection/fold.ts';
 import { columnNames } from '../projection/row.ts';
 import { RowCache } from '../projection/row-cache.ts';
 import type { Target } from '../projection/row-store.ts';
@@ -77,7 +77,7 @@ function missingPart(examined: readonly Examined[]) {
     open[0]?.reached ?? 0n,
   );
   const upTo = open.reduce<Position>((last, table) => (table.upTo > last ? table.upTo : last), 0n);
-  const categories = new Set(open.map(({ table }) => table.aggregate.name));
+  const categories = categoriesOf(open.map(({ table }) => table));
   return { prefixes: [...categories].map(categoryPrefix), after, upTo };
 }
 
@@ -100,10 +100,10 @@ export async function deriveAll(
   let count = 0;
   const apply = async () => {
     for (const table of examined.filter(({ failure }) => failure === null)) {
-      const { name } = table.table.aggregate;
+      const categories = categoriesOf([table.table]);
       const own = batch.filter(
         ({ position, stream }) =>
-          position > table.reached && position <= table.upTo && categoryOf(stream) === name,
+          position > table.reached && position <= table.upTo && categories.has(categoryOf(stream)),
       );
       if (own.length === 0) continue;
       const poison = await applyInside(context, table, own);

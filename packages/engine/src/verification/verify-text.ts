@@ -1,4 +1,4 @@
-import type { AnyReadTable, ColumnType } from '../define/read-table.ts';
+import type { AnyProjection, ColumnType } from '../define/projection.ts';
 import {
   cleanText,
   columnNames,
@@ -15,7 +15,7 @@ import type { RowText } from './row-difference.ts';
  * Expressions for the columns of a row as text, in the order of `columnNames`. The state is not in
  * the view that readers see and comes from the table.
  */
-export const shownTexts = (table: AnyReadTable, shown: string, stored: string): string[] =>
+export const shownTexts = (table: AnyProjection, shown: string, stored: string): string[] =>
   columnNames(table).map((name) => {
     const column = `${name === 'state' ? stored : shown}.${quoted(name)}`;
     return table.columns[name]?.type === 'text[]'
@@ -28,7 +28,7 @@ export const shownTexts = (table: AnyReadTable, shown: string, stored: string): 
  * such as a number that was given with an exponent; two rows with equal texts are equal, two with
  * different texts may be. Throws on what does not fit its column.
  */
-export function expectedTexts(table: AnyReadTable, row: Row): RowText {
+export function expectedTexts(table: AnyProjection, row: Row): RowText {
   const { resource } = row;
   const fixed: Record<FixedColumn, string | null> = {
     id: row.id,

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { documents } from '../define/read-table.ts';
+import { recordProjection } from '../define/projection.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 import { RebuildFailed, rebuildReadModel } from '../projection/rebuild.ts';
 import {
@@ -247,7 +247,7 @@ test('finds a view that shows other rows than those of the table', async () => {
 
 test('compares a table that stopped with the log up to where it stopped', async () => {
   const { log, database } = await filled();
-  const stopping = documents(member, {
+  const stopping = recordProjection(member, {
     name: 'members',
     version: 1,
     view: (state) => {
@@ -315,10 +315,10 @@ test('rebuilds under a running projector, beside the rows that are shown', async
 
 test('a rebuild that meets a bad event says so and leaves what is shown', async () => {
   const { log, database } = await filled();
-  const broken = documents(counter, {
+  const broken = recordProjection(counter, {
     name: 'counters',
     version: 1,
-    view: (state) => {
+    view: (state: typeof counter.initial) => {
       if (state.total === 3) throw new Error('cannot show 3');
       return counterView(state);
     },

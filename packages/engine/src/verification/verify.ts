@@ -1,9 +1,9 @@
 import { type Connection, connect, type Database } from '../database/database.ts';
-import type { AnyReadTable } from '../define/read-table.ts';
+import type { AnyProjection } from '../define/projection.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import { type ProjectionRow, readProjections, readProjector } from '../projection/checkpoint.ts';
-import { categoryOf } from '../projection/fold.ts';
+import { categoriesOf, categoryOf } from '../projection/fold.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { inSchema } from '../projection/table-shape.ts';
 import type { Difference } from './row-difference.ts';
@@ -20,7 +20,7 @@ export interface LogWitness {
 export interface VerifyOptions {
   readonly store: EventStore;
   readonly database: Database;
-  readonly tables: readonly AnyReadTable[];
+  readonly tables: readonly AnyProjection[];
   readonly witness?: LogWitness;
   /** Called with each difference as it is found. */
   readonly onDifference?: (difference: Difference) => void;
@@ -99,7 +99,7 @@ async function verifySnapshot(
 }
 
 /** The tables that can be compared in this snapshot, and those that cannot. */
-export async function choose(connection: Connection, tables: readonly AnyReadTable[]) {
+export async function choose(connection: Connection, tables: readonly AnyProjection[]) {
   const rows = await readProjections(connection);
   const compared: Compared[] = [];
   const skipped: { table: string; reason: string }[] = [];
@@ -112,7 +112,7 @@ export async function choose(connection: Connection, tables: readonly AnyReadTab
   return { compared, skipped };
 }
 
-function reasonToSkip(table: AnyReadTable, serving: ProjectionRow | undefined): string | null {
+function reasonToSkip(table: AnyProjection, serving: ProjectionRow | undefined): string | null {
   if (!serving) return 'it is being filled and not shown to readers yet';
   if (serving.version === table.version) return null;
   return `readers see version ${serving.version}; this program knows version ${table.version}`;
@@ -128,7 +128,7 @@ async function readThrough(
   { store, witness, batchMaximum = defaultBatchMaximum, pace, signal }: VerifyOptions,
 ): Promise<number> {
   const last = compared.reduce<Position>((top, { upTo }) => (upTo > top ? upTo : top), 0n);
-  const categories = new Set(compared.map(({ table }) => table.aggregate.name));
+  const categories = categoriesOf(compared.map(({ table }) => table));
   const own = last === 0n ? [] : [...categories].map(categoryPrefix);
   const prefixes = [...new Set([...own, ...(witness?.prefixes ?? [])])];
   if (prefixes.length === 0) return 0;

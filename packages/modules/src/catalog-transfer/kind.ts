@@ -1,4 +1,4 @@
-import type { AnyReadTable } from '@counterfoil/engine/define';
+import type { AnyProjection } from '@counterfoil/engine/define';
 import type { AnyAggregate, Decision, IdPrefix } from '@counterfoil/kernel';
 import type { Entry, SimpleSection } from './schema.ts';
 
@@ -28,7 +28,7 @@ export interface AnyRecord {
 export interface Kind {
   readonly section: SimpleSection;
   readonly aggregate: AnyAggregate;
-  readonly table: AnyReadTable;
+  readonly table: AnyProjection;
   readonly prefix: IdPrefix;
   /** The field that only one published record has, and under which name it is claimed. */
   readonly unique: {

@@ -1,4 +1,4 @@
-import type { AnyReadTable } from '@counterfoil/engine/define';
+import type { AnyProjection } from '@counterfoil/engine/define';
 import type { AddonId, CostsheetId, IdPrefix, PlanId } from '@counterfoil/kernel';
 import { withoutNulls } from '@counterfoil/kernel';
 import {
@@ -27,7 +27,7 @@ export interface OfferKind {
   readonly section: OfferSection;
   readonly type: OwnerType;
   readonly prefix: IdPrefix;
-  readonly table: AnyReadTable;
+  readonly table: AnyProjection;
   readonly claim: string;
   /** Fields of the offer itself. */
   readonly fields: readonly string[];

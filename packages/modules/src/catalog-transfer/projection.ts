@@ -1,4 +1,4 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { instantOf } from '@counterfoil/kernel';
 import { catalogImport, catalogImportView } from './catalog-import.ts';
 
@@ -6,7 +6,7 @@ import { catalogImport, catalogImportView } from './catalog-import.ts';
 const graceMilliseconds = 5_000;
 
 /** One row per import; due as long as it is not known to be carried out. */
-export const catalogImportTable = documents(catalogImport, {
+export const catalogImportTable = recordProjection(catalogImport, {
   name: 'catalog_imports',
   version: 1,
   view: catalogImportView,

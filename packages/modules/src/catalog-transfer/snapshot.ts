@@ -1,4 +1,4 @@
-import type { AnyReadTable, RequestContext } from '@counterfoil/engine/define';
+import type { AnyProjection, RequestContext } from '@counterfoil/engine/define';
 import { type AnyAggregate, invalidOperation } from '@counterfoil/kernel';
 import { type Offer, offer } from '../offers/index.ts';
 import { mapSections } from './entry.ts';
@@ -71,7 +71,7 @@ export function namesOf({ records }: Snapshot) {
 async function loadedRecords<State>(
   context: RequestContext,
   section: Section,
-  table: AnyReadTable,
+  table: AnyProjection,
   aggregate: AnyAggregate,
 ): Promise<readonly State[]> {
   const ids = (await publishedIds(context, section, table)).sort(inTextOrder);
@@ -87,7 +87,7 @@ async function loadedRecords<State>(
 async function publishedIds(
   context: RequestContext,
   section: Section,
-  table: AnyReadTable,
+  table: AnyProjection,
 ): Promise<string[]> {
   const ids: string[] = [];
   for (let offset = 0; ; offset += pageRows) {

@@ -1,9 +1,9 @@
-import { rows } from '@counterfoil/engine/define';
+import { projection } from '@counterfoil/engine/define';
 import { ledgerCheckpoint } from './checkpoint.ts';
 import { type CheckpointResource, checkpointView } from './schema.ts';
 
 /** One row per checkpoint. */
-export const checkpointTable = rows(ledgerCheckpoint, {
+export const checkpointTable = projection(ledgerCheckpoint, {
   name: 'ledger_checkpoints',
   version: 2,
   columns: {

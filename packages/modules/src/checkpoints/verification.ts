@@ -1,4 +1,4 @@
-import { rows } from '@counterfoil/engine/define';
+import type { Projection } from '@counterfoil/engine/define';
 import { instantSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { ledgerCheckpoint } from './checkpoint.ts';
@@ -35,16 +35,23 @@ export const verificationSchema = z
 export type VerificationResource = z.output<typeof verificationSchema>;
 
 /**
- * How far the log has been verified, as if it were a read table with one row in each environment.
- * It is no table of the projector's: the engine keeps it by itself, as a view.
+ * The progress of the verification, as a table with one row in each environment. No projector fills it: the
+ * engine keeps it by itself, as a view.
  */
-export const verificationView = rows(ledgerCheckpoint, {
+export const verificationView: Projection<
+  'ledger_verification',
+  VerificationResource,
+  VerificationResource,
+  Record<never, never>
+> = {
   name: 'ledger_verification',
   version: 1,
+  aggregates: [ledgerCheckpoint],
+  columns: {},
   keys: () => [],
-  fold: (row: VerificationResource | null) => row,
-  view: (row: VerificationResource) => row,
-});
+  fold: (row) => row,
+  view: (row) => row,
+};
 
 /** Key of the one row. */
 export const currentVerification = 'current';

@@ -1,8 +1,8 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { comparedCode, coupon, couponView } from './coupon.ts';
 
 /** One row per coupon: what `GET /coupons/{id}` answers. */
-export const couponTable = documents(coupon, {
+export const couponTable = recordProjection(coupon, {
   name: 'coupons',
   version: 1,
   view: couponView,

@@ -1,8 +1,8 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { customer, customerView } from './customer.ts';
 
 /** One row per customer: what `GET /customers/{id}` answers, and what lists filter and sort by. */
-export const customerTable = documents(customer, {
+export const customerTable = recordProjection(customer, {
   name: 'customers',
   version: 1,
   view: customerView,

@@ -1,8 +1,8 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { feature, featureView } from './feature.ts';
 
 /** One row per feature, without its meter and its group. */
-export const featureTable = documents(feature, {
+export const featureTable = recordProjection(feature, {
   name: 'features',
   version: 1,
   view: featureView,

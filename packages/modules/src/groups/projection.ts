@@ -1,8 +1,8 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { group, groupView } from './group.ts';
 
 /** One row per group, without its members. */
-export const groupTable = documents(group, {
+export const groupTable = recordProjection(group, {
   name: 'groups',
   version: 1,
   view: groupView,

@@ -1,8 +1,8 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { meter, meterView } from './meter.ts';
 
 /** One row per meter: what `GET /meters/{id}` answers. */
-export const meterTable = documents(meter, {
+export const meterTable = recordProjection(meter, {
   name: 'meters',
   version: 1,
   view: meterView,

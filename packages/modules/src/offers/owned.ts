@@ -1,4 +1,4 @@
-import { type ReadTable, type RequestContext, where } from '@counterfoil/engine/define';
+import { type Projection, type RequestContext, where } from '@counterfoil/engine/define';
 import { invalidOperation, notFound, type PriceId, type RecordStatus } from '@counterfoil/kernel';
 import { featuresById } from '../features/index.ts';
 import { groupsById } from '../groups/index.ts';
@@ -17,7 +17,7 @@ const embeddedMaximum = 20_000;
 /** All rows of a table that some offers own, newest first. Throws 400 when they are too many. */
 export async function ownedBy<Row, Resource extends { readonly status: RecordStatus }>(
   context: RequestContext,
-  table: ReadTable<string, Row, Resource>,
+  table: Projection<string, Row, Resource, { readonly entity_id: 'text' }>,
   offerIds: readonly string[],
   status: RecordStatus,
 ): Promise<Resource[]> {

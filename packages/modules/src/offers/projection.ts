@@ -1,4 +1,4 @@
-import { type Placed, rows } from '@counterfoil/engine/define';
+import { type Placed, projection } from '@counterfoil/engine/define';
 import type { Stamped } from '@counterfoil/kernel';
 import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon/addon.ts';
 import {
@@ -58,7 +58,7 @@ const ownKeys =
     aggregate_id.startsWith(prefix) ? [aggregate_id] : [];
 
 /** One row per plan, without what it owns. */
-export const planTable = rows(offer, {
+export const planTable = projection(offer, {
   name: 'plans',
   version: 1,
   columns: {
@@ -72,7 +72,7 @@ export const planTable = rows(offer, {
 });
 
 /** One row per add-on, without what it owns. */
-export const addonTable = rows(offer, {
+export const addonTable = projection(offer, {
   name: 'addons',
   version: 1,
   columns: {
@@ -85,7 +85,7 @@ export const addonTable = rows(offer, {
 });
 
 /** One row per costsheet, without its prices. */
-export const costsheetTable = rows(offer, {
+export const costsheetTable = projection(offer, {
   name: 'costsheets',
   version: 1,
   columns: {
@@ -125,7 +125,7 @@ const countsUntil = ({ start_date, end_date, updated_at }: Price): string => {
 };
 
 /** One row per price. */
-export const priceTable = rows(offer, {
+export const priceTable = projection(offer, {
   name: 'prices',
   version: 3,
   columns: {
@@ -154,7 +154,7 @@ export const priceTable = rows(offer, {
 });
 
 /** One row per entitlement. */
-export const entitlementTable = rows(offer, {
+export const entitlementTable = projection(offer, {
   name: 'entitlements',
   version: 1,
   columns: {
@@ -175,7 +175,7 @@ export const entitlementTable = rows(offer, {
 });
 
 /** One row per credit grant. */
-export const creditGrantTable = rows(offer, {
+export const creditGrantTable = projection(offer, {
   name: 'credit_grants',
   version: 1,
   columns: {

@@ -1,8 +1,9 @@
 import {
+  type ColumnTypes,
   type Found,
   type Page,
+  type Projection,
   pageRequest,
-  type ReadTable,
   type RequestContext,
   searchFilters,
   where,
@@ -58,7 +59,7 @@ async function withOwned<Offer extends Shown>(
 ) {
   const ids = offers.map(({ id }) => id);
   const owned = <Row, Item extends { readonly status: RecordStatus }>(
-    table: ReadTable<string, Row, Item>,
+    table: Projection<string, Row, Item, { readonly entity_id: 'text' }>,
     isAsked: boolean,
   ): Promise<Item[]> => ownedBy(context, table, isAsked ? ids : [], status);
   const pricesOf = async () =>
@@ -87,9 +88,9 @@ const byOffer = <Item extends Price | Entitlement>(items: readonly Item[]) =>
 
 const offerOfGrant = ({ plan_id, addon_id }: CreditGrant): string => plan_id ?? addon_id ?? '';
 
-async function found<Row, Offer extends Shown>(
+async function found<Row, Offer extends Shown, Columns extends ColumnTypes>(
   context: RequestContext,
-  table: ReadTable<string, Row, Offer>,
+  table: Projection<string, Row, Offer, Columns>,
   { what, id, inside }: { readonly what: string; readonly id: string; readonly inside: Inside },
 ): Promise<Found<Offer>> {
   // The row first: its revision must not be later than what is shown under it.

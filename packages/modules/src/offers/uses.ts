@@ -1,4 +1,4 @@
-import { type RequestContext, where } from '@counterfoil/engine/define';
+import { type FilterOf, type RequestContext, where } from '@counterfoil/engine/define';
 import type { GroupMembers } from '../groups/index.ts';
 import { countOf, type Use } from '../uses.ts';
 import { entitlementTable, priceTable } from './projection.ts';
@@ -6,21 +6,21 @@ import { entitlementTable, priceTable } from './projection.ts';
 /** How many published prices have a value in a column and have not run out. */
 async function pricesWith(
   context: RequestContext,
-  column: string,
-  id: string,
+  own: readonly FilterOf<typeof priceTable>[],
 ): Promise<string | null> {
-  const inForce = [...where(column, 'eq', id), ...where('end_date', 'gt', context.now)];
+  const inForce = [...own, ...where('end_date', 'gt', context.now)];
   const page = { limit: 1, offset: 0 };
   const { pagination } = await context.read.list(priceTable, page, inForce);
   return countOf(pagination.total, 'price');
 }
 
 /** How many prices that have not ended use a meter, in words; null for none. */
-export const pricesOfMeter: Use<'meter'> = (context, id) => pricesWith(context, 'meter_id', id);
+export const pricesOfMeter: Use<'meter'> = (context, id) =>
+  pricesWith(context, where('meter_id', 'eq', id));
 
 /** How many prices that have not ended are set in a pricing unit, in words; null for none. */
 export const pricesOfPriceUnit: Use<'price_unit'> = (context, id) =>
-  pricesWith(context, 'price_unit_id', id);
+  pricesWith(context, where('price_unit_id', 'eq', id));
 
 /** How many entitlements grant a feature, in words; null for none. */
 export const entitlementsOfFeature: Use<'feat'> = async (context, id) => {

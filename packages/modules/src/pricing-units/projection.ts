@@ -1,8 +1,8 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { comparedCode, priceUnit, priceUnitView } from './price-unit.ts';
 
 /** One row per pricing unit: what `GET /prices/units/{id}` answers. */
-export const priceUnitTable = documents(priceUnit, {
+export const priceUnitTable = recordProjection(priceUnit, {
   name: 'price_units',
   version: 1,
   view: priceUnitView,

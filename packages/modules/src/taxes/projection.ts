@@ -1,9 +1,9 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { associationView, taxAssociation } from './tax-association.ts';
 import { comparedCode, taxRate, taxRateView } from './tax-rate.ts';
 
 /** One row per tax rate: what `GET /taxes/rates/{id}` answers. */
-export const taxRateTable = documents(taxRate, {
+export const taxRateTable = recordProjection(taxRate, {
   name: 'tax_rates',
   version: 1,
   view: taxRateView,
@@ -15,7 +15,7 @@ export const taxRateTable = documents(taxRate, {
 });
 
 /** One row per association, without its rate. */
-export const taxAssociationTable = documents(taxAssociation, {
+export const taxAssociationTable = recordProjection(taxAssociation, {
   name: 'tax_associations',
   version: 1,
   view: associationView,

@@ -1,13 +1,17 @@
-import { documents } from '@counterfoil/engine/define';
+import { recordProjection } from '@counterfoil/engine/define';
 import { apiKey, apiKeyView } from './api-key.ts';
 import { tenant, tenantView } from './tenant.ts';
 import { user, userView } from './user.ts';
 
 /** One row per tenant: what `GET /tenants/{id}` answers. */
-export const tenantTable = documents(tenant, { name: 'tenants', version: 1, view: tenantView });
+export const tenantTable = recordProjection(tenant, {
+  name: 'tenants',
+  version: 1,
+  view: tenantView,
+});
 
 /** One row per user, without the tenant that the API shows with him. */
-export const userTable = documents(user, {
+export const userTable = recordProjection(user, {
   name: 'users',
   version: 1,
   view: userView,
@@ -20,7 +24,7 @@ export const userTable = documents(user, {
 });
 
 /** One row per API key, masked. */
-export const apiKeyTable = documents(apiKey, {
+export const apiKeyTable = recordProjection(apiKey, {
   name: 'api_keys',
   version: 1,
   view: apiKeyView,

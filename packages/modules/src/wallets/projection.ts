@@ -1,4 +1,4 @@
-import { documents, rows } from '@counterfoil/engine/define';
+import { projection, recordProjection } from '@counterfoil/engine/define';
 import { type HoldResource, holdAfter, holdIdOf } from './holds/resource.ts';
 import { entryAfter, touchedEntries } from './ledger/transaction.ts';
 import type { TransactionResource } from './schema.ts';
@@ -6,7 +6,7 @@ import { walletView } from './view.ts';
 import { nextDue, wallet } from './wallet.ts';
 
 /** One row per wallet. */
-export const walletTable = documents(wallet, {
+export const walletTable = recordProjection(wallet, {
   name: 'wallets',
   version: 3,
   view: walletView,
@@ -26,7 +26,7 @@ export const walletTable = documents(wallet, {
 });
 
 /** One row per entry of the ledger; `credits_available` of a load falls as it is drawn from. */
-export const transactionTable = rows(wallet, {
+export const transactionTable = projection(wallet, {
   name: 'wallet_transactions',
   version: 3,
   columns: {
@@ -48,7 +48,7 @@ export const transactionTable = rows(wallet, {
 });
 
 /** One row per hold. */
-export const holdTable = rows(wallet, {
+export const holdTable = projection(wallet, {
   name: 'wallet_holds',
   version: 1,
   columns: {

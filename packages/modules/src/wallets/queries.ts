@@ -1,9 +1,9 @@
 import {
+  type FilterOf,
   type Found,
   type Page,
   pageRequest,
   type RequestContext,
-  type RowFilter,
   type Search,
   searchFilters,
   where,
@@ -126,7 +126,7 @@ export function searchTransactions(
 
 type EntryFilters = Omit<TransactionsQuery, 'limit' | 'offset' | 'transaction_reason'>;
 
-const entryFilters = (query: EntryFilters): RowFilter[] => [
+const entryFilters = (query: EntryFilters): FilterOf<typeof transactionTable>[] => [
   ...where('id', 'eq', query.id),
   ...where('type', 'eq', query.type),
   ...where('transaction_status', 'eq', query.transaction_status),

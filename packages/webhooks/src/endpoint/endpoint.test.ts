@@ -215,6 +215,7 @@ test('the read table keeps the position of the creation', () => {
         {
           ...event,
           stamp: stamp(start),
+          aggregate: webhookEndpoint.name,
           event_id: `event-${revision}`,
           aggregate_id: id,
           revision,

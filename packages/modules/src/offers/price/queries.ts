@@ -1,9 +1,9 @@
 import {
+  type FilterOf,
   type Found,
   type Page,
   pageRequest,
   type RequestContext,
-  type RowFilter,
   searchFilters,
   where,
 } from '@counterfoil/engine/define';
@@ -25,7 +25,7 @@ export async function getPrice(context: RequestContext, id: string): Promise<Pri
 /** The price with a lookup_key that is in force now; when none is, the one that was made last. */
 export async function getPriceByLookupKey(context: RequestContext, key: string): Promise<Price> {
   const named = [...where('lookup_key', 'eq', key), ...where('status', 'eq', 'published')];
-  const first = (filters: readonly RowFilter[]): Promise<Found<Price> | null> =>
+  const first = (filters: readonly FilterOf<typeof priceTable>[]): Promise<Found<Price> | null> =>
     context.read.first(priceTable, filters);
   const inForce = [
     ...where('start_date', 'lte', context.now),
@@ -55,7 +55,10 @@ export async function searchPrices(
   return { items: await withPriceParts(context, items, { owner }), pagination };
 }
 
-const priceFilters = (context: RequestContext, search: PriceSearch): RowFilter[] => [
+const priceFilters = (
+  context: RequestContext,
+  search: PriceSearch,
+): FilterOf<typeof priceTable>[] => [
   ...where('id', 'in', search.price_ids),
   ...where('entity_id', 'in', search.entity_ids),
   ...where('entity_id', 'in', search.plan_ids),

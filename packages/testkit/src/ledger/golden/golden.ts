@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type StoredEvent, schemaVersion, stampedEvent } from '@counterfoil/engine';
-import type { AnyReadTable } from '@counterfoil/engine/define';
+import type { AnyProjection } from '@counterfoil/engine/define';
 import type { AnyAggregate } from '@counterfoil/kernel';
 import { modules, secretsFrom } from '@counterfoil/modules';
 
@@ -40,7 +40,7 @@ const coveredSlices = [
 ];
 
 const slices = modules({ secrets: secretsFrom('0'.repeat(64)) });
-const tables: readonly AnyReadTable[] = slices.flatMap((slice) => slice.tables ?? []);
+const tables: readonly AnyProjection[] = slices.flatMap((slice) => slice.tables ?? []);
 export const aggregates: readonly AnyAggregate[] = slices.flatMap((slice) => slice.aggregates);
 export const coveredAggregates: readonly AnyAggregate[] = slices
   .filter(({ name }) => coveredSlices.includes(name))
@@ -68,7 +68,9 @@ export function corpus(): ReadonlyMap<string, Golden> {
 
 /** What today's code shows of a record with these events. Each must still be of the form it had. */
 export function shownToday(aggregate: AnyAggregate, { id, events }: Omit<Golden, 'shows'>): Shown {
-  const own = tables.filter((table) => table.aggregate.name === aggregate.name);
+  const own = tables.filter(({ aggregates }) =>
+    aggregates.some(({ name }) => name === aggregate.name),
+  );
   const rows = own.map(() => new Map<string, unknown>());
   let state: unknown = aggregate.initial;
   for (const [revision, golden] of events.entries()) {
@@ -78,6 +80,7 @@ export function shownToday(aggregate: AnyAggregate, { id, events }: Omit<Golden,
     state = aggregate.evolve(state, event);
     const placed = {
       ...event,
+      aggregate: aggregate.name,
       event_id: golden.id,
       aggregate_id: id,
       revision,

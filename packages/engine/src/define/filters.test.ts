@@ -1,0 +1,109 @@
+import { aggregate } from '@counterfoil/kernel';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { z } from 'zod';
+import type { Reader } from './context.ts';
+import { type FilterOf, pageRequest, searchFilters, where } from './listing.ts';
+import { type EventFrom, projection, recordProjection } from './projection.ts';
+
+const test = suite('columns that the compiler knows');
+
+const jar = aggregate({
+  name: 'jar',
+  scope: 'environment',
+  events: { JarFilled: z.object({ coins: z.number() }) },
+  initial: { coins: 0, created_at: '', updated_at: '' },
+  evolve: (state, event) => ({ ...state, coins: event.data.coins }),
+});
+
+const shelf = aggregate({
+  name: 'shelf',
+  scope: 'environment',
+  events: { ShelfMoved: z.object({ room: z.string() }) },
+  initial: { room: '' },
+  evolve: (_state, event) => ({ room: event.data.room }),
+});
+
+const jarTable = recordProjection(jar, {
+  name: 'jars',
+  version: 1,
+  view: (state: typeof jar.initial) => ({ ...state, label: 'x', is_full: true }),
+  columns: {
+    label: { type: 'text', of: ({ label }) => label },
+    coins: { type: 'numeric', of: ({ coins }) => coins },
+    is_full: { type: 'boolean', of: ({ is_full }) => is_full },
+  },
+});
+
+type JarFilters = readonly FilterOf<typeof jarTable>[];
+
+/** What follows is held against the types alone: a directive that is not needed fails the compiler. */
+test('a filter names a column of the table, with a value of its type', () => {
+  const fitting: JarFilters = [
+    ...where('label', 'in', ['a', 'b']),
+    ...where('label', 'contains', 'a'),
+    ...where('coins', 'gt', '1.5'),
+    ...where('is_full', 'eq', true),
+    ...where('created_at', 'lt', '2026-01-01T00:00:00.000Z'),
+    ...where('metadata', 'metadata', { team: 'a' }),
+  ];
+  assert.is(fitting.length, 6);
+  // @ts-expect-error: the table has no such column
+  const unknown: JarFilters = where('lable', 'eq', 'a');
+  // @ts-expect-error: a decimal is a text
+  const inexact: JarFilters = where('coins', 'gt', 1.5);
+  // @ts-expect-error: a list is asked for
+  const single: JarFilters = where('label', 'in', 'a');
+  // @ts-expect-error: yes or no
+  const untrue: JarFilters = where('is_full', 'eq', 'true');
+  for (const filters of [unknown, inexact, single, untrue]) assert.is(filters.length, 1);
+});
+
+test('an absent value leaves the condition out', () => {
+  assert.equal(where('label', 'eq', undefined), []);
+  assert.equal(where('label', 'eq', null), []);
+});
+
+test('a list is sorted by columns of its table', () => {
+  const page = { limit: 1, offset: 0 };
+  const reads = (reader: Reader) => [
+    reader.list(jarTable, { ...page, sort: [{ column: 'coins', order: 'asc' }] }),
+    // @ts-expect-error: the table has no such column
+    reader.list(jarTable, { ...page, sort: [{ column: 'room', order: 'asc' }] }),
+    // @ts-expect-error: the table has no such column
+    reader.first(jarTable, where('room', 'eq', 'a')),
+    reader.list(jarTable, pageRequest(jarTable, {}), [
+      ...searchFilters(jarTable, {}),
+      ...where('label', 'eq', 'a'),
+    ]),
+  ];
+  assert.type(reads, 'function');
+});
+
+test('an event of several aggregates says of which it is', () => {
+  const moved = (event: EventFrom<typeof jar | typeof shelf>): string => {
+    switch (event.aggregate) {
+      case 'jar':
+        return String(event.data.coins);
+      case 'shelf':
+        return event.data.room;
+      default:
+        return event satisfies never;
+    }
+  };
+  const stamps = { created_at: '', updated_at: '' };
+  type Move = typeof stamps & { readonly to: string };
+  const both = projection([jar, shelf], {
+    name: 'moves',
+    version: 1,
+    keys: (event) => [event.aggregate_id],
+    fold: (_row: Move | null, event) => ({ ...stamps, to: moved(event) }),
+    view: (row: Move) => row,
+  });
+  assert.equal(
+    both.aggregates.map(({ name }) => name),
+    ['jar', 'shelf'],
+  );
+});
+
+test.run();
