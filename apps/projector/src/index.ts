@@ -16,6 +16,7 @@ import {
   migrationsOf,
   natsBroker,
   openEventStore,
+  openLogFeed,
   type Projector,
   type Relay,
   type RoundCheck,
@@ -74,7 +75,7 @@ export const startProjectorApp = (
     const metrics = createMetrics();
     const slices = modules({ secrets: null });
     await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
-    const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
+    const store = sharedStore(started, config.EVENTSTORE_URL, slices);
     const tools: Tools = { config, started, store, slices, log, metrics };
     const projector = project(tools);
     const { relay, readers } = await publish(tools, projector);
@@ -98,6 +99,19 @@ export const startProjectorApp = (
     const { port } = await server.listen(config.HEALTH_PORT, config.HOST);
     return { healthPort: port };
   });
+
+/** The event store, to which all parts together have one subscription. */
+function sharedStore(started: Started, url: string, slices: readonly Module[]): EventStore {
+  const store = started.add(openEventStore({ url }), close);
+  const feed = started.add(openLogFeed({ store, prefixes: prefixesOf(slices) }), close);
+  return { ...store, follow: feed.follow };
+}
+
+/** The streams of all records, and those of the engine itself. */
+const prefixesOf = (slices: readonly Module[]): readonly string[] =>
+  [reservation, ...slices.flatMap(({ aggregates }) => aggregates)].map(({ name }) =>
+    categoryPrefix(name),
+  );
 
 /** What the parts are made with. */
 interface Tools {
@@ -170,7 +184,7 @@ function keepOrder(
     startVerification({
       store,
       database,
-      prefixes: [reservation, ...aggregates].map(({ name }) => categoryPrefix(name)),
+      prefixes: prefixesOf(slices),
       tables: slices.flatMap((slice) => slice.tables),
       roundCheck: () => checkpointRoundCheck(store),
       isActive,

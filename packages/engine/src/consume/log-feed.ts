@@ -1,0 +1,277 @@
+import { followLog } from '../log/follow.ts';
+import { ReadEvent } from '../log/incoming-event.ts';
+import {
+  type EventStore,
+  type LogItem,
+  type Position,
+  type StoredEvent,
+  StoreUnavailable,
+  type SubscriptionOptions,
+} from '../log/types.ts';
+import { createBackOff, unlessAborted } from './run-forever.ts';
+
+/** Where followers of the log get it from: the event store itself, or a feed that they share. */
+export type Followed = Pick<EventStore, 'follow'>;
+
+/** The one subscription of a process to the log, for all that follow it there. */
+export interface LogFeed extends Followed {
+  /** Ends the subscription and every following, and resolves when the subscription has ended. */
+  close(): Promise<void>;
+}
+
+export interface LogFeedOptions {
+  readonly store: Pick<EventStore, 'follow' | 'head'>;
+  /** The streams of all followers together, by prefix. */
+  readonly prefixes: readonly string[];
+  /** Events that the window holds at most. 4,096 unless given. */
+  readonly windowEvents?: number;
+}
+
+const windowEventsDefault = 4_096;
+/** Characters of JSON that the events of the window hold at most together. */
+const windowCharacters = 64 * 1024 ** 2;
+/** Items taken from the subscription together. */
+const batchMaximum = 512;
+const rejoining = { firstMilliseconds: 50, lastMilliseconds: 5_000 };
+
+/**
+ * Opens the feed, which subscribes from the end of the log on as soon as somebody follows it. A follower
+ * that begins earlier, or that is too slow and falls out of the window, reads for itself until it is in
+ * the window. So the window bounds the memory, and nobody waits for the slowest.
+ */
+export function openLogFeed({ store, prefixes, windowEvents }: LogFeedOptions): LogFeed {
+  const closing = new AbortController();
+  const window = new FeedWindow(windowEvents ?? windowEventsDefault);
+  let pumping: Promise<void> | null = null;
+  const pump = async (): Promise<void> => {
+    const subscription = {
+      prefixes,
+      after: async () => window.open(window.position ?? (await store.head())),
+      signal: closing.signal,
+      onLost: (error: Error) => window.lose(error),
+    };
+    try {
+      for await (const items of store.follow(subscription, batchMaximum)) window.take(items);
+    } catch {
+      // An event that cannot be read concerns only those who follow its stream: they find it themselves.
+      window.end();
+    }
+  };
+  return {
+    follow: ({ prefixes: wanted, after, signal, onLost }, maximum) => {
+      pumping ??= pump();
+      const ended = AbortSignal.any([closing.signal, signal]);
+      return followLog({
+        connect: (position) =>
+          new Follower(store, window, { prefixes: wanted, maximum, signal: ended }).from(position),
+        after,
+        signal: ended,
+        backOff: createBackOff(rejoining),
+        onLost: (error) => onLost?.(error),
+      });
+    },
+    async close() {
+      closing.abort(new StoreUnavailable('the feed of the log is closed'));
+      await pumping;
+    },
+  };
+}
+
+/** The latest events of the subscription. */
+class FeedWindow {
+  /** The window holds every event after `start` and up to `position`; null before the subscription. */
+  start: Position | null = null;
+  position: Position | null = null;
+  /** True while everything that was in the log has been taken. */
+  isCaughtUp = false;
+  /** True when the subscription will bring nothing more. */
+  hasEnded = false;
+  /** Counts the losses of the subscription, the last of which is `loss`. */
+  losses = 0;
+  loss: Error = new StoreUnavailable('the subscription was lost');
+  readonly #maximum: number;
+  readonly #events: StoredEvent[] = [];
+  #characters = 0;
+  #change = Promise.withResolvers<void>();
+
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+  }
+
+  /** Resolves at the next change. */
+  get changed(): Promise<void> {
+    return this.#change.promise;
+  }
+
+  #notify(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
+  }
+
+  open(position: Position): Position {
+    this.start ??= position;
+    this.position ??= position;
+    return this.position;
+  }
+
+  take(items: readonly LogItem[]): void {
+    for (const item of items) {
+      if (item.kind === 'caught_up') this.isCaughtUp = true;
+      else this.position = item.kind === 'event' ? item.event.position : item.position;
+      if (item.kind !== 'event') continue;
+      this.#events.push(item.event);
+      this.#characters += sizeOf(item.event);
+    }
+    this.#trim();
+    this.#notify();
+  }
+
+  #trim(): void {
+    let dropped = 0;
+    while (
+      this.#events.length - dropped > this.#maximum ||
+      (this.#characters > windowCharacters && dropped < this.#events.length)
+    ) {
+      const event = this.#events[dropped];
+      if (!event) break;
+      this.#characters -= sizeOf(event);
+      this.start = event.position;
+      dropped += 1;
+    }
+    if (dropped > 0) this.#events.splice(0, dropped);
+  }
+
+  /** Forgets the events too: the log that comes back may be an older copy, without the last of them. */
+  lose(error: Error): void {
+    this.#events.length = 0;
+    this.#characters = 0;
+    this.start = this.position;
+    this.isCaughtUp = false;
+    this.loss = error;
+    this.losses += 1;
+    this.#notify();
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    this.#notify();
+  }
+
+  /** The events after a position of the window, at most so many, and the position that they reach. */
+  after(position: Position, maximum: number): { events: readonly StoredEvent[]; upTo: Position } {
+    const first = firstAfter(this.#events, position);
+    const events = this.#events.slice(first, first + maximum);
+    const isAll = first + events.length === this.#events.length;
+    const upTo = isAll ? this.position : events.at(-1)?.position;
+    return { events, upTo: upTo ?? position };
+  }
+}
+
+/** Characters of JSON of an event that was read; next to nothing for one that was made here. */
+function sizeOf(event: StoredEvent): number {
+  const recorded = ReadEvent.recordedOf(event);
+  return recorded ? recorded.data.length + recorded.metadata.length : 0;
+}
+
+/** Index of the first of some events in the order of the log that lies after a position. */
+function firstAfter(events: readonly StoredEvent[], position: Position): number {
+  let [low, high] = [0, events.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((events[middle]?.position ?? 0n) > position) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+interface FollowerOptions extends Pick<SubscriptionOptions, 'prefixes' | 'signal'> {
+  readonly maximum: number;
+}
+
+/** One follower of the feed, from joining it until the subscription is lost. */
+class Follower {
+  readonly #store: Followed;
+  readonly #window: FeedWindow;
+  readonly #options: FollowerOptions;
+  #position: Position = 0n;
+
+  constructor(store: Followed, window: FeedWindow, options: FollowerOptions) {
+    this.#store = store;
+    this.#window = window;
+    this.#options = options;
+  }
+
+  /** The items after a position. Throws when the subscription, or the reading in its place, is lost. */
+  async *from(position: Position): AsyncGenerator<readonly LogItem[]> {
+    this.#position = position;
+    const { losses } = this.#window;
+    let isTold = false;
+    for (;;) {
+      this.#options.signal.throwIfAborted();
+      const { start, isCaughtUp, hasEnded, loss, changed } = this.#window;
+      if (this.#window.losses !== losses) throw loss;
+      if (hasEnded) yield* this.#read(() => false);
+      else if (start !== null && this.#position < start) yield* this.#readUpTo(start);
+      else {
+        const items = start === null ? [] : this.#fromWindow();
+        const isLevel = this.#position >= (this.#window.position ?? 0n);
+        if (start !== null && isCaughtUp && isLevel && !isTold) {
+          isTold = true;
+          items.push({ kind: 'caught_up' });
+        }
+        if (items.length > 0) yield items;
+        else await unlessAborted(changed, this.#options.signal);
+      }
+    }
+  }
+
+  #fromWindow(): LogItem[] {
+    const { prefixes, maximum } = this.#options;
+    const { events, upTo } = this.#window.after(this.#position, maximum);
+    const wanted = events.filter(({ stream }) =>
+      prefixes.some((prefix) => stream.startsWith(prefix)),
+    );
+    const items: LogItem[] = wanted.map((event) => ({ kind: 'event', event }));
+    const reached = wanted.at(-1)?.position ?? this.#position;
+    if (upTo > reached) items.push({ kind: 'checkpoint', position: upTo });
+    if (upTo > this.#position) this.#position = upTo;
+    return items;
+  }
+
+  /** Reads for itself until it is at the start of the window, as that was when it began. */
+  async *#readUpTo(start: Position): AsyncGenerator<readonly LogItem[]> {
+    let isAtEnd = false;
+    for await (const items of this.#read(() => isAtEnd || this.#position >= start)) {
+      isAtEnd = items.some(({ kind }) => kind === 'caught_up');
+      const before = items.filter(({ kind }) => kind !== 'caught_up');
+      if (before.length > 0) yield before;
+    }
+    // The end of the log lies behind the start of the window, though there was nothing to read there.
+    if (this.#position < start) this.#position = start;
+  }
+
+  /** Reads by a subscription of its own, until `isDone` says so after a batch. */
+  async *#read(isDone: () => boolean): AsyncGenerator<readonly LogItem[]> {
+    const { prefixes, maximum, signal } = this.#options;
+    const lost = new AbortController();
+    const batches = this.#store.follow(
+      {
+        prefixes,
+        after: () => this.#position,
+        signal: AbortSignal.any([signal, lost.signal]),
+        onLost: (error) => lost.abort(error),
+      },
+      maximum,
+    );
+    for await (const items of batches) {
+      for (const item of items) {
+        if (item.kind === 'caught_up') continue;
+        this.#position = item.kind === 'event' ? item.event.position : item.position;
+      }
+      yield items;
+      if (isDone()) return;
+    }
+    lost.signal.throwIfAborted();
+    signal.throwIfAborted();
+  }
+}
