@@ -13,7 +13,7 @@ import type { ClaimedChange, Claims, ReservationLease } from './lease.ts';
 import { ReferenceClaims, type ReferenceClaimsOptions } from './reference-claims.ts';
 import { type Holder, type ReservationState, reservationPlace } from './reservation.ts';
 
-/** How long a claim of another process may lie before it counts as left behind. */
+/** The age from which a claim of another process counts as left behind, in milliseconds. */
 const claimLeaseMilliseconds = 5_000;
 const pollMilliseconds = 50;
 /** Bounds the wait for others: lease, plus some rounds of revoking and losing the race. */
@@ -53,7 +53,7 @@ export class ReservationClaims implements Claims {
     return { aggregate, name: streamName({ category, scope, id }), scope, id };
   }
 
-  /** Whether the owner's own stream says that it holds the value: the only thing that counts. */
+  /** Asks the owner's own stream, the only thing that counts, whether it holds the value. */
   async #holds(owner: StreamPlace, value: Pick<UniqueValue, 'name' | 'value'>): Promise<boolean> {
     const { state } = await this.#options.writerOf<unknown>(owner).current();
     const held = owner.aggregate.unique?.(state) ?? [];

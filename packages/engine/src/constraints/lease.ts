@@ -3,7 +3,10 @@ import type { Command, StreamPlace } from '../decide/command.ts';
 import type { ReferenceChange } from './reference-change.ts';
 import type { UniqueChange } from './unique-change.ts';
 
-/** What a process can have held for a command: unique values, and records it refers to. */
+/**
+ * The claims that a process can make for a command: to unique values, and to the records it refers
+ * to.
+ */
 export interface Claims {
   /** Throws `already_exists` when another record holds one of the values; see `ReferenceClaims` too. */
   acquire(
@@ -19,7 +22,7 @@ export interface Claims {
   ): Promise<string | null>;
 }
 
-/** What a decision changes that has to be claimed before it is written. */
+/** The part of a decision that has to be claimed before it is written. */
 export interface ClaimedChange extends UniqueChange, ReferenceChange {
   /** On which revision of the owner's stream it was decided, and when. */
   readonly revision: number;

@@ -1,11 +1,11 @@
 import type { AnyAggregate, Instant, Reference } from '@counterfoil/kernel';
 import type { StreamState } from '../stream-cache/stream-state.ts';
 
-/** What a decision changes in what its record hangs on, and in what may hang on it. */
+/** The change that a decision makes in the references from and to its record. */
 export interface ReferenceChange {
   /** Records that it did not hang on before. */
   readonly references: readonly Reference[];
-  /** Whether nothing may hang on the record itself any more. */
+  /** True when nothing may refer to the record any more. */
   readonly isRemoval: boolean;
 }
 
@@ -13,14 +13,14 @@ const nothing: readonly Reference[] = [];
 
 const keyOf = ({ category, id }: Reference): string => `${category}\n${id}`;
 
-/** Whether all of the second list are in the first. */
+/** Tells whether all of the second list are in the first. */
 const namesAll = (references: readonly Reference[], others: readonly Reference[]): boolean => {
   if (others.length === 0) return true;
   const known = new Set(references.map(keyOf));
   return others.every((other) => known.has(keyOf(other)));
 };
 
-/** What one state of a record refers to and the other does not, each record once. */
+/** The records that one state of a record refers to and the other does not, each record once. */
 function addedReferences(
   { refersTo }: AnyAggregate,
   before: unknown,
@@ -37,7 +37,7 @@ function addedReferences(
   });
 }
 
-/** What a decision changes in the references from and to its record. */
+/** Returns what a decision changes in the references from and to its record. */
 export const referenceChange = (
   aggregate: AnyAggregate,
   before: unknown,

@@ -16,7 +16,7 @@ const events = {
   ValueReleased: z.object({ claim_id: z.string() }),
 };
 
-/** Who claims a value, by which claim, since when. */
+/** The claim that holds a value: its record, its id and its time. */
 export interface Holder {
   readonly claimId: string;
   readonly owner: z.output<typeof ownerSchema>;

@@ -1,6 +1,6 @@
 import type { AnyAggregate, UniqueValue } from '@counterfoil/kernel';
 
-/** What a decision changes in the unique values of its record. */
+/** The change that a decision makes in the unique values of its record. */
 export interface UniqueChange {
   readonly added: readonly UniqueValue[];
   readonly dropped: readonly UniqueValue[];
@@ -9,7 +9,7 @@ export interface UniqueChange {
 const contains = (values: readonly UniqueValue[], value: UniqueValue): boolean =>
   values.some((other) => other.name === value.name && other.value === value.value);
 
-/** Whether two lists have the same values, in whatever order. None has a value twice. */
+/** Tells whether two lists have the same values, in whatever order. None has a value twice. */
 export const isSameSet = (
   values: readonly UniqueValue[],
   others: readonly UniqueValue[],

@@ -13,7 +13,7 @@ import { runForever } from './run-forever.ts';
 /** Rows taken at once, commands under way at once, and rows that may be waiting after a failure. */
 const limits = { rows: 500, concurrency: 32, failed: 10_000 } as const;
 const defaultTickMilliseconds = 500;
-/** How long one round waits until the read model shows what it did. */
+/** The time that one round waits for the read model to show what it did. */
 const settleMilliseconds = 10_000;
 /** A row whose work failed is tried again after this. */
 const retryMilliseconds = 30_000;
@@ -23,7 +23,7 @@ export interface DueWorkOptions {
   readonly streams: Streams;
   readonly work: readonly DueWork[];
   readonly projected: ProjectedPosition;
-  /** Whether this process is the one that works; others stand by. */
+  /** Tells whether this process does the work; the others stand by. */
   readonly isActive: () => boolean;
   readonly log: Log;
   readonly metrics?: Metrics;

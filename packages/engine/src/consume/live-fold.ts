@@ -20,7 +20,7 @@ export interface LiveFoldOptions {
 export interface LiveFold {
   /** Resolves when everything that was in the log at the start has been taken over. */
   readonly ready: Promise<void>;
-  /** Whether the fold has reached a position, waiting for it at most so long. */
+  /** Waits for the fold to reach a position, within the time-out, and tells whether it has. */
   waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
   /**
    * For how many milliseconds the log has been away; 0 while it is followed. What was written

@@ -80,7 +80,7 @@ async function following(
     readonly written: ReturnType<typeof writtenLog>['world'];
     readonly told: (readonly string[])[];
     faults(): Promise<number>;
-    /** What `check` says; nothing when it is content. */
+    /** The problem that `check` reports; empty when there is none. */
     problem(): Promise<string>;
   }) => Promise<void>,
 ): Promise<void> {

@@ -131,7 +131,7 @@ function follower(
   };
 }
 
-/** What followers that begin at the start of a log of these streams see. */
+/** The events that followers see from the start of a log of these streams. */
 const positions = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => String(index * 10 + 10));
 

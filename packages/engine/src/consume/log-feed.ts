@@ -10,7 +10,7 @@ import {
 } from '../log/types.ts';
 import { createBackOff, unlessAborted } from './run-forever.ts';
 
-/** Where followers of the log get it from: the event store itself, or a feed that they share. */
+/** The source of a follower's events: the event store itself, or a feed that several share. */
 export type Followed = Pick<EventStore, 'follow'>;
 
 /** The one subscription of a process to the log, for all that follow it there. */

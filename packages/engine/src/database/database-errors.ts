@@ -20,10 +20,13 @@ const inClass = (error: unknown, classes: readonly string[]): boolean => {
 export const isStatementFault = (error: unknown): boolean =>
   inClass(error, ['21', '22', '23', '42', '54', '0A']);
 
-/** Whether a lock was not to be had in time. */
+/** Tells whether a lock was not to be had in time. */
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
 
-/** Whether what the statement names does not exist (yet): a view, a table or a column. */
+/**
+ * Tells whether the statement names something that does not exist (yet): a view, a table or a
+ * column.
+ */
 export const isUndefined = (error: unknown): boolean => inClass(error, ['42P01', '42703', '3F000']);
 
 const transientClasses = ['08', '25006', '40', '53', '55', '57', '58'];
@@ -43,7 +46,7 @@ const transportCodes = new Set([
 const transportMessages =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|connection error and is not queryable|Client was closed|timeout expired|database session has ended|pool after calling end/;
 
-/** Whether Postgres cannot answer now but may later. */
+/** Tells whether Postgres cannot answer now but may later. */
 export function isUnavailable(error: unknown): boolean {
   if (inClass(error, transientClasses)) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
@@ -54,7 +57,10 @@ export function isUnavailable(error: unknown): boolean {
 
 const retryAfterSeconds = 2;
 
-/** What a caller is told about a failed read: 503 for what may pass, else the error as it is. */
+/**
+ * Returns what a caller is told about a failed read: 503 for what may pass, else the error as it
+ * is.
+ */
 export function readProblem(error: unknown): unknown {
   if (isUnavailable(error)) {
     return new Problem('service_unavailable', 'The read models cannot be reached. Retry shortly.', {

@@ -8,7 +8,7 @@ import {
 } from 'pg';
 import { Mutex } from './mutex.ts';
 
-/** Where the read models live: a connection string, or a pool that stays the caller's. */
+/** The database of the read models: a connection string, or a pool that stays the caller's. */
 export type Database = string | Pool;
 
 /** The schema that holds everything of ours, so that one database can be shared with others. */

@@ -43,7 +43,10 @@ const projection: Migration = {
   },
 };
 
-/** Where the relay is, for the day when the public stream cannot tell; see relay/resume.ts. */
+/**
+ * The relay's place in the log, for the day when the public stream cannot tell it; see
+ * relay/resume.ts.
+ */
 const relayCheckpoint: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`

@@ -129,5 +129,5 @@ async function checkOut(pool: Pool): Promise<PoolClient> {
   return client;
 }
 
-/** What a migration gets; exported so that modules need not depend on Kysely's own names. */
+/** The transaction that a migration gets, so that modules need not use Kysely's own names. */
 export type MigrationTransaction = Transaction<unknown>;

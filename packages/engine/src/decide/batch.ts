@@ -29,16 +29,16 @@ export const batchLimits = { commands: 256, characters: 300_000 } as const;
 export interface AppendedVerdict<State> {
   readonly kind: 'appended';
   readonly after: StreamState<State>;
-  /** What happened to the record: nothing when only the engine keeps something of the request. */
+  /** The events of the record; none when the engine alone keeps something of the request. */
   readonly events: readonly Stamped<RawEvent>[];
   readonly lastEventId: string;
-  /** Whether it changes which unique values the record holds, exactly as its claims say. */
+  /** True when it changes which unique values the record holds, exactly as its claims say. */
   readonly usesClaims: boolean;
   /** Set when all that was appended is the record that the command was refused. */
   readonly refusal: Problem | null;
 }
 
-/** What a batch decided for one command, given that the append of the batch succeeds. */
+/** The decision of a batch for one command, valid once the append of the batch succeeds. */
 export type Verdict<State> =
   | AppendedVerdict<State>
   | { readonly kind: 'unchanged'; readonly after: StreamState<State> }
@@ -50,7 +50,7 @@ export type Verdict<State> =
 
 export type ClaimsVerdict = Extract<Verdict<unknown>, { kind: 'claims' }>;
 
-/** Whether a verdict holds whatever others have written meanwhile. */
+/** Tells whether a verdict holds whatever others have written meanwhile. */
 export const needsNoFreshState = (kind: Verdict<unknown>['kind']): boolean =>
   kind === 'repeated' || kind === 'claims';
 

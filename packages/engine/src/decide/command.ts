@@ -35,7 +35,7 @@ export interface Command<State> {
   readonly expectedRevision: number | null;
 }
 
-/** What became of a command, with the position that a reader must have reached to see it. */
+/** The outcome of a command, with the position that a reader must have reached to see it. */
 export interface WriterOutcome<State> extends Outcome<State, RawEvent> {
   readonly events: readonly Stamped<RawEvent>[];
   readonly position: Position;
@@ -43,7 +43,7 @@ export interface WriterOutcome<State> extends Outcome<State, RawEvent> {
   readonly refusal: Problem | null;
 }
 
-/** What runs commands on one stream, as far as claims need it. */
+/** The runner of commands on one stream, as far as claims need it. */
 export interface Writer<State> {
   /** Resolves when the events of the command are durable, rejects when it failed. */
   run(command: Command<State>): Promise<WriterOutcome<State>>;

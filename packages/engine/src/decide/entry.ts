@@ -10,6 +10,6 @@ export interface Entry<State> {
   readonly attempts: Set<string>;
   isSettled: boolean;
   ticket: ReservationLease | null;
-  /** How often it has gone to claim what it needs. */
+  /** The number of times that it has gone to claim what it needs. */
   claimings: number;
 }

@@ -32,7 +32,7 @@ import type { StreamWriter } from './stream-writer.ts';
 import { placeOf, type Streams } from './streams.ts';
 import { readFailure } from './writer-problems.ts';
 
-/** How long a read waits for the read model to show what its caller has already seen. */
+/** The time that a read waits for the read model to show what its caller has already seen. */
 const implicitWaitMilliseconds = 1_000;
 const explicitWaitMilliseconds = 2_000;
 

@@ -31,7 +31,7 @@ const cause: Cause = {
 const mark = requestFingerprint('POST /notes', 'key', {});
 const unordered = { zebra: '1', ant: '2', Bee: '3' };
 
-/** What a process answers to the one request that there is. */
+/** Returns what a process answers to the one request that there is. */
 const answerOf = async (
   store: MemoryStore,
   decide: () => readonly RawEvent[],

@@ -39,7 +39,7 @@ export class StreamWriter<State> {
     this.#stream = new CachedStream(environment, place, this.#requests, this.#take.bind(this));
   }
 
-  /** Whether nothing is under way, so that the writer may be forgotten. */
+  /** True when nothing is under way, so that the writer may be forgotten. */
   get isIdle(): boolean {
     const isWaiting = this.#draining || this.#queue.length > 0 || this.#claiming > 0;
     return !isWaiting && !this.#stream.catchUp.isUnderWay();

@@ -28,7 +28,7 @@ export interface StreamsOptions {
   readonly idleStreams?: number;
   readonly idleBytes?: number;
   readonly waypoints?: WaypointOptions;
-  /** Where snapshots of long streams are kept; without it they are folded from their first event. */
+  /** The store for snapshots of long streams; without it they are folded from their first event. */
   readonly snapshots?: Snapshots;
   readonly onBatch?: (commands: number, events: number) => void;
   readonly onConflict?: () => void;
@@ -42,7 +42,7 @@ export interface Streams {
   readonly store: EventStore;
 }
 
-/** Where the stream of a record is. */
+/** Returns the place of a record's stream. */
 export const placeOf = (aggregate: AnyAggregate, scope: string, id: string): StreamPlace => ({
   aggregate,
   name: streamName({ category: aggregate.name, scope, id }),

@@ -11,11 +11,11 @@ import type { Position } from '../log/types.ts';
 import { preparedFrom, type RawEvent } from './command.ts';
 import type { Streams } from './streams.ts';
 
-/** Where the service itself acts, without a caller. */
+/** The tenant and environment in which the service itself acts, without a caller. */
 export interface SystemScope {
   readonly tenantId: TenantId;
   readonly environmentId: EnvironmentId;
-  /** What the events are correlated by, such as the name of the job. */
+  /** The name that correlates the events, such as that of the job. */
   readonly correlationId: string;
 }
 

@@ -75,6 +75,6 @@ export const startOn = <Store extends EventStore>(
   };
 };
 
-/** What a promise brings, or the code of the problem that it is rejected with. */
+/** Returns what a promise brings, or the code of the problem that it is rejected with. */
 export const outcomeOf = async <Value>(promise: Promise<Value>): Promise<Value | string> =>
   promise.catch((reason: Problem) => reason.code ?? reason.message);

@@ -5,7 +5,7 @@ import type { Gate } from '../stream-cache/gate.ts';
 import type { Snapshots } from '../stream-cache/snapshot-folder.ts';
 import type { Waypoints } from '../stream-cache/waypoints.ts';
 
-/** What the writers of all streams share. */
+/** The parts that the writers of all streams share. */
 export interface WriterEnvironment {
   readonly store: EventStore;
   readonly now: () => Instant;

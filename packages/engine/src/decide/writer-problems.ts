@@ -44,11 +44,14 @@ export function storeAway(cause: Error): Problem {
   return problem;
 }
 
-/** What a failed read of the log means to the caller. */
+/** Returns what a failed read of the log means to the caller. */
 export const readFailure = (error: unknown): unknown =>
   error instanceof StoreUnavailable ? storeAway(error) : error;
 
-/** What an append that surely wrote nothing, and will not when repeated, means to the caller. */
+/**
+ * Returns what an append that surely wrote nothing, and will not when repeated, means to the
+ * caller.
+ */
 export function appendFailure(stream: string, error: AppendError): Error {
   switch (error.failure) {
     case 'unavailable':

@@ -37,7 +37,10 @@ const jarTable = recordProjection(jar, {
 
 type JarFilters = readonly FilterOf<typeof jarTable>[];
 
-/** What follows is held against the types alone: a directive that is not needed fails the compiler. */
+/**
+ * The lines below are checked by the compiler alone: a directive that is not needed fails the
+ * compiler.
+ */
 test('a filter names a column of the table, with a value of its type', () => {
   const fitting: JarFilters = [
     ...where('label', 'in', ['a', 'b']),

@@ -12,7 +12,7 @@ import { openPull } from './nats-pull.ts';
 import { durableStatus, ensureDurable, removeDurable } from './nats-readers.ts';
 import { type JetStreamRequests, jetStreamRequests, readTail } from './nats-tail.ts';
 
-/** How long one request to the broker may take before the caller is told to try again. */
+/** The time that one request to the broker may take before the caller is told to try again. */
 const requestMilliseconds = 5_000;
 
 /** The broker of public events over a connection to NATS. */
@@ -67,7 +67,7 @@ interface PageRequest {
   readonly signal: AbortSignal;
 }
 
-/** How often a page is begun anew because messages were dropped while it was read. */
+/** The number of attempts to read a page while messages are dropped meanwhile. */
 const readTries = 3;
 
 async function readPage(
@@ -96,7 +96,10 @@ async function readPage(
   throw new Error('the beginning of a page of the public stream does not hold still');
 }
 
-/** What a reading brought, and how many messages the stream held for it at the beginning. */
+/**
+ * The messages that a reading brought, and how many messages the stream held for it at the
+ * beginning.
+ */
 interface Reading {
   readonly messages: readonly PublicMessage[];
   readonly pending: number;
@@ -125,7 +128,10 @@ async function readMessages(
   }
 }
 
-/** What a reading brought from a sequence on, without the messages of an event that began before it. */
+/**
+ * Returns what a reading brought from a sequence on, without the messages of an event that began
+ * before it.
+ */
 function wholeEventsFrom({ messages, pending }: Reading, first: number): Reading {
   const start = messages.findIndex(({ sequence, index }) => sequence >= first && index === 0);
   const kept = start < 0 ? [] : messages.slice(start);
@@ -166,7 +172,7 @@ function pageOf({ messages, pending, after, limit, tail }: PageParts): FeedPage 
   };
 }
 
-/** Whether the last message is not the last one of its event. */
+/** Tells whether the last message is not the last one of its event. */
 function isTorn(messages: readonly PublicMessage[]): boolean {
   const last = messages.at(-1);
   return last !== undefined && last.index + 1 < last.count;

@@ -17,7 +17,7 @@ export interface NatsSession {
   readonly lost: AbortSignal;
 }
 
-/** Why `lost` aborts. */
+/** The reason with which `lost` aborts. */
 export class ConnectionLost extends Error {
   constructor() {
     super('the connection to NATS was lost');
@@ -29,7 +29,7 @@ export interface NatsStatus {
   readonly connected: boolean;
   /** Address of the server in use; null while there is none. */
   readonly server: string | null;
-  /** Why there is no connection, as far as known. */
+  /** The reason why there is no connection, as far as it is known. */
   readonly error: string | null;
 }
 

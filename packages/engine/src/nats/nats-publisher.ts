@@ -2,7 +2,7 @@ import { createInbox, type Msg, type MsgHdrs, MsgHdrsImpl } from 'nats';
 import type { OutgoingMessage } from '../relay/message.ts';
 import type { NatsSession } from './nats-connection.ts';
 
-/** Why not everything was published. */
+/** The reason why not everything was published. */
 export type PublishFault =
   /** The stream ends elsewhere: somebody else published, or the end was lost. */
   | 'conflict'
@@ -14,7 +14,7 @@ export type PublishFault =
   | 'refused';
 
 export interface PublishOutcome {
-  /** How many of the messages, from the first on, are stored. */
+  /** The number of messages, from the first on, that are stored. */
   readonly acknowledged: number;
   readonly fault: PublishFault | null;
   /** For people; empty without a fault. */
@@ -33,7 +33,7 @@ export interface Publisher {
 }
 
 export interface PublisherOptions {
-  /** How many messages may be on their way at once. */
+  /** The number of messages that may be on their way at once. */
   readonly window: number;
   /** Milliseconds after which an answer is given up. */
   readonly answerWithin?: number;
@@ -174,7 +174,9 @@ interface Answer {
 /** With and without the sequence that the stream has; newer clusters answer the second. */
 const wrongLastSequence: readonly (number | undefined)[] = [10071, 10164];
 
-/** What is wrong with an answer; null when the message is stored as the expected sequence. */
+/**
+ * Returns what is wrong with an answer; null when the message is stored as the expected sequence.
+ */
 function readAnswer(
   message: Msg,
   expected: number,

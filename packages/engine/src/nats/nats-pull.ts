@@ -24,7 +24,7 @@ export interface PullOptions {
 
 /** Messages on their way from the broker. */
 export interface Pull extends Inlet {
-  /** How many of them the stream held at the beginning. */
+  /** The number of them that the stream held at the beginning. */
   readonly pending: number;
 }
 
@@ -91,7 +91,10 @@ export async function openPull(
 }
 
 interface Inlet {
-  /** What has arrived, waiting for it; null when the signal aborts. Throws `PullEnded`. */
+  /**
+   * Waits for messages and returns those that have arrived; null when the signal aborts. Throws
+   * `PullEnded`.
+   */
   take(): Promise<readonly PublicMessage[] | null>;
   close(): void;
 }
@@ -187,7 +190,7 @@ function openInlet(
   };
 }
 
-/** Whether a status only ends the request for messages, so that the next one can follow. */
+/** Tells whether a status only ends the request for messages, so that the next one can follow. */
 const endsRequestOnly = (status: number, description: string): boolean =>
   status === 404 ||
   status === 408 ||

@@ -6,7 +6,7 @@ import { nanoseconds } from './nats-connection.ts';
 import { publicStream } from './nats-streams.ts';
 import type { JetStreamRequests } from './nats-tail.ts';
 
-/** How long a reader has to confirm a message before it is given again. */
+/** The time that a reader has to confirm a message before it is given again. */
 const confirmMilliseconds = 30_000;
 const consumerNotFound = 10014;
 
@@ -31,7 +31,7 @@ async function infoOf(
   }
 }
 
-/** What the broker says of a durable reader; null when there is none of that name. */
+/** Returns what the broker knows of a durable reader; null when there is none of that name. */
 export async function durableStatus(
   requests: JetStreamRequests,
   name: string,
@@ -79,7 +79,7 @@ export async function ensureDurable(
   return statusOf(created);
 }
 
-/** Where a consumer begins, and whether messages that it should get are no longer kept. */
+/** The place at which a consumer begins, and whether messages before it are no longer kept. */
 interface Start {
   readonly isIncomplete: boolean;
   readonly deliver_policy: DeliverPolicy;

@@ -73,7 +73,7 @@ export async function ensurePublicStream(
 
 const cannotChange = `The stream ${publicStream} exists with settings that cannot be changed. Remove it (the relay fills it again from the log) or use another NATS account. They differ in`;
 
-/** What no server lets anybody change once the stream is there. */
+/** The settings that no server lets anybody change once the stream is there. */
 const fixedForEver: ReadonlySet<string> = new Set(['storage', 'retention']);
 
 type WantedConfig = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
@@ -129,7 +129,7 @@ async function refusable(what: string, act: () => Promise<StreamInfo>): Promise<
 const streamNotFound = 10059;
 const messageNotFound = 10037;
 
-/** What the server knows about the public stream; null when there is none. */
+/** Returns what the server knows about the public stream; null when there is none. */
 export const streamInfo = (manager: JetStreamManager): Promise<StreamInfo | null> =>
   unlessMissing(streamNotFound, () => manager.streams.info(publicStream));
 

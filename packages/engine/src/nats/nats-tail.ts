@@ -4,13 +4,13 @@ import { type MessagePlace, readPlace } from '../relay/public-message.ts';
 import type { NatsSession } from './nats-connection.ts';
 import { publicStream, StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';
 
-/** Where the public stream ends. */
+/** The end of the public stream. */
 export interface Tail {
   /** Name and time of creation: another stream of the same name is another stream. */
   readonly identity: string;
   /** Sequence of the last message ever stored; 0 in a new stream. */
   readonly sequence: number;
-  /** Where the last message comes from; null when none is kept. */
+  /** The place in the log that the last message comes from; null when none is kept. */
   readonly last: MessagePlace | null;
 }
 

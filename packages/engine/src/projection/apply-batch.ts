@@ -96,7 +96,10 @@ export async function applyBatch<Key extends Target>(
   }
 }
 
-/** Whether a table, or one of its rows, is at fault: not the connection, the disk or another session. */
+/**
+ * Tells whether a table, or one of its rows, is at fault: not the connection, the disk or another
+ * session.
+ */
 const isFault = (error: unknown): boolean => error instanceof Unfit || isStatementFault(error);
 
 /**

@@ -12,7 +12,7 @@ export interface LogMark {
   readonly hash: string;
 }
 
-/** How far the projector has come. */
+/** The progress of the projector. */
 export interface ProjectorRow {
   /** Everything up to here has been considered. */
   readonly position: Position;
@@ -34,7 +34,7 @@ export interface ProjectionRow extends ProjectionKey {
   /** The physical table. */
   readonly relation: string;
   readonly status: ProjectionStatus;
-  /** Whether the view of this name points at it. */
+  /** True when the view of this name points at it. */
   readonly serving: boolean;
   readonly position: Position;
   readonly error: StopReason | null;

@@ -129,7 +129,7 @@ interface Draft {
   readonly place: KeyedPlace;
   /** Null while there is no row. */
   readonly state: unknown;
-  /** Whose the row is; null while there is none. */
+  /** The owner of the row; null while there is none. */
   readonly tenantId: string | null;
   /** The last event that touched it; null while it is as it was. */
   readonly event: AnyProjectedEvent | null;

@@ -41,7 +41,7 @@ async function writeSome(pen: Pen): Promise<Position> {
   return last;
 }
 
-/** What every part does with a log that is not the one that the rows came from. */
+/** Asserts that every part refuses a log that is not the one that the rows came from. */
 async function assertRefused(log: TestLog, database: string, message: RegExp): Promise<void> {
   const before = await dump(database, 'counters');
   await withProjector({ store: log.store, database, tables }, async (projector) => {

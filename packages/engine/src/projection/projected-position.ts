@@ -1,6 +1,6 @@
 import type { Position } from '../log/types.ts';
 
-/** How far the read models are, and a bounded wait for them. */
+/** The position that the read models have reached, and a bounded wait for one. */
 export interface ProjectedPosition {
   /** Everything up to this position of the log is in the read models that are not behind. */
   position(): Position;

@@ -4,14 +4,14 @@ import type { Metrics } from '../operations/metrics.ts';
 import type { StopReason } from './apply-batch.ts';
 import type { ActiveTable } from './table-registry.ts';
 
-/** Where one filling of a read table stands. */
+/** The progress of one filling of a read table. */
 export interface TableStatus {
   readonly name: string;
   readonly version: number;
   readonly generation: number;
   /** `building`: not shown to readers yet. `stopped`: it met an event that it cannot take. */
   readonly status: 'building' | 'live' | 'stopped';
-  /** Whether it has to catch up with the others first. */
+  /** True when it has to catch up with the others first. */
   readonly behind: boolean;
   readonly position: Position;
   readonly error: StopReason | null;
@@ -31,15 +31,15 @@ export type ProjectorState =
 
 export interface ProjectorStatus {
   readonly state: ProjectorState;
-  /** Why it is retrying or refusing. */
+  /** The reason why it is retrying or refusing. */
   readonly error: string | null;
   readonly position: Position;
-  /** Whether everything that was in the log has been projected at least once since the start. */
+  /** True when everything that was in the log has been projected at least once since the start. */
   readonly caughtUp: boolean;
   readonly tables: readonly TableStatus[];
 }
 
-/** What a projector knows of itself: kept for `status()`, the log and the metrics. */
+/** The state of a projector, for `status()`, the log and the metrics. */
 export class StatusBoard {
   state: ProjectorState = 'starting';
   error: string | null = null;

@@ -31,7 +31,7 @@ export interface ProjectorOptions {
 
 export interface Projector {
   status(): ProjectorStatus;
-  /** How far this projector has come; stands still while another one is active. */
+  /** The position that this projector has reached; stands still while another one is active. */
   readonly projected: ProjectedPosition;
   /** Throws, with a sentence for operators, unless the read models are kept up to date. */
   check(): Promise<void>;

@@ -5,7 +5,7 @@ import type { Weighed } from './row-store.ts';
 /** Characters of JSON that the cache holds by default; in memory some three bytes each. */
 const defaultWeightMaximum = 32_000_000;
 
-/** What a row weighs beside its JSON: object, ids, stamps. */
+/** The weight of a row beside its JSON: object, ids, stamps. */
 const rowWeight = 400;
 
 /**

@@ -1,7 +1,7 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import type { AnyProjection, ColumnType, Stamps } from '../define/projection.ts';
 
-/** Where a row is: the environment (or, for tables of the tenant, the tenant) and its key. */
+/** The place of a row: the environment (or, for tables of the tenant, the tenant) and its key. */
 export interface RowPlace {
   readonly scope: string;
   readonly id: string;
@@ -18,7 +18,7 @@ export interface Row extends RowPlace {
   readonly environmentId: string | null;
   /** The folded row; plain JSON. */
   readonly state: unknown;
-  /** What `view` makes of it; null while there is nothing to show. */
+  /** The resource that `view` makes of it; null while there is nothing to show. */
   readonly resource: (Stamps & Readonly<Record<string, unknown>>) | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -46,7 +46,7 @@ export function fitting<Result>(compute: () => Result): Result {
 /** Status of a row that has nothing to show, so that lists leave it out by an index alone. */
 export const unshownStatus = '-';
 
-/** What stands in the column `status` of a row; null when its resource has none. */
+/** Returns the content of the column `status` of a row; null when its resource has none. */
 export function statusOf({ resource }: Pick<Row, 'resource'>): string | null {
   if (resource === null) return unshownStatus;
   return typeof resource.status === 'string' ? cleanText(resource.status) : null;
@@ -78,7 +78,7 @@ export function jsonText(value: unknown): string {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What the filter column for metadata holds; null when the resource has none. */
+/** Returns the content of the filter column for metadata; null when the resource has none. */
 export function metadataText(metadata: unknown): string | null {
   if (!isObject(metadata)) return null;
   return jsonText(cleanMetadata(metadata));

@@ -32,7 +32,7 @@ export interface SessionOptions {
 const reservationCategory = 'reservation';
 const housekeepingMilliseconds = 10_000;
 
-/** Where a session starts from. */
+/** The place from which a session starts. */
 interface Start {
   readonly live: LiveTables;
   /** Tables that have to catch up first. */

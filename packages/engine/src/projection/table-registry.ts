@@ -15,7 +15,7 @@ import { createRelation, inSchema, pointView, relationName, shapeOf } from './ta
 /** A filling of a read table that this projector moves on. */
 export interface ActiveTable extends Target, ProjectionKey {
   position: Position;
-  /** Whether readers see it. */
+  /** True when readers see it. */
   serving: boolean;
 }
 

@@ -55,7 +55,7 @@ export const relationName = (table: AnyProjection, generation: number): string =
 /** A table or view of our schema, ready for a statement. */
 export const inSchema = (name: string): string => `${quoted(schemaName)}.${quoted(name)}`;
 
-/** Whether the rows of a projection belong to an environment or to the tenant as a whole. */
+/** Returns the scope of a projection's rows: an environment, or the tenant as a whole. */
 export function scopeOf({ name, aggregates }: AnyProjection): AnyAggregate['scope'] {
   const [first] = aggregates;
   invariant(first, `projection ${name} folds no aggregate`);

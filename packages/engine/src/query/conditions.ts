@@ -17,7 +17,7 @@ export function columnType(table: AnyProjection, column: string): ColumnType {
   return declared.type;
 }
 
-/** Whether filters say themselves which status they want. */
+/** Tells whether filters choose the status themselves. */
 export const filtersStatus = (filters: readonly AnyRowFilter[]): boolean =>
   filters.some(({ column }) => column === 'status');
 
@@ -27,7 +27,7 @@ const unfit = ({ column, pointer }: AnyRowFilter, message: string): Problem =>
     ...(pointer === undefined ? {} : { errors: [{ pointer, message }] }),
   });
 
-/** What a column holds, for people. */
+/** The content of a column, in words for people. */
 const typeNames: Readonly<Record<ColumnType, string>> = {
   text: 'a text',
   numeric: 'a decimal',

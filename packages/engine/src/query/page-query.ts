@@ -4,7 +4,7 @@ import type { AnyProjection } from '../define/projection.ts';
 import { compiler } from './compiler.ts';
 import { columnType } from './conditions.ts';
 
-/** What a page is a page of. */
+/** The rows of which a page is wanted, and their order. */
 export interface PageQuery {
   readonly table: AnyProjection;
   readonly relation: RawBuilder<unknown>;

@@ -39,7 +39,10 @@ export function createFoldedStates(store: EventStore, maximum = statesMaximum): 
   const kept = new LRUCache<string, Folded>({ max: maximum });
   /** States of the batch in hand, so that a batch of many streams cannot drive out its own. */
   let loaded = new Map<string, Folded>();
-  /** Why streams of the batch cannot be folded: a defect, told when their event's turn comes. */
+  /**
+   * The streams of the batch that cannot be folded, with the defect, which is told when their
+   * event's turn comes.
+   */
   let failures = new Map<string, unknown>();
 
   const loadBefore = async ({ aggregate, event }: SourcedEvent): Promise<void> => {

@@ -32,15 +32,15 @@ export const bodyBytesMaximum = 256 * 1024;
 export interface OutgoingMessage {
   /** Position of the event in the log. */
   readonly position: Position;
-  /** Which of the event's messages this is, from 0. */
+  /** The place of this message among those of its event, from 0. */
   readonly index: number;
-  /** How many messages the event has. */
+  /** The number of messages that the event has. */
   readonly count: number;
   readonly id: string;
   readonly subject: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Whether the body was too long and only names the records. */
+  /** True when the body was too long, so that the message only names the records. */
   readonly truncated: boolean;
 }
 
@@ -80,7 +80,9 @@ export function publicMessage(
   return { position: event.position, index, count, id, subject, headers, body, truncated };
 }
 
-/** Where the whole body of a truncated message can be had, relative to the service's base URL. */
+/**
+ * Returns the address of the whole body of a truncated message, relative to the service's base URL.
+ */
 const dataReference = (id: string): string => `/v1/webhooks/messages/${id}`;
 
 function messageHeaders(
@@ -119,7 +121,9 @@ function encodeBody(type: string, body: PublicEvent['body']): Uint8Array {
   return encoder.encode(JSON.stringify({ event_type: type, ...body }));
 }
 
-/** What is left of a body that is too long: the records it is about, by their ids alone. */
+/**
+ * Returns the stand-in for a body that is too long: the records it is about, by their ids alone.
+ */
 function stubBody({ type, body }: PublicEvent): Uint8Array {
   const named = Object.entries(body).flatMap(([key, value]) => {
     const id = idOf(value);

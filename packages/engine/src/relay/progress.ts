@@ -2,25 +2,27 @@ import type { Position } from '../log/types.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { type Checkpoint, logStart, type Place, type StreamDamage } from './resume.ts';
 
-/** How a relay is doing. */
+/** The progress and the health of a relay. */
 export interface RelayStatus {
   /** Position of the last event whose messages are all in the stream. */
   readonly position: Position;
   /** Sequence of the last message in the stream. */
   readonly sequence: number;
-  /** How far the log's end is ahead, in positions (bytes, with most stores); 0 when caught up. */
+  /** The distance to the log's end, in positions (bytes, with most stores); 0 when caught up. */
   readonly headLag: Position;
   /** Age of the oldest event that is known and not yet published; 0 when there is none. */
   readonly lagMilliseconds: number;
   /** Messages stored by this relay since it started. */
   readonly published: number;
-  /** How often it had to look at the stream's end again. */
+  /** The number of times that it had to look at the stream's end again. */
   readonly resyncs: number;
-  /** What keeps it from publishing; null while all is well. */
+  /** The fault that keeps it from publishing; null while all is well. */
   readonly error: string | null;
 }
 
-/** Why the relay looked at the stream's end again, beside the faults of single messages. */
+/**
+ * The reason why the relay looked at the stream's end again, beside the faults of single messages.
+ */
 export type ResyncReason = 'connection_lost' | 'failure' | (string & {});
 
 /** Collects what the relay does, for status, metrics and the checkpoint. */
@@ -32,14 +34,17 @@ export interface Progress {
   resynced(reason: ResyncReason): void;
   damaged(damage: StreamDamage): void;
   truncated(): void;
-  /** When the oldest event in hand occurred, in milliseconds since 1970; null for none in hand. */
+  /**
+   * Sets the time at which the oldest event in hand occurred, in milliseconds since 1970; null for
+   * none in hand.
+   */
   inHand(since: number | null): void;
-  /** Whether everything up to the log's end has been handed over. */
+  /** Sets whether everything up to the log's end has been handed over. */
   caughtUp(yes: boolean): void;
   headSeen(position: Position): void;
   failed(error: string | null): void;
   status(): RelayStatus;
-  /** What is worth saving; null before the first session. */
+  /** The progress that is worth saving; null before the first session. */
   checkpoint(): Checkpoint | null;
 }
 

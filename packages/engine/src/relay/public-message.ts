@@ -10,9 +10,9 @@ export interface PublicMessage {
   readonly sequence: number;
   /** Place of the event in the log; messages about one event share it. */
   readonly position: Position;
-  /** Which of the event's messages this is, from 0. */
+  /** The place of this message among those of its event, from 0. */
   readonly index: number;
-  /** How many messages the event has. */
+  /** The number of messages that the event has. */
   readonly count: number;
   /** The same for ever; what receivers of a webhook see as its id. */
   readonly id: string;
@@ -27,7 +27,10 @@ export interface PublicMessage {
   readonly correlationId: string;
   /** Exactly the bytes that a webhook carries. */
   readonly body: Uint8Array;
-  /** Whether the body was too long and only names the records; `ce-dataref` says where it is. */
+  /**
+   * True when the body was too long, so that the message only names the records; `ce-dataref` says
+   * where it is.
+   */
   readonly isTruncated: boolean;
 }
 
@@ -68,7 +71,7 @@ export function readPublicMessage(raw: RawMessage): PublicMessage {
   };
 }
 
-/** Where a message of the stream comes from in the log. */
+/** The place in the log that a message of the stream comes from. */
 export interface MessagePlace {
   readonly position: Position;
   readonly index: number;

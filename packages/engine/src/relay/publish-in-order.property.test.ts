@@ -9,7 +9,7 @@ import { logStart, type Place, tailPlace } from './resume.ts';
 
 const test = suite('publishing in order');
 
-/** What happens to a message on its way. */
+/** The fate of a message on its way. */
 const fate = fc.constantFrom(
   'stored' as const,
   'stored_unheard' as const,

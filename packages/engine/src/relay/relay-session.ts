@@ -30,7 +30,7 @@ export interface Projected {
   waitFor(position: Position, signal: AbortSignal): Promise<void>;
 }
 
-/** Where the checkpoint is kept: outside both the log and the broker. */
+/** The store of the checkpoint, outside both the log and the broker. */
 export interface CheckpointStore {
   load(): Promise<Checkpoint | null>;
   save(checkpoint: Checkpoint): Promise<void>;
@@ -78,7 +78,7 @@ export async function relayOnce(parts: SessionParts, signal: AbortSignal): Promi
   }
 }
 
-/** What one session holds: where it is and how it goes on from there. */
+/** The state of one session: its place, and how it goes on from there. */
 interface OpenRelay {
   readonly from: Position;
   publish(messages: readonly OutgoingMessage[]): Promise<void>;

@@ -7,13 +7,15 @@ export interface Place {
   readonly sequence: number;
   /** Position of the event that this message is about. */
   readonly position: Position;
-  /** Which of the event's messages it is. */
+  /** The place of this message among those of its event, from 0. */
   readonly index: number;
-  /** Whether it is the event's last. */
+  /** True for the last message of its event. */
   readonly complete: boolean;
 }
 
-/** What is kept outside the stream, for the case that the stream has no message left to ask. */
+/**
+ * The progress that is kept outside the stream, for the case that the stream has no message left.
+ */
 export interface Checkpoint {
   /** Identity of the stream that the sequence counts in. */
   readonly stream: string;
@@ -22,7 +24,7 @@ export interface Checkpoint {
   readonly position: Position;
 }
 
-/** What happened to the stream since the checkpoint was saved. */
+/** The damage to the stream since the checkpoint was saved. */
 export type StreamDamage =
   /** The stream's last messages are gone, as after a power failure. */
   | 'torn_tail'
@@ -30,7 +32,7 @@ export type StreamDamage =
   | 'recreated';
 
 export interface Resumption {
-  /** Where to go on in the log. */
+  /** The place in the log to go on from. */
   readonly from: Place;
   /**
    * How many messages after `from` the stream has had already. They are counted off and not sent
@@ -72,7 +74,7 @@ export function tailPlace({ sequence, last }: Tail): Place {
   return { sequence, position, index, complete: index + 1 >= count };
 }
 
-/** Whether a message belongs behind a place of the public stream. */
+/** Tells whether a message belongs behind a place of the public stream. */
 export const isAfter = (
   message: { readonly position: Position; readonly index: number },
   place: Place,

@@ -4,11 +4,11 @@ import { publicStream, StreamRefused, storedMessage, streamInfo } from '../nats/
 import type { JetStreamRequests } from '../nats/nats-tail.ts';
 import { readPlace } from './public-message.ts';
 
-/** Where in the stream the messages about events after a position begin. */
+/** The sequence at which the messages about events after a position begin. */
 export interface StreamPlace {
   /** Sequence of the first of them; one beyond the last message when there is none yet. */
   readonly sequence: number;
-  /** Whether messages between the position and that sequence may have been dropped by age. */
+  /** True when messages between the position and that sequence may have been dropped by age. */
   readonly isIncomplete: boolean;
   /** Position of the oldest message that is kept; null in an empty stream. */
   readonly oldest: Position | null;
@@ -47,7 +47,7 @@ async function stateOf(requests: JetStreamRequests): Promise<NatsStreamState> {
   return info.state;
 }
 
-/** How often the oldest message may be dropped while it is being read. */
+/** The number of times that the oldest message may be dropped while it is being read. */
 const oldestTries = 20;
 
 /** The oldest message that is kept; its position is null in an empty stream. */

@@ -78,7 +78,7 @@ export const boxPublicEvents = publicEvents(
 const tenant = 'tenant_01';
 const environment = 'env_01';
 
-/** Where all boxes are. */
+/** The tenant and environment of all boxes. */
 export const boxScope = { tenantId: tenant, environmentId: environment } as const;
 
 export const boxStream = (id: string): string =>

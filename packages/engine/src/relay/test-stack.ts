@@ -130,7 +130,7 @@ interface BoxBooks {
 
 /** Writes events and keeps books on the messages that have to come of them. */
 export interface Traffic {
-  /** What the stream has to hold: type and body of each message, in order. */
+  /** The messages that the stream has to hold, each as type and body, in order. */
   readonly expected: readonly string[];
   /** Appends so many events, one append after the other. */
   append(events: number, perAppend?: number): Promise<void>;

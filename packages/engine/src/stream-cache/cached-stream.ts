@@ -7,7 +7,7 @@ import type { NewEvent, StoredEvent } from '../log/types.ts';
 import type { IdempotencyIndex } from './idempotency-index.ts';
 import { advance, emptyStream, type StreamState } from './stream-state.ts';
 
-/** What a stream is read and kept with. */
+/** The parts by which a stream is read and kept. */
 type StreamTools = Pick<WriterEnvironment, 'store' | 'snapshots' | 'waypoints'>;
 
 /** About what the writer of a stream takes beside its state, in bytes. */
@@ -50,7 +50,7 @@ export class CachedStream<State> {
     return this.#stream;
   }
 
-  /** Whether events may exist that we have not read: at the start and after a failure. */
+  /** True when there may be events that have not been read: at the start and after a failure. */
   get isBehind(): boolean {
     return this.#behind;
   }

@@ -3,7 +3,7 @@ export interface GateOptions {
   readonly atOnce: number;
   /** Pieces of work that may wait for their turn. */
   readonly waiting: number;
-  /** What is thrown to those for whom there is no room. */
+  /** Makes the error for those for whom there is no room. */
   readonly refusal: () => Error;
 }
 

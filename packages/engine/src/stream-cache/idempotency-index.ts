@@ -44,7 +44,7 @@ export class IdempotencyIndex<State> {
     return this.#spans.get(key) !== undefined;
   }
 
-  /** Where the events of a known request are. Throws when the key is not known. */
+  /** Returns where the events of a known request are. Throws when the key is not known. */
   spanOf(key: string): RequestSpan {
     const span = this.#spans.get(key);
     invariant(span, `request ${key} is not in the index`);

@@ -47,7 +47,7 @@ export class IdempotencyTable {
     return this.#size;
   }
 
-  /** Where the events of a request are; undefined when the stream has not seen it. */
+  /** Returns where the events of a request are; undefined when the stream has not seen it. */
   get(key: string): RequestSpan | undefined {
     if (this.#size === 0) return undefined;
     const words = this.#words;

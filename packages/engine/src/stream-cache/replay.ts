@@ -8,13 +8,16 @@ import type { RequestFingerprint } from '../log/types.ts';
 import type { IdempotencyIndex, RequestSpan } from './idempotency-index.ts';
 import { advance, emptyStream, type StreamState } from './stream-state.ts';
 
-/** What old outcomes are folded with. */
+/** The parts by which old outcomes are folded. */
 export type RecallTools = Pick<WriterEnvironment, 'store' | 'waypoints' | 'longFolds'>;
 
 /** Folds of more events than these take so long that only a few may be under way at once. */
 const shortFoldEvents = 4_096;
 
-/** Where the fold of an outcome can begin: the last state that is known from before its first event. */
+/**
+ * Returns where the fold of an outcome can begin: the last state that is known from before its
+ * first event.
+ */
 const beginningOf = <State>(
   { waypoints }: RecallTools,
   { aggregate, name }: Pick<StreamPlace, 'aggregate' | 'name'>,

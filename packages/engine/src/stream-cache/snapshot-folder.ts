@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { copySnapshot, readSnapshot, type Snapshot, snapshotFile } from './snapshot.ts';
 
-/** Where snapshots of long streams are kept. It is a cache: losing all of it costs time alone. */
+/** The store of snapshots of long streams. It is a cache: losing all of it costs time alone. */
 export interface Snapshots {
   /**
    * Events after which a stream gets another snapshot: about so many have to be read and folded before
@@ -126,7 +126,7 @@ function removeOldDrafts(folder: string): void {
   }
 }
 
-/** What is there already: name of the stream and bytes, what was written last at the end. */
+/** Lists the files that are there: stream and bytes of each, the one written last at the end. */
 function filesIn(folder: string): [string, number][] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(extension))

@@ -10,7 +10,7 @@ export interface Snapshot<State = unknown> {
   readonly requests: IdempotencyTable;
 }
 
-/** What a snapshot is of, and by which code it was folded. */
+/** The stream of a snapshot, and the code that folded it. */
 export interface SnapshotIdentity {
   readonly streamName: string;
   /** Fingerprint of all code that folds: another code may fold the same events to another state. */

@@ -33,7 +33,7 @@ const engineTypes: readonly string[] = [
   referenceClaimed,
 ];
 
-/** Whether an event is one that the engine writes for itself into the streams of records. */
+/** Tells whether an event is one that the engine writes for itself into the streams of records. */
 export const isEngineEvent = ({ type }: { readonly type: string }): boolean =>
   engineTypes.includes(type);
 
@@ -48,7 +48,7 @@ export interface StreamState<State> {
   readonly recordRevision: number;
   /** Revision of the last event by which the record gave up a unique value; -1 for none. */
   readonly droppedAt: number;
-  /** When the last event happened; null for a stream without events. */
+  /** The time of the last event; null for a stream without events. */
   readonly occurredAt: Instant | null;
   /** Position of the last event, or a later one that is known to be past it. */
   readonly position: Position;
@@ -90,7 +90,7 @@ export function advance<State>(
   };
 }
 
-/** Whether a record gives up a unique value between two states. */
+/** Tells whether a record gives up a unique value between two states. */
 export const dropsValue = (aggregate: AnyAggregate, before: unknown, after: unknown): boolean =>
   uniqueChange(aggregate, before, after).dropped.length > 0;
 

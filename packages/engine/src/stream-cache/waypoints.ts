@@ -5,7 +5,7 @@ import type { StreamState } from './stream-state.ts';
 export interface WaypointOptions {
   /** About so many events lie between two states that are kept of a stream. */
   readonly spacing: number;
-  /** What all states of all streams may take together, in bytes. */
+  /** The size that all states of all streams may have together, in bytes. */
   readonly bytes: number;
 }
 

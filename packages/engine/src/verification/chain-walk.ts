@@ -17,7 +17,10 @@ export class ChainWalk {
     this.#store = store;
   }
 
-  /** What is wrong with the next event, in one sentence; null when it follows the one before it. */
+  /**
+   * Checks the next event: returns what is wrong with it, in one sentence, or null when it follows
+   * the one before it.
+   */
   async take(event: StoredEvent): Promise<string | null> {
     const { stream } = event;
     const head = this.#heads.get(stream) ?? (await this.#headBefore(event));

@@ -1,6 +1,6 @@
 import { sleep } from '../consume/run-forever.ts';
 
-/** What work in the background may take. */
+/** The resources that work in the background may take. */
 export interface Pace {
   readonly eventsPerSecond: number;
   /** Share of the time in which it may be at work, above 0 and at most 1. */

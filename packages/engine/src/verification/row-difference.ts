@@ -1,7 +1,7 @@
 import type { AnyProjection } from '../define/projection.ts';
 import { columnNames, type RowPlace } from '../projection/row.ts';
 
-/** Where a read model is not what the log says. */
+/** A place in which a read model differs from the log. */
 export interface Difference extends RowPlace {
   readonly table: string;
   /** `missing`: the row should be there. `extra`: it should not. */
@@ -42,7 +42,7 @@ export function rowDifference(
   return null;
 }
 
-/** Whether two rows say the same in every column. */
+/** Tells whether two rows are the same in every column. */
 export function sameRow(table: AnyProjection, expected: RowText, actual: RowText): boolean {
   for (const [index, column] of columnNames(table).entries()) {
     const [wanted = null, found = null] = [expected[index], actual[index]];

@@ -4,7 +4,7 @@ import type { Position } from '../log/types.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { readFindings, readProgress } from './verification-record.ts';
 
-/** What operators get to see of the verification. */
+/** The state of the verification, as operators see it. */
 export class VerificationBoard {
   #findings = 0;
   #first: string | null = null;

@@ -14,7 +14,7 @@ export interface Finding {
   readonly problem: string;
 }
 
-/** How far the verification has come. */
+/** The progress of the verification. */
 export interface Progress {
   /** Counts the walks through the log, from 1 on. */
   readonly round: number;
@@ -22,7 +22,7 @@ export interface Progress {
   readonly position: Position;
   /** The last event that was verified, in whatever round; null before the first. */
   readonly mark: Omit<LogMark, 'position'> | null;
-  /** When the last complete round ended; null before the first. */
+  /** The time at which the last complete round ended; null before the first. */
   readonly completedAt: string | null;
 }
 
@@ -121,7 +121,7 @@ export async function saveFinding(
   );
 }
 
-/** How many findings there are, and the first of them in one sentence. */
+/** Reads the number of findings, and the first of them in one sentence. */
 export async function readFindings(
   connection: Connection,
 ): Promise<{ readonly count: number; readonly first: string | null }> {

@@ -50,7 +50,7 @@ interface Running {
   /** Waits for the end of a round that begins from now on. */
   round(): Promise<void>;
   metric(name: string): Promise<number>;
-  /** What `check` says. */
+  /** The finding that `check` reports. */
   finding(): Promise<string>;
 }
 

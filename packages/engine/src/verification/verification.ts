@@ -37,7 +37,7 @@ export interface VerificationOptions {
   readonly tables: readonly AnyProjection[];
   /** A further check for rounds that begin with the log in this process. */
   readonly roundCheck?: () => Promise<RoundCheck>;
-  /** Whether this process is the one that verifies; others stand by. */
+  /** Tells whether this process verifies; the others stand by. */
   readonly isActive: () => boolean;
   readonly pace: Pace;
   /** Milliseconds from the end of a round to the beginning of the next. */
@@ -159,7 +159,7 @@ class Round {
     this.#options.log.info(result, 'the log has been verified');
   }
 
-  /** What was verified last must still be there: else the end of the log is another one. */
+  /** Tells whether what was verified last is still there; otherwise the log has another end. */
   async #isSameLog({ mark }: Progress): Promise<boolean> {
     if (!mark) return true;
     const { stream, revision, hash } = mark;

@@ -53,7 +53,9 @@ export async function verifyChains(options: VerifyChainsOptions): Promise<ChainR
 /** Checks the chains of events that are handed over in the order of the log. */
 export interface ChainCheck {
   take(event: StoredEvent): void;
-  /** What was found so far; an event that could not be read ends it, and is the last break. */
+  /**
+   * Returns what was found so far; an event that could not be read ends it, and is the last break.
+   */
   report(unreadable?: UnreadableEvent): ChainReport;
 }
 

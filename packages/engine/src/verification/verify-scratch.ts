@@ -30,10 +30,10 @@ export interface ScratchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a comparison came to. */
+/** The result of a comparison. */
 export interface ScratchReport {
   readonly differences: readonly Difference[];
-  /** Whether there may be more differences than are listed. */
+  /** True when there may be more differences than are listed. */
   readonly truncated: boolean;
   /** Tables that the log could not be folded into, and why. */
   readonly failed: readonly { readonly table: string; readonly reason: string }[];

@@ -42,7 +42,7 @@ export interface VerifyReport {
   /** Rows that were compared. */
   readonly rows: number;
   readonly differences: readonly Difference[];
-  /** Whether there may be more differences than are listed. */
+  /** True when there may be more differences than are listed. */
   readonly truncated: boolean;
   /** Tables that could not be compared, and why. A table that is listed here is not verified. */
   readonly skipped: readonly { readonly table: string; readonly reason: string }[];
