@@ -8,7 +8,7 @@ const test = suite('planted bugs of the wallet ledger');
 const proof = ['packages/testkit/src/ledger/proof.test.ts'];
 
 const wallets = 'packages/modules/src/wallets';
-const commands = 'packages/engine/src/command';
+const commands = 'packages/engine/src/decide';
 
 const canary = (name: string, path: string, text: string, bug: string): Canary => ({
   name,
@@ -20,25 +20,25 @@ const canary = (name: string, path: string, text: string, bug: string): Canary =
 const lots: readonly Canary[] = [
   canary(
     'what expires first is spent before what has priority',
-    `${wallets}/lots.ts`,
+    `${wallets}/ledger/lots.ts`,
     'nullsLast(a.priority, b.priority) ||\n  nullsLast(a.expires_at, b.expires_at) ||',
     'nullsLast(a.expires_at, b.expires_at) ||\n  nullsLast(a.priority, b.priority) ||',
   ),
   canary(
     'purchased credits are spent before free ones',
-    `${wallets}/lots.ts`,
+    `${wallets}/ledger/lots.ts`,
     '{ free: 0, purchased: 1 } as const',
     '{ free: 1, purchased: 0 } as const',
   ),
   canary(
     'a lot can be spent at the instant at which it expires',
-    `${wallets}/due.ts`,
+    `${wallets}/ledger/due.ts`,
     'item.expires_at > at) continue;',
     'item.expires_at >= at) continue;',
   ),
   canary(
     'an expiry takes effect when it is booked',
-    `${wallets}/due.ts`,
+    `${wallets}/ledger/due.ts`,
     'expiryEvent(wallet, lot, instant, at)',
     'expiryEvent(wallet, lot, at, at)',
   ),
@@ -50,19 +50,19 @@ const lots: readonly Canary[] = [
   ),
   canary(
     'a load does not pay the debt',
-    `${wallets}/entries.ts`,
+    `${wallets}/ledger/entries.ts`,
     'return textOf(available.cmp(zero) > 0 ? available : zero);',
     'return credits;',
   ),
   canary(
     'an amount is at the rate of top-ups',
-    `${wallets}/entries.ts`,
+    `${wallets}/ledger/entries.ts`,
     'amount: textOf(decimal(credits).times(decimal(rate))),',
     'amount: textOf(decimal(credits).times(decimal(wallet.topup_conversion_rate))),',
   ),
   canary(
     'the chain of balances is broken',
-    `${wallets}/entries.ts`,
+    `${wallets}/ledger/entries.ts`,
     'credit_balance_before: wallet.credit_balance,',
     'credit_balance_before: zeroText,',
   ),
@@ -83,13 +83,13 @@ const holds: readonly Canary[] = [
   ),
   canary(
     'more can be captured than was held',
-    `${wallets}/hold-decisions.ts`,
+    `${wallets}/holds/decisions.ts`,
     'decimal(credits).cmp(decimal(hold.credits)) > 0',
     'decimal(credits).cmp(decimal(hold.credits)) > 1',
   ),
   canary(
     'a capture in part keeps the rest',
-    `${wallets}/holds.ts`,
+    `${wallets}/holds/holds.ts`,
     'const left = afterDraws(hold.parts, own);',
     'const left = own.length > 0 ? [] : hold.parts;',
   ),
@@ -116,7 +116,7 @@ const states: readonly Canary[] = [
   ),
   canary(
     'an atomic bulk keeps what went well',
-    `${wallets}/bulk.ts`,
+    `${wallets}/bulk/bulk.ts`,
     'if (isAtomic) throw',
     'if (isAtomic && results.length === 0) throw',
   ),
@@ -128,7 +128,7 @@ const states: readonly Canary[] = [
   ),
   canary(
     'the read model keeps what a load once had',
-    `${wallets}/transaction.ts`,
+    `${wallets}/ledger/transaction.ts`,
     'credits_available: draw.remaining,',
     'credits_available: load.credits_available,',
   ),
@@ -137,19 +137,19 @@ const states: readonly Canary[] = [
 const requests: readonly Canary[] = [
   canary(
     'a key does not care about the body',
-    `${commands}/request-mark.ts`,
+    `${commands}/request-fingerprint.ts`,
     'if (fields.length === 0) return;',
     'if (fields.length >= 0) return;',
   ),
   canary(
     'a key is forgotten',
-    `${commands}/request-mark.ts`,
+    `${commands}/request-fingerprint.ts`,
     '.slice(0, 32),',
     '.slice(0, 32) + Math.random(),',
   ),
   canary(
     'another body with a known key has an effect of its own',
-    `${commands}/request-mark.ts`,
+    `${commands}/request-fingerprint.ts`,
     'key: sha256(',
     'key: sha256(JSON.stringify(digests) + ',
   ),
