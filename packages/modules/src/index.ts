@@ -72,7 +72,7 @@ export type ApiRoutes = TenancyRoutes &
   CheckpointRoutes &
   EventRoutes;
 
-/** What the slices need from outside. */
+/** The parts from outside that the slices need. */
 export interface ModulesOptions {
   /** Null in processes that serve no requests, such as the projector. */
   readonly secrets: Secrets | null;

@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { createSealer, type Sealer } from '@counterfoil/webhooks';
 import { type KeyMaterial, readKeyMaterial } from './tenancy/index.ts';
 
-/** What is made from the one secret of the server. */
+/** The secrets that are made from the one secret of the server. */
 export interface Secrets {
   readonly keyMaterial: KeyMaterial;
   readonly sealer: Sealer;
@@ -33,7 +33,7 @@ export function secretsFrom(secretKey: string): Secrets {
   };
 }
 
-/** Whether a text can be the value of COUNTERFOIL_SECRET_KEY. */
+/** Tells whether a text can be the value of COUNTERFOIL_SECRET_KEY. */
 export function isSecretKey(text: string): boolean {
   try {
     readKeyMaterial(text);
@@ -43,6 +43,6 @@ export function isSecretKey(text: string): boolean {
   }
 }
 
-/** What to tell an operator whose key is none. */
+/** The rule for an operator whose key is none. */
 export const secretKeyRule =
   'must be 32 bytes, as 64 hexadecimal digits or in base64; make one with: openssl rand -hex 32';

@@ -159,7 +159,7 @@ function pendingOfOffer(
   return left as unknown as readonly AnyEvent[];
 }
 
-/** Whether an event of an offer can happen and has not happened yet. */
+/** Tells whether an event of an offer can happen and has not happened yet. */
 function isPending(state: OfferState, event: OfferEvent, at: Instant): boolean {
   if (!state) return isCreation(event);
   if (isCreation(event) || state.root.record.status !== 'published') return false;
@@ -195,7 +195,7 @@ interface Update {
   readonly changes: object;
 }
 
-/** Whether a record is the one that an update is about, and not yet as it says. */
+/** Tells whether a record is the one that an update is about, and not yet as it says. */
 const differsFrom = (record: { readonly id: string }, { id, changes }: Update): boolean =>
   record.id === id && saysSomethingNew(record, { ...record, ...changes });
 
@@ -206,7 +206,7 @@ interface End {
   readonly status?: string;
 }
 
-/** Whether a record is the one that an end is about, and does not end like that yet. */
+/** Tells whether a record is the one that an end is about, and does not end like that yet. */
 const endsOtherwise = (record: End, end: End): boolean =>
   record.id === end.id && saysSomethingNew(record, { ...record, ...end });
 

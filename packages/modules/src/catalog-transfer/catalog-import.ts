@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { type CatalogImport, changeSchema, refusedSchema } from './schema.ts';
 
-/** What is to be appended to one stream: the events as their aggregate has them. */
+/** The events to be appended to one stream, as their aggregate has them. */
 const stepData = z.object({
   aggregate: z.string(),
   id: z.string(),

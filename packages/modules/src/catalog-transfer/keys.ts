@@ -1,4 +1,6 @@
-/** What a record is called by: a value that only one record has, or else its name. */
+/**
+ * The name by which a file refers to a record: a value that only one record has, or else its name.
+ */
 export interface Called {
   readonly unique: string | null;
   readonly name: string;

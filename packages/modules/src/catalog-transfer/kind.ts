@@ -2,10 +2,10 @@ import type { AnyProjection } from '@counterfoil/engine/define';
 import type { AnyAggregate, Decision, IdPrefix } from '@counterfoil/kernel';
 import type { Entry, SimpleSection } from './schema.ts';
 
-/** Where an entry names a record of another section by its key. */
+/** A field in which an entry names a record of another section by its key. */
 export interface Reference {
   readonly section: SimpleSection;
-  /** What the record itself calls it. */
+  /** The field's name in the record itself. */
   readonly field: string;
 }
 

@@ -44,7 +44,7 @@ export const priceFields = [
   'end_date',
 ] as const;
 
-/** What may change without making another price. */
+/** The fields that may change without making another price. */
 export const priceLabels = ['lookup_key', 'display_name', 'description', 'metadata', 'group'];
 
 export const entitlementFields = [

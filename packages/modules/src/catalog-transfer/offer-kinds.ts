@@ -22,7 +22,7 @@ import {
 } from '../offers/index.ts';
 import type { Entry, OfferSection } from './schema.ts';
 
-/** How plans, add-ons and costsheets differ where they are written down and decided on. */
+/** The differences between plans, add-ons and costsheets in a file and in the decisions. */
 export interface OfferKind {
   readonly section: OfferSection;
   readonly type: OwnerType;
@@ -31,7 +31,7 @@ export interface OfferKind {
   readonly claim: string;
   /** Fields of the offer itself. */
   readonly fields: readonly string[];
-  /** What it may own. */
+  /** The sections that it may own. */
   readonly owns: readonly ('prices' | 'entitlements' | 'credit_grants')[];
   /** Throws a ZodError when the fields are wrong. */
   readonly create: (id: string, fields: Entry) => OfferDecision;

@@ -20,7 +20,7 @@ import { calledBy, namesOf, type Snapshot } from './snapshot.ts';
 
 const faultsMaximum = 100;
 
-/** What an import will do. */
+/** The changes that an import will make. */
 export interface ImportPlan {
   readonly steps: readonly Step[];
   readonly changes: readonly Change[];
@@ -63,7 +63,7 @@ class Planner {
     readonly (Asked & { readonly id: string; readonly before: AnyRecord | null })[]
   >();
   readonly #steps: Step[] = [];
-  /** What goes out of use does so last, in the opposite order. */
+  /** The steps that take records out of use: they come last, in the opposite order. */
   readonly #archivals: Step[] = [];
   readonly #changes: Change[] = [];
   #unchanged = 0;

@@ -31,7 +31,7 @@ import { planCreditGrants } from './plan-grants.ts';
 import { planPrices } from './plan-prices.ts';
 import type { Entry } from './schema.ts';
 
-/** What the plan of an offer is made with. */
+/** The surroundings that the plan of an offer is made with. */
 export interface OfferSurroundings {
   readonly names: AllNames;
   /** The records that references lead to, as they will be. */
@@ -42,7 +42,7 @@ export interface OfferSurroundings {
   readonly prune: boolean;
 }
 
-/** What an entry says about one record, and where. */
+/** An entry of the file about one record, and its place there. */
 export interface Asked {
   readonly entry: Entry;
   readonly pointer: string;
@@ -80,7 +80,7 @@ export class OfferPlan {
     if (this.run(decision)) this.details.push(detail);
   }
 
-  /** What has been decided so far. */
+  /** The offer as decided so far. */
   get offer(): Offer {
     invariant(this.#state, 'an offer is made before what it owns');
     return this.#state;

@@ -32,7 +32,7 @@ interface Kept {
   readonly wanted: Wanted;
 }
 
-/** What happens to the prices that have one lookup_key, or to one that has none. */
+/** The plan for the prices that have one lookup_key, or for one that has none. */
 interface Schedule {
   readonly kept: readonly Kept[];
   readonly ended: readonly Current[];
@@ -227,7 +227,7 @@ function create(plan: OfferPlan, { ended, created, chain }: Schedule): void {
   }
 }
 
-/** What people call a price, and from when on if it has not begun. */
+/** Returns a name for a price that people understand, with its start if it has not begun. */
 function labelOf({ lookup_key, display_name, meter, type, start_date }: Entry): string {
   const label = String(lookup_key ?? display_name ?? meter ?? type);
   return start_date === undefined ? label : `${label} from ${start_date}`;

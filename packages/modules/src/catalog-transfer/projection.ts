@@ -2,7 +2,7 @@ import { recordProjection } from '@counterfoil/engine/define';
 import { instantOf } from '@counterfoil/kernel';
 import { catalogImport, catalogImportView } from './catalog-import.ts';
 
-/** How long the request itself has for what it began, before somebody else goes on. */
+/** The time that the request itself has for what it began, before somebody else goes on. */
 const graceMilliseconds = 5_000;
 
 /** One row per import; due as long as it is not known to be carried out. */

@@ -48,7 +48,7 @@ function processOver(store?: MemoryStore) {
       callRoute(routes['GET /catalog/export'], context(environment)),
     found: (id: string) =>
       callRoute(routes['GET /catalog/imports/{id}'], context('env_01'), { params: { id } }),
-    /** What the projector does for an import that is due. */
+    /** Does what the projector does for an import that is due. */
     async finish(id: string) {
       const [work] = catalogTransfer.dueWork as readonly DueWork[];
       const streams = createStreams({ store: world.store, aggregates });

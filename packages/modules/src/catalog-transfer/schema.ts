@@ -56,7 +56,7 @@ export const importSchema = z
   .meta({ id: 'CatalogImportRequest' });
 export type ImportRequest = z.output<typeof importSchema>;
 
-/** What happens to a record of the catalogue. */
+/** The change of one record of the catalogue. */
 export const changeSchema = z.object({
   section: z.enum(sections),
   key: z.string(),
@@ -70,7 +70,7 @@ export const refusedSchema = z.object({
   message: z.string(),
 });
 
-/** What an import did or would do. */
+/** The result of an import, done or only proposed. */
 export const importResultSchema = z
   .object({
     id: z.string().optional().meta({ description: 'Absent when nothing was written' }),

@@ -45,7 +45,7 @@ export async function catalogSnapshot(context: RequestContext): Promise<Snapshot
   return { records, offers };
 }
 
-/** What an entry or a record is called by. */
+/** Returns the name by which a file refers to an entry or a record. */
 export function calledBy(
   { unique }: Pick<Kind, 'unique'>,
   fields: Readonly<Record<string, unknown>>,

@@ -16,7 +16,7 @@ const emptyTree = { size: 0, peaks: [], position: '0' } as const;
 
 type Acting = Pick<RequestContext, 'execute'>;
 
-/** What taking a checkpoint needs from outside. */
+/** The parts from outside that taking a checkpoint needs. */
 export interface CheckpointTools {
   /** Acts in the environment for the service itself. */
   readonly context: Acting;

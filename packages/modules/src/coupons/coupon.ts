@@ -24,7 +24,7 @@ import type { Coupon, CreateCoupon, UpdateCoupon } from './schema.ts';
 
 const kept = <Kind extends string>() => z.string().transform((text) => text as Kind);
 
-/** What a coupon takes off: an amount of a currency, or a part of whatever it is. */
+/** The discount of a coupon: an amount of a currency, or a part of whatever it is taken off. */
 const discountData = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('fixed'),
@@ -67,7 +67,7 @@ export type CouponEvent = EventOf<typeof events>;
 
 export interface CouponRecord extends z.output<typeof couponData>, RecordStamps {
   readonly status: RecordStatus;
-  /** How often it was redeemed. Nothing can redeem a coupon yet. */
+  /** The number of times that it was redeemed. Nothing can redeem a coupon yet. */
   readonly total_redemptions: number;
 }
 

@@ -53,7 +53,7 @@ const givenShape = {
 const givenSchema = z.object(givenShape);
 type Given = z.output<typeof givenSchema>;
 
-/** What each type and cadence needs; what belongs to another is refused, not ignored. */
+/** The fields that each type and cadence needs; those of another are refused, not ignored. */
 const belongings = [
   ['amount_off', ({ type }: Given) => type === 'fixed', 'a fixed coupon'],
   ['currency', ({ type }: Given) => type === 'fixed', 'a fixed coupon'],

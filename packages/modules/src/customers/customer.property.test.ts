@@ -30,7 +30,7 @@ const requests = fc.record(
 );
 type Request = typeof requests extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What a client that only reads the specification expects to have stored. */
+/** The record that a client expects which has only read the specification. */
 interface Expected {
   fields: Record<string, unknown>;
   providers: Record<string, string>;
@@ -66,7 +66,7 @@ const [created] = createCustomer(id, start)(null, stampAt(0).occurred_at);
 assert.ok(created);
 const initial = customer.evolve(null, { ...created, stamp: stampAt(0) });
 
-/** Whether a customer is at each step what the sender of the updates expects. */
+/** Asserts that a customer is at each step what the sender of the updates expects. */
 function isAsExpected(sequence: readonly Request[]): void {
   let state = initial;
   let expected: Expected = { fields: { name: 'a', external_id: 'a' }, providers: {} };

@@ -10,7 +10,7 @@ export { getCustomer, getCustomerByExternalId } from './queries.ts';
 export { type CustomerReference, customerIdOf, customerReference } from './reference.ts';
 export { type Customer, customerSchema } from './schema.ts';
 
-/** Whom the service bills. `inUse` are asked before a customer is deleted. */
+/** The customers, whom a tenant bills. `inUse` are asked before a customer is deleted. */
 export const customers = ({ inUse }: { readonly inUse: readonly Use<'cust'>[] }): Module =>
   module({
     name: 'customers',

@@ -23,7 +23,7 @@ export const integrationData = z.object({
 });
 export type IntegrationData = z.output<typeof integrationData>;
 
-/** What a customer is called by one provider. There is at most one per provider. */
+/** The id of a customer at one provider. There is at most one per provider. */
 export interface Integration extends RecordStamps {
   readonly id: string;
   readonly status: RecordStatus;

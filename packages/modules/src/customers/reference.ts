@@ -2,13 +2,13 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { type CustomerId, invalidField, notFound } from '@counterfoil/kernel';
 import { type CustomerRecord, customer } from './customer.ts';
 
-/** How a request names a customer: by our id, by the caller's own, or by both. */
+/** A customer as a request names it: by our id, by the caller's own, or by both. */
 export interface CustomerReference {
   readonly customer_id?: string | undefined;
   readonly external_customer_id?: string | undefined;
 }
 
-/** What a request calls the two ids. */
+/** The names of the two ids in a request. */
 export interface ReferenceFields {
   readonly id: string;
   readonly externalId: string;

@@ -14,7 +14,9 @@ import { addressInput, addressOutput } from '../address.ts';
 const nameSchema = requiredTextSchema(255);
 const externalIdSchema = requiredTextSchema(255);
 
-/** What a customer is called by one outside provider. Replaces what that provider had before. */
+/**
+ * The id of a customer at one outside provider. It replaces the one given for that provider before.
+ */
 const integrationMappingSchema = z.object({
   provider_type: requiredTextSchema(50),
   provider_entity_id: requiredTextSchema(255),
@@ -67,7 +69,7 @@ export const updateCustomerSchema = z
   .meta({ id: 'UpdateCustomer' });
 export type UpdateCustomer = z.output<typeof updateCustomerSchema>;
 
-/** Which customer a `PUT /customers` means: one of the two, or both when they agree. */
+/** The customer of a `PUT /customers`: named by one of the two ids, or by both when they agree. */
 export const updateCustomerQuerySchema = z.object({
   id: referenceSchema('cust').optional(),
   external_customer_id: externalIdSchema.optional(),

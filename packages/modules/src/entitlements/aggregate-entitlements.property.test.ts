@@ -70,7 +70,7 @@ function limitIn(found: readonly FeatureEntitlement[]): number | null | undefine
 const generosity = (limit: number | null | undefined): number =>
   limit === undefined ? -1 : (limit ?? Number.POSITIVE_INFINITY);
 
-/** Whether an entitlement counts, by asking every other whether it stands in for it. */
+/** Tells whether an entitlement counts, by asking of every other one whether it takes its place. */
 function counts(each: GrantedEntitlement, all: readonly GrantedEntitlement[]): boolean {
   const isInTime = (one: GrantedEntitlement): boolean => {
     const [from, to] = [one.start_date ?? '0', one.end_date ?? '9'];

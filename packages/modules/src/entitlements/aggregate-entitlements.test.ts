@@ -18,7 +18,7 @@ const after = (minutes: number) => instant(minutes);
 const instant = (minutes: number) =>
   new Date(Date.parse(now) + minutes * 60_000).toISOString() as Instant;
 
-/** What the sources grant of one metered feature. */
+/** Adds up what the sources grant of one metered feature. */
 function metered(...granted: GrantedEntitlement[]): MeteredEntitlement {
   const [found, ...more] = aggregateEntitlements(granted, now);
   assert.is(more.length, 0);

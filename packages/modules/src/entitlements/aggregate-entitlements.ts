@@ -3,7 +3,9 @@ import { type GrantedEntitlement, inForce, type ResetPeriod } from './granted-en
 
 interface CommonEntitlement {
   readonly feature_id: string;
-  /** What it is made of, in one order whatever order they came in: never empty. */
+  /**
+   * The entitlements that it is made of, in an order that does not depend on theirs: never empty.
+   */
   readonly sources: readonly GrantedEntitlement[];
 }
 
@@ -29,7 +31,7 @@ export interface StaticEntitlement extends CommonEntitlement {
   readonly static_values: readonly string[];
 }
 
-/** What all sources together grant of one feature. */
+/** The sum of what all sources grant of one feature. */
 export type FeatureEntitlement = MeteredEntitlement | BooleanEntitlement | StaticEntitlement;
 
 /**
@@ -93,7 +95,7 @@ const valuesOf = (sources: readonly GrantedEntitlement[]): readonly string[] => 
   ...new Set(sources.flatMap(({ static_value }) => static_value ?? [])),
 ];
 
-/** Who is asked first. */
+/** The order in which the kinds of sources count. */
 const rankOf = { PLAN: 0, ADDON: 1, SUBSCRIPTION: 2 } as const;
 
 /** The longer a period, the later its number; "with the billing period" has no length of its own. */

@@ -19,7 +19,7 @@ const inFile =
 const aggregate = inFile('aggregate-entitlements.ts');
 const granted = inFile('granted-entitlement.ts');
 
-/** What the properties find without the tables. */
+/** The bugs that the properties find without the tables. */
 const basic: readonly Canary[] = [
   aggregate(
     'the largest limit counts instead of the sum',
@@ -68,7 +68,7 @@ const basic: readonly Canary[] = [
   granted("a plan's dates count", "if (entity_type !== 'SUBSCRIPTION') return true;", ''),
 ];
 
-/** What only a table can tell, because it is a choice. */
+/** The bugs that only a table can find, because the rule is a choice. */
 const chosen: readonly Canary[] = [
   granted('the start of an override is exclusive', 'start_date <= at', 'start_date < at'),
   aggregate(

@@ -2,7 +2,7 @@ import { type Changes, type Instant, withChanges } from '@counterfoil/kernel';
 
 export type FeatureType = 'metered' | 'boolean' | 'static';
 
-/** How often the usage that a limit is held against starts again. */
+/** The period after which the usage that a limit applies to starts again. */
 export type ResetPeriod =
   | 'DAILY'
   | 'WEEKLY'
@@ -12,7 +12,7 @@ export type ResetPeriod =
   | 'ANNUAL'
   | 'NEVER';
 
-/** What an entitlement grants; which of it counts depends on the type of its feature. */
+/** The values of an entitlement; which of them count depends on the type of its feature. */
 export interface EntitlementValues {
   readonly is_enabled: boolean;
   readonly is_soft_limit: boolean;
@@ -32,7 +32,9 @@ export interface GrantedEntitlement extends EntitlementValues {
   readonly entity_type: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
   readonly entity_id: string;
   readonly entity_name: string;
-  /** How often the subscription has what grants it: how many of the same add-on. At least 1. */
+  /**
+   * The number of times that the subscription has the source, such as the same add-on. At least 1.
+   */
   readonly quantity: number;
   /** Of an entitlement of a subscription: the one of its plan or add-on that it stands in for. */
   readonly parent_entitlement_id: string | null;

@@ -28,7 +28,7 @@ export {
 } from './schema.ts';
 export { aggregatedEntitlementView, entitlementSourceViews } from './view.ts';
 
-/** What customers may do. `grantsOf` knows what their subscriptions give them. */
+/** The entitlements of customers. `grantsOf` knows what their subscriptions give them. */
 export const entitlements = ({ grantsOf }: { readonly grantsOf: GrantsOf }): Module =>
   module({
     name: 'entitlements',

@@ -12,7 +12,7 @@ const resetPeriodSchema = z.enum([
   'NEVER',
 ]);
 
-/** Where a part of an entitlement comes from (specification §4.7; D1). */
+/** The source of a part of an entitlement (specification §4.7; D1). */
 export const entitlementSourceSchema = z
   .object({
     entitlement_id: z.string(),
@@ -33,7 +33,7 @@ export const entitlementSourceSchema = z
   .meta({ id: 'EntitlementSource' });
 export type EntitlementSource = z.output<typeof entitlementSourceSchema>;
 
-/** What all sources together grant (specification §4.8; D1). */
+/** The sum of what all sources grant (specification §4.8; D1). */
 export const aggregatedEntitlementSchema = z
   .object({
     is_enabled: z.boolean(),

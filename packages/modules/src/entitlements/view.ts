@@ -5,7 +5,9 @@ import type { AggregatedEntitlement, EntitlementSource } from './schema.ts';
 
 const sourceTypes = { PLAN: 'plan', ADDON: 'addon', SUBSCRIPTION: 'subscription' } as const;
 
-/** What is granted of a feature, as the API shows it; all types of features in one shape. */
+/**
+ * Returns what is granted of a feature, as the API shows it: one shape for all types of features.
+ */
 export function aggregatedEntitlementView(entitlement: FeatureEntitlement): AggregatedEntitlement {
   const common = {
     // What is not enabled grants nothing, and does not get here.

@@ -22,7 +22,10 @@ import {
 const tag = 'Event subscriptions';
 const idParameters = z.object({ id: referenceSchema('esub') });
 
-/** How often what was told is compared with the log before it is left to whoever keeps order. */
+/**
+ * The number of times that what the gateway was told is compared with the log before the rest is
+ * left to the reconciler.
+ */
 const comparisonsMaximum = 5;
 
 /**

@@ -19,7 +19,10 @@ export function eventTypesOf(publicEvents: readonly Pick<PublicEvents, 'types'>[
   return types;
 }
 
-/** Where the schema of a type is served, relative to the host. Messages name it (`ce-dataschema`). */
+/**
+ * Returns where the schema of a type is served, relative to the host. Messages name it
+ * (`ce-dataschema`).
+ */
 export const schemaUrl = (type: string): string => `/v1/event-types/${type}/schema`;
 
 const truncatedSchema = z

@@ -29,7 +29,7 @@ interface EventsOptions {
   readonly gateway: EventGateway | null;
 }
 
-/** What happens, for those who ask for it: the feed, subscriptions, the types of events. */
+/** The public events for those who ask for them: the feed, subscriptions, the types of events. */
 export const events = ({ publicEvents, broker, gateway }: EventsOptions) =>
   module({
     name: 'events',

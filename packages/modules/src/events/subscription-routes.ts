@@ -83,7 +83,7 @@ async function provide(broker: EventBroker, subscription: Subscription): Promise
   }
 }
 
-/** What the broker says of the reader, where it can be asked. */
+/** Returns what the broker knows of the reader, where it can be asked. */
 async function deliveryOf(broker: EventBroker, id: string) {
   try {
     const status = await broker.readerStatus(id);

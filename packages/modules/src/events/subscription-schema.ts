@@ -55,7 +55,7 @@ export const replaySubscriptionSchema = z
   .meta({ id: 'ReplayEventSubscription' });
 export type StartRequest = z.output<typeof replaySubscriptionSchema>;
 
-/** How to reach a subscription on NATS. */
+/** The way to reach a subscription on NATS. */
 const connectionSchema = z.object({
   stream: z.string(),
   consumer: z.string().meta({ description: 'Durable pull consumer; acknowledge each message' }),

@@ -50,9 +50,9 @@ export interface Subscription extends RecordStamps {
   readonly resource: string | null;
   readonly start: ReaderStart;
   readonly unconfirmed_maximum: number;
-  /** How often it has begun; a reader of another generation is out of date. */
+  /** The number of times that it has begun; a reader of another generation is out of date. */
   readonly generation: number;
-  /** How often it has got credentials. */
+  /** The number of times that it has got credentials. */
   readonly credentials_generation: number;
   /** Those in force; null when there are none. */
   readonly credentials: SubscriptionCredentials | null;
@@ -186,7 +186,7 @@ export const deleteSubscription =
     return [{ type: 'EventSubscriptionDeleted', data: {} }];
   };
 
-/** What the broker has to keep for a subscription. */
+/** Returns the reader that the broker has to keep for a subscription. */
 export const readerOf = (subscription: Subscription): DurableReader => ({
   name: subscription.id,
   scope: { tenantId: subscription.tenant_id, environmentId: subscription.environment_id },
@@ -196,7 +196,7 @@ export const readerOf = (subscription: Subscription): DurableReader => ({
   unconfirmedMaximum: subscription.unconfirmed_maximum,
 });
 
-/** What its system may read with credentials of its own; null when it never got any. */
+/** Returns what its system may read with credentials of its own; null when it never got any. */
 export function accessOf(subscription: Subscription): ReaderAccess | null {
   const { credentials, credentials_generation } = subscription;
   if (credentials_generation === 0) return null;

@@ -64,7 +64,7 @@ export function newFeature(context: RequestContext, body: CreateFeature): Featur
 const definitionOf = ({ name, event_name, aggregation, filters, reset_usage }: MeterRecord) =>
   ({ name, event_name, aggregation, filters, reset_usage }) as CreateMeter;
 
-/** What a clone brings for a meter: a copy of that of its source. */
+/** Returns the meter of a clone: a copy of that of its source. */
 async function clonedMeter(
   context: RequestContext,
   { meter_id }: FeatureRecord,

@@ -26,7 +26,10 @@ export {
   featureTypeSchema,
 } from './schema.ts';
 
-/** What plans grant. The uses are asked before a feature, or its meter, goes out of use. */
+/**
+ * The features, which plans grant. The uses are asked before a feature, or its meter, goes out of
+ * use.
+ */
 export const features = (uses: FeatureUses): Module =>
   module({
     name: 'features',

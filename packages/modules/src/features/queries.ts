@@ -50,7 +50,7 @@ export async function searchFeatures(
   return { ...page, items: await embedded(context, page.items) };
 }
 
-/** Whether a published feature other than `except` uses a meter. */
+/** Tells whether a published feature other than `except` uses a meter. */
 export async function isMeterShared(
   context: RequestContext,
   meterId: MeterId,
@@ -61,7 +61,7 @@ export async function isMeterShared(
   return items.some(({ id }) => id !== except);
 }
 
-/** How many published features use a meter, in words; null for none. */
+/** Returns how many published features use a meter, in words; null for none. */
 export const featuresOfMeter: Use<'meter'> = async (context, meterId) => {
   const page = { limit: 1, offset: 0 };
   const used = where('meter_id', 'eq', meterId);

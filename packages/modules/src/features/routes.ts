@@ -101,10 +101,10 @@ const routes = {
   }),
 } satisfies Routes;
 
-/** What has to be asked before a feature or its meter goes out of use. */
+/** The questions to be asked before a feature or its meter goes out of use. */
 export interface FeatureUses {
   readonly inUse: readonly Use<'feat'>[];
-  /** What uses a meter beside features. */
+  /** The uses of a meter beside features. */
   readonly meterInUse: readonly Use<'meter'>[];
 }
 

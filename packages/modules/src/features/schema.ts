@@ -15,7 +15,7 @@ import { alertSettingsOutput, alertSettingsSchema } from '../alert-settings.ts';
 import { groupSchema } from '../groups/index.ts';
 import { createMeterSchema, filtersSchema, meterSchema } from '../meters/index.ts';
 
-/** What a feature grants: a quantity that is counted, on or off, or a fixed text. */
+/** The type of a feature: a quantity that is counted, on or off, or a fixed text. */
 export const featureTypeSchema = z.enum(['metered', 'boolean', 'static']);
 export type FeatureType = z.output<typeof featureTypeSchema>;
 
@@ -24,7 +24,10 @@ const optionalText = (maximum: number) => clearable(textSchema(maximum)).optiona
 const optionalReference = (example: string) =>
   clearable(z.string().max(64)).optional().meta({ example });
 
-/** How a quantity is shown in another unit: it is multiplied by the rate. Never used to compute. */
+/**
+ * Another unit to show a quantity in: the quantity is multiplied by the rate. Never used to
+ * compute.
+ */
 const reportingUnitSchema = z.object({
   conversion_rate: positiveDecimalSchema(decimalPlaces.rate),
   unit_singular: requiredTextSchema(255),

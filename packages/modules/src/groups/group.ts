@@ -33,7 +33,10 @@ export interface GroupRecord extends z.output<typeof groupData>, RecordStamps {
 /** Null until the group is created. */
 export type GroupState = GroupRecord | null;
 
-/** Who belongs to a group is written at the members: a group can grow without a limit of its own. */
+/**
+ * A group. Membership is written at the members, so that a group can grow without a limit of its
+ * own.
+ */
 export const group = aggregate({
   name: 'group',
   scope: 'environment',

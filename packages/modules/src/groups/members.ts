@@ -16,7 +16,7 @@ export interface GroupMembers {
   ) => Promise<{ readonly ids: readonly string[]; readonly total: number }>;
 }
 
-/** What keeps a group from being deleted: its members, such as "3 features". */
+/** The uses that keep a group from being deleted: its members, such as "3 features". */
 export const usesBy = (members: readonly GroupMembers[]): readonly Use<'group'>[] =>
   members.map(({ entityType, membersOf }) => async (context, groupId) => {
     const { total } = await membersOf(context, groupId);

@@ -7,7 +7,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-/** What a group holds. All members of a group are of one kind. */
+/** The kind of a group's members. All members of a group are of one kind. */
 export const groupEntitySchema = z.enum(['price', 'feature']);
 export type GroupEntity = z.output<typeof groupEntitySchema>;
 

@@ -2,7 +2,7 @@ import { clearable, decimalPlaces, positiveDecimalSchema, textSchema } from '@co
 import { z } from 'zod';
 import { expressionFault } from './expression.ts';
 
-/** How the events of a period become one quantity (specification §11.5; D56). */
+/** The way in which the events of a period become one quantity (specification §11.5; D56). */
 export const aggregationTypeSchema = z.enum([
   'COUNT',
   'SUM',
@@ -29,7 +29,7 @@ export const bucketSizeSchema = z.enum([
 ]);
 
 interface Needs {
-  /** What of an event is measured. */
+  /** The part of an event that is measured. */
   readonly measures: 'nothing' | 'a field' | 'a field or an expression';
   readonly multiplier?: true;
   readonly buckets?: true;
@@ -62,7 +62,7 @@ const givenSchema = z.object({
 });
 export type Aggregation = z.output<typeof givenSchema>;
 
-/** What is wrong with an aggregation as a whole, each with the member it concerns. */
+/** Yields what is wrong with an aggregation as a whole, each with the member it concerns. */
 function* faultsOf(given: Aggregation): Generator<[keyof Aggregation, string]> {
   const { type, field, expression } = given;
   const { measures, multiplier = false, buckets = false, groups = false } = needs[type];

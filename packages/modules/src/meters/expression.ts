@@ -1,9 +1,9 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 
-/** What a part of an expression is: a quantity, or the answer to a question. */
+/** The kind of a part of an expression: a quantity, or the answer to a question. */
 type Kind = 'number' | 'truth';
 
-/** What an expression may not be, in words for its author. Never leaves this file. */
+/** A fault of an expression, in words for its author. Never leaves this file. */
 class Fault extends Error {}
 
 /** The functions of the language and how many arguments they take. */

@@ -27,7 +27,9 @@ export {
   meterSchema,
 } from './schema.ts';
 
-/** What is counted of which events. `inUse` are asked before a meter is deleted. */
+/**
+ * The meters: what is counted, and of which events. `inUse` are asked before a meter is deleted.
+ */
 export const meters = ({ inUse }: { readonly inUse: readonly Use<'meter'>[] }): Module =>
   module({
     name: 'meters',

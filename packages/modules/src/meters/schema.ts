@@ -3,7 +3,7 @@ import { recordStampsShape, recordStatusSchema, requiredTextSchema } from '@coun
 import { z } from 'zod';
 import { aggregationSchema, aggregationTypeSchema, bucketSizeSchema } from './aggregation.ts';
 
-/** When the count starts over: with each billing period, or never. */
+/** The time at which the count starts over: each billing period, or never. */
 export const resetUsageSchema = z.enum(['BILLING_PERIOD', 'NEVER']);
 
 const filterSchema = z.object({

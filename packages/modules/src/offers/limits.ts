@@ -14,7 +14,7 @@ export const offerLimits = {
   creditGrantsEver: 1000,
 } as const;
 
-/** Whether the time of a price is over, or nothing about it changes any more. */
+/** Tells whether the time of a price is over, or nothing about it changes any more. */
 export const hasEnded = ({ is_final, end_date }: PriceRecord, at: Instant): boolean =>
   is_final || (end_date !== null && end_date <= at);
 

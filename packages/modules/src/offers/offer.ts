@@ -44,7 +44,7 @@ const events = {
 } as const;
 export type OfferEvent = EventOf<typeof events>;
 
-/** What the offer itself is. */
+/** The offer itself, without what it owns. */
 export type Root =
   | { readonly kind: 'PLAN'; readonly record: PlanRecord }
   | { readonly kind: 'ADDON'; readonly record: AddonRecord }
@@ -57,7 +57,7 @@ export interface Offer {
   /** Those that are not deleted. */
   readonly entitlements: readonly EntitlementRecord[];
   readonly credit_grants: readonly CreditGrantRecord[];
-  /** How many records the offer has ever had; the next one's id follows from it. */
+  /** The number of records that the offer has ever had; the next one's id follows from it. */
   readonly made: number;
 }
 
@@ -106,12 +106,15 @@ export const offer = aggregate({
     }
   },
   refersTo: (state, at) => (state?.root.record.status === 'published' ? usedBy(state, at) : []),
-  /** What is out of use gives all its keys back; a price does so when it has ended for good. */
+  /**
+   * A record that is out of use gives all its keys back; a price does so when it has ended for
+   * good.
+   */
   unique: (state) =>
     state?.root.record.status === 'published' ? priceKeys(state).concat(rootKeys(state.root)) : [],
 });
 
-/** What prices in force or to come and entitlements hang on, each once. */
+/** Returns what entitlements, and prices in force or to come, refer to, each once. */
 function usedBy({ prices, entitlements }: Offer, at: Instant): readonly Reference[] {
   const used = new Map<string, Reference>();
   const add = (category: string, id: string | null | undefined, what = category): void => {
@@ -153,7 +156,7 @@ function withRoot(state: OfferState, root: Root, event: RootEvent): Offer {
   }
 }
 
-/** What goes out of use has the status of its offer. */
+/** Applies the end of an offer: what goes out of use has the status of its offer. */
 function outOfUse(state: Offer, { data, stamp }: RootEvent): Offer {
   invariant('prices' in data, 'an offer goes out of use together with what it owns');
   const { status } = state.root.record;
@@ -258,6 +261,6 @@ const priceKey = (lookupKey: string): UniqueValue => ({
   problem: priceKeyTaken(lookupKey),
 });
 
-/** What somebody is told who wants the lookup_key of another price. */
+/** The message for a caller who wants the lookup_key of another price. */
 export const priceKeyTaken = (lookupKey: string): string =>
   `Another price has the lookup_key "${lookupKey}". End that one first.`;

@@ -38,7 +38,7 @@ const tooMuchInside = (total: number) =>
     limit: embeddedMaximum,
   });
 
-/** Whether the owner is to be shown inside of what it owns. */
+/** The choice of whether the owner is shown inside of what it owns. */
 interface Inside {
   readonly owner: boolean;
 }

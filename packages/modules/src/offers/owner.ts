@@ -2,14 +2,14 @@ import { type Decision, notFound, writable } from '@counterfoil/kernel';
 import { z } from 'zod';
 import type { Offer, OfferEvent, OfferState } from './offer.ts';
 
-/** Which kind of offer owns a record. */
+/** The kind of offer that owns a record. */
 export const ownerTypeSchema = z.enum(['PLAN', 'ADDON', 'COSTSHEET']);
 export type OwnerType = z.output<typeof ownerTypeSchema>;
 
 /** The owner of a record as its event carries it. It never changes. */
 export const ownerData = { entity_type: ownerTypeSchema, entity_id: z.string() } as const;
 
-/** Which offer a record belongs to. */
+/** The offer that a record belongs to. */
 export interface Owner {
   readonly entity_type: OwnerType;
   readonly entity_id: string;
@@ -17,7 +17,7 @@ export interface Owner {
 
 export type OfferDecision = Decision<OfferState, OfferEvent>;
 
-/** What people call each kind. */
+/** The name of each kind, in words for people. */
 export const ownerNames: Readonly<Record<OwnerType, string>> = {
   PLAN: 'plan',
   ADDON: 'add-on',

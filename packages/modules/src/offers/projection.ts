@@ -98,7 +98,7 @@ export const costsheetTable = projection(offer, {
   view: costsheetView,
 });
 
-/** What an event takes out of use with its offer; null for every other event. */
+/** Returns what an event takes out of use with its offer; null for every other event. */
 function takenAlongBy(event: Placed<OfferEvent>): TakenAlong | null {
   switch (event.type) {
     case 'PlanArchived':
@@ -115,7 +115,7 @@ function closedRow<Row extends Kept>(row: Row | null, { type, stamp }: Stamped<O
   return row && closedRecord(row, type === 'CostsheetDeleted' ? 'deleted' : 'archived', stamp);
 }
 
-/** What stands in the column of a price without end, so that one comparison finds all in force. */
+/** The end of a price without end in its column, so that one comparison finds all in force. */
 export const forEver = '9999-12-31T23:59:59.999Z';
 
 /** Until when a price counts. One that was deleted before it began is over since then. */

@@ -71,7 +71,7 @@ const published = events.flatMap((event, index) =>
   }),
 );
 
-/** What is inside of a message, under the name of its kind. */
+/** The content of a message, under the name of its kind. */
 const inside = (index: number) => Object.entries(published[index]?.body ?? {})[0] ?? ['', {}];
 
 test('each change is published once, about the record that changed', () => {

@@ -10,7 +10,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-/** What every record of an offer has beside its own fields. */
+/** The fields of every record of an offer, beside its own. */
 export interface Kept extends RecordStamps {
   readonly status: RecordStatus;
 }

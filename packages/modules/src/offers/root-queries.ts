@@ -33,7 +33,7 @@ import type {
   planSearchSchema,
 } from './root-schema.ts';
 
-/** What of an offer is to be shown inside of it. */
+/** The parts of an offer that are to be shown inside of it. */
 interface Inside {
   readonly prices: boolean;
   readonly entitlements: boolean;

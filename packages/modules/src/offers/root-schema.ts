@@ -90,7 +90,10 @@ export type UpdateCostsheet = z.output<typeof updateCostsheetSchema>;
 const idsSchema = anyOfTexts(64);
 const keySchema = z.string().max(255).optional();
 
-/** What `expand` of plans may name; everything inside a price or entitlement comes with it. */
+/**
+ * The names that `expand` of plans may have; everything inside a price or entitlement comes with
+ * it.
+ */
 export const planExpansions = [
   'prices',
   'meters',

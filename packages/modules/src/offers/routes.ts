@@ -7,7 +7,7 @@ import { creditGrantRoutes } from './grant/routes.ts';
 import { planRoutes } from './plan/routes.ts';
 import { priceRoutes } from './price/routes.ts';
 
-/** What may keep an offer from going out of use. Slices above this one answer it. */
+/** The uses that may keep an offer from going out of use. Slices above this one answer them. */
 export interface OfferUses {
   readonly plansInUse: readonly Use<'plan'>[];
   readonly addonsInUse: readonly Use<'addon'>[];

@@ -3,7 +3,7 @@ import type { GroupMembers } from '../groups/index.ts';
 import { countOf, type Use } from '../uses.ts';
 import { entitlementTable, priceTable } from './projection.ts';
 
-/** How many published prices have a value in a column and have not run out. */
+/** Returns how many published prices have a value in a column and have not run out. */
 async function pricesWith(
   context: RequestContext,
   own: readonly FilterOf<typeof priceTable>[],
@@ -14,15 +14,17 @@ async function pricesWith(
   return countOf(pagination.total, 'price');
 }
 
-/** How many prices that have not ended use a meter, in words; null for none. */
+/** Returns how many prices that have not ended use a meter, in words; null for none. */
 export const pricesOfMeter: Use<'meter'> = (context, id) =>
   pricesWith(context, where('meter_id', 'eq', id));
 
-/** How many prices that have not ended are set in a pricing unit, in words; null for none. */
+/**
+ * Returns how many prices that have not ended are set in a pricing unit, in words; null for none.
+ */
 export const pricesOfPriceUnit: Use<'price_unit'> = (context, id) =>
   pricesWith(context, where('price_unit_id', 'eq', id));
 
-/** How many entitlements grant a feature, in words; null for none. */
+/** Returns how many entitlements grant a feature, in words; null for none. */
 export const entitlementsOfFeature: Use<'feat'> = async (context, id) => {
   const page = { limit: 1, offset: 0 };
   const granted = where('feature_id', 'eq', id);

@@ -27,7 +27,7 @@ const tierView = (tier: TierData) => withoutNulls(tier);
 
 const tiersView = (tiers: readonly TierData[] | null) => tiers?.map(tierView) ?? null;
 
-/** What the price begins at: its amount, or that of its first tier. */
+/** Returns the amount that a price begins at: its own, or that of its first tier. */
 const firstAmount = (amount: string | null, tiers: readonly TierData[] | null): DecimalText =>
   (amount ?? tiers?.[0]?.unit_amount ?? zeroText) as DecimalText;
 

@@ -41,7 +41,9 @@ export interface PackageCharge extends CommonCharge {
   readonly divide_by: DecimalText;
   readonly round: 'up' | 'down';
   readonly packages: DecimalText;
-  /** What the packages hold less the quantity: paid and unused, or below zero used and unpaid. */
+  /**
+   * The content of the packages less the quantity: paid and unused or, below zero, used and unpaid.
+   */
   readonly rounded_by: DecimalText;
 }
 
@@ -51,7 +53,10 @@ export interface TieredCharge extends CommonCharge {
   readonly tiers: readonly TierCharge[];
 }
 
-/** What one quantity costs and why: exact, in the unit of the terms, nothing rounded but packages. */
+/**
+ * The cost of one quantity with its reasons: exact, in the unit of the terms, nothing rounded but
+ * packages.
+ */
 export type Charge = FlatFeeCharge | PackageCharge | TieredCharge;
 
 /**

@@ -12,12 +12,14 @@ import {
 import { type Charge, chargeFor } from './charge.ts';
 import type { PriceTerms } from './terms.ts';
 
-/** What a line costs, with every figure that led there. */
+/** The cost of a line, with every figure that led there. */
 export interface Cost {
   readonly currency: Currency;
   /** As it was measured; of several buckets their sum. */
   readonly quantity: DecimalText;
-  /** What is charged for: the quantity, or the minimum of the price where that is more. */
+  /**
+   * The quantity that is charged for: the one used, or the minimum of the price where that is more.
+   */
   readonly billed_quantity: DecimalText;
   /** One, or one per bucket in the order of the buckets; exact, in the price unit if there is one. */
   readonly charges: readonly Charge[];

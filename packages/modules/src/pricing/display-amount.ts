@@ -7,7 +7,7 @@ import {
   moneyText,
 } from '@counterfoil/kernel';
 
-/** What is written before an amount. A currency without an entry shows its code in upper case. */
+/** The symbol before an amount. A currency without an entry shows its code in upper case. */
 const symbols: Readonly<Record<string, string>> = {
   usd: '$',
   eur: '€',

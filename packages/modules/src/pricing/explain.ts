@@ -6,7 +6,10 @@ import { displayAmount, displayTotal } from './display-amount.ts';
 /** Writes an amount of a charge: in the currency, or in the unit of the price. */
 type Write = (amount: DecimalText) => string;
 
-/** How amounts of the charges of a cost are written: "$0.5", or "0.5 credits" by the code of a unit. */
+/**
+ * Returns the function that writes the amounts of a cost's charges: "$0.5", or "0.5 credits" by the
+ * code of a unit.
+ */
 export const writerOf = (cost: Cost): Write => {
   const { price_unit, currency } = cost;
   if (price_unit) return (amount) => `${amount} ${price_unit.code}`;

@@ -42,7 +42,7 @@ export interface PriceFields {
   readonly conversion_rate?: string | Absent;
 }
 
-/** Where the fields stand in a request: the JSON pointers that problems name. */
+/** The places of the fields in a request: the JSON pointers that problems name. */
 export interface PricePointers {
   readonly amount: string;
   readonly tiers: string;

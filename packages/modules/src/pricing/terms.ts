@@ -17,7 +17,7 @@ export interface PriceUnitRate {
 }
 
 interface CommonTerms {
-  /** What is billed at least; "0" when there is no minimum. */
+  /** The quantity that is billed at least; "0" when there is no minimum. */
   readonly minimum_quantity: DecimalText;
   /** Null: the amounts are in the currency. */
   readonly price_unit: PriceUnitRate | null;

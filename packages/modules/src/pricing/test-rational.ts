@@ -41,7 +41,7 @@ export const equals = (a: Fraction, b: Fraction): boolean => compare(a, b) === 0
 
 const least = (a: Fraction, b: Fraction): Fraction => (compare(a, b) < 0 ? a : b);
 
-/** What terms ask for a quantity, in the currency. */
+/** Computes what terms ask for a quantity, in the currency. */
 export function plainCost(terms: PriceTerms, quantity: string): Fraction {
   const asked = fraction(quantity);
   const minimum = fraction(terms.minimum_quantity);
@@ -79,7 +79,7 @@ function plainVolume(tiers: readonly Tier[], quantity: Fraction): Fraction {
   return plus(times(quantity, fraction(tier.unit_amount)), fraction(tier.flat_amount));
 }
 
-/** What of the interval from zero to the quantity lies in the interval of each tier. */
+/** Computes, for each tier, the part of the quantity that lies in its interval. */
 function plainGraduated(tiers: readonly Tier[], quantity: Fraction): Fraction {
   return tiers.reduce((sum, tier, index) => {
     const below = tiers[index - 1]?.up_to;

@@ -27,7 +27,7 @@ export function invalidFields(problems: readonly FieldProblem[]): Problem {
   return new Problem('validation_error', `${what}${rest}`, { errors: problems });
 }
 
-/** What is wrong with an amount of a price; empty when nothing is. */
+/** Returns what is wrong with an amount of a price; empty when nothing is. */
 export const amountProblems = (amount: string, pointer: string): readonly FieldProblem[] =>
   decimal(amount).cmp(zero) < 0 ? [{ pointer, message: 'must not be negative' }] : [];
 

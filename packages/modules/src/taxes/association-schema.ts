@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { taxRateCodeSchema, taxRateSchema } from './rate-schema.ts';
 
-/** Whose invoices a rate applies to. */
+/** The owner of the invoices that a rate applies to. */
 export const taxEntitySchema = z.enum(['tenant', 'customer', 'subscription', 'invoice']);
 export type TaxEntity = z.output<typeof taxEntitySchema>;
 

@@ -31,7 +31,7 @@ export const listTaxRates = (
     ...where('scope', 'eq', query.scope),
   ]);
 
-/** How many published associations have a rate, in words; null for none. */
+/** Returns how many published associations have a rate, in words; null for none. */
 export const associationsOfRate: Use<'taxrate'> = async (context, rateId) => {
   const page = { limit: 1, offset: 0 };
   const associated = where('tax_rate_id', 'eq', rateId);

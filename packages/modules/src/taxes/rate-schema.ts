@@ -41,7 +41,7 @@ const givenSchema = z.object({
 });
 type Given = z.output<typeof givenSchema>;
 
-/** What is meant where only a value is given: a fixed tax if that is fixed. */
+/** Returns the type of a rate; where only a value is given, that of the value. */
 export const typeOf = ({ tax_rate_type, percentage_value, fixed_value }: Given) =>
   tax_rate_type ?? (fixed_value && !percentage_value ? 'fixed' : 'percentage');
 

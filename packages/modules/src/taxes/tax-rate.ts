@@ -29,7 +29,7 @@ import {
 
 const figure = z.string().transform((text) => text as DecimalText);
 
-/** How much it is: a part of what is taxed, or an amount whatever that is. */
+/** The amount of the tax: a part of what is taxed, or an amount whatever that is. */
 const taxData = z.discriminatedUnion('tax_rate_type', [
   z.object({ tax_rate_type: z.literal('percentage'), percentage_value: figure }),
   z.object({ tax_rate_type: z.literal('fixed'), fixed_value: figure }),

@@ -34,7 +34,7 @@ const events = {
     user_id: referenceSchema('user'),
     user_type: userTypeSchema,
     service_account_name: z.string().nullable(),
-    /** What the key may do at most, however the roles of its user change. */
+    /** The most that the key may do, however the roles of its user change. */
     roles: z.array(roleSchema).readonly(),
     expires_at: instantSchema.nullable(),
   }),
@@ -110,7 +110,7 @@ export function keyOwner(
   };
 }
 
-/** What a new key is made of. */
+/** The parts of a new key. */
 export interface NewApiKey {
   readonly id: KeyId;
   readonly name: string;

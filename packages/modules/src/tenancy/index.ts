@@ -26,7 +26,7 @@ export interface TenancyOptions {
   readonly keyMaterial: KeyMaterial | null;
 }
 
-/** Who may call, and on whose behalf. */
+/** The tenants, environments, users and API keys: who may call, and on whose behalf. */
 export const tenancy = ({ keyMaterial }: TenancyOptions): Module =>
   module({
     name: 'tenancy',

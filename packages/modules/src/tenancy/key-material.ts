@@ -34,7 +34,9 @@ export const deriveKey = (
   return `sk_${code.digest('base64url')}`;
 };
 
-/** What is stored of a key: the SHA-256 of the whole of it, and a mask to recognise it by. */
+/**
+ * Returns what is stored of a key: the SHA-256 of the whole of it, and a mask to recognise it by.
+ */
 export const fingerprintOf = (
   key: string,
 ): { readonly hash: string; readonly display_id: string } => ({

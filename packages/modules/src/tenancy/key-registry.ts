@@ -11,7 +11,7 @@ import { type ApiKeyRecord, apiKey } from './api-key.ts';
 import { allows, commonRoles } from './roles.ts';
 import { user } from './user.ts';
 
-/** Whose events a key registry has to be given. */
+/** The aggregates whose events a key registry has to be given. */
 export const authenticationAggregates = [apiKey, user] as const;
 
 /** As much of an event as the registry needs; data is of the current version. */
@@ -20,7 +20,7 @@ export type RegistryEvent = Pick<
   'type' | 'data' | 'stamp' | 'aggregate_id' | 'revision'
 >;
 
-/** Who is calling, by the key he presents. */
+/** The principal behind each key that is presented. */
 export interface KeyRegistry {
   /** Takes in an event. Events of one stream come in order; one that comes again changes nothing. */
   apply(event: RegistryEvent): void;
@@ -61,7 +61,10 @@ export function keyRegistry(): KeyRegistry {
   const keys = records(apiKey);
   const users = records(user);
   const placeByHash = new Map<string, string>();
-  /** Who each key stands for, worked out once; forgotten with any change of a key or a user. */
+  /**
+   * The principal that each key stands for, worked out once; forgotten with any change of a key or
+   * a user.
+   */
   const principals = new Map<string, Principal>();
 
   const principalOf = (key: ApiKeyRecord): Principal | null => {

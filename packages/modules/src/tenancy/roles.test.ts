@@ -15,7 +15,7 @@ const test = suite('roles');
 
 const permissions = ['wallet:read', 'wallet:write', 'event:read', 'event:write'] as const;
 
-/** What each role allows of the permissions above. Source: endpoints, roles and permissions. */
+/** The permissions above that each role gives (D13). */
 const matrix: Readonly<Record<Role, readonly string[]>> = {
   super_admin: permissions,
   all_reader: ['wallet:read', 'event:read'],

@@ -1,7 +1,7 @@
 import { type FieldProblem, Problem } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-/** Who a user is: a person, or a program of the tenant. */
+/** The type of a user: a person, or a program of the tenant. */
 export const userTypeSchema = z.enum(['user', 'service_account']);
 export type UserType = z.output<typeof userTypeSchema>;
 
@@ -32,14 +32,14 @@ export const roles: Readonly<Record<Role, RoleDefinition>> = {
 const rightsOf = (held: readonly Role[]): readonly string[] =>
   held.flatMap((role) => roles[role].rights);
 
-/** Whether roles together give the right to an operation such as `wallet:write`. */
+/** Tells whether roles together give the right to an operation such as `wallet:write`. */
 export function allows(held: readonly Role[], permission: string): boolean {
   const action = permission.slice(permission.indexOf(':') + 1);
   const rights = rightsOf(held);
   return rights.includes('*:*') || rights.includes(`*:${action}`) || rights.includes(permission);
 }
 
-/** Whether roles together give everything that one role gives. */
+/** Tells whether roles together give everything that one role gives. */
 const covers = (held: readonly Role[], role: Role): boolean =>
   roles[role].rights.every((right) => allows(held, right));
 
@@ -68,7 +68,9 @@ export function refuseGrantBeyond(granting: readonly Role[], granted: readonly R
   );
 }
 
-/** What is wrong with a user of this type having these roles together; null when nothing is. */
+/**
+ * Returns what is wrong with a user of this type having these roles together; null when nothing is.
+ */
 export function roleFault(type: UserType, held: readonly Role[]): FieldProblem | null {
   const misplaced = held.findIndex((role) => !roles[role].heldBy.includes(type));
   if (misplaced >= 0) {

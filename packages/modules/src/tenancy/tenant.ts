@@ -48,7 +48,7 @@ interface Profile {
   readonly metadata: Metadata;
 }
 
-/** Whom to write to about the tenant's own bill, and where. */
+/** The people to write to about the tenant's own bill, and their address. */
 interface BillingDetails extends Address {
   readonly email: string | null;
   readonly help_email: string | null;

@@ -86,7 +86,7 @@ export const user = aggregate({
       : [],
 });
 
-/** Who decides about a user: himself by id, and what his key allows. */
+/** The caller who decides about a user: its id, and what its key allows. */
 export interface Granter {
   readonly userId: UserId | null;
   readonly roles: readonly Role[];

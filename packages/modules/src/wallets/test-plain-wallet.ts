@@ -37,7 +37,9 @@ export type Act =
     }
   | { readonly kind: 'settle' | 'freeze' | 'unfreeze' | 'terminate' };
 
-/** When a wallet tops itself up, by how much, how, and how often in a day. */
+/**
+ * The rule of automatic top-up: from which balance on, by how much, how, and how often in a day.
+ */
 export interface Rule {
   readonly threshold: bigint;
   readonly amount: bigint;
@@ -45,7 +47,7 @@ export interface Rule {
   readonly limit: number;
 }
 
-/** What can be seen of a wallet, in comparable form. */
+/** The visible part of a wallet, in comparable form. */
 export interface Plain {
   readonly status: string;
   readonly balance: string;
@@ -53,14 +55,14 @@ export interface Plain {
   readonly alert: string;
   readonly lots: readonly string[];
   readonly holds: readonly string[];
-  /** What has expired so far: of which load how much, and when. */
+  /** The credits that have expired so far: of which load, how many, and when. */
   readonly gone: readonly string[];
   /** Top-ups that wait, and those that were given up: why and when. */
   readonly orders: readonly string[];
   readonly lost: readonly string[];
   /** Day of the last automatic top-up, how many on it, when they were stopped, and how often. */
   readonly automatic: string;
-  /** How often the alert has changed. */
+  /** The number of times that the alert has changed. */
   readonly alerts: number;
 }
 
@@ -119,16 +121,16 @@ interface Books {
   count: number;
   stopped: string | null;
   stops: number;
-  /** Whether the last fall has had its top-up. */
+  /** True when the last fall has had its top-up. */
   isAnswered: boolean;
-  /** Whether the act has taken credits out. */
+  /** True when the act has taken credits out. */
   hasTaken: boolean;
   alerts: number;
   past: Moment[];
   endings: number[];
 }
 
-/** What was in the wallet from a second on. */
+/** The content of the wallet from a second on. */
 interface Moment {
   readonly second: number;
   readonly balance: string;
@@ -217,7 +219,7 @@ export class PlainWallet {
     };
   }
 
-  /** What was in it at a second, as it is known now. */
+  /** Returns what was in it at a second, as it is known now. */
   at(second: number): Moment | undefined {
     return this.#books.past.findLast((moment) => moment.second <= second);
   }
@@ -434,7 +436,7 @@ export class PlainWallet {
     return aside;
   }
 
-  /** What is left of a hold pays debts, and the rest of it goes back. */
+  /** Lets what is left of a hold pay debts, and gives the rest of it back. */
   #release(aside: Aside): void {
     const books = this.#books;
     books.asides = books.asides.filter(({ id }) => id !== aside.id);

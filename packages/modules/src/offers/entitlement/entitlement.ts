@@ -12,7 +12,7 @@ import { ownerData } from '../owner.ts';
 import { changedRecord, closedRecord, createdRecord, type Kept } from '../records.ts';
 import { resetPeriodSchema } from './values.ts';
 
-/** What may change after the entitlement has been made. */
+/** The fields that may change after the entitlement has been made. */
 const changeableData = {
   is_enabled: z.boolean(),
   is_soft_limit: z.boolean(),

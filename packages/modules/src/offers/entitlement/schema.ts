@@ -45,7 +45,7 @@ const itemObject = z.object({
   end_date: instantSchema.nullish(),
 });
 
-/** What is wrong with who owns an entitlement or when it holds. */
+/** Yields what is wrong with the owner of an entitlement or its time. */
 function* faultsOf(item: z.output<typeof itemObject>): Generator<[string, string]> {
   const { plan_id, entity_type, entity_id, start_date, end_date } = item;
   if (!plan_id && !entity_id) yield ['entity_id', 'is required with entity_type, or plan_id'];

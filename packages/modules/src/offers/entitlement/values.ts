@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How often the usage of an entitlement starts over (specification §2.7). */
+/** The period after which the usage of an entitlement starts over (specification §2.7). */
 export const resetPeriodSchema = z.enum([
   'MONTHLY',
   'ANNUAL',

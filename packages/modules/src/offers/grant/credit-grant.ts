@@ -17,7 +17,7 @@ import {
   grantPeriodSchema,
 } from './values.ts';
 
-/** What may change after the grant has been made. */
+/** The fields that may change after the grant has been made. */
 const changeableData = {
   name: z.string(),
   metadata: z.record(z.string(), z.string()),

@@ -48,7 +48,9 @@ const ownerFields = {
   SUBSCRIPTION: 'subscription_id',
 } as const;
 
-/** What is wrong with the fields of a grant taken together, each with the field it concerns. */
+/**
+ * Yields what is wrong with the fields of a grant taken together, each with the field it concerns.
+ */
 function* faultsOf(grant: z.output<typeof createObject>): Generator<[string, string]> {
   const { scope, cadence, expiration_type } = grant;
   if (!grant[ownerFields[scope]]) yield [ownerFields[scope], `is required for scope ${scope}`];

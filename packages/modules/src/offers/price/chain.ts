@@ -46,7 +46,10 @@ interface Time {
   readonly end_date: Instant | null;
 }
 
-/** Whether there is an instant that two prices have in common; their ends do not belong to them. */
+/**
+ * Tells whether there is an instant that two prices have in common; their ends do not belong to
+ * them.
+ */
 export const overlap = (left: Time, right: Time): boolean =>
   (left.end_date === null || right.start_date < left.end_date) &&
   (right.end_date === null || left.start_date < right.end_date);

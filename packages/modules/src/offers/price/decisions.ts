@@ -132,7 +132,7 @@ const differs = (price: PriceRecord, figures: Figures): boolean =>
     ),
   );
 
-/** When the new figures begin: inside of the time of the price. */
+/** Returns the start of the new figures: a time inside that of the price. */
 function startOf(
   { start_date, end_date }: PriceRecord,
   request: UpdatePrice,
@@ -176,7 +176,7 @@ function repriced(
   ];
 }
 
-/** What the event of a price would say of it now. */
+/** Returns what the event of a price would say of it now. */
 export function dataOf(price: PriceRecord): PriceData {
   const { is_final: _isFinal, ...data } = fieldsOf(price);
   return data;

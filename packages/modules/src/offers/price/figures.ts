@@ -38,7 +38,7 @@ const tierData = ({ up_to, unit_amount, flat_amount }: TierFields): TierData => 
 const tiersData = (tiers: readonly TierFields[] | null): TierData[] | null =>
   tiers?.map(tierData) ?? null;
 
-/** What a price of this model needs of the figures; the rest would say nothing. */
+/** Returns the figures that a price of this model needs; the others would say nothing. */
 function ofModel(asked: Asked): Asked {
   const { billing_model } = asked;
   const isTiered = billing_model === 'TIERED';
@@ -51,7 +51,7 @@ function ofModel(asked: Asked): Asked {
   };
 }
 
-/** What decides the cost of a price, under the names of the wire. */
+/** Returns the fields that decide the cost of a price, under the names of the wire. */
 export function priceFieldsOf(
   price: Figures & Pick<PriceRecord, 'type' | 'min_quantity'>,
 ): PriceFields {
@@ -147,7 +147,7 @@ const figureFields = [
   'price_unit_tiers',
 ] as const;
 
-/** Whether a request says anything about what a quantity costs. */
+/** Tells whether a request says anything about what a quantity costs. */
 export const asksForFigures = (request: UpdatePrice): boolean =>
   figureFields.some((field) => request[field] !== undefined && request[field] !== null);
 
@@ -182,7 +182,7 @@ function snapshotOf(unit: NonNullable<Figures['price_unit']>): UnitSnapshot {
 
 const tierFields = ['tier_mode', 'tiers', 'price_unit_tiers'] as const;
 
-/** Which fields of a request say something that a price of a model has no use for. */
+/** The fields of a request that a price of a model has no use for. */
 const foreignFields = {
   FLAT_FEE: [...tierFields, 'transform_quantity'],
   PACKAGE: tierFields,

@@ -25,7 +25,10 @@ const tierData = z.object({
 });
 export type TierData = z.output<typeof tierData>;
 
-/** What decides the cost of a quantity. In the currency; those in a unit stand beside it. */
+/**
+ * The figures that decide the cost of a quantity, in the currency; those in a unit stand beside
+ * them.
+ */
 const figuresData = {
   billing_model: billingModelSchema,
   amount: z.string().nullable(),
@@ -47,7 +50,7 @@ const figuresData = {
     .nullable(),
 } as const;
 
-/** What a price is called and filed under: may be edited in place. */
+/** The labels of a price, by which it is named and found: they may be edited in place. */
 const labelsData = {
   lookup_key: z.string().nullable(),
   display_name: z.string().nullable(),

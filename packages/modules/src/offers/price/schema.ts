@@ -79,7 +79,9 @@ const labelInput = {
 
 const ownedTypeSchema = z.enum(['PLAN', 'ADDON', 'COSTSHEET', 'SUBSCRIPTION']);
 
-/** What is wrong with the fields of a price taken together, each with the field it concerns. */
+/**
+ * Yields what is wrong with the fields of a price taken together, each with the field it concerns.
+ */
 function* faultsOf(price: z.output<typeof createPriceObject>): Generator<[string, string]> {
   const { type, billing_period, billing_model, invoice_cadence } = price;
   if (type === 'USAGE') {
@@ -189,7 +191,7 @@ const expandSchema = listParameter(expandable)
   .optional()
   .meta({ description: 'plan, addons: the owner. Meters, groups and units are always shown' });
 
-/** What lists of prices are narrowed down by beside ids. */
+/** The filters of lists of prices, beside ids. */
 const filterShape = {
   entity_type: ownedTypeSchema.optional(),
   parent_price_id: z.string().max(64).optional(),
