@@ -19,11 +19,11 @@ export interface CheckpointCheck {
 }
 
 export interface CheckpointReport {
-  /** How many checkpoints were signed. */
+  /** The number of checkpoints that were signed. */
   readonly signed: number;
   /** Those that the log does not make any more. */
   readonly lost: readonly Checkpoint[];
-  /** What keeps an environment's checkpoints from being read, in one sentence each. */
+  /** The reasons why checkpoints of environments cannot be read, in one sentence each. */
   readonly unreadable: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export async function checkpointsOf(
   return checkpoints;
 }
 
-/** What the check found, for the verification in the background. */
+/** Returns the findings of the check, for the verification in the background. */
 export const checkpointFindings = ({ lost, unreadable }: CheckpointReport): readonly Finding[] => [
   ...lost.map(({ id, statement }) => ({
     kind: 'checkpoint' as const,

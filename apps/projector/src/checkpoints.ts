@@ -1,4 +1,4 @@
-/** What the projector does by itself with signed checkpoints, for those who do it by hand. */
+/** The projector's work with signed checkpoints, for those who do it by hand. */
 export {
   type CheckpointCheck,
   type CheckpointReport,

@@ -12,7 +12,7 @@ export const projectorConfigSchema = z.object({
   /** With it, credentials of downstream systems are kept there. */
   EVENT_GATEWAY_URL: z.string().min(1).optional(),
   HOST: z.string().default('127.0.0.1'),
-  /** Where /healthz, /readyz and /metrics are served. */
+  /** The port of /healthz, /readyz and /metrics. */
   HEALTH_PORT: port.default(0),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   /** Without it no checkpoints are taken, and none of the credentials: they could not be signed. */

@@ -55,7 +55,7 @@ function logOf(stories: Readonly<Record<string, Story>>): EventStore {
 const issued = ['EventSubscriptionCredentialsIssued', { expires_at: null }] as const;
 const log = createLog({ level: 'silent', name: 'test' });
 
-/** What a gateway was told last, and how often; it answers when `answer` does. */
+/** Returns what a gateway was told last, and how often; it answers when `answer` does. */
 async function told(stories: Readonly<Record<string, Story>>, answer: () => Promise<void>) {
   const all: WantedAccess[] = [];
   const gateway = {

@@ -45,7 +45,7 @@ export interface ProjectorApp {
   stop(): Promise<void>;
 }
 
-/** How long one wait for the projector lasts before it is looked at again. */
+/** The time that one wait for the projector lasts before it is looked at again. */
 const waitMilliseconds = 5_000;
 
 /** The relay's view of the projector: it stays behind the read models for as long as it takes. */
@@ -113,7 +113,7 @@ const prefixesOf = (slices: readonly Module[]): readonly string[] =>
     categoryPrefix(name),
   );
 
-/** What the parts are made with. */
+/** The tools that the parts are made with. */
 interface Tools {
   readonly config: ProjectorConfig;
   readonly started: Started;
@@ -162,7 +162,7 @@ async function admit({ config, started, store, log }: Tools): Promise<readonly H
   ];
 }
 
-/** What has to happen from time to time: due work, checkpoints and verification. */
+/** Starts what has to happen from time to time: due work, checkpoints and verification. */
 function keepOrder(
   { config, started, store, slices, log, metrics }: Tools,
   projector: Projector,

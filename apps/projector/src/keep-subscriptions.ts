@@ -7,7 +7,7 @@ import {
 } from '@counterfoil/engine';
 import { eventSubscription, type Subscription } from '@counterfoil/modules';
 
-/** What somebody removed by hand, or what a lost server took along, is back after this. */
+/** The time after which a reader that was removed by hand, or lost with its server, is back. */
 const lookMilliseconds = 15_000;
 
 interface KeepSubscriptionsOptions {

@@ -20,7 +20,7 @@ import {
 export const checkpointKeyOf = (secretKey: string) =>
   signingKeyFrom(secretsFrom(secretKey).checkpointSeed);
 
-/** What taking checkpoints of all environments needs. */
+/** The parts that taking checkpoints of all environments needs. */
 export interface TakingOptions {
   readonly store: EventStore;
   readonly streams: Streams;

@@ -23,7 +23,7 @@ export {
 } from './config.ts';
 
 export interface Webhooks {
-  /** Where /healthz, /readyz and /metrics answer. */
+  /** The port of /healthz, /readyz and /metrics. */
   readonly healthPort: number;
   status(): WorkerStatus;
   /** Lets what is under way come to its end, records it and ends. */

@@ -28,7 +28,10 @@ export class DataFolderInUseError extends Error {
 export interface DataFolder {
   /** Absolute path. */
   readonly path: string;
-  /** Where the record of a process of this name goes; see `recordFile` of `superviseProcess`. */
+  /**
+   * Returns where the record of a process of this name goes; see `recordFile` of
+   * `superviseProcess`.
+   */
   recordFile(name: string): string;
   /** Lets the next process have the folder. Ending the process does the same. */
   release(): void;

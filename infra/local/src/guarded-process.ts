@@ -22,7 +22,7 @@ export interface GuardedProcessOptions {
   readonly stopLimitMs: number;
   /** A file that everything the process prints is appended to, or 'pipe' to read it. */
   readonly output: 'pipe' | { readonly file: string };
-  /** Where the running process is written down; see process-record.ts. */
+  /** The file in which the running process is written down; see process-record.ts. */
   readonly recordFile?: string | undefined;
 }
 

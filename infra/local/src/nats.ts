@@ -8,7 +8,7 @@ export interface NatsOptions {
   readonly directory: string;
   /** Default: a free one. */
   readonly port?: number;
-  /** Where it listens for leaf nodes. Default: a free one. */
+  /** The port on which it listens for leaf nodes. Default: a free one. */
   readonly leafPort?: number;
 }
 

@@ -9,7 +9,7 @@ import {
   StoreUnavailable,
 } from '../../engine/src/log/types.ts';
 
-/** What happens to the next append: it works, or one of the ways in which it may not. */
+/** The fate of the next append: it works, or one of the ways in which it may not. */
 export type AppendFate =
   | 'written'
   /** Another writer was first. */

@@ -53,10 +53,10 @@ export interface Stack {
   readonly natsUrl: string;
   readonly eventGatewayUrl: string;
   readonly secretKey: string;
-  /** Where the servers keep their data. */
+  /** The folder of the servers' data. */
   readonly directory: string;
   readonly store: EventStore;
-  /** What the test may stop and start again. */
+  /** The parts that the test may stop and start again. */
   readonly parts: Readonly<Record<PartName, Part>>;
   /** A tenant of its own; the same seed gives the same one. */
   tenant(seed: string): Promise<TestTenant>;
@@ -69,9 +69,9 @@ interface StackOptions {
   readonly retryLadder?: readonly number[];
   /** Further settings of the delivery worker. */
   readonly webhooks?: Partial<WebhooksConfig>;
-  /** How often the ledger is signed by itself; by default not within a test. */
+  /** The interval at which the ledger is signed by itself; by default not within a test. */
   readonly checkpointIntervalSeconds?: number;
-  /** How often the whole log is verified by itself; by default once within a test. */
+  /** The interval at which the whole log is verified by itself; by default once within a test. */
   readonly verificationIntervalSeconds?: number;
 }
 

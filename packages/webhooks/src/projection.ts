@@ -48,7 +48,7 @@ export const endpointTable: Projection<'webhook_endpoints', EndpointRow, Endpoin
     view: (row) => endpointResource(row.endpoint),
   });
 
-/** What the worker was asked to do. The worker takes its tasks from here. */
+/** The tasks of the worker, which takes them from here. */
 export const taskTable: Projection<'webhook_tasks', TaskState, RequestedTask> = recordProjection(
   webhookTask,
   {

@@ -43,7 +43,7 @@ test.before(async () => {
   lines = await world.exported(id);
 });
 
-/** What the verifier says about lines. */
+/** Returns what the verifier says about lines. */
 async function finding(changed: readonly string[], key?: string, earlier?: string) {
   try {
     return await verifyLedger(changed, key, earlier);

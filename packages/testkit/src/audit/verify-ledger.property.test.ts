@@ -38,7 +38,7 @@ import {
 const test = suite('verify-ledger against the production code');
 
 const id = 'wallet_01';
-/** What is done at a second to the wallet as it is. */
+/** The act of a second on the wallet as it is. */
 type Command = (now: number, state: Wallet) => WalletDecision;
 
 const credits = fc
@@ -46,7 +46,7 @@ const credits = fc
   .map(text);
 const seconds = fc.option(fc.constantFrom(2, 4, 7), { freq: 3 });
 const soon = (now: number, after: number | null) => (after === null ? null : second(now + after));
-/** Which of what is open, counted from the oldest; the last that is possible names none. */
+/** The place of an open thing, counted from the oldest; the last that is possible names none. */
 const which = fc.nat({ max: 3 });
 const openHold = ({ holds }: Wallet, index: number) =>
   holds[index % (holds.length + 1)]?.id ?? 'hold_none';

@@ -9,7 +9,7 @@ import { takeEvent } from '../run/protocol.ts';
  * text, so that a canary whose file has changed fails instead of testing nothing.
  */
 export interface Canary {
-  /** What the bug does, in words: the name under which it is reported. */
+  /** The effect of the bug, in words: the name under which it is reported. */
   readonly name: string;
   /** The file, relative to the root of the checkout. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface Canary {
   readonly bug: string;
 }
 
-/** What the tests said of the bug. */
+/** The verdict of the tests on the bug. */
 export type Verdict =
   | { readonly kind: 'caught'; readonly failed: number }
   | { readonly kind: 'survived'; readonly passed: number }

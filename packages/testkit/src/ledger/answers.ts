@@ -24,7 +24,7 @@ const differ = (what: string, seen: unknown, right: unknown): string | null =>
     ? null
     : `${what} is ${JSON.stringify(seen)}, should be ${JSON.stringify(right)}`;
 
-/** What is wrong with an answer; null when it says exactly what the rules say. */
+/** Returns what is wrong with an answer; null when it says exactly what the rules say. */
 export function checkAnswer(judged: Judged): string | null {
   const { answer, ruling, command } = judged;
   if (ruling.kind === 'refused') {
@@ -68,7 +68,7 @@ function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
   }
 }
 
-/** What of a wallet resource the rules determine. */
+/** Returns the part of a wallet resource that the rules determine. */
 export const facesIn = (wallet: Data): Faces => ({
   wallet_status: wallet.wallet_status,
   credit_balance: wallet.credit_balance,
@@ -82,7 +82,7 @@ export const facesIn = (wallet: Data): Faces => ({
 const checkWallet = (wallet: Data, faces: Faces): string | null =>
   differ('the wallet', facesIn(wallet), faces);
 
-/** What of a ledger entry the rules determine, in the words of the oracle. */
+/** Returns the part of a ledger entry that the rules determine, in the words of the oracle. */
 export const entryIn = (entry: Data, numbers: Numbers): Data => ({
   number: numbers.get(entry.id),
   kind: entry.type,
@@ -199,7 +199,7 @@ function checkResults(
   return differ('the results', seen, right);
 }
 
-/** Whether a repetition got the first answer again, word for word. */
+/** Tells whether a repetition got the first answer again, word for word. */
 export function checkReplay(repeated: Trace, first: Trace): boolean {
   const { answer } = repeated;
   if (answer === null || !isSameBody(repeated, first)) return false;
@@ -212,7 +212,7 @@ export function checkReplay(repeated: Trace, first: Trace): boolean {
 const sayTheSame = (one: { readonly body: Data }, other: { readonly body: Data }): boolean =>
   isDeepStrictEqual({ ...one.body, instance: null }, { ...other.body, instance: null });
 
-/** Whether a request with the key of another one was told in which fields it differs. */
+/** Tells whether a request with the key of another one was told in which fields it differs. */
 export function isConflictOf(repeated: Trace, first: Trace): boolean {
   const { answer } = repeated;
   const differing = differingFields(bodyOf(repeated.command), bodyOf(first.command));

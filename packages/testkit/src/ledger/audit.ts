@@ -59,7 +59,7 @@ export async function assertProven(evidence: Evidence): Promise<void> {
   assert.is(sentences.join('\n'), '', sentences.join('\n'));
 }
 
-/** What is read of a wallet, and the ledger at that very moment. */
+/** Reads a wallet, and its ledger at that very moment. */
 export async function readAll(
   client: LedgerClient,
   walletId: string,

@@ -18,7 +18,7 @@ export interface Hold {
   readonly id: string;
   readonly credits: bigint;
   readonly expires: number | null;
-  /** What was taken for it, as it was taken. */
+  /** The parts of lots that were taken for it, as they were taken. */
   readonly parts: Lot[];
 }
 
@@ -34,7 +34,7 @@ export interface Order {
   readonly automatic: Automatic | null;
 }
 
-/** Which fall of the balance an automatic top-up answers, and the how many-th of its day it is. */
+/** The fall of the balance that an automatic top-up answers, and its number within the day. */
 export interface Automatic {
   /** Number of the entry by which the balance fell. */
   readonly crossing: number;
@@ -69,14 +69,14 @@ export interface Books {
   lots: Lot[];
   holds: Hold[];
   orders: readonly Order[];
-  /** How each order that is not open any more has ended. */
+  /** The end of each order that is not open any more. */
   ended: Readonly<Record<string, 'completed' | 'failed'>>;
   autoTopUp: AutoTopUp | null;
   /** Last day of automatic top-ups, how many there were, and when they were stopped. */
   day: string | null;
   count: number;
   stoppedOn: string | null;
-  /** Whether the last fall of the balance has its top-up already. */
+  /** True when the last fall of the balance has its top-up already. */
   isAnswered: boolean;
 }
 
@@ -89,7 +89,7 @@ export const copied = (books: Books): Books => ({
 
 const later = Number.POSITIVE_INFINITY;
 
-/** Whether a lot is spent before another (D23). */
+/** Tells whether a lot is spent before another (D23). */
 function isBefore(a: Lot, b: Lot): boolean {
   const ranks = ({ priority, expires, isPurchased, number }: Lot) =>
     [priority ?? later, expires ?? later, isPurchased ? 1 : 0, number] as const;
@@ -111,7 +111,7 @@ export const available = ({ lots }: Books): bigint => total(lots);
 export const held = ({ holds }: Books): bigint =>
   holds.reduce((sum, { credits }) => sum + credits, 0n);
 
-/** What was taken beyond what was there. */
+/** Returns what was taken beyond what was there. */
 export const debt = ({ lots, holds, balance }: Books): bigint =>
   total([...lots, ...holds.flatMap(({ parts }) => parts)]) - balance;
 

@@ -4,7 +4,7 @@ import { type Canary, survivors } from '../canaries/canary.ts';
 
 const test = suite('planted bugs of the wallet ledger');
 
-/** What is to find them; it passes without them, as every run of the tests shows. */
+/** The tests that have to find them; they pass without them, as every run shows. */
 const proof = ['packages/testkit/src/ledger/proof.test.ts'];
 
 const wallets = 'packages/modules/src/wallets';

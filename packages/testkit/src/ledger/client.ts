@@ -10,7 +10,7 @@ export interface LedgerRequest extends WireCommand {
   readonly arrivedAt?: number;
 }
 
-/** What is read of a wallet, to be compared with its ledger. */
+/** The resources of a wallet that are read and compared with its ledger. */
 export type ReadPath = '' | '/transactions' | '/holds' | '/balance';
 
 /** One service with wallets, however it is reached. */

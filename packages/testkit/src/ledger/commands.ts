@@ -1,4 +1,6 @@
-/** What clients ask of one wallet, as it goes over the wire. Figures and times are texts. */
+/**
+ * The requests of clients about one wallet, as they go over the wire. Figures and times are texts.
+ */
 
 export interface CreateBody {
   readonly customer_id: string;
@@ -101,13 +103,13 @@ export interface BadCommand {
   readonly kind: 'bad';
   readonly of: 'top-up' | 'debit' | 'hold' | 'bulk' | 'settings';
   readonly body: unknown;
-  /** Where the fault is. */
+  /** The place of the fault. */
   readonly pointer: string;
 }
 
 export type AnyCommand = Command | BadCommand;
 
-/** Where a command goes: the route, and what stands in its path. */
+/** The target of a command: the route, and what stands in its path. */
 export interface WireCommand {
   readonly route: string;
   readonly path: string;

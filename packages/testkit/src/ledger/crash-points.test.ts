@@ -10,7 +10,9 @@ import type { Trace } from './trace.ts';
 
 const test = suite('every point at which the write path can be cut');
 
-/** What a run does, whatever goes wrong: a wallet with everything on it, and then one command. */
+/**
+ * The steps of a run, whatever goes wrong: a wallet with everything on it, and then one command.
+ */
 interface Case {
   readonly name: string;
   /** Given the hold that is open. */
@@ -60,23 +62,23 @@ const topUp = {
   bonus_credits_to_add: '1',
 };
 
-/** When a call goes wrong, and whether the process dies by it. */
+/** The point at which a call goes wrong, and whether the process dies by it. */
 interface Cut {
   readonly call: number;
   readonly mishap: Mishap;
   readonly isCrash: boolean;
 }
 
-/** Whether the client can repeat the request: without a key it has to live with what it is told. */
+/** The kind of client: without a key, a client has to live with the one answer that it gets. */
 type Client = 'repeats' | 'asks once';
 
 interface Run {
   readonly history: History;
   /** Calls of the store that the command made while things could go wrong. */
   readonly calls: number;
-  /** Whether the mishap came to pass. */
+  /** True when the mishap came to pass. */
   readonly isCut: boolean;
-  /** Whether the command got a final answer. */
+  /** True when the command got a final answer. */
   readonly isAnswered: boolean;
 }
 
@@ -175,7 +177,10 @@ const wallet: Omit<CreateBody, 'customer_id'> = {
 /** Changes nothing: the thresholds are what they were. */
 const nothing = (): Command => ({ kind: 'settings', body: { alert_settings: thresholds } });
 
-/** What the events of a ledger say, in the order of the log. Without a key, ids of holds are random. */
+/**
+ * Returns what the events of a ledger say, in the order of the log. Without a key, ids of holds are
+ * random.
+ */
 const told = (history: History) => {
   const numbers = entryNumbers(history);
   return history.map((event) => {

@@ -52,7 +52,7 @@ export function explain(history: History, traces: readonly Trace[]): Oracle {
   return oracle;
 }
 
-/** Where an idempotency key had its effect, and what the answer to it is, once that place is reached. */
+/** The first effect of an idempotency key, with its answer once that place is reached. */
 interface First {
   readonly trace: Trace;
   readonly index: number;
@@ -103,7 +103,7 @@ interface Standing {
   readonly silent: readonly Silent[];
   readonly firsts: ReadonlyMap<string, First>;
   readonly numbers: Numbers;
-  /** How many groups have been written. */
+  /** The number of groups that have been written. */
   readonly state: number;
   readonly lastAt: number;
 }
@@ -143,7 +143,10 @@ function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
   });
 }
 
-/** Whether a repetition was told what the first request came to: it may never have got an answer itself. */
+/**
+ * Tells whether a repetition got the outcome of the first request, which may never have got an
+ * answer itself.
+ */
 function isSameOutcome({ answer, command }: Trace, first: First, numbers: Numbers): boolean {
   if (!first.ruling || !answer || command.kind === 'bad') return false;
   return checkAnswer({ answer, command, numbers, ...first.ruling }) === null;
@@ -155,7 +158,7 @@ const instantsIn = (command: AnyCommand): number[] =>
     Date.parse(text),
   );
 
-/** Whether it was refused for an expiry that had passed when it arrived. */
+/** Tells whether it was refused for an expiry that had passed when it arrived. */
 function isTooLate({ answer, command, answeredAt }: Trace): boolean {
   const pointer: string = answer?.body.errors?.[0]?.pointer ?? '';
   const isAboutExpiry = /expir/.test(pointer) && answer?.body.code === 'validation_error';

@@ -1,7 +1,7 @@
 import { type Books, held, total } from './books.ts';
 import { amountPlaces, shownCredits, shownUnits } from './units.ts';
 
-/** What can be seen of a wallet. */
+/** The visible part of a wallet. */
 export interface Faces {
   readonly wallet_status: string;
   readonly credit_balance: string;
@@ -12,7 +12,7 @@ export interface Faces {
   readonly auto_topup_status: Readonly<Record<string, unknown>> | null;
 }
 
-/** What books show, at a rate of credits in the smallest parts of a rate. */
+/** Returns what books show, at a rate of credits in the smallest parts of a rate. */
 export function facesOf(books: Books, rate: bigint): Faces {
   const part = (isPurchased: boolean) =>
     shownCredits(total(books.lots.filter((lot) => lot.isPurchased === isPurchased)));
@@ -27,7 +27,7 @@ export function facesOf(books: Books, rate: bigint): Faces {
   };
 }
 
-/** What automatic top-up has done so far; null for nothing. */
+/** Returns what automatic top-up has done so far; null for nothing. */
 function automaticFaces({ day, count, stoppedOn, orders }: Books): Faces['auto_topup_status'] {
   if (day === null) return null;
   const waiting = orders.find(({ automatic }) => automatic);

@@ -3,7 +3,7 @@ import { AppendError, type EventStore, StoreUnavailable } from '@counterfoil/eng
 /** Calls of a store during which something can go wrong. */
 export type CallKind = 'append' | 'readStream' | 'readLast';
 
-/** What goes wrong with one call. */
+/** The mishap of one call. */
 export type Mishap =
   /** The call never gets there. */
   | 'unavailable'

@@ -101,7 +101,9 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
   };
 }
 
-/** What a stranger with a key of his own is told of a wallet, by every way to it. */
+/**
+ * Asks for a wallet with the key of another tenant, in every way there is, and returns the answers.
+ */
 async function askedBy(stranger: TestTenant, walletId: string): Promise<readonly LedgerAnswer[]> {
   const paths = ['', '/transactions', '/holds', '/balance', '/ledger'];
   const reads = paths.map((path) => stranger.call('GET', `/wallets/${walletId}${path}`));
@@ -110,7 +112,7 @@ async function askedBy(stranger: TestTenant, walletId: string): Promise<readonly
   return answers.map(({ status, body }) => ({ status, body, isReplay: false }));
 }
 
-/** How many requests were sent, and what came of them, in words. */
+/** Tells how many requests were sent and how they ended, in words. */
 export function summaryOf({ played }: Pick<HttpRuns, 'played'>): {
   readonly requests: number;
   readonly text: string;

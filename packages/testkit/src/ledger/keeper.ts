@@ -23,7 +23,7 @@ export interface Effect {
   readonly [field: string]: unknown;
 }
 
-/** What a wallet is made with, once and for all. */
+/** The terms of a wallet, set once and for all when it is made. */
 export interface Terms {
   readonly mayOwe: boolean;
   readonly rate: string;
@@ -52,7 +52,7 @@ export class Keeper {
   };
   /** Ids that orders get, in their order: the oracle cannot know what the service calls them. */
   orderIds: string[] = [];
-  /** What has happened since the list was last emptied. */
+  /** The effects since the list was last emptied. */
   effects: Effect[] = [];
   readonly rate: bigint;
   readonly topUpRate: bigint;
@@ -85,7 +85,10 @@ export class Keeper {
     this.lot({ ...load, amount: this.amountOf(load), automatic }, null);
   }
 
-  /** What is paid for credits: the amount that was given, else their worth at the top-up rate. */
+  /**
+   * Returns what is paid for credits: the amount that was given, else their worth at the top-up
+   * rate.
+   */
   amountOf({ credits, amount }: Load): string {
     if (amount !== null) return shownCredits(amount);
     return shownUnits(credits * this.topUpRate, amountPlaces);

@@ -45,7 +45,7 @@ const principal: Principal = {
   allows: () => true,
 };
 
-/** Who acts in memory: his tenant and environment. */
+/** The caller in memory, with its tenant and environment. */
 export const memoryPrincipal = principal;
 
 const slices = [customers({ inUse: [] }), wallets];

@@ -6,7 +6,7 @@ import { autoTopUpOf, conclude, endOrder, invoiced, order } from './orders.ts';
 import type { Load, Refused } from './refusals.ts';
 import { creditPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from './units.ts';
 
-/** What a command leads to. A refusal leaves no trace but that it may be remembered. */
+/** The outcome of a command. A refusal leaves no trace but that it may be remembered. */
 export type Ruling =
   | {
       readonly kind: 'done';
@@ -19,7 +19,7 @@ export type Ruling =
       readonly isRemembered: boolean;
     };
 
-/** What becomes of an entry of a bulk: the number of its entry, or why there is none. */
+/** The outcome of an entry of a bulk: the number of its entry, or why there is none. */
 export type BulkRuling =
   | { readonly number: number }
   | { readonly details: Readonly<Record<string, unknown>> | null };
@@ -90,7 +90,7 @@ export class Oracle {
     return this.#keeper.effects;
   }
 
-  /** When something ends by itself between two times. */
+  /** Returns the times between two at which something ends by itself. */
   endings(after: number, upTo: number): number[] {
     const { lots, holds, orders } = this.#keeper.books;
     // What is held may come back and expire at once, all within one decision.
@@ -210,7 +210,9 @@ export class Oracle {
     return true;
   }
 
-  /** What a top-up loads: by credits, else by an amount at the top-up rate, and its bonus. */
+  /**
+   * Returns what a top-up loads: by credits, else by an amount at the top-up rate, and its bonus.
+   */
   #loadsOf(body: TopUpBody): Load[] {
     const { credits_to_add, amount: paid = '0', priority = null, transaction_reason } = body;
     const amount = credits_to_add === undefined ? unitsOf(paid, creditPlaces) : null;

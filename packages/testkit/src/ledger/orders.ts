@@ -72,7 +72,10 @@ function load(keeper: Keeper, paid: Order): void {
   if (paid.automatic) remember(keeper, paid.automatic, false);
 }
 
-/** What follows from the balance: the alert, the top-up that the wallet makes by itself, the alert again. */
+/**
+ * Does what follows from the balance: the alert, the top-up that the wallet makes by itself, the
+ * alert again.
+ */
 export function conclude(keeper: Keeper, at: number): void {
   keeper.judge();
   topUpByItself(keeper, at);

@@ -6,7 +6,7 @@ import { invoiced } from './orders.ts';
 import type { BulkPlan, Plan, Script } from './plans.ts';
 import type { Trace } from './trace.ts';
 
-/** What came of a script: the ledger that was written, and all requests with their answers. */
+/** The result of a script: the ledger that was written, and all requests with their answers. */
 export interface Played {
   readonly walletId: string;
   readonly traces: readonly Trace[];
@@ -20,7 +20,7 @@ export interface PlayOptions {
   readonly clients: number;
   /** Milliseconds of one unit of time in the script. */
   readonly unit: number;
-  /** What every expiry is ahead at least, so that it lies in the future when it arrives. */
+  /** The least time from a request to an expiry in it, so that it lies in the future on arrival. */
   readonly lead: number;
 }
 
@@ -44,7 +44,7 @@ export async function play(
   return { walletId: stage.walletId, traces: stage.traces, history };
 }
 
-/** How often a wallet is asked for before the test gives up. */
+/** The number of times that a wallet is asked for before the test gives up. */
 const openingsMaximum = 10;
 
 /** One wallet, and everything that is asked of it. */

@@ -36,7 +36,7 @@ export function assertLoadable({ credits, expires }: Load, at: number): void {
   }
 }
 
-/** What has ended by a moment, in the order of time; of one time in the order given. */
+/** Returns what has ended by a moment, in the order of time; of one time in the order given. */
 export const ending = <Item extends { readonly expires: number | null }>(
   items: readonly Item[],
   moment: number,

@@ -5,7 +5,7 @@ export interface LedgerAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   readonly body: any;
-  /** Whether it said that it is the repetition of an earlier one. */
+  /** True when the answer said that it repeats an earlier one. */
   readonly isReplay: boolean;
 }
 

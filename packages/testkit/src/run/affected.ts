@@ -40,7 +40,7 @@ function importersOf(root: string): ReadonlyMap<string, readonly string[]> {
   return importers;
 }
 
-/** What each name that a package of ours exports stands for. */
+/** Returns the file behind each name that a package of ours exports. */
 function packageEntries(root: string, paths: readonly string[]): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();
   for (const path of paths.filter((each) => each.endsWith('/package.json'))) {

@@ -9,14 +9,14 @@ export interface FileResult {
   readonly failed: number;
   readonly skipped: number;
   readonly durationMs: number;
-  /** What the file printed; its end, when it printed much. */
+  /** The output of the file; its end, when there was much. */
   readonly output: string;
 }
 
 export interface WorkerLimits {
-  /** How long one file may take. */
+  /** The time that one file may take. */
   readonly fileLimitMs: number;
-  /** How long the process may take to end after its last test. */
+  /** The time that the process may take to end after its last test. */
   readonly exitLimitMs: number;
 }
 

@@ -7,7 +7,10 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { encodeEvent, type WorkerEvent } from './protocol.ts';
 
-/** What uvu's runner of one suite gives: its failures, and how many tests passed, were skipped, are. */
+/**
+ * The result of uvu's runner of one suite: the failures, and how many tests passed, were skipped,
+ * and exist.
+ */
 type SuiteResult = [errors: string | true, passed: number, skipped: number, total: number];
 type SuiteRun = () => Promise<SuiteResult>;
 

@@ -30,7 +30,7 @@ const coupon = (own: Records): Promise<{ id: string; coupon_code: string }> =>
 const priceUnit = (own: Records): Promise<{ id: string; code: string }> =>
   own.create('/prices/units', priceUnitBody(own));
 
-/** What of the catalogue a place of a request can name. */
+/** The kinds of the catalogue that a place of a request can name. */
 export type CatalogKind = keyof typeof makers;
 
 export const catalogKinds = Object.keys(makers) as CatalogKind[];

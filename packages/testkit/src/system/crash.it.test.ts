@@ -25,7 +25,7 @@ const walletCount = 4;
 const movementsPerKill = 80;
 const limitMilliseconds = 60_000;
 
-/** What a killed worker had in hand, and what nobody took, is sent again soon. */
+/** Settings by which deliveries that a killed worker had in hand are sent again soon. */
 const settings = {
   LOG_LEVEL: 'error',
   WEBHOOK_LEASE_MS: '2000',

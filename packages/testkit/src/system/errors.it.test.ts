@@ -124,7 +124,7 @@ async function internalError(): Promise<Answer> {
 
 const once = { 'idempotency-key': 'once' };
 
-/** How each code is caused. The table of codes and this one cannot differ in their members. */
+/** The cause of each code. The table of codes and this one cannot differ in their members. */
 const causes: Readonly<Record<ProblemCode, () => Promise<Answer>>> = {
   validation_error: () => tenant.call('POST', '/customers', { name: 7 }),
   invalid_operation: () => tenant.call('POST', `/wallets/${walletId}/debit`, { credits: '1000' }),

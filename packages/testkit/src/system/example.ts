@@ -7,10 +7,13 @@ export interface ExampleRequest {
   readonly body?: unknown;
 }
 
-/** Where in a request a value stands: `path.id`, `query.id`, `body.customer_id`, `body.sort.0.field`. */
+/**
+ * The place of a value in a request: `path.id`, `query.id`, `body.customer_id`,
+ * `body.sort.0.field`.
+ */
 export type Place = `${'path' | 'query' | 'body'}.${string}`;
 
-/** What tests know of an operation beyond its documentation. */
+/** The knowledge that tests have of an operation beyond its documentation. */
 export interface Example {
   /** A request that succeeds, each time on new records. */
   readonly request: (own: Records) => ExampleRequest | Promise<ExampleRequest>;

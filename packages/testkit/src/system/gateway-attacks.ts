@@ -8,7 +8,7 @@ export type Attack =
       readonly subject: string;
       readonly body: string;
       readonly reply: string;
-      /** Who it pretends to be to JetStream; nobody when absent. */
+      /** The client that it pretends to be to JetStream; none when absent. */
       readonly client?: string;
     };
 

@@ -1,6 +1,6 @@
 import { connect, credsAuthenticator, type NatsConnection } from 'nats';
 
-/** What the API answers with when it issues credentials. */
+/** The answer of the API when it issues credentials. */
 export interface IssuedCredentials {
   readonly urls: readonly string[];
   readonly stream: string;
@@ -24,7 +24,7 @@ export const connectWith = ({
     ignoreClusterUpdates: true,
   });
 
-/** What a client is told when it connects with these, and `connected` when it is let in. */
+/** Returns what a client is told when it connects with these; `connected` when it is let in. */
 export async function refusalOf(issued: Pick<IssuedCredentials, 'urls' | 'credentials'>) {
   try {
     const connection = await connectWith(issued);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JetStreamManager, NatsConnection } from 'nats';
 
-/** What an attack on a reader of another tenant did. */
+/** The harm that an attack did to a reader of another tenant. */
 export type Harm =
   | 'the stream changed'
   | 'the consumer of another changed'
@@ -12,7 +12,7 @@ export type Harm =
 export interface Watch {
   /** To be told of everything that the attacker hears. */
   readonly hear: (subject: string, body: string) => void;
-  /** What was done since the last time. */
+  /** Returns the harm that was done since the last time. */
   harm(): Promise<readonly Harm[]>;
 }
 
@@ -22,7 +22,7 @@ interface WatchOptions {
   /** To where the other one listens, with his own rights. */
   readonly victim: NatsConnection;
   readonly victimConsumer: string;
-  /** What the other one may subscribe to. */
+  /** The subjects that the other reader may subscribe to. */
   readonly victimSubjects: readonly string[];
   /** Stands in every event of the other one, and in none of the attacker's. */
   readonly secret: string;

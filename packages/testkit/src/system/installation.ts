@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { recordedPid } from '@counterfoil/local';
 import { eventually } from '../eventually.ts';
 
-/** Where `counterfoil up` writes down which processes it runs, below its data folder. */
+/**
+ * The files in which `counterfoil up` writes down which processes it runs, below its data folder.
+ */
 const recordFiles = {
   api: 'processes/api.json',
   projector: 'processes/projector.json',
@@ -46,7 +48,7 @@ interface InstallationOptions {
 const startMilliseconds = 60_000;
 const outputMaximum = 10_000;
 
-/** What a developer may have set for an installation of his own. */
+/** The settings that a developer may have for an installation on the same machine. */
 const foreignSettings = [
   'EVENTSTORE_URL',
   'DATABASE_URL',

@@ -17,7 +17,7 @@ export interface LoadOptions {
   readonly walletIds: readonly string[];
   /** Clients that work on the same wallet at the same time. */
   readonly clientsPerWallet: number;
-  /** How many movements, all clients together. */
+  /** The number of movements, of all clients together. */
   readonly movements: number;
 }
 

@@ -23,7 +23,7 @@ export interface Entry {
 /** A movement that the API has confirmed. */
 export interface Acknowledged extends Movement {
   readonly entry: Entry;
-  /** Where in the log it stands. */
+  /** Its place in the log. */
   readonly position: bigint;
 }
 
@@ -41,7 +41,7 @@ export function send(caller: Caller, { walletId, kind, credits, key }: Movement)
   return caller.call('POST', `/wallets/${walletId}/${kind}`, body, headers);
 }
 
-/** What a successful answer confirms. */
+/** Returns what a successful answer confirms. */
 export function acknowledged(movement: Movement, { body, headers }: Answer): Acknowledged {
   return {
     ...movement,

@@ -1,4 +1,4 @@
-/** What a test file has opened. */
+/** The resources that a test file has opened. */
 export interface Openings {
   /** Remembers how to close something, and gives it back. */
   add<Thing>(thing: Thing, close: (thing: Thing) => Promise<unknown>): Thing;

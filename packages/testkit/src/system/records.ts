@@ -22,7 +22,7 @@ type OtherKind =
   | 'webhook_task'
   | 'event_subscription';
 
-/** What a place of a request can name. */
+/** The kinds of records that a place of a request can name. */
 export type Kind = OtherKind | CatalogKind;
 
 const isOfCatalog = (kind: Kind): kind is CatalogKind =>
@@ -193,7 +193,7 @@ export class Records {
     return (await this.create('/users', body)).id;
   }
 
-  /** What names a new record of this kind. */
+  /** Makes a new record of this kind and returns what names it. */
   async make(kind: Kind): Promise<string> {
     if (isOfCatalog(kind)) return catalogRecords[kind](this);
     switch (kind) {

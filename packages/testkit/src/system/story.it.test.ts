@@ -9,7 +9,7 @@ import { type Stack, startStack } from '../stack.ts';
 const test = suite('one story through the whole service');
 
 let stack: Stack;
-/** What a test has opened, to be closed also when it fails. */
+/** The resources that a test has opened, to be closed also when it fails. */
 const closers: (() => Promise<void>)[] = [];
 test.before(async () => {
   stack = await startStack();
@@ -30,7 +30,10 @@ const expected = [
 
 interface Seen {
   readonly type: string;
-  /** What the API said about the event's effect when the subscriber had it in hand. */
+  /**
+   * The status of the API's answer about the event's effect when the subscriber had the event in
+   * hand.
+   */
   readonly status: number;
 }
 

@@ -195,7 +195,7 @@ for (const [key, { request, names, filters }] of Object.entries(examples)) {
   }
 }
 
-/** What a list or search can be asked for without naming anything. */
+/** Returns the requests that a list or search can get without naming anything. */
 const wideRequests = (operation: Operation): ExampleRequest[] => {
   const isSearch = operation.method === 'POST';
   const statuses = ['published', 'archived', 'deleted'];

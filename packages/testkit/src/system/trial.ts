@@ -61,7 +61,7 @@ export async function trialOf(trials: Trials, key: string, what: string): Promis
 export const placeOf = ({ part, path }: Pick<WrongValue, 'part' | 'path'>): Place =>
   `${part}.${path.join('.')}`;
 
-/** What was asked and answered, for the message of a failing test. */
+/** Writes down what was asked and answered, for the message of a failing test. */
 export const describe = (request: ExampleRequest, answer: Answer): string =>
   `${JSON.stringify(request).slice(0, 1_000)} was answered ${answer.status}: ${answer.text.slice(0, 500)}`;
 

@@ -5,7 +5,7 @@ import type { Sink } from '../sink.ts';
 import type { Acknowledged, Entry } from './movements.ts';
 import { readPublicStream, type StreamMessage } from './public-stream.ts';
 
-/** What a test knows about the wallets it has worked on, from the answers it was given. */
+/** A test's knowledge about its wallets, from the answers it was given. */
 export interface Known {
   readonly caller: Caller;
   readonly natsUrl: string;
@@ -175,7 +175,10 @@ function assertPublishedOnce(
   }
 }
 
-/** What was delivered under an id is, at every repetition, what the stream holds under it. */
+/**
+ * Asserts that what was delivered under an id is, at every repetition, what the stream holds under
+ * it.
+ */
 function assertSameBytes(messages: readonly StreamMessage[], sink: Sink): void {
   const textOf = new Map(messages.map(({ id, text }) => [id, text]));
   for (const { headers, body } of sink.deliveries) {

@@ -110,7 +110,7 @@ const decimalPlacesOf = ({ description }: Schema): number | null => {
   return places === undefined ? null : Number(places);
 };
 
-/** What the length or size of a value must not be. */
+/** Returns values whose length or size is wrong. */
 function wrongSizes(schema: Schema): unknown[] {
   const { maxLength, minLength, maxItems, minimum, maximum, items } = schema;
   const item = items?.type === 'string' ? 'x' : null;

@@ -172,7 +172,7 @@ const wellBreaker: HealthRow = {
   last_success_at: null,
 };
 
-/** How an endpoint did in a period, and how it is doing now. */
+/** Reads the figures of an endpoint for a period, and its present state. */
 export async function endpointStats(
   reads: OperationalReads,
   { principal }: Caller,
@@ -231,7 +231,7 @@ type RunRow = Omit<TaskProgress, 'examined' | 'queued'> & {
   readonly queued: string;
 };
 
-/** How far tasks have come, by id. Those that the worker has not begun are queued. */
+/** Reads how far tasks have come, by id. Those that the worker has not begun are queued. */
 export async function taskProgress(
   reads: OperationalReads,
   { principal }: Caller,

@@ -2,7 +2,7 @@ import { pageShape } from '@counterfoil/engine/define';
 import { instantSchema, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-/** Where a delivery stands. */
+/** The state of a delivery. */
 export const deliveryStateSchema = z.enum([
   'pending',
   'waiting',
@@ -13,7 +13,7 @@ export const deliveryStateSchema = z.enum([
   'cancelled',
 ]);
 
-/** What a delivery was made by. */
+/** The trigger of a delivery. */
 const triggerSchema = z.enum(['scheduled', 'recovery', 'resend', 'test']);
 
 const deliverySchema = z.object({
@@ -51,7 +51,7 @@ const periodShape = {
   end_time: instantSchema.optional(),
 } as const;
 
-/** What narrows down a list of messages. */
+/** The filters of a list of messages. */
 export const messageListSchema = z.object({
   ...pageShape,
   ...periodShape,

@@ -47,7 +47,7 @@ export const createEndpoint =
     return [{ type: 'WebhookEndpointCreated', data: { ...endpoint } as CreatedData }];
   };
 
-/** What a change asks for; members that are absent stay as they are. */
+/** A change of an endpoint; members that are absent stay as they are. */
 export type EndpointChange = Changes<EndpointSettings> & { readonly enabled?: boolean | undefined };
 
 /**

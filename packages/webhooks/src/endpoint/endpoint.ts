@@ -22,15 +22,15 @@ import { type Sealed, sealedSchema } from './sealing.ts';
 export const orderModeSchema = z.enum(['resource_fifo', 'unordered', 'strict_fifo']);
 export type OrderMode = z.output<typeof orderModeSchema>;
 
-/** What a delivery carries: the resource as it was at the event, or its id alone. */
+/** The content of a delivery: the resource as it was at the event, or its id alone. */
 export const payloadSchema = z.enum(['full', 'thin']);
 export type Payload = z.output<typeof payloadSchema>;
 
-/** How deliveries are signed: with a shared secret (`v1`), or with a private key (`v1a`). */
+/** The kind of signature: with a shared secret (`v1`), or with a private key (`v1a`). */
 export const signatureKindSchema = z.enum(['hmac', 'ed25519']);
 export type SignatureKind = z.output<typeof signatureKindSchema>;
 
-/** Why an endpoint is disabled. */
+/** The reason why an endpoint is disabled. */
 const disabledReasonSchema = z.enum([
   'by_request',
   /** No success for days. */
@@ -110,7 +110,7 @@ const withLaterSettings = (data: object): unknown => ({
   ...data,
 });
 
-/** What a caller may set and change. */
+/** The settings that a caller may choose and change. */
 export interface EndpointSettings {
   readonly url: string;
   readonly description: string | null;
@@ -152,7 +152,10 @@ const formerSecretsMaximum = 5;
 /** Null until the endpoint has been created. */
 export type EndpointState = Endpoint | null;
 
-/** What a sealed text of an endpoint is, so that it opens for nothing else (see sealing.ts). */
+/**
+ * Returns the purpose of a sealed text of an endpoint, so that it opens for nothing else (see
+ * sealing.ts).
+ */
 export const sealingContext = (endpointId: string, what: 'secret' | 'headers'): string =>
   `webhook_endpoint/${endpointId}/${what}`;
 

@@ -67,11 +67,11 @@ export const typesOffered = (
 
 const prefixMark = '.*';
 
-/** Whether one entry of a filter (`invoice.update` or `invoice.*`) covers an event type. */
+/** Tells whether one entry of a filter (`invoice.update` or `invoice.*`) covers an event type. */
 const coversType = (entry: string, type: string): boolean =>
   entry.endsWith(prefixMark) ? type.startsWith(entry.slice(0, -1)) : entry === type;
 
-/** Whether an endpoint with this filter receives a type; null receives the standard ones. */
+/** Tells whether an endpoint with this filter receives a type; null receives the standard ones. */
 export const wantsType = (filter: readonly string[] | null, type: string): boolean =>
   filter === null ? standardTypes.has(type) : filter.some((entry) => coversType(entry, type));
 

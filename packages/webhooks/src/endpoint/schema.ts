@@ -14,7 +14,7 @@ import { eventFilterSchema } from './event-types.ts';
 import { headersSchema } from './headers.ts';
 import { secretSchema } from './secret.ts';
 
-/** What an endpoint gets when the caller says nothing about it. */
+/** The settings of an endpoint that the caller leaves out. */
 export const endpointDefaults = {
   order_mode: 'resource_fifo',
   order_guard_seconds: 300,
@@ -99,7 +99,7 @@ export const endpointSchema = z.object({
 });
 export type EndpointResource = z.output<typeof endpointSchema>;
 
-/** What receivers need to check signatures. A private key never leaves the service. */
+/** The keys by which receivers check signatures. A private key never leaves the service. */
 export const secretAnswerSchema = z.object({
   secret: z.string().optional().meta({ description: 'Shared secret; only with signature hmac' }),
   public_key: z.string().optional().meta({ description: 'Only with signature ed25519' }),

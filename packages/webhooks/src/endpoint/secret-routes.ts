@@ -23,7 +23,7 @@ import { privateKeyText, publicKeyText, secretEntropyBytes, secretOf } from './s
 
 const tag = 'Webhooks';
 
-/** What the receiver needs to check signatures. */
+/** Returns what the receiver needs to check signatures. */
 export function openSecret(sealer: Sealer, endpoint: Endpoint): SecretAnswer {
   const secret = sealer.open(endpoint.secret, sealingContext(endpoint.id, 'secret'));
   const public_key = publicKeyText(secret);

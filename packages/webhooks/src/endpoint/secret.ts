@@ -9,7 +9,7 @@ export const secretEntropyBytes = 32;
 
 const privatePrefix = 'whsk_';
 const publicPrefix = 'whpk_';
-/** What DER says before the 32 bytes of an Ed25519 key (RFC 8410). */
+/** The DER encoding before the 32 bytes of an Ed25519 key (RFC 8410). */
 const privateKeyHead = Buffer.from('302e020100300506032b657004220420', 'hex');
 const seedLength = 32;
 
@@ -49,7 +49,10 @@ export function privateKeyOf(text: string): KeyObject | null {
   return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
 }
 
-/** What receivers check signatures of a private key with: `whpk_` and base64. Null for other texts. */
+/**
+ * Returns the public key of a private one, by which receivers check signatures: `whpk_` and base64.
+ * Null for other texts.
+ */
 export function publicKeyText(text: string): string | null {
   const key = privateKeyOf(text);
   if (!key) return null;

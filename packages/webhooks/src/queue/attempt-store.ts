@@ -9,7 +9,7 @@ import { type Ended, lanesOf, releaseNext } from './ordering.ts';
 import { withQueueLock } from './queue-lock.ts';
 import { judge, type Settlement } from './settlement.ts';
 
-/** What came of one claimed delivery. */
+/** The outcome of one claimed delivery. */
 export interface Outcome {
   readonly delivery: Claimed;
   readonly sent: Sent;

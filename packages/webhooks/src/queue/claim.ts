@@ -13,11 +13,11 @@ export interface Claimed {
   readonly failures: number;
   readonly body: Buffer;
   readonly occurredAt: string;
-  /** What the delivery was made by. */
+  /** The trigger of the delivery. */
   readonly trigger: 'scheduled' | 'recovery' | 'resend' | 'test';
-  /** When it came into the queue. */
+  /** The time at which it came into the queue. */
   readonly queuedAt: string;
-  /** Whether it is sent to see if the endpoint is well again, while the others are held back. */
+  /** True when it is sent to see if the endpoint is well again, while the others are held back. */
   readonly isProbe: boolean;
   /** Since when the endpoint has been enabled. */
   readonly enabledAt: string;

@@ -27,7 +27,7 @@ export interface PlannedDelivery {
   readonly endpointId: string;
   readonly environmentId: string;
   readonly resourceId: string;
-  /** What it follows the others of; null when it follows none. */
+  /** The lane in which it follows others; null when it follows none. */
   readonly lane: string | null;
   readonly state: 'pending' | 'waiting' | 'skipped';
   readonly guardSeconds: number | null;
@@ -44,7 +44,7 @@ export interface Lane {
 
 /** A lane in which something has not been finished. */
 export interface OpenLane extends Lane {
-  /** Whether a delivery waits in it already. */
+  /** True when a delivery waits in it already. */
   readonly hasWaiting: boolean;
 }
 
@@ -59,7 +59,7 @@ export type Routed = Pick<
   'id' | 'type' | 'position' | 'environmentId' | 'resourceId'
 >;
 
-/** Which endpoint is to have which message, in the order of the messages. Pure. */
+/** Returns which endpoint is to have which message, in the order of the messages. Pure. */
 export const wantedBy = <Message extends Routed>(
   messages: readonly Message[],
   targets: readonly Target[],

@@ -1,11 +1,11 @@
 import type { Connection, PublicMessage } from '@counterfoil/engine';
 import type { Lane, OpenLane, PlannedDelivery } from './fan-out-plan.ts';
 
-/** How far the public stream has been turned into deliveries. */
+/** The place up to which the public stream has been turned into deliveries. */
 export interface ReadPosition {
   /** Sequence of the last message in the broker's stream; 0 before the first. */
   readonly sequence: number;
-  /** Where in the log that message comes from, by which the stream is recognised. */
+  /** The position of that message's event in the log, by which the stream is recognised. */
   readonly position: bigint;
   readonly index: number;
 }

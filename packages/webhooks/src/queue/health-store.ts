@@ -8,7 +8,7 @@ export interface EndpointEra {
   readonly enabledAt: string;
 }
 
-/** What is known of some endpoints, by id, and the time of the database in milliseconds. */
+/** The known health of some endpoints, by id, and the time of the database in milliseconds. */
 export interface KnownHealth {
   readonly now: number;
   readonly byEndpoint: ReadonlyMap<string, { readonly enabledAt: string; readonly health: Health }>;
@@ -31,7 +31,7 @@ interface HealthRow {
   readonly disable_reason: DisableReason | null;
 }
 
-/** What the tables know of these endpoints. To be called under the queue lock. */
+/** Reads what the tables know of these endpoints. To be called under the queue lock. */
 export async function readHealth(
   connection: Connection,
   endpointIds: readonly string[],

@@ -40,10 +40,10 @@ export const standardBreakerPolicy: BreakerPolicy = {
 /** `closed`: deliveries flow. `open`: only probes. `half_open`: more and more of them flow again. */
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** Why the service disables an endpoint by itself. */
+/** The reason for which the service disables an endpoint by itself. */
 export type DisableReason = 'failing' | 'gone' | 'by_receiver';
 
-/** What is known of how an endpoint is doing. Instants in milliseconds since 1970. */
+/** The health of an endpoint, as far as it is known. Instants in milliseconds since 1970. */
 export interface Health {
   readonly state: BreakerState;
   readonly failuresInRow: number;
@@ -64,10 +64,10 @@ export interface Health {
   readonly disableReason: DisableReason | null;
 }
 
-/** What an attempt says about its endpoint. */
+/** The evidence of an attempt about the health of its endpoint. */
 export interface Observation {
   readonly isSuccess: boolean;
-  /** Whether it was sent while the others were held back. */
+  /** True when it was sent while the others were held back. */
   readonly isProbe: boolean;
   /** Set when the receiver asked to be disabled. */
   readonly disableReason: DisableReason | null;

@@ -27,7 +27,7 @@ export const turns: Migration = {
   },
 };
 
-/** What is needed to find the tasks that have not been begun without going through all there were. */
+/** The index that finds the tasks not yet begun without going through all there were. */
 export const taskOrder: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`

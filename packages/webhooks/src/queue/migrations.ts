@@ -132,7 +132,7 @@ const lanes: Migration = {
   },
 };
 
-/** What is known of how endpoints are doing, and how fast they may be sent to. */
+/** The health of endpoints, and the rate at which they may be sent to. */
 const health: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`
@@ -161,7 +161,7 @@ const health: Migration = {
   },
 };
 
-/** What was asked for by hand, how far it is, and what has to be told in the log. */
+/** The tasks asked for by hand, their progress, and what has to be told in the log. */
 const tasks: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`

@@ -6,7 +6,7 @@ export interface Ended {
   readonly endpointId: string;
   /** Null when no other delivery waits for it. */
   readonly lane: string | null;
-  /** Which of the lane's deliveries that were let go it was; null when it was still waiting. */
+  /** Its number among the lane's deliveries that were let go; null when it was still waiting. */
   readonly turn: string | null;
 }
 

@@ -50,7 +50,7 @@ const knowing = (health: Health | null, enabledAt = era): KnownHealth => ({
   byEndpoint: new Map(health ? [['webhook_1', { enabledAt, health }]] : []),
 });
 
-/** What becomes of one delivery: its state, its wait, and whether an attempt is used up. */
+/** Settles one delivery: its state, its wait, and whether an attempt is used up. */
 function settled(given: Given, health: Health | null = null) {
   const [one] = judge([outcome(given)], knowing(health), policy).settlements;
   return one && [one.state, one.delayMs, one.isCounted];

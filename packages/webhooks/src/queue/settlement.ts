@@ -3,17 +3,17 @@ import type { Outcome } from './attempt-store.ts';
 import { type BreakerPolicy, type Health, healthAfter, unknownHealth } from './health.ts';
 import type { HealthChange, KnownHealth } from './health-store.ts';
 
-/** What becomes of a delivery. */
+/** The next state of a delivery after an attempt. */
 export interface Settlement {
   readonly outcome: Outcome;
   readonly state: 'delivered' | 'pending' | 'exhausted';
   /** Milliseconds until it is due again. */
   readonly delayMs: number;
-  /** Whether an attempt of its ladder is used up. */
+  /** True when an attempt of its ladder is used up. */
   readonly isCounted: boolean;
 }
 
-/** What becomes of deliveries and of what is known of their endpoints. */
+/** The next states of deliveries and of the health of their endpoints. */
 export interface Judgement {
   readonly settlements: readonly Settlement[];
   readonly changes: readonly HealthChange[];
@@ -25,7 +25,10 @@ interface Followed {
   health: Health;
 }
 
-/** What was asked for by hand says nothing about an endpoint, and is tried once. */
+/**
+ * Tells whether a delivery was asked for by hand: it says nothing about its endpoint, and is tried
+ * once.
+ */
 const isByHand = ({ delivery: { trigger } }: Outcome): boolean =>
   trigger === 'resend' || trigger === 'test';
 

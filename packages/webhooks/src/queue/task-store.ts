@@ -69,14 +69,14 @@ async function runningTask(connection: Connection): Promise<readonly OpenRow[]> 
   return rows;
 }
 
-/** How far a step has brought a task. */
+/** The progress of a task by one step. */
 export interface Step {
   readonly state: 'running' | 'finished' | 'cancelled' | 'refused';
   readonly reached?: string;
   readonly examined?: number;
   readonly queued?: number;
   readonly messageId?: string;
-  /** Why it was refused. */
+  /** The reason for a refusal. */
   readonly detail?: string;
 }
 
@@ -123,7 +123,7 @@ export interface Past {
   readonly messages: readonly PastMessage[];
   /** The last message of the part, whether it belongs to the period or not; null when it has none. */
   readonly reached: string | null;
-  /** Whether there are no messages after this part. */
+  /** True when there are no messages after this part. */
   readonly isLast: boolean;
 }
 

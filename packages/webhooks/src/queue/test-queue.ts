@@ -136,7 +136,7 @@ export async function putTask(world: World, task: Task): Promise<void> {
   );
 }
 
-/** How many rows of the worker's tables a piece of work reads. */
+/** Counts the rows of the worker's tables that a piece of work reads. */
 export async function rowsRead(
   connection: Connection,
   work: () => Promise<unknown>,

@@ -81,7 +81,7 @@ export async function dropUnwanted(connection: Connection): Promise<number> {
   return count;
 }
 
-/** How much is in the queue. */
+/** The figures of the queue. */
 export interface QueueFigures {
   readonly pending: number;
   readonly waiting: number;
@@ -90,7 +90,7 @@ export interface QueueFigures {
   readonly oldestDueSeconds: number;
 }
 
-/** How endpoints are doing, and how far the public stream has been read. */
+/** The figures of the endpoints' health, and of the reading of the public stream. */
 export interface StateFigures {
   /** Enabled endpoints by the state of their breaker. */
   readonly endpoints: Readonly<Record<BreakerState, number>>;

@@ -15,13 +15,13 @@ const unresolved = (hostname: string, why: string): Error =>
 const askedFor = 1_500;
 const tries = 2;
 
-/** What a name server says of a name that is not there, or has no address of this kind. */
+/** The answers of a name server for a name that is not there, or has no address of this kind. */
 const absent: readonly string[] = ['ENOTFOUND', 'ENODATA'];
 
 const codeOf = (error: unknown): string =>
   String((error as { readonly code?: unknown } | null)?.code ?? error);
 
-/** What came of asking for one kind of address. `trouble`: why nobody can tell; null when they can. */
+/** The answer about one kind of address. `trouble`: the reason why there is none; else null. */
 interface Answer {
   readonly addresses: readonly LookupAddress[];
   readonly trouble: string | null;

@@ -1,10 +1,10 @@
-/** How an attempt ended, as far as the next one depends on it. */
+/** The result of an attempt, as far as the next one depends on it. */
 export type AttemptResult =
   | {
       readonly kind: 'answer';
       readonly status: number;
       readonly retryAfterSeconds: number | null;
-      /** What the receiver asks for beside its status. */
+      /** The receiver's instruction beside its status. */
       readonly instruction?: Instruction | null;
     }
   | { readonly kind: 'failure'; readonly reason: FailureReason };
@@ -19,7 +19,7 @@ export function readInstruction(header: string | undefined): Instruction | null 
   return text === 'abort-message' ? 'abort_message' : null;
 }
 
-/** Why there was no answer. */
+/** The reason why there was no answer. */
 export type FailureReason =
   /** No complete answer within the time allowed. */
   | 'time_out'
@@ -74,7 +74,7 @@ export const standardRetryPolicy: RetryPolicy = {
   blockedAttempts: 3,
 };
 
-/** What becomes of a delivery after an attempt. `delay` is in milliseconds. */
+/** The fate of a delivery after an attempt. `delay` is in milliseconds. */
 export type Verdict =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly delay: number }

@@ -37,7 +37,7 @@ export interface OutgoingRequest {
   readonly body: Uint8Array;
 }
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 export interface Sent {
   readonly result: AttemptResult;
   /** The beginning of the answer's body, or what went wrong; never null characters. */
@@ -64,7 +64,7 @@ export class RequestCut extends Error {
 
 const maximumHeaderBytes = 16 * 1024;
 
-/** What a server says about how long a connection may rest counts up to this. */
+/** The longest rest of a connection; a server may ask for less, and not for more. */
 const idleConnectionMs = 10_000;
 /**
  * However busy a connection is, it is replaced after this time: a name that has come to stand for

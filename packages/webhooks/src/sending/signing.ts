@@ -1,7 +1,7 @@
 import { createHmac, sign } from 'node:crypto';
 import { privateKeyOf, secretBytes } from '../endpoint/secret.ts';
 
-/** What a signature covers. The body is the exact bytes that are sent. */
+/** The content that a signature covers. The body is the exact bytes that are sent. */
 export interface Signable {
   /** The id of the event: the same at every attempt, so that receivers can tell repetitions. */
   readonly id: string;

@@ -66,7 +66,10 @@ export interface GuardOptions {
   readonly resolve?: ResolveName;
 }
 
-/** Who may not deliver to addresses of a private network needs none of its names. */
+/**
+ * Returns the resolver for a policy: a worker that may not reach a private network needs none of
+ * its names.
+ */
 const standardResolve = ({ allowedCidrs }: TargetPolicy): ResolveName =>
   allowedCidrs.length === 0 ? resolveByDns() : resolvePrivately(resolveByDns());
 

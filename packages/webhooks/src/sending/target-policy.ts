@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
-/** Where deliveries may go. The defaults of production are `strictTargetPolicy`. */
+/** The rules of where deliveries may go. The defaults of production are `strictTargetPolicy`. */
 export interface TargetPolicy {
-  /** Whether http:// is allowed beside https://. */
+  /** True when http:// is allowed beside https://. */
   readonly allowHttp: boolean;
   /** Ranges that are allowed although they are not public: for tests and private installations. */
   readonly allowedCidrs: readonly string[];
@@ -53,7 +53,7 @@ const isPublic = (address: Address): boolean => {
     : address.toString() !== providerInternal;
 };
 
-/** Whether a delivery may connect to an address. A text that is no address is refused. */
+/** Tells whether a delivery may connect to an address. A text that is no address is refused. */
 export function isAllowedAddress(text: string, policy: TargetPolicy): boolean {
   const address = readAddress(text);
   if (!address || isCompatibleForm(text)) return false;
@@ -61,7 +61,7 @@ export function isAllowedAddress(text: string, policy: TargetPolicy): boolean {
   return isPublic(address) || policy.allowedCidrs.some((cidr) => isWithin(address, cidr));
 }
 
-/** Whether a text is an address range such as `10.0.0.0/8`. */
+/** Tells whether a text is an address range such as `10.0.0.0/8`. */
 export const isCidr = (text: string): boolean => ipaddr.isValidCIDR(text);
 
 const firstUnprivilegedPort = 1024;

@@ -174,7 +174,7 @@ const followingRoutes = (options: WebhookOptions) => ({
   }),
 });
 
-/** What can be asked of the delivery worker, and how far it has come with it. */
+/** The routes that give tasks to the delivery worker and show their progress. */
 export const taskRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => ({
   ...askingRoutes(options, offered),
   ...followingRoutes(options),

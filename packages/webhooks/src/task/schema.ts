@@ -9,11 +9,11 @@ import { z } from 'zod';
 import { testType } from '../endpoint/event-types.ts';
 import { recoveredStateSchema, type Task, type TaskWork } from './task.ts';
 
-/** How a task stands. `refused`: what it was about is not there any more. */
+/** The state of a task. `refused`: what it was about is not there any more. */
 const taskStateSchema = z.enum(['queued', 'running', 'finished', 'cancelled', 'refused']);
 export type TaskProgressState = z.output<typeof taskStateSchema>;
 
-/** What the worker's own table says of a task. */
+/** The progress of a task, from the worker's own table. */
 export const taskProgressSchema = z.object({
   state: taskStateSchema,
   examined: z.number().int().meta({ description: 'Messages that were looked at' }),

@@ -13,11 +13,11 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-/** What of the past is to be delivered again. */
+/** The state of the past deliveries that are to be delivered again. */
 export const recoveredStateSchema = z.enum(['failed', 'skipped', 'missing']);
 export type RecoveredState = z.output<typeof recoveredStateSchema>;
 
-/** What the delivery worker is asked to do, beyond what events ask for. */
+/** The work of the delivery worker beyond what events ask for. */
 const workSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('test'), event_type: z.string() }),
   z.object({ kind: z.literal('resend'), message_id: z.string() }),

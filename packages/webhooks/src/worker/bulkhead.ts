@@ -2,7 +2,7 @@ import { RequestCut } from '../sending/sender.ts';
 
 /** Requests that are under way, with a bound on those that answer late. */
 export interface Bulkhead {
-  /** How many more may be started now. */
+  /** The number of sends that may be started now. */
   room(): number;
   size(): number;
   /**

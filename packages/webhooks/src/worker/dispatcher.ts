@@ -22,9 +22,11 @@ export interface DispatcherOptions extends LoopOptions {
   /** Milliseconds after which a request counts as one that takes long. */
   readonly slowAfterMs: number;
   readonly leaseMs: number;
-  /** How long a request may take; within it a claim must not expire. */
+  /** The time that a request may take; within it a claim must not expire. */
   readonly sendLimits: SendLimits;
-  /** How often the queue is looked at when nothing says that there is something to do. */
+  /**
+   * The interval at which the queue is looked at when nothing says that there is something to do.
+   */
   readonly pollMs: number;
 }
 

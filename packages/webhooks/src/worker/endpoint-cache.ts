@@ -11,7 +11,7 @@ export interface EndpointVersion {
   readonly revision: string;
 }
 
-/** Where and how deliveries to an endpoint go. */
+/** The destination of an endpoint's deliveries, and the way to it. */
 export interface Destination {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -29,15 +29,15 @@ export interface FanOutOptions extends LoopOptions {
   readonly onDue: () => void;
 }
 
-/** Whether this worker turns messages into deliveries; one of all workers does. */
+/** The role of this worker: one of all workers turns messages into deliveries. */
 export type FanOutRole = 'starting' | 'standby' | 'active';
 
 export interface FanOut {
   readonly loop: Loop;
   role(): FanOutRole;
-  /** How far it has read; null until it is active. */
+  /** The place up to which it has read; null until it is active. */
   position(): ReadPosition | null;
-  /** Whether messages are there that wait until the read model is as far as they are. */
+  /** Tells whether messages wait until the read model is as far as they are. */
   isWaiting(): boolean;
 }
 

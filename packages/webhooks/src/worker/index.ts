@@ -28,7 +28,7 @@ export interface WorkerStatus {
     readonly role: FanOutRole;
     /** Sequence of the last message of the public stream that has been turned into deliveries. */
     readonly sequence: number | null;
-    /** Whether messages wait for the read model, which is behind them. */
+    /** True when messages wait for the read model, which is behind them. */
     readonly isWaiting: boolean;
   };
   /** Requests of this process that are under way. */

@@ -12,7 +12,7 @@ export interface EndpointAddress {
   readonly environmentId: string;
 }
 
-/** What the worker itself writes into the log. Doing it twice is doing it once. */
+/** The worker's own writes into the log. Doing one twice is doing it once. */
 export interface LogWriter {
   /** Disables an endpoint. Nothing happens when it is disabled or gone. */
   disable(address: EndpointAddress, reason: DisableReason): Promise<void>;
@@ -27,7 +27,7 @@ export interface LogWriter {
 /** The endpoint has been deleted meanwhile: there is nobody left to tell. */
 const isGone = (error: unknown): boolean => error instanceof Problem && error.code === 'not_found';
 
-/** What the worker writes into the log, over a store that stays the caller's. */
+/** Makes the log writer over a store that stays the caller's. */
 export function createLogWriter(store: EventStore): LogWriter {
   const streams = createStreams({ store, aggregates: [webhookEndpoint] });
   const write = async (

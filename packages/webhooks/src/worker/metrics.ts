@@ -8,7 +8,7 @@ const deliveryBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3_600, 21_600, 86_400, 273_600,
 ];
 
-/** What the worker counts. */
+/** The figures that the worker counts. */
 export interface WorkerMetrics {
   readonly messages: { inc(count: number): void };
   /** Messages that were no longer kept when they were to be read. */

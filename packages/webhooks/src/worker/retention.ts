@@ -5,7 +5,7 @@ import { releaseNext, stuckLanes } from '../queue/ordering.ts';
 import { withQueueLock } from '../queue/queue-lock.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 
-/** How long things are kept, in days. */
+/** The time that things are kept, in days. */
 export interface Retention {
   readonly attemptDays: number;
   /** Messages go with their deliveries. Those that are not delivered by then are given up. */

@@ -101,7 +101,7 @@ async function resend(connection: Connection, task: OpenTask): Promise<Step> {
     : { state: 'refused', detail: 'The message is no longer kept.' };
 }
 
-/** Whether a message of the past is one that is to be delivered again. */
+/** Tells whether a message of the past is one that is to be delivered again. */
 function isAsked(message: PastMessage, { states }: OpenTask, target: Target): boolean {
   switch (message.deliveryState) {
     case null:

@@ -12,10 +12,10 @@ const resources = 30;
 const endpoints = 3;
 const inFlight = 24;
 
-/** What is killed with SIGKILL and started again. */
+/** The part that is killed with SIGKILL and started again. */
 export type Victim = 'worker' | 'postgres' | 'nats';
 
-/** What came of it. */
+/** The result of the run. */
 export interface KillsReport {
   readonly expected: number;
   readonly duplicates: number;
@@ -77,7 +77,7 @@ async function publishSurely(world: World, resource: number, round: number, posi
   );
 }
 
-/** What has come to one endpoint about one resource: the rounds, in the order in which they came. */
+/** Returns the rounds that came to one endpoint, by resource, in the order in which they came. */
 function lanesOf(receiver: Receiver): ReadonlyMap<string, readonly number[]> {
   const lanes = new Map<string, number[]>();
   for (const { path, body } of receiver.received) {

@@ -6,7 +6,7 @@ import type { World } from './test-world.ts';
 /** A worker in a process of its own. */
 export interface WorkerProcess {
   readonly child: ChildProcess;
-  /** Where it answers /healthz, /readyz and /metrics. */
+  /** The port on which it answers /healthz, /readyz and /metrics. */
   readonly port: number;
 }
 

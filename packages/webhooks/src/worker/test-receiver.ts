@@ -14,7 +14,10 @@ export interface Received {
   ended: number | null;
 }
 
-/** What to answer: a status, nothing at all (the request stays open), or an answer by hand. */
+/**
+ * The answer of the receiver: a status, nothing at all (the request stays open), or an answer by
+ * hand.
+ */
 export type Answer = number | 'hang' | ((response: ServerResponse) => void);
 
 /** A system that receives webhooks and keeps what it got. */

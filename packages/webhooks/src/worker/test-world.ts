@@ -46,7 +46,7 @@ export async function eventually(
   }
 }
 
-/** What a test may say about an endpoint; the rest has the usual values. */
+/** The settings of an endpoint that a test may choose; the rest has the usual values. */
 export interface EndpointOptions extends Partial<Omit<Endpoint, 'headers' | 'secret'>> {
   readonly url: string;
   readonly environment_id: string;

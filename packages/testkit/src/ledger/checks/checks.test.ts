@@ -189,7 +189,7 @@ test('I5: a key with two effects, a repetition with another answer, a conflict t
   assertFault(checkKeys({ ...good, traces: unnamed }), 'I5', null);
 });
 
-/** What the public stream would have of the story. */
+/** Returns the messages that the public stream would have of the scenario. */
 const published = (): Published[] =>
   good.history.flatMap(({ revision, data }) =>
     data.transaction_id === undefined

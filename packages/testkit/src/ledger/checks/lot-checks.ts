@@ -48,7 +48,7 @@ function summed(parts: readonly Lot[]): [number, string][] {
   return [...byLot].map(([number, credits]) => [number, shownCredits(credits)]);
 }
 
-/** What an event says that is left of a lot is what is left of it. */
+/** Asserts that each event states what is left of a lot as it is. */
 function assertRemaining(replay: Replay, event: HistoryEvent): void {
   for (const draw of [...(event.data.drawn ?? []), ...(event.data.returned ?? [])]) {
     const left = shownCredits(replay.lotOf(event, draw.transaction_id).left);

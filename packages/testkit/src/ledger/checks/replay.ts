@@ -26,10 +26,10 @@ export class Replay {
   alert = 'ok';
   readonly lots = new Map<string, ReplayedLot>();
   readonly holds = new Map<string, Hold>();
-  /** What became of each hold that was ever made. */
+  /** The fate of each hold that was ever made. */
   readonly ends = new Map<string, 'open' | 'captured' | 'voided' | 'expired'>();
 
-  /** What has become of each order of credits. */
+  /** The fate of each order of credits. */
   readonly orders = new Map<string, 'pending' | 'completed' | 'failed'>();
 
   /** Takes the next event. Types that change nothing here are passed over. */
@@ -94,7 +94,7 @@ export class Replay {
     return [...this.holds.values()].reduce((sum, { credits }) => sum + credits, 0n);
   }
 
-  /** What holds have of a lot, or of all. */
+  /** Adds up what holds have of a lot, or of all. */
   heldOf(number: number | null): bigint {
     return [...this.holds.values()]
       .flatMap(({ parts }) => parts)
@@ -174,7 +174,7 @@ export class Replay {
     this.ends.set(data.hold_id, type === 'HoldCaptured' ? 'captured' : data.cause);
   }
 
-  /** What a hold has of a lot goes first, and then what the lot itself has. */
+  /** Takes what a hold has of a lot first, and then what the lot itself has. */
   #capture(event: HistoryEvent, hold: Hold, draw: Data): void {
     const lot = this.lotOf(event, draw.transaction_id);
     const credits = creditsOf(draw.credits);

@@ -5,7 +5,7 @@ import { amountPlaces, ratePlaces, shownCredits, shownUnits, unitsOf } from '../
 import { checker, must } from './fault.ts';
 import { Replay } from './replay.ts';
 
-/** What the read models and the balance show of a wallet. */
+/** The state of a wallet as the read models and the balance show it. */
 export interface Reads {
   readonly wallet: Data;
   /** All entries, in any order. */

@@ -3,7 +3,7 @@ import type { History } from '../history.ts';
 import type { LedgerAnswer } from '../trace.ts';
 import { checker, must } from './fault.ts';
 
-/** Whose ledger it is, and what strangers were told when they asked for it. */
+/** The owner of the ledger, and what strangers were told when they asked for it. */
 export interface Owned {
   readonly history: History;
   readonly tenantId: string;
@@ -30,7 +30,7 @@ export const checkIsolation = checker(
 
 const ids = /\b(?:(?:wallet|wtxn|hold|cust)_[0-9A-Z]{26}|user_\w+)\b/g;
 
-/** What was decided, with every id named by its first appearance. */
+/** Returns what was decided, with every id named by its first appearance. */
 function decided(history: History): unknown[] {
   const names = new Map<string, string>();
   const named = (id: string): string => {

@@ -4,7 +4,10 @@ import { aggregateOf, corpus, coveredAggregates, fileOf, shownToday } from './go
 
 const test = suite('golden corpus of event versions');
 
-/** Where today's value lacks something of the recorded one, or has another value; null for nowhere. */
+/**
+ * Returns where today's value lacks something of the recorded one, or has another value; null for
+ * nowhere.
+ */
 function firstLoss(recorded: unknown, today: unknown, place: string): string | null {
   if (typeof recorded !== 'object' || recorded === null) {
     return recorded === today ? null : `${place}: ${JSON.stringify(today)}`;

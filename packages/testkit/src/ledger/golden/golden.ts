@@ -66,7 +66,10 @@ export function corpus(): ReadonlyMap<string, Golden> {
   );
 }
 
-/** What today's code shows of a record with these events. Each must still be of the form it had. */
+/**
+ * Returns what today's code shows of a record with these events. Each must still be of the form it
+ * had.
+ */
 export function shownToday(aggregate: AnyAggregate, { id, events }: Omit<Golden, 'shows'>): Shown {
   const own = tables.filter(({ aggregates }) =>
     aggregates.some(({ name }) => name === aggregate.name),

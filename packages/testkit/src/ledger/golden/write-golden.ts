@@ -58,7 +58,7 @@ async function tellStories(stack: Stack): Promise<void> {
   await takeCheckpoints(stack.eventStoreUrl, stack.secretKey, () => undefined);
 }
 
-/** What the worker tells of an endpoint that does not answer: no request does that. */
+/** Reports failures of an endpoint as the worker does: no request can do that. */
 async function reportFailures(stack: Stack, tenant: TestTenant, own: Records): Promise<void> {
   const id = await own.enabledEndpoint();
   const streams = createStreams({ store: stack.store, aggregates });
