@@ -1,5 +1,4 @@
 export * from './call-route.ts';
-export * from './canaries/canary.ts';
 export * from './given.ts';
 export * from './memory-store.ts';
 export * from './memory-world.ts';

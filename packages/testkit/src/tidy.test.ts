@@ -7,6 +7,7 @@ import {
   everyPackageHasArrows,
   oneFileKnowsTheEventStoreClient,
 } from './tidy/arrows.ts';
+import { plantedBugsHaveOnePlace } from './tidy/canaries.ts';
 import { citationsLeadSomewhere, linksLeadSomewhere } from './tidy/citations.ts';
 import {
   everySuiteRuns,
@@ -45,6 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'retired words are gone': retiredWordsAreGone,
   'citations lead to a page': citationsLeadSomewhere,
   'links lead to a file': linksLeadSomewhere((path) => existsSync(join(ROOT, path))),
+  'planted bugs have one place': plantedBugsHaveOnePlace,
   'the lock file is current': lockFileIsCurrent(
     readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
   ),

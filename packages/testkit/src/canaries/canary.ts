@@ -2,18 +2,20 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathsUnder } from '../run/discover.ts';
 import { takeEvent } from '../run/protocol.ts';
 
 /**
- * A bug that tests must find: one place of one file, written differently. The place is found by its
- * text, so that a canary whose file has changed fails instead of testing nothing.
+ * A bug that tests must find: one place of the production code, written differently. The place is found
+ * by its text, wherever in the folders it stands, so that a file may move; a text that has changed fails
+ * instead of testing nothing.
  */
 export interface Canary {
   /** The effect of the bug, in words: the name under which it is reported. */
   readonly name: string;
-  /** The file, relative to the root of the checkout. */
-  readonly path: string;
-  /** The right text; stands in the file exactly once. */
+  /** Folders relative to the root, in which the place is looked for. */
+  readonly folders: readonly string[];
+  /** The right text; stands in the folders exactly once. */
   readonly text: string;
   /** The wrong text in its place. */
   readonly bug: string;
@@ -36,17 +38,32 @@ const PROCESS_LIMIT_MS = 60_000;
  * they are.
  *
  * @param tests the test files that are to find it, relative to the root
- * @throws when the text does not stand in the file exactly once
+ * @throws when the text does not stand in the folders exactly once
  */
 export async function release(canary: Canary, tests: readonly string[]): Promise<Verdict> {
-  const path = resolve(ROOT, canary.path);
-  const places = readFileSync(path, 'utf8').split(canary.text).length - 1;
-  if (places !== 1) {
-    throw new Error(`${canary.name}: its text stands ${places} times in ${canary.path}, not once`);
-  }
+  const paths = placesOf(canary);
+  const [path] = paths;
+  if (path === undefined || paths.length > 1) throw new Error(misplaced(canary, paths));
   const { text, bug } = canary;
-  const planted = JSON.stringify({ url: pathToFileURL(path).href, text, bug });
+  const planted = JSON.stringify({ url: pathToFileURL(resolve(ROOT, path)).href, text, bug });
   return verdictOf(await outputOf(planted, tests));
+}
+
+/** Returns the files in which the text of a canary stands, each as often as it stands there. */
+export function placesOf({ folders, text }: Canary): string[] {
+  return folders
+    .flatMap((folder) => pathsUnder(ROOT, folder))
+    .filter((path) => path.endsWith('.ts') && !/(?:\.test\.ts|\/test-[^/]*)$/.test(path))
+    .flatMap((path) => {
+      const places = readFileSync(resolve(ROOT, path), 'utf8').split(text).length - 1;
+      return Array.from({ length: places }, () => path);
+    });
+}
+
+/** Says that the text of a canary does not stand in exactly one place. */
+export function misplaced({ name, folders }: Canary, paths: readonly string[]): string {
+  const found = paths.length === 0 ? '' : ` (${paths.join(', ')})`;
+  return `${name}: its text stands ${paths.length} times in ${folders.join(', ')}, not once${found}`;
 }
 
 /**
