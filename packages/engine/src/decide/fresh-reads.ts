@@ -5,9 +5,9 @@ export interface FreshReads {
 }
 
 /**
- * Lets callers share a read without ever giving one of them an answer that is older than his
- * question: who comes while a read is under way gets the next one, because the first may already
- * have passed what he must see. Everyone who waits for the next shares it.
+ * Lets callers share a read, and never answers one from before it asked: a caller that comes while a
+ * read is under way gets the next one, because the first may already have passed what the caller
+ * must see. All that wait for the next share it.
  */
 export function freshReads(read: () => Promise<void>): FreshReads {
   let current: Promise<void> | null = null;

@@ -279,7 +279,7 @@ export class RequestRunner implements RequestRun, RequestContext {
   }
 
   /**
-   * Nothing, unless the table lacks what this caller wrote last: what he asks for may be just that.
+   * Answers null, unless the table lacks what this caller wrote last: the record may be just that.
    */
   #nothingFound(table: string): null {
     const { readSide, recentWrites } = this.#options;

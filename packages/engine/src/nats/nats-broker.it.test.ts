@@ -122,7 +122,7 @@ function beforeConsumer(nats: Nats, work: () => Promise<void>): Nats {
 const codeOf = (answer: Promise<unknown>): Promise<unknown> =>
   answer.catch((error) => (error instanceof Problem ? error.code : error));
 
-test('who has got everything can go on, however long nothing happens to him', () =>
+test('a caller that has got everything can go on, however long nothing happens to it', () =>
   smallStream(async ({ fill, nats }) => {
     await fill(10);
     const narrow = natsBroker(nats, log);

@@ -157,8 +157,8 @@ interface PageParts extends Reading, Pick<PageRequest, 'after' | 'limit'> {
  * Cuts where an event begins, so that its messages stay together: the next page starts after the
  * position that they share. An event of which the relay has published only some waits.
  *
- * Who has got everything goes on from the end of the stream, and not from his own last event: that one may
- * be dropped long before his next one comes, and then nobody could tell whether he has missed any.
+ * A caller that has got everything goes on from the end of the stream, and not from its own last event:
+ * that one may be dropped long before the next one comes, and then nobody could tell whether any was missed.
  */
 function pageOf({ messages, pending, after, limit, tail }: PageParts): FeedPage {
   const following = messages.findIndex(({ index }, place) => place >= limit && index === 0);

@@ -314,7 +314,7 @@ test('the second wall: without a condition the reader role sees its own rows onl
   }
 });
 
-test('many callers at a time, few sessions: everybody gets his own', async () => {
+test('many callers at a time, few sessions: each gets its own', async () => {
   const owners = [acme, bolt, acmeTest];
   const names = ['beta', 'other tenant', undefined];
   await Promise.all(

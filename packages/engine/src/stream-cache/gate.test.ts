@@ -42,7 +42,7 @@ test('so many are under way at once, in order; who ends or fails makes room', as
   await Promise.all(later);
 });
 
-test('who finds no room to wait is refused, and nothing of his is done', async () => {
+test('a caller that finds no room to wait is refused, and nothing of its own is done', async () => {
   const gate = createGate({ atOnce: 1, waiting: 1, refusal: () => new Error('full') });
   const { ends, work } = heldWork();
   const first = gate.run(work);

@@ -21,7 +21,7 @@ export function createGate({ atOnce, waiting: maximum, refusal }: GateOptions): 
       if (underWay < atOnce) underWay += 1;
       else {
         if (waiting.length >= maximum) throw refusal();
-        // Who ends hands his place over, so that nobody who comes later can take it.
+        // A task that ends hands its place over, so that none that comes later can take it.
         await new Promise<void>((resolve) => waiting.push(resolve));
       }
       try {

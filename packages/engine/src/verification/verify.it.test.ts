@@ -213,7 +213,7 @@ test('holds no more rows than it may, and is right all the same', async () => {
   assert.equal(report.inDoubt, ['counters']);
 });
 
-test('shows a witness every event that he asks for, behind the read models too', async () => {
+test('shows a witness every event that it asks for, behind the read models too', async () => {
   const { log, database } = await filled();
   await log.pen.write('c9', [opened('unprojected')]);
   const seen: string[] = [];

@@ -12,7 +12,7 @@ import { compareByScratch } from './verify-scratch.ts';
 
 /** Somebody who wants to see the events as well, so that the log is read only once. */
 export interface LogWitness {
-  /** Streams whose events he wants to see, by prefix, up to the end of the log. */
+  /** Streams whose events it wants to see, by prefix, up to the end of the log. */
   readonly prefixes: readonly string[];
   readonly take: (event: StoredEvent) => void;
 }

@@ -276,7 +276,7 @@ test('wherever the process dies, all of it happens or nothing', async () => {
   }
 });
 
-test('what somebody changes after an import stays as he made it', async () => {
+test('a change made after an import stays as it was made', async () => {
   const { importing, exported, finish } = processOver();
   await importing({ document: catalogue });
   const document = copyOf();

@@ -18,7 +18,7 @@ import { user } from './user.ts';
 
 const tag = 'API keys';
 
-/** For whom the caller makes a key: for himself, or for the service account that is named. */
+/** The user that the caller makes a key for: itself, or the service account that is named. */
 async function ownerFor(context: RequestContext, accountId: UserId | null): Promise<KeyOwner> {
   const caller = await callingUser(context);
   const account = accountId && (await context.load(user, accountId));
@@ -52,7 +52,7 @@ const creation = (material: KeyMaterial | null) =>
   route({
     summary: 'Create an API key',
     description:
-      'Made for the caller with his own roles or, by a super_admin, for a service account. ' +
+      'Made for the caller with its own roles or, by a super_admin, for a service account. ' +
       '`api_key` is shown in this answer alone: it is stored nowhere.',
     tag,
     status: 201,

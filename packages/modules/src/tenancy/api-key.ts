@@ -77,15 +77,15 @@ export const apiKey = aggregate({
   },
 });
 
-/** For whom a key acts and what it may do at most. */
+/** The user for whom a key acts, and the roles that it has at most. */
 export type KeyOwner = Pick<
   ApiKeyRecord,
   'user_id' | 'user_type' | 'service_account_name' | 'roles'
 >;
 
 /**
- * For whom a caller may make a key: for himself, with the roles that his own call has; or, being a
- * person and super_admin, for a service account with its roles. Anything else is 403.
+ * Returns the owner of a key that a caller may make: the caller itself, with the roles of the call;
+ * or, when a super_admin who is a person calls, a service account with its roles. Anything else is 403.
  */
 export function keyOwner(
   caller: UserRecord,

@@ -41,7 +41,7 @@ async function run(times: number) {
   return { first, log: world.store.log, context: world.request(service), now: world.now };
 }
 
-test('makes a tenant, an environment, a person and his key', async () => {
+test('makes a tenant, an environment, a person and their key', async () => {
   const { first, log, context } = await run(1);
   const types = log.map(({ type }) => type).filter((type) => !type.startsWith('Claim'));
   for (const type of ['TenantCreated', 'EnvironmentCreated', 'UserCreated', 'ApiKeyCreated']) {

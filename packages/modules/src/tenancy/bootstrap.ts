@@ -52,10 +52,10 @@ export interface FirstTenantPlan {
 const owner: readonly Role[] = ['super_admin'];
 
 /**
- * Everything a fresh service needs before anybody can call it: a tenant with one environment, a
- * person who is super_admin in it and a key for him. The creations are to be run in the order in
- * which they stand, in a context of that tenant and environment that acts for the service itself.
- * Running them again changes nothing.
+ * Returns everything that a fresh service needs before anybody can call it: a tenant with one
+ * environment, a person who is super_admin in it, and a key for that person. The creations are to be
+ * run in the order in which they stand, in a context of that tenant and environment that acts for the
+ * service itself. Running them again changes nothing.
  */
 export function firstTenant(input: FirstTenant, material: KeyMaterial): FirstTenantPlan {
   const tenantId: TenantId = derivedId('tenant', input.seed);

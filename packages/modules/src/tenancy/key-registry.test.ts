@@ -110,7 +110,7 @@ test('does not find the key of a user who is gone or was never there', () => {
   assert.is(find([...events, userDeleted]), null);
 });
 
-test('a right taken from the user is gone from his key, a right given to him never reaches it', () => {
+test('a right taken from the user is gone from its key, a right given to it never reaches the key', () => {
   const events = [...userCreated('all_writer'), ...keyCreated(['all_writer'])];
   assert.equal(find([...events, rolesChanged(1, 'all_reader')])?.roles, ['all_reader']);
   assert.equal(find([...events, rolesChanged(1)])?.roles, []);

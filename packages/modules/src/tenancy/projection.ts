@@ -10,7 +10,7 @@ export const tenantTable = recordProjection(tenant, {
   view: tenantView,
 });
 
-/** One row per user, without the tenant that the API shows with him. */
+/** One row per user, without the tenant that the API shows with it. */
 export const userTable = recordProjection(user, {
   name: 'users',
   version: 1,

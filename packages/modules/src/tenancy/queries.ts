@@ -30,7 +30,7 @@ export async function getTenant(context: RequestContext, id: string): Promise<Fo
 const ownTenant = async (context: RequestContext): Promise<Tenant> =>
   tenantView(await context.load(tenant, context.principal.tenantId));
 
-/** A user of the caller's tenant as the API shows him: with the tenant, from the log. */
+/** A user of the caller's tenant as the API shows it: with the tenant, from the log. */
 export const withTenant = async (
   context: RequestContext,
   user: UserWithoutTenant,

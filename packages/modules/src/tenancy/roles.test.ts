@@ -75,7 +75,7 @@ const grants: readonly [Role, readonly Role[]][] = [
 ];
 
 for (const [granter, grantable] of grants) {
-  test(`${granter} grants only what he holds`, () => {
+  test(`${granter} grants only what they hold`, () => {
     for (const role of everyRole) {
       if (grantable.includes(role)) {
         refuseGrantBeyond([granter], [role]);

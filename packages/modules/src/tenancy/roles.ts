@@ -47,8 +47,8 @@ export const isSuperAdmin = (held: readonly string[]): boolean => held.includes(
 
 /**
  * What two sets of roles both allow, as roles. A key acts with what it was issued with and what
- * its user still has: a right taken from the user is gone from his keys at once, a right
- * given to him later never reaches a key that was made before.
+ * its user still has: a right taken from the user is gone from its keys at once, a right
+ * given to it later never reaches a key that was made before.
  */
 export const commonRoles = (left: readonly Role[], right: readonly Role[]): readonly Role[] => [
   ...new Set([
@@ -63,7 +63,7 @@ export function refuseGrantBeyond(granting: readonly Role[], granted: readonly R
   if (beyond.length === 0) return;
   throw new Problem(
     'permission_denied',
-    `Nobody can grant more than he holds: ${beyond.join(', ')}. Ask a super_admin.`,
+    `Nobody can grant more than they hold: ${beyond.join(', ')}. Ask a super_admin.`,
     { details: { roles: beyond } },
   );
 }

@@ -72,7 +72,7 @@ const robot = { type: 'service_account', name: 'robot', roles: ['event_ingestor'
 const person = { type: 'user', email: 'eve@example.com', name: 'Eve', roles: ['all_writer'] };
 const key = { name: 'CI', type: 'private_key' };
 
-test('me is the calling user with his tenant and the roles of the call', async () => {
+test('me is the calling user with its tenant and the roles of the call', async () => {
   const { me, as, context, owner } = await tenancyOf();
   const self = await me();
   assert.equal([self.id, self.email, self.type], [owner.userId, 'ada@example.com', 'user']);

@@ -26,7 +26,7 @@ export const userRoutes = {
 
   'POST /users': route({
     summary: 'Create a person or a service account',
-    description: 'Nobody can grant a role that gives more than his own roles do.',
+    description: 'Nobody can grant a role that gives more than their own roles do.',
     tag,
     status: 201,
     permission: 'user:write',

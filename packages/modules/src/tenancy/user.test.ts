@@ -61,7 +61,7 @@ test('gets no role that gives more than the granting roles', () => {
     .thenProblem('permission_denied');
 });
 
-test('holds his e-mail, in any case of letters, until he is deleted', () => {
+test('holds its e-mail, in any case of letters, until it is deleted', () => {
   const heldAfter = (...events: UserEvent[]) =>
     user.unique?.(folded(user, events)).map(({ name, value }) => `${name} ${value}`);
   assert.equal(heldAfter(created()), ['email ada@example.com']);

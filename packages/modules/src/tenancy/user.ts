@@ -92,7 +92,7 @@ export interface Granter {
   readonly roles: readonly Role[];
 }
 
-/** Creates a person or a service account. Nobody grants more than he holds (403). */
+/** Creates a person or a service account. Nobody grants more than they hold (403). */
 export const createUser =
   (id: UserId, request: CreateUser, granter: Granter): Decision<UserState, UserEvent> =>
   (state) => {
@@ -128,7 +128,7 @@ export const changeRoles =
     return isSame ? [] : [{ type: 'UserRolesChanged', data: { roles } }];
   };
 
-/** Removes a user. All his keys stop working with it. */
+/** Removes a user. All its keys stop working with it. */
 export const deleteUser =
   (id: UserId, granter: Granter): Decision<UserState, UserEvent> =>
   (state) => {

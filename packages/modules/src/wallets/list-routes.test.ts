@@ -8,7 +8,7 @@ const test = suite('lists of wallets');
 
 const ofCustomer = walletListRoutes['GET /customers/wallets'];
 
-test('the wallets of a customer are found by his external id, as those of his id are', async () => {
+test('the wallets of a customer are found by the external id as by the id', async () => {
   const { request, wallet } = await walletWorld();
   const { customer_id: id } = await wallet();
   const byKey = await callRoute(ofCustomer, request(), { query: { lookup_key: 'ada' } });

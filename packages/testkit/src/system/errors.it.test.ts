@@ -173,7 +173,7 @@ test('a request without a key, or with one that cannot be, is unauthenticated ev
   assertProblem({ status, headers, text, body: JSON.parse(text) }, 'unauthenticated');
 });
 
-test('who may not is told so before his request is read, and who he is he may always ask', async () => {
+test('a caller without the right is told so before the request is read, and may always ask who it is', async () => {
   const reader = await serviceAccount('event_reader');
   assert.is((await reader.call('GET', '/users/me')).status, 200);
   const attempts: readonly (readonly [string, string, unknown?])[] = [

@@ -6,8 +6,8 @@ export type Harm =
   | 'the stream changed'
   | 'the consumer of another changed'
   | 'there is a consumer that sends where it was told to'
-  | 'another heard what nobody of his own said'
-  | 'what is not his own was heard';
+  | 'another heard what nobody of its own said'
+  | 'what is not its own was heard';
 
 export interface Watch {
   /** To be told of everything that the attacker hears. */
@@ -19,7 +19,7 @@ export interface Watch {
 interface WatchOptions {
   /** To the broker itself. */
   readonly broker: NatsConnection;
-  /** To where the other one listens, with his own rights. */
+  /** The subjects on which the other one listens, with its own rights. */
   readonly victim: NatsConnection;
   readonly victimConsumer: string;
   /** The subjects that the other reader may subscribe to. */
@@ -33,7 +33,7 @@ export async function watch(options: WatchOptions): Promise<Watch> {
   const { broker, victim, victimConsumer, victimSubjects, secret } = options;
   const manager = await broker.jetstreamManager({ checkAPI: false });
   const found = new Set<Harm>();
-  const surprised = () => void found.add('another heard what nobody of his own said');
+  const surprised = () => void found.add('another heard what nobody of its own said');
   for (const subject of victimSubjects) victim.subscribe(subject, { callback: surprised });
   // What is sent to where only the relay may write, whether it is stored or not.
   for (const subject of ['billing.v1.>', 'live.>']) {
@@ -44,7 +44,7 @@ export async function watch(options: WatchOptions): Promise<Watch> {
   let consumer = await consumerText(manager, victimConsumer);
   return {
     hear: (_subject, body) => {
-      if (body.includes(secret)) found.add('what is not his own was heard');
+      if (body.includes(secret)) found.add('what is not its own was heard');
     },
     async harm() {
       const nowStream = await streamText(manager);

@@ -127,7 +127,7 @@ test('the account alone keeps everything in, whatever the permissions say', asyn
   assert.equal(await tryAll(unbound, seen), []);
 });
 
-test('who signs for himself, or for another, is not let in', async () => {
+test('a client that signs for itself, or for another, is not let in', async () => {
   const keys = keysOf();
   const mine = accessOf(attacker, own);
   const theirs = accessOf(other, others);
@@ -147,7 +147,7 @@ test('who signs for himself, or for another, is not let in', async () => {
     signedBy(keys.signer(mine, 1), victim),
     signedBy(keys.signer(mine, 1), keys.system.publicKey),
     signedBy(keys.signer(mine, 2), account),
-    // The claims of another, as they may be seen on their way, without his key.
+    // The claims of another, as they may be seen on their way, without its key.
     others.credentials.replace(/^SU.+$/m, user.seed),
   ];
   for (const [index, credentials] of forgeries.entries()) {
@@ -162,7 +162,7 @@ test('who signs for himself, or for another, is not let in', async () => {
   assert.is(await refusalOf(own), 'connected');
 });
 
-test('after all that, everybody still reads what is his own', async () => {
+test('after all that, everybody still reads what is their own', async () => {
   const names = await takeNames(await keep(connectWith(others)), others, 3);
   assert.equal(
     names,
@@ -179,8 +179,8 @@ test('the same attacks at the broker itself do all the harm that is looked for',
     'the stream changed',
     'the consumer of another changed',
     'there is a consumer that sends where it was told to',
-    'another heard what nobody of his own said',
-    'what is not his own was heard',
+    'another heard what nobody of its own said',
+    'what is not its own was heard',
   ];
   assert.equal(new Set(done.flatMap(({ harm }) => harm)), new Set(kinds));
 });

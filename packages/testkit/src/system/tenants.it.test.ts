@@ -106,7 +106,7 @@ function operationOf(key: string): Operation {
   return operation;
 }
 
-/** Nothing of the victim is in the answer but what the attacker knew and sent himself. */
+/** The answer has nothing of the victim but what the attacker knew and sent. */
 function assertNoLeak(answer: Answer, { forbidden, secret }: Attacker, sent: unknown = {}): void {
   const known = JSON.stringify(sent);
   const texts = forbidden.map((kind) => loot[kind]);
@@ -163,7 +163,7 @@ for (const [key, { request, names, filters }] of Object.entries(examples)) {
         const answer = await send(watched, operation, attack);
         assertProblem(answer, 'not_found');
         assertNoLeak(answer, attacker, attack);
-        // He cannot even tell that there is such a record.
+        // They cannot even tell that there is such a record.
         const unknown = nobodys(kind);
         const control = await send(watched, operation, requestWith(base, place, unknown));
         assert.is(comparable(answer, loot[kind]), comparable(control, unknown));
@@ -214,7 +214,7 @@ const wideRequests = (operation: Operation): ExampleRequest[] => {
 };
 
 for (const who of ['stranger', 'neighbour'] as const) {
-  test(`lists and searches show the ${who} nothing of the victim, however widely he asks`, async () => {
+  test(`lists and searches show the ${who} nothing of the victim, however wide the question`, async () => {
     const attacker = attackerOf(who);
     const lists = [...operations.values()].filter(
       ({ method, path, query, body }) =>
@@ -280,7 +280,7 @@ test('the same idempotency key, external_id and e-mail address live in each of t
   );
 });
 
-test('an idempotency key of the victim, with his path and body, repeats nothing to others', async () => {
+test('an idempotency key of the victim, with its path and body, repeats nothing to others', async () => {
   const path = `/wallets/${loot.wallet}/debit`;
   const header = { 'idempotency-key': 'stolen' };
   await victim.tenant.ok('POST', path, { credits: '1' }, header);
@@ -291,7 +291,7 @@ test('an idempotency key of the victim, with his path and body, repeats nothing 
   }
 });
 
-test('whatever happened to the records of the victim, he did himself', async () => {
+test('nothing happened to the records of the victim but what the victim did', async () => {
   const { tenantId, environmentId, ok } = victim.tenant;
   const keyOf = async (records: Records): Promise<string[]> => {
     const { items } = await records.tenant.ok('GET', '/secrets/api/keys?limit=1000');

@@ -42,7 +42,7 @@ function patternOf(old: string): RegExp {
   return new RegExp(`\\b${old.replaceAll(' ', '\\s+')}s?\\b`, 'gi');
 }
 
-const VAGUE = /\/\*\*\s*(?:\*\s*)?(?:What|Whether|How|Who)\b/g;
+const VAGUE = /\/\*\*\s*(?:\*\s*)?(?:What|Whether|How|Who|Whom|Whose|Which|Where|When|Why)\b/g;
 
 /**
  * A docstring defines: "The outcome of a request", not "What has become of a request". For a function that

@@ -121,7 +121,7 @@ export function verdictOf(
   return { kind: 'retry', delay: withRetryAfter(result, wait, policy) };
 }
 
-/** The receiver may lengthen the wait, within limits; he cannot shorten it. */
+/** The receiver may lengthen the wait, within limits; it cannot shorten it. */
 function withRetryAfter(result: AttemptResult, wait: number, policy: RetryPolicy): number {
   if (result.kind !== 'answer' || result.retryAfterSeconds === null) return wait;
   const longest = Math.max(2 * wait, policy.retryAfterMaximum);
