@@ -18,6 +18,7 @@ import {
   openEventStore,
   openLogFeed,
   type Projector,
+  postgresCheckpoint,
   type Relay,
   type RoundCheck,
   reservation,
@@ -35,7 +36,6 @@ import { startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
 import { keepAccess } from './event-access.ts';
 import { keepReaders } from './event-subscriptions.ts';
-import { relayCheckpoint } from './relay-checkpoint.ts';
 
 export { type ProjectorConfig, projectorConfigSchema } from './config.ts';
 
@@ -138,7 +138,7 @@ async function publish(
 ): Promise<{ readonly relay: Relay; readonly readers: Keeper }> {
   const address = { url: config.NATS_URL, name: 'counterfoil relay' };
   const nats = started.add(await connectNats({ ...address, log, metrics }), close);
-  const checkpoint = started.add(relayCheckpoint(config.DATABASE_URL), close);
+  const checkpoint = started.add(postgresCheckpoint(config.DATABASE_URL), close);
   const readers = keepReaders({ store, broker: natsBroker(nats, log), log, metrics });
   started.add(readers, stop);
   const publicEvents = slices.flatMap((slice) => slice.publicEvents);

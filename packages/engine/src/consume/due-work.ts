@@ -1,6 +1,8 @@
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type Connection, connect, schemaName } from '../database/database.ts';
+import { type Connection, connect } from '../database/database.ts';
+import { statementsOn } from '../database/statements.ts';
 import type { Streams } from '../decide/streams.ts';
 import { systemContext } from '../decide/system-context.ts';
 import type { DueWork } from '../define/due-work.ts';
@@ -139,11 +141,15 @@ async function dueRows(
   now: number,
   failed: readonly string[],
 ): Promise<readonly DueRow[]> {
-  const { rows } = await connection.query<DueRow>(
-    `select id, tenant_id, environment_id from ${schemaName}."${table.name}"
-     where "${column}" <= $1 and id <> all($2::text[])
-     order by "${column}" limit ${limits.rows}`,
-    [new Date(now).toISOString(), failed],
+  const due = sql.ref<string>(column);
+  const { rows } = await connection.run(
+    statementsOn<Record<string, DueRow>>()
+      .selectFrom(table.name)
+      .select(['id', 'tenant_id', 'environment_id'])
+      .where(due, '<=', new Date(now).toISOString())
+      .where(sql<boolean>`id <> all(${failed}::text[])`)
+      .orderBy(due)
+      .limit(limits.rows),
   );
   return rows;
 }

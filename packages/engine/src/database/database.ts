@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { Compilable } from 'kysely';
 import {
   Client,
   type CustomTypesConfig,
@@ -48,16 +50,22 @@ export interface QueryResult<Row> {
   readonly count: number;
 }
 
+export interface StatementOptions {
+  /** Keeps the statement prepared in the session: for texts of which there are few. */
+  readonly prepared?: boolean;
+  /** Without an answer within so many milliseconds (0: no limit) the session counts as lost. */
+  readonly timeoutMs?: number;
+}
+
 /** One Postgres session that is used by one owner only. */
 export interface Connection {
-  /**
-   * Runs one statement. A name keeps it prepared; one name stands for one text for ever. Without
-   * an answer within `timeoutMs` (0: no limit) the session counts as lost.
-   */
+  /** Runs one statement that a builder has written. */
+  run<Row>(statement: Compilable<Row>, options?: StatementOptions): Promise<QueryResult<Row>>;
+  /** Runs one statement that no builder can write; the caller vouches for the type of its rows. */
   query<Row>(
     text: string,
     values?: readonly unknown[],
-    options?: { readonly name?: string; readonly timeoutMs?: number },
+    options?: StatementOptions,
   ): Promise<QueryResult<Row>>;
   /** Aborts, with the reason, when the session is gone. */
   readonly lost: AbortSignal;
@@ -142,36 +150,43 @@ function connectionOf(client: Client | PoolClient, close: () => Promise<void>): 
     closing ??= close().catch(() => undefined);
     return closing;
   };
+  const query = async <Row>(
+    text: string,
+    values: readonly unknown[] = [],
+    { prepared = false, timeoutMs = defaultQueryTimeoutMs }: StatementOptions = {},
+  ): Promise<QueryResult<Row>> => {
+    if (loss.signal.aborted) throw loss.signal.reason;
+    try {
+      const config: TimedQuery = { text, values: [...values], types: exactTypes };
+      config.query_timeout = timeoutMs;
+      if (prepared) config.name = preparedName(text);
+      const result = await inTurn.run(() => client.query(config));
+      return { rows: result.rows as Row[], count: result.rowCount ?? 0 };
+    } catch (error) {
+      if (isReadTimeout(error)) {
+        // The answer may still come, to the wrong question: this session is of no more use.
+        lose(error);
+        void closeOnce();
+      }
+      throw error;
+    }
+  };
   return {
     lost: loss.signal,
     onNotification: (listener) => {
       client.on('notification', ({ channel, payload = '' }) => listener(channel, payload));
     },
     close: closeOnce,
-    async query<Row>(
-      text: string,
-      values: readonly unknown[] = [],
-      options: { readonly name?: string; readonly timeoutMs?: number } = {},
-    ) {
-      if (loss.signal.aborted) throw loss.signal.reason;
-      const { name, timeoutMs = defaultQueryTimeoutMs } = options;
-      try {
-        const config: TimedQuery = { text, values: [...values], types: exactTypes };
-        config.query_timeout = timeoutMs;
-        if (name) config.name = name;
-        const result = await inTurn.run(() => client.query(config));
-        return { rows: result.rows as Row[], count: result.rowCount ?? 0 };
-      } catch (error) {
-        if (isReadTimeout(error)) {
-          // The answer may still come, to the wrong question: this session is of no more use.
-          lose(error);
-          void closeOnce();
-        }
-        throw error;
-      }
+    query,
+    run: (statement, options) => {
+      const { sql, parameters } = statement.compile();
+      return query(sql, parameters, options);
     },
   };
 }
+
+/** One name for one text for ever, as the session demands. */
+export const preparedName = (text: string): string => hash('sha256', text, 'base64url');
 
 const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout';

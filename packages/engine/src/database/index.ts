@@ -1,2 +1,4 @@
 export { type Connection, connect, type Database, transaction } from './database.ts';
 export { type Migration, type Migrations, type MigrationTransaction, migrate } from './migrate.ts';
+export type * from './schema.ts';
+export { statementsOn, transactionTime } from './statements.ts';

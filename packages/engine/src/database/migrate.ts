@@ -4,12 +4,14 @@ import {
   type MigrationProvider,
   Migrator,
   PostgresDialect,
+  sql,
   type Transaction,
 } from 'kysely';
 import { Pool, type PoolClient } from 'pg';
 import { ensureReaderRole } from '../query/reader-role.ts';
 import { type Connection, connect, type Database, schemaName } from './database.ts';
 import { engineMigrations } from './engine-migrations.ts';
+import { statements } from './statements.ts';
 
 export type { Migration } from 'kysely';
 
@@ -47,9 +49,8 @@ export async function migrate({ database, migrations = {} }: MigrateOptions): Pr
   const connection = await connect(database, { application: 'counterfoil migrate' });
   try {
     await assertVersion(connection);
-    await connection.query('select pg_advisory_lock(hashtextextended($1, 0))', [migrationLock], {
-      timeoutMs: lockTimeoutMs,
-    });
+    const lock = sql`pg_advisory_lock(hashtextextended(${migrationLock}, 0))`;
+    await connection.run(statements.selectNoFrom(lock.as('locked')), { timeoutMs: lockTimeoutMs });
     await connection.query(`create schema if not exists ${schemaName}`);
     await ensureReaderRole(connection);
     return await runMigrations(database, all);
@@ -60,9 +61,8 @@ export async function migrate({ database, migrations = {} }: MigrateOptions): Pr
 }
 
 async function assertVersion(connection: Connection): Promise<void> {
-  const { rows } = await connection.query<{ version: string }>(
-    `select current_setting('server_version_num') as version`,
-  );
+  const setting = sql<string>`current_setting('server_version_num')`;
+  const { rows } = await connection.run(statements.selectNoFrom(setting.as('version')));
   const version = Number(rows[0]?.version);
   if (version < postgresMinimum) {
     throw new Error(`PostgreSQL 15 or later is needed; this server says ${version}.`);

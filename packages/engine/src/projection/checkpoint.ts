@@ -1,8 +1,10 @@
+import { type RawBuilder, type Selectable, type SqlBool, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/database.ts';
+import type { ProjectionTable } from '../database/schema.ts';
+import { statements, transactionTime } from '../database/statements.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 import type { StopReason } from './apply-batch.ts';
 import { arrayText } from './row.ts';
-import { inSchema } from './table-shape.ts';
 
 /** An event by which a log is recognised: no other log has this hash at this place. */
 export interface LogMark {
@@ -20,8 +22,6 @@ export interface ProjectorRow {
   readonly mark: LogMark | null;
 }
 
-export type ProjectionStatus = 'building' | 'live' | 'stopped' | 'retired';
-
 /** Identity of one filling of one read table. */
 export interface ProjectionKey {
   readonly name: string;
@@ -33,7 +33,7 @@ export interface ProjectionKey {
 export interface ProjectionRow extends ProjectionKey {
   /** The physical table. */
   readonly relation: string;
-  readonly status: ProjectionStatus;
+  readonly status: Selectable<ProjectionTable>['status'];
   /** True when the view of this name points at it. */
   readonly serving: boolean;
   readonly position: Position;
@@ -60,20 +60,9 @@ export class CheckpointMoved extends Error {
   }
 }
 
-interface StoredProjector {
-  readonly position: string;
-  readonly event_position: string | null;
-  readonly event_stream: string | null;
-  readonly event_revision: string | null;
-  readonly event_hash: string | null;
-}
-
 /** Reads how far the projector has come. */
 export async function readProjector(connection: Connection): Promise<ProjectorRow> {
-  const { rows } = await connection.query<StoredProjector>(
-    `select position, event_position, event_stream, event_revision, event_hash
-       from ${inSchema('projector')}`,
-  );
+  const { rows } = await connection.run(statements.selectFrom('projector').selectAll());
   const [row] = rows;
   if (!row) return { position: 0n, mark: null };
   const { event_position, event_stream, event_revision, event_hash } = row;
@@ -91,25 +80,15 @@ export async function readProjector(connection: Connection): Promise<ProjectorRo
   };
 }
 
-interface StoredProjection {
-  readonly name: string;
-  readonly version: number;
-  readonly generation: number;
-  readonly relation: string;
-  readonly status: ProjectionStatus;
-  readonly serving: boolean;
-  readonly position: string;
-  readonly error: string | null;
-  readonly shape: string;
-  readonly rebuild_requested: boolean;
-}
-
 /** Reads the rows of all read tables, oldest filling first. */
 export async function readProjections(connection: Connection): Promise<readonly ProjectionRow[]> {
-  const { rows } = await connection.query<StoredProjection>(
-    `select name, version, generation, relation, status, serving, position, error, shape,
-            rebuild_requested
-       from ${inSchema('projection')} order by name, version, generation`,
+  const { rows } = await connection.run(
+    statements
+      .selectFrom('projection')
+      .selectAll()
+      .orderBy('name')
+      .orderBy('version')
+      .orderBy('generation'),
   );
   return rows.map(({ rebuild_requested, position, error, ...row }) => ({
     ...row,
@@ -127,15 +106,12 @@ export const markOf = (event: StoredEvent): LogMark => ({
   hash: event.metadata.hash,
 });
 
-const keyArrays = (keys: readonly ProjectionKey[]): string[] => [
-  arrayText(keys.map(({ name }) => name)),
-  arrayText(keys.map(({ version }) => String(version))),
-  arrayText(keys.map(({ generation }) => String(generation))),
-];
-
-const isOneOf = (first: number): string =>
-  `(name, version, generation) in
-   (select * from unnest($${first}::text[], $${first + 1}::int[], $${first + 2}::int[]))`;
+/** Any number of fillings in three parameters, so that the statement stays the same. */
+const isOneOf = (keys: readonly ProjectionKey[]): RawBuilder<SqlBool> => {
+  const column = (name: keyof ProjectionKey) => arrayText(keys.map((key) => String(key[name])));
+  return sql`(name, version, generation) in (select * from unnest(
+    ${column('name')}::text[], ${column('version')}::int[], ${column('generation')}::int[]))`;
+};
 
 /**
  * Moves the projector and the given tables to a position, in one statement, and tells everybody
@@ -148,30 +124,36 @@ export async function moveCheckpoints(
   mark: LogMark | null,
   tables: readonly ProjectionKey[],
 ): Promise<void> {
-  const { rows } = await connection.query<{ projectors: string; tables: string }>(
-    `with moved as (
-       update ${inSchema('projector')}
-          set position = $1, event_position = coalesce($2, event_position),
-              event_stream = coalesce($3, event_stream),
-              event_revision = coalesce($4, event_revision),
-              event_hash = coalesce($5, event_hash), updated_at = now()
-        where position < $1 returning 1
-     ), moved_tables as (
-       update ${inSchema('projection')} set position = $1, updated_at = now()
-        where ${isOneOf(6)} and position < $1 returning 1
-     )
-     select (select count(*) from moved) as projectors,
-            (select count(*) from moved_tables) as tables,
-            pg_notify('${projectedChannel}', $1::bigint::text)`,
-    [
-      String(position),
-      mark && String(mark.position),
-      mark?.stream,
-      mark && String(mark.revision),
-      mark?.hash,
-      ...keyArrays(tables),
-    ],
-    { name: 'move_checkpoints' },
+  const moved = { position: String(position), updated_at: transactionTime };
+  const seen = mark && {
+    event_position: String(mark.position),
+    event_stream: mark.stream,
+    event_revision: String(mark.revision),
+    event_hash: mark.hash,
+  };
+  const { rows } = await connection.run(
+    statements
+      .with('moved', (query) =>
+        query
+          .updateTable('projector')
+          .set({ ...moved, ...seen })
+          .where('position', '<', moved.position)
+          .returning('position'),
+      )
+      .with('moved_tables', (query) =>
+        query
+          .updateTable('projection')
+          .set(moved)
+          .where(isOneOf(tables))
+          .where('position', '<', moved.position)
+          .returning('name'),
+      )
+      .selectNoFrom(({ fn, selectFrom }) => [
+        selectFrom('moved').select(fn.countAll<string>().as('count')).as('projectors'),
+        selectFrom('moved_tables').select(fn.countAll<string>().as('count')).as('tables'),
+        notified(moved.position).as('notified'),
+      ]),
+    { prepared: true },
   );
   if (rows[0]?.projectors !== '1' || rows[0].tables !== String(tables.length)) {
     throw new CheckpointMoved();
@@ -184,14 +166,29 @@ export async function moveTables(
   position: Position,
   tables: readonly ProjectionKey[],
 ): Promise<void> {
-  const { count } = await connection.query(
-    `update ${inSchema('projection')} set position = $1, updated_at = now()
-      where ${isOneOf(2)} and position <= $1`,
-    [String(position), ...keyArrays(tables)],
-    { name: 'move_tables' },
+  const { count } = await connection.run(
+    statements
+      .updateTable('projection')
+      .set({ position: String(position), updated_at: transactionTime })
+      .where(isOneOf(tables))
+      .where('position', '<=', String(position)),
+    { prepared: true },
   );
   if (count !== tables.length) throw new CheckpointMoved();
 }
+
+/** Changes the row of one filling. */
+export const changeProjection = (
+  connection: Connection,
+  { name, version, generation }: ProjectionKey,
+  changes: Updateable<ProjectionTable>,
+): Promise<unknown> =>
+  connection.run(
+    statements
+      .updateTable('projection')
+      .set({ ...changes, updated_at: transactionTime })
+      .where((row) => row.and({ name, version, generation })),
+  );
 
 /** Marks a table as stopped at a position, with the event that it could not take. */
 export async function stopTable(
@@ -200,16 +197,18 @@ export async function stopTable(
   position: Position,
   reason: StopReason,
 ): Promise<void> {
-  await connection.query(
-    `update ${inSchema('projection')}
-        set status = 'stopped', position = $4, error = $5, updated_at = now()
-      where name = $1 and version = $2 and generation = $3`,
-    [key.name, key.version, key.generation, String(position), JSON.stringify(reason)],
-  );
-  await tellTablesChanged(connection);
+  const error = JSON.stringify(reason);
+  await changeProjection(connection, key, { status: 'stopped', position: String(position), error });
+  await tellReaders(connection, tablesChanged);
 }
 
-/** Tells the readers, at the end of the transaction, that the status of a table has changed. */
-export async function tellTablesChanged(connection: Connection): Promise<void> {
-  await connection.query(`select pg_notify('${projectedChannel}', '${tablesChanged}')`);
-}
+const notified = (payload: string) => sql`pg_notify(${projectedChannel}, ${payload})`;
+
+/**
+ * Tells the readers, at the end of the transaction, that the status of a table has changed or that
+ * all has been thrown away.
+ */
+export const tellReaders = (
+  connection: Connection,
+  payload: typeof tablesChanged | typeof allDiscarded,
+): Promise<unknown> => connection.run(statements.selectNoFrom(notified(payload).as('notified')));

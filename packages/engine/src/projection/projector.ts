@@ -1,6 +1,8 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
+import { sql } from 'kysely';
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, type Database } from '../database/database.ts';
+import { statements } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -43,7 +45,7 @@ const defaultBatchMaximum = 4_000;
 const lockPollMilliseconds = 250;
 const retry = { firstMilliseconds: 200, lastMilliseconds: 10_000 } as const;
 /** Per database: advisory locks do not reach beyond it. */
-export const projectorLock = 'counterfoil projector';
+const projectorLock = 'counterfoil projector';
 
 /**
  * Starts to keep the read models up to date with the log, and goes on until it is stopped: over
@@ -131,7 +133,14 @@ function noteFailure(board: StatusBoard, error: unknown): number | null {
   return isRefused ? retry.lastMilliseconds : null;
 }
 
-/** Waits for the lock; false when it was stopped meanwhile. The lock ends with the session. */
+/** Takes the lock of the active projector unless another session has it. It ends with the session. */
+export async function tryProjectorLock(connection: Connection): Promise<boolean> {
+  const lock = sql<boolean>`pg_try_advisory_lock(hashtextextended(${projectorLock}, 0))`;
+  const { rows } = await connection.run(statements.selectNoFrom(lock.as('acquired')));
+  return rows[0]?.acquired === true;
+}
+
+/** Waits for the lock; false when it was stopped meanwhile. */
 async function acquireLock(
   connection: Connection,
   board: StatusBoard,
@@ -140,11 +149,7 @@ async function acquireLock(
   while (!signal.aborted) {
     // Asked again and again instead of waiting inside Postgres, where a waiting statement would
     // hold back the clean-up of old row versions.
-    const { rows } = await connection.query<{ acquired: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 0)) as acquired',
-      [projectorLock],
-    );
-    if (rows[0]?.acquired) return true;
+    if (await tryProjectorLock(connection)) return true;
     if (board.state !== 'standby') board.log.info('another projector is active, standing by');
     board.state = 'standby';
     board.error = null;
@@ -159,13 +164,17 @@ async function acquireLock(
  * checkpoint are lost together, and the log has both.
  */
 async function setGuards(connection: Connection): Promise<void> {
-  await connection.query(
-    `select set_config('statement_timeout', '110s', false),
-            set_config('idle_in_transaction_session_timeout', '60s', false),
-            set_config('idle_session_timeout', '60s', false),
-            set_config('tcp_keepalives_idle', '10', false),
-            set_config('tcp_keepalives_interval', '5', false),
-            set_config('tcp_keepalives_count', '3', false),
-            set_config('synchronous_commit', 'off', false)`,
+  const settings = {
+    statement_timeout: '110s',
+    idle_in_transaction_session_timeout: '60s',
+    idle_session_timeout: '60s',
+    tcp_keepalives_idle: '10',
+    tcp_keepalives_interval: '5',
+    tcp_keepalives_count: '3',
+    synchronous_commit: 'off',
+  };
+  const set = Object.entries(settings).map(([name, value]) =>
+    sql`set_config(${name}, ${value}, false)`.as(name),
   );
+  await connection.run(statements.selectNoFrom(set));
 }

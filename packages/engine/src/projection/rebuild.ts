@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, connect, type Database, transaction } from '../database/database.ts';
+import { statements, transactionTime } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -8,10 +9,10 @@ import {
   allDiscarded,
   controlChannel,
   type ProjectionRow,
-  projectedChannel,
   readProjections,
+  tellReaders,
 } from './checkpoint.ts';
-import { projectorLock, startProjector } from './projector.ts';
+import { startProjector, tryProjectorLock } from './projector.ts';
 import { inSchema } from './table-shape.ts';
 
 interface RebuildOptions {
@@ -75,10 +76,12 @@ async function requestRebuild(
   const generations = new Map<string, number>();
   await transaction(connection, async () => {
     for (const { name, version } of tables) {
-      const { rows } = await connection.query<{ generation: number }>(
-        `update ${inSchema('projection')} set rebuild_requested = true
-          where name = $1 and version = $2 and serving returning generation`,
-        [name, version],
+      const { rows } = await connection.run(
+        statements
+          .updateTable('projection')
+          .set({ rebuild_requested: true })
+          .where((row) => row.and({ name, version, serving: true }))
+          .returning('generation'),
       );
       if (rows[0]) generations.set(name, rows[0].generation);
     }
@@ -121,24 +124,25 @@ export class ProjectorActive extends Error {
 export async function discardReadModel(database: Database): Promise<void> {
   const connection = await connect(database, { application: 'counterfoil discard' });
   try {
-    const { rows } = await connection.query<{ acquired: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 0)) as acquired',
-      [projectorLock],
-    );
-    if (!rows[0]?.acquired) throw new ProjectorActive();
+    if (!(await tryProjectorLock(connection))) throw new ProjectorActive();
     await transaction(connection, async () => {
       for (const row of await readProjections(connection)) {
         await connection.query(`drop view if exists ${inSchema(row.name)}`);
         await connection.query(`drop table if exists ${inSchema(row.relation)} cascade`);
       }
-      await connection.query(`delete from ${inSchema('projection')}`);
-      await connection.query(
-        `update ${inSchema('projector')}
-            set position = 0, event_position = null, event_stream = null, event_revision = null,
-                event_hash = null, updated_at = now()`,
+      await connection.run(statements.deleteFrom('projection'));
+      await connection.run(
+        statements.updateTable('projector').set({
+          position: '0',
+          event_position: null,
+          event_stream: null,
+          event_revision: null,
+          event_hash: null,
+          updated_at: transactionTime,
+        }),
       );
       await forgetVerification(connection);
-      await connection.query(`select pg_notify('${projectedChannel}', '${allDiscarded}')`);
+      await tellReaders(connection, allDiscarded);
     });
   } finally {
     await connection.close();

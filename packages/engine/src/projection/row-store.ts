@@ -53,7 +53,7 @@ export async function loadRows(
        from ${relation}
       where (${scope}, id) in (select * from unnest($1::text[], $2::text[]))`,
     [arrayText(places.map((place) => place.scope)), arrayText(places.map((place) => place.id))],
-    { name: statementName('load', relation) },
+    { prepared: true },
   );
   return rows.map((stored) => rowOf(stored, scope));
 }
@@ -74,10 +74,6 @@ function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
     position: stored.position,
   };
 }
-
-// One prepared statement per relation. Postgres cuts names at 63 bytes, relations are shorter.
-const statementName = (verb: string, relation: string): string =>
-  `${verb}_${relation.replaceAll(/[".]|counterfoil/g, '')}`;
 
 const columnTypeOf = (table: AnyProjection, column: string): string =>
   column in fixedColumns
@@ -178,8 +174,7 @@ export async function saveRows(
   const all = fitting(() => rows.map(written));
   for (const portion of portions(all)) {
     const parameters = fitting(() => parametersOf(target.table, portion));
-    const name = statementName(kind, target.relation);
-    await connection.query(writeText(target, kind), parameters, { name });
+    await connection.query(writeText(target, kind), parameters, { prepared: true });
   }
   return all;
 }
@@ -194,6 +189,6 @@ export async function removeRows(
     `delete from ${relation}
       where (${scopeColumn(table)}, id) in (select * from unnest($1::text[], $2::text[]))`,
     [arrayText(places.map((place) => place.scope)), arrayText(places.map((place) => place.id))],
-    { name: statementName('remove', relation) },
+    { prepared: true },
   );
 }

@@ -1,13 +1,16 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { type Connection, transaction } from '../database/database.ts';
 import { isLockTimeout } from '../database/database-errors.ts';
+import { statements, transactionTime } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import type { Position } from '../log/types.ts';
 import {
+  changeProjection,
   type ProjectionKey,
   type ProjectionRow,
   readProjections,
-  tellTablesChanged,
+  tablesChanged,
+  tellReaders,
 } from './checkpoint.ts';
 import type { Target } from './row-store.ts';
 import { createRelation, inSchema, pointView, relationName, shapeOf } from './table-shape.ts';
@@ -38,7 +41,7 @@ export async function prepareTables(
     const own = rows.filter((row) => row.name === table.name);
     active.push(...(await transaction(connection, () => prepareTable(connection, table, own))));
   }
-  await transaction(connection, () => tellTablesChanged(connection));
+  await transaction(connection, () => tellReaders(connection, tablesChanged));
   return active;
 }
 
@@ -56,7 +59,7 @@ async function prepareTable(
       );
     }
     const exists = await relationExists(connection, row.relation);
-    if (!exists || (!isCurrent && !row.serving)) await retire(connection, row);
+    if (!exists || (!isCurrent && !row.serving)) await changeProjection(connection, row, retired);
     else if (isCurrent) kept.push(await resume(connection, table, row));
   }
   if (kept.length > 0) return kept;
@@ -79,11 +82,8 @@ async function resume(
   row: ProjectionRow,
 ): Promise<ActiveTable> {
   if (row.status === 'stopped') {
-    await connection.query(
-      `update ${inSchema('projection')} set status = $4, error = null, updated_at = now()
-        where name = $1 and version = $2 and generation = $3`,
-      [row.name, row.version, row.generation, row.serving ? 'live' : 'building'],
-    );
+    const status = row.serving ? 'live' : 'building';
+    await changeProjection(connection, row, { status, error: null });
   }
   return activeTable(table, row, row.position, row.serving);
 }
@@ -111,25 +111,15 @@ export async function startFilling(
 ): Promise<ActiveTable> {
   const relation = relationName(table, generation);
   const { name, version } = table;
-  await connection.query(
-    `insert into ${inSchema('projection')} (name, version, generation, relation, shape)
-     values ($1, $2, $3, $4, $5)`,
-    [name, version, generation, relation, shapeOf(table)],
-  );
+  const row = { name, version, generation, relation, shape: shapeOf(table) };
+  await connection.run(statements.insertInto('projection').values(row));
   // Without a row it is nobody's.
   await connection.query(`drop table if exists ${inSchema(relation)}`);
   for (const statement of createRelation(table, relation)) await connection.query(statement);
   return activeTable(table, { name, version, generation }, 0n, false);
 }
 
-async function retire(connection: Connection, key: ProjectionKey): Promise<void> {
-  await connection.query(
-    `update ${inSchema('projection')}
-        set status = 'retired', serving = false, rebuild_requested = false, updated_at = now()
-      where name = $1 and version = $2 and generation = $3`,
-    [key.name, key.version, key.generation],
-  );
-}
+const retired = { status: 'retired', serving: false, rebuild_requested: false } as const;
 
 /**
  * Lets readers see a filling: points the view at it and retires what it pointed at before, in one
@@ -141,19 +131,15 @@ export async function promote(connection: Connection, active: ActiveTable): Prom
       await connection.query(lockTimeout);
       const relation = relationName(active.table, active.generation);
       for (const statement of pointView(active.table, relation)) await connection.query(statement);
-      await connection.query(
-        `update ${inSchema('projection')}
-            set status = 'retired', serving = false, rebuild_requested = false, updated_at = now()
-          where name = $1 and serving`,
-        [active.name],
+      await connection.run(
+        statements
+          .updateTable('projection')
+          .set({ ...retired, updated_at: transactionTime })
+          .where('name', '=', active.name)
+          .where('serving', '=', true),
       );
-      await connection.query(
-        `update ${inSchema('projection')}
-            set status = 'live', serving = true, error = null, updated_at = now()
-          where name = $1 and version = $2 and generation = $3`,
-        [active.name, active.version, active.generation],
-      );
-      await tellTablesChanged(connection);
+      await changeProjection(connection, active, { status: 'live', serving: true, error: null });
+      await tellReaders(connection, tablesChanged);
     });
   } catch (error) {
     if (isLockTimeout(error)) return false;
@@ -171,10 +157,8 @@ export async function dropRetired(connection: Connection): Promise<void> {
       await transaction(connection, async () => {
         await connection.query(lockTimeout);
         await connection.query(`drop table if exists ${inSchema(row.relation)}`);
-        await connection.query(
-          `delete from ${inSchema('projection')}
-            where name = $1 and version = $2 and generation = $3`,
-          [row.name, row.version, row.generation],
+        await connection.run(
+          statements.deleteFrom('projection').where('relation', '=', row.relation),
         );
       });
     } catch (error) {
@@ -205,11 +189,7 @@ export async function startRequested(
     );
     const last = Math.max(...fillings.map(({ generation }) => generation));
     await transaction(connection, async () => {
-      await connection.query(
-        `update ${inSchema('projection')} set rebuild_requested = false
-          where name = $1 and version = $2 and generation = $3`,
-        [row.name, row.version, row.generation],
-      );
+      await changeProjection(connection, row, { rebuild_requested: false });
       if (fillings.some(isUnfinished)) return;
       started.push(await startFilling(connection, table, last + 1));
     });

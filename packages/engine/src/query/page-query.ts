@@ -1,7 +1,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { statements } from '../database/statements.ts';
 import type { PageRequest } from '../define/listing.ts';
 import type { AnyProjection } from '../define/projection.ts';
-import { compiler } from './compiler.ts';
 import { columnType } from './conditions.ts';
 
 /** The rows of which a page is wanted, and their order. */
@@ -76,7 +76,7 @@ export function pageOf(query: PageQuery, isFar: boolean): CompiledQuery {
         left join lateral (
           select resource from ${relation} where ${own} and id = page.page_id limit 1
         ) as shown on true
-       order by ${outer}`.compile(compiler);
+       order by ${outer}`.compile(statements);
 }
 
 const sortName = (index: number): string => `sort_${index}`;

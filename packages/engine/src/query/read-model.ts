@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { connect } from '../database/database.ts';
 import { readProblem } from '../database/database-errors.ts';
+import { statements } from '../database/statements.ts';
 import type { Principal, Reader } from '../define/context.ts';
 import type { OperationalReads } from '../define/operational-reads.ts';
 import type { Position } from '../log/types.ts';
@@ -90,11 +92,10 @@ function collationOf(url: string): () => Promise<string> {
     try {
       const connection = await connect(url, { application: 'counterfoil api' });
       try {
-        const { rows } = await connection.query<{ exists: boolean }>(
-          'select exists (select from pg_collation where collname = $1) as exists',
-          [collations[0]],
-        );
-        known = rows[0]?.exists ? collations[0] : collations[1];
+        const [unicode, fallback] = collations;
+        const exists = sql<boolean>`exists (select from pg_collation where collname = ${unicode})`;
+        const { rows } = await connection.run(statements.selectNoFrom(exists.as('exists')));
+        known = rows[0]?.exists ? unicode : fallback;
         return known;
       } finally {
         await connection.close();

@@ -1,13 +1,13 @@
 import { Problem } from '@counterfoil/kernel';
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { schemaName } from '../database/database.ts';
+import { statements } from '../database/statements.ts';
 import type { Found, Principal, Reader } from '../define/context.ts';
 import type { AnyRowFilter, Page, PageRequest } from '../define/listing.ts';
 import type { AnyProjection, ColumnTypes, Projection } from '../define/projection.ts';
 import type { Position } from '../log/types.ts';
 import { cleanText } from '../projection/row.ts';
 import { scopeColumn } from '../projection/table-shape.ts';
-import { compiler } from './compiler.ts';
 import {
   type Condition,
   conditionOf,
@@ -77,7 +77,7 @@ export function createReader(
       key: string,
     ) {
       const id = sql<boolean>`id = ${cleanText(key)}`;
-      const statement = selectRow(table, principal, [id, notDeleted]).compile(compiler);
+      const statement = selectRow(table, principal, [id, notDeleted]).compile(statements);
       return foundOf<Resource>((await run<FoundRow>(table, statement, `find_${table.name}`)).rows);
     },
     async findMany<Row, Resource, Columns extends ColumnTypes>(
@@ -88,7 +88,7 @@ export function createReader(
       for (let start = 0; start < keys.length; start += keysMaximum) {
         const some = keys.slice(start, start + keysMaximum).map(cleanText);
         const isOne = sql<boolean>`id = any(${sql.val(some)}::text[])`;
-        const statement = selectRow(table, principal, [isOne, shown]).compile(compiler);
+        const statement = selectRow(table, principal, [isOne, shown]).compile(statements);
         const { rows } = await run<FoundRow>(table, statement, `find_many_${table.name}`);
         for (const { id, resource } of rows) found.set(id, JSON.parse(resource) as Resource);
       }
@@ -100,7 +100,7 @@ export function createReader(
     ) {
       const status = filtersStatus(filters) ? [] : [notDeleted];
       const all = [...(await conditions(table, filters)), ...status];
-      const statement = sql`${selectRow(table, principal, all)} ${newest}`.compile(compiler);
+      const statement = sql`${selectRow(table, principal, all)} ${newest}`.compile(statements);
       return foundOf<Resource>((await run<FoundRow>(table, statement)).rows);
     },
     async list<Row, Resource, Columns extends ColumnTypes>(

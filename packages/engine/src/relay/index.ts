@@ -1,3 +1,4 @@
+export { postgresCheckpoint } from './checkpoint-store.ts';
 export type { RelayStatus } from './progress.ts';
 export type { PublicMessage } from './public-message.ts';
 export { type Relay, type RelayOptions, startRelay } from './relay.ts';

@@ -1,11 +1,13 @@
+import { sql } from 'kysely';
 import type { Connection } from '../database/database.ts';
+import type { VerificationFindingTable } from '../database/schema.ts';
+import { statements, transactionTime } from '../database/statements.ts';
 import type { Position } from '../log/types.ts';
 import type { LogMark } from '../projection/checkpoint.ts';
-import { inSchema } from '../projection/table-shape.ts';
 
 /** Something that is not what the log, or what was derived from it, should be. */
 export interface Finding {
-  readonly kind: 'log' | 'event' | 'checkpoint' | 'read_model';
+  readonly kind: VerificationFindingTable['kind'];
   /** Such as `wallet-env_….wallet_…@2`, or table, row and field. */
   readonly place: string;
   /** Tenant or environment that it belongs to; null when it concerns everybody. */
@@ -26,24 +28,9 @@ export interface Progress {
   readonly completedAt: string | null;
 }
 
-const progressTable = inSchema('verification');
-const findingTable = inSchema('verification_finding');
-
-interface StoredProgress {
-  readonly round: string;
-  readonly position: string;
-  readonly event_stream: string | null;
-  readonly event_revision: string | null;
-  readonly event_hash: string | null;
-  readonly completed_at: string | null;
-}
-
 /** Reads how far the verification has come. */
 export async function readProgress(connection: Connection): Promise<Progress> {
-  const { rows } = await connection.query<StoredProgress>(
-    `select round, position, event_stream, event_revision, event_hash, completed_at
-       from ${progressTable}`,
-  );
+  const { rows } = await connection.run(statements.selectFrom('verification').selectAll());
   const [row] = rows;
   const { event_stream: stream, event_revision: revision, event_hash: hash } = row ?? {};
   return {
@@ -60,11 +47,15 @@ export async function saveProgress(
   position: Position,
   { stream, revision, hash }: Omit<LogMark, 'position'>,
 ): Promise<void> {
-  await connection.query(
-    `update ${progressTable} set position = $1, event_stream = $2, event_revision = $3,
-            event_hash = $4, verified_at = now()`,
-    [String(position), stream, String(revision), hash],
-    { name: 'save_verification' },
+  await connection.run(
+    statements.updateTable('verification').set({
+      position: String(position),
+      event_stream: stream,
+      event_revision: String(revision),
+      event_hash: hash,
+      verified_at: transactionTime,
+    }),
+    { prepared: true },
   );
 }
 
@@ -77,29 +68,33 @@ export async function completeRound(
   { round, kinds }: { readonly round: number; readonly kinds: readonly Finding['kind'][] },
   position: Position,
 ): Promise<void> {
-  await connection.query(
-    `delete from ${findingTable} where round < $1 and kind = any($2::text[])`,
-    [String(round), [...kinds]],
+  await connection.run(
+    statements
+      .deleteFrom('verification_finding')
+      .where('round', '<', String(round))
+      .where('kind', 'in', kinds),
   );
-  await connection.query(
-    `update ${progressTable} set round = $1, position = 0, verified_at = now(),
-            completed_position = $2, completed_at = now()`,
-    [String(round + 1), String(position)],
+  await connection.run(
+    statements.updateTable('verification').set({
+      round: String(round + 1),
+      position: '0',
+      verified_at: transactionTime,
+      completed_position: String(position),
+      completed_at: transactionTime,
+    }),
   );
 }
 
 /** Lets the round begin with the log again. */
 export async function restartRound(connection: Connection): Promise<void> {
-  await connection.query(
-    `update ${progressTable} set position = 0, event_stream = null, event_revision = null,
-            event_hash = null`,
-  );
+  const begun = { position: '0', event_stream: null, event_revision: null, event_hash: null };
+  await connection.run(statements.updateTable('verification').set(begun));
 }
 
 /** Forgets all findings and how far the verification had come: the log is meant to be another one. */
 export async function forgetVerification(connection: Connection): Promise<void> {
   await restartRound(connection);
-  await connection.query(`delete from ${findingTable}`);
+  await connection.run(statements.deleteFrom('verification_finding'));
 }
 
 /** Findings that are kept; more of them say nothing new. */
@@ -111,13 +106,16 @@ export async function saveFinding(
   round: number,
   { kind, place, scope, problem }: Finding,
 ): Promise<void> {
-  await connection.query(
-    `insert into ${findingTable} (kind, place, scope, problem, round)
-     select $1, $2, $3, $4, $5
-      where (select count(*) from ${findingTable}) < ${findingsMaximum}
-         or exists (select from ${findingTable} where kind = $1 and place = $2)
-     on conflict (kind, place) do update set problem = excluded.problem, round = excluded.round`,
-    [kind, place, scope, problem, String(round)],
+  const found = { problem, round: String(round) };
+  const changed = await connection.run(
+    statements
+      .updateTable('verification_finding')
+      .set(found)
+      .where((finding) => finding.and({ kind, place })),
+  );
+  if (changed.count > 0 || (await readFindings(connection)).count >= findingsMaximum) return;
+  await connection.run(
+    statements.insertInto('verification_finding').values({ kind, place, scope, ...found }),
   );
 }
 
@@ -125,11 +123,16 @@ export async function saveFinding(
 export async function readFindings(
   connection: Connection,
 ): Promise<{ readonly count: number; readonly first: string | null }> {
-  const { rows } = await connection.query<{ count: string; first: string | null }>(
-    `select count(*) as count,
-            (select kind || ' ' || place || ': ' || problem from ${findingTable}
-              order by found_at, kind, place limit 1) as first
-       from ${findingTable}`,
+  const { rows } = await connection.run(
+    statements
+      .selectFrom('verification_finding')
+      .select(['kind', 'place', 'problem', sql<string>`count(*) over ()`.as('count')])
+      .orderBy('found_at')
+      .orderBy('kind')
+      .orderBy('place')
+      .limit(1),
   );
-  return { count: Number(rows[0]?.count ?? 0), first: rows[0]?.first ?? null };
+  const [first] = rows;
+  if (!first) return { count: 0, first: null };
+  return { count: Number(first.count), first: `${first.kind} ${first.place}: ${first.problem}` };
 }

@@ -80,7 +80,7 @@ async function settleDeliveries(
       settlements.map(({ delayMs }) => delayMs),
       settlements.map(({ isCounted }) => isCounted),
     ],
-    { name: 'webhook_settle' },
+    { prepared: true },
   );
   return rows;
 }
@@ -112,7 +112,7 @@ async function reportExhausted(
         and message.event_type <> all($2)
       order by delivery.id`,
     [deliveryIds, Object.keys(endpointPublicEvents.types)],
-    { name: 'webhook_report_exhausted' },
+    { prepared: true },
   );
 }
 
@@ -161,6 +161,6 @@ async function insertAttempts(connection: Connection, outcomes: readonly Outcome
       column(({ sent }) => sent.milliseconds),
       column(({ sent }) => sent.address),
     ],
-    { name: 'webhook_insert_attempts' },
+    { prepared: true },
   );
 }

@@ -137,7 +137,7 @@ export const claimDeliveries = (
 ): Promise<readonly Claimed[]> =>
   withQueueLock(connection, 'claims', async () => {
     const { rows } = await connection.query<ClaimedRow>(claimStatement, [limit, leaseMs], {
-      name: 'webhook_claim',
+      prepared: true,
     });
     return rows.map(claimedOf);
   });

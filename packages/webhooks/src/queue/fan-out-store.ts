@@ -48,7 +48,7 @@ export async function movePosition(
         set sequence = $4, position = $5, message_index = $6, updated_at = now()
       where sequence = $1 and position = $2 and message_index = $3`,
     [...positionValues(from), ...positionValues(to)],
-    { name: 'webhook_move_position' },
+    { prepared: true },
   );
   if (count !== 1) throw new PositionMoved();
 }
@@ -68,7 +68,7 @@ export async function endpointsPosition(connection: Connection): Promise<bigint>
   const { rows } = await connection.query<{ position: string }>(
     `select position from counterfoil.projection where name = 'webhook_endpoints' and serving`,
     [],
-    { name: 'webhook_endpoints_position' },
+    { prepared: true },
   );
   return BigInt(rows[0]?.position ?? -1);
 }
@@ -92,7 +92,7 @@ export async function readOpenLanes(
                      where d.endpoint_id = asked.endpoint_id and d.lane = asked.lane
                        and d.state in ('pending', 'waiting', 'sending') offset 0)`,
     [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
-    { name: 'webhook_open_lanes' },
+    { prepared: true },
   );
   return rows;
 }
@@ -123,7 +123,7 @@ export async function insertMessages(
       column(({ occurredAt }) => occurredAt),
       column(({ body }) => Buffer.from(body)),
     ],
-    { name: 'webhook_insert_messages' },
+    { prepared: true },
   );
 }
 
@@ -159,6 +159,6 @@ export async function insertDeliveries(
       column(({ lane }) => lane),
       trigger,
     ],
-    { name: 'webhook_insert_deliveries' },
+    { prepared: true },
   );
 }

@@ -41,7 +41,7 @@ export async function readHealth(
        from (select) always left join counterfoil.webhook_health health
          on health.endpoint_id = any($1)`,
     [endpointIds],
-    { name: 'webhook_read_health' },
+    { prepared: true },
   );
   const known = rows.filter(({ endpoint_id }) => endpoint_id !== null);
   return {
@@ -125,7 +125,7 @@ export async function writeHealth(
       column(({ after }) => instant(after.lastSuccessAt)),
       column(({ after }) => after.disableReason),
     ],
-    { name: 'webhook_write_health' },
+    { prepared: true },
   );
 }
 
@@ -147,6 +147,6 @@ export async function bringForward(
                     where endpoint_id = any($1) and state = 'pending' and next_at > now()
                     limit ${forwardMaximum} for update skip locked)`,
     [endpointIds],
-    { name: 'webhook_bring_forward' },
+    { prepared: true },
   );
 }

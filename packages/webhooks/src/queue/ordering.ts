@@ -70,7 +70,7 @@ export async function releaseNext(
       lanes.map(({ lane }) => lane),
       lanes.map(({ lastTurn }) => lastTurn),
     ],
-    { name: 'webhook_release_next' },
+    { prepared: true },
   );
   // Where one that waited has ended, another one is now the first that waits.
   await startGuard(connection, [...rows, ...lanes.filter(({ lastTurn }) => lastTurn === null)]);
@@ -115,7 +115,7 @@ export async function releaseOvertaking(connection: Connection): Promise<number>
        from passed where delivery.id = passed.id
      returning endpoint_id as "endpointId", lane, state`,
     [],
-    { name: 'webhook_release_overtaking' },
+    { prepared: true },
   );
   const overtaking = rows.filter(({ state }) => state === 'pending');
   await startGuard(connection, overtaking);
@@ -140,7 +140,7 @@ export async function startGuard(connection: Connection, lanes: readonly Lane[])
                    and d.state = 'waiting' order by d.lane, d.event_id limit 1) first_waiting) next
       where delivery.id = next.id`,
     [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
-    { name: 'webhook_start_guard' },
+    { prepared: true },
   );
 }
 
@@ -172,7 +172,7 @@ export async function stuckLanes(connection: Connection): Promise<readonly Lane[
                            and d.state in ('pending', 'sending') offset 0)
       limit ${stuckMaximum}`,
     [],
-    { name: 'webhook_stuck_lanes' },
+    { prepared: true },
   );
   return rows;
 }

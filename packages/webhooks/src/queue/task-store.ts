@@ -107,7 +107,7 @@ export async function recordStep(
       detail ?? null,
       created_at,
     ],
-    { name: 'webhook_record_step' },
+    { prepared: true },
   );
 }
 
@@ -189,7 +189,7 @@ export async function requeue(
       deliveries.map(({ planned }) => planned.guardSeconds),
       deliveries.map(({ planned }) => planned.dueInSeconds),
     ],
-    { name: 'webhook_requeue' },
+    { prepared: true },
   );
 }
 
@@ -209,7 +209,7 @@ export async function queueByHand(
      select event_id, $3, environment_id, resource_id, $4, $5, 'pending', 'epoch'
        from counterfoil.webhook_messages where environment_id = $1 and event_id = $2`,
     [environment_id, messageId, endpoint_id, trigger, id],
-    { name: 'webhook_queue_by_hand' },
+    { prepared: true },
   );
   return count > 0;
 }
@@ -248,6 +248,6 @@ export async function insertTestMessage(
         revision, correlation_id, occurred_at, body)
      values ($1, $2, $3, $4, 'test', 0, 0, '', 0, $5, now(), convert_to($6, 'UTF8'))`,
     [message.id, tenant_id, environment_id, message.type, id, message.body],
-    { name: 'webhook_insert_test_message' },
+    { prepared: true },
   );
 }

@@ -28,7 +28,7 @@ export async function reclaimExpired(connection: Connection): Promise<number> {
        from reclaimed
      on conflict (delivery_id, attempt) do nothing`,
     [],
-    { name: 'webhook_reclaim' },
+    { prepared: true },
   );
   return count;
 }
@@ -76,7 +76,7 @@ export async function dropUnwanted(connection: Connection): Promise<number> {
             finished_at = now()
        from unwanted where delivery.id = unwanted.id`,
     [],
-    { name: 'webhook_drop_unwanted' },
+    { prepared: true },
   );
   return count;
 }
@@ -133,7 +133,7 @@ export async function readFigures(connection: Connection): Promise<QueueFigures>
               now() - min(next_at) filter (where state = 'pending' and next_at > 'epoch'))), 0) as "oldestDueSeconds"
        from counterfoil.webhook_deliveries where state in ('pending', 'waiting', 'sending')`,
     [],
-    { name: 'webhook_figures' },
+    { prepared: true },
   );
   const figure = (name: keyof QueueFigures): number => Number(rows[0]?.[name] ?? 0);
   return {

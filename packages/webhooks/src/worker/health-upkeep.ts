@@ -30,7 +30,7 @@ export async function disableFailing(
              and health.last_failure_at >= health.failing_since + $2 * interval '1 millisecond'))
       limit ${endpointsMaximum}`,
     [disableAfter, disableSpan],
-    { name: 'webhook_failing_endpoints' },
+    { prepared: true },
   );
   for (const { reason, ...address } of rows) await writer.disable(address, reason);
 }
@@ -49,7 +49,7 @@ export async function writeReports(connection: Connection, writer: LogWriter): P
        from counterfoil.webhook_reports order by id
       limit ${endpointsMaximum * messagesMaximum}`,
     [],
-    { name: 'webhook_listed_reports' },
+    { prepared: true },
   );
   for (const reports of batchesOf(rows)) {
     const [address] = reports;
@@ -60,7 +60,7 @@ export async function writeReports(connection: Connection, writer: LogWriter): P
     await connection.query(
       'delete from counterfoil.webhook_reports where endpoint_id = $1 and id <= $2',
       [address.endpointId, last],
-      { name: 'webhook_cross_off_reports' },
+      { prepared: true },
     );
   }
 }
@@ -98,7 +98,7 @@ export async function expireHeldBack(
         and lower(delivery.state) in ('pending', 'waiting')
      returning id, endpoint_id as "endpointId", lane, turn`,
     [horizon],
-    { name: 'webhook_expire_held_back' },
+    { prepared: true },
   );
   return await followGivenUp(connection, rows);
 }

@@ -53,7 +53,7 @@ export async function removeOld(connection: Connection, retention: Retention): P
         select ctid from counterfoil.webhook_attempts
          where recorded_at < now() - $1 * interval '1 day' limit ${attemptsMaximum}))`,
     [retention.attemptDays],
-    { name: 'webhook_remove_attempts' },
+    { prepared: true },
   );
   const messages = await connection.query(
     `delete from counterfoil.webhook_messages
@@ -65,7 +65,7 @@ export async function removeOld(connection: Connection, retention: Retention): P
                               and delivery.state in ('pending', 'waiting', 'sending') offset 0)
          order by created_at limit ${messagesMaximum})`,
     [retention.messageDays],
-    { name: 'webhook_remove_messages' },
+    { prepared: true },
   );
   return attempts.count === attemptsMaximum || messages.count === messagesMaximum;
 }
@@ -88,7 +88,7 @@ export async function giveUpOld(connection: Connection, retention: Retention): P
         and lower(delivery.state) in ('pending', 'waiting')
      returning id, endpoint_id as "endpointId", lane, turn`,
     [retention.messageDays],
-    { name: 'webhook_give_up_old' },
+    { prepared: true },
   );
   return await followGivenUp(connection, rows);
 }
