@@ -13,7 +13,7 @@ import { verifyWebhook, WebhookRefused } from '../../apps/cli/src/webhooks/verif
 const bodyBytesMaximum = 512 * 1024;
 const rememberedMaximum = 10_000;
 
-/** What the receiver does with an event: `resource` is the record that it is about. */
+/** The receiver's work with an event: `resource` is the record that it is about. */
 export type Handle = (
   id: string,
   resource: string,

@@ -24,7 +24,7 @@ export function findNatsServer(environment) {
 }
 
 /**
- * Where the bootstrap keeps its own copy of nats-server: in the user's cache, so that every
+ * Returns where the bootstrap keeps its own copy of nats-server: in the user's cache, so that every
  * checkout shares it and removing the data folder does not remove it.
  *
  * @param {Record<string, string | undefined>} environment

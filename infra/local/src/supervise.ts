@@ -6,8 +6,8 @@ import { describeExit, type LocalServer } from './local-server.ts';
 import type { LogFile } from './log-file.ts';
 
 /**
- * When a process counts as ready. 'json-line': when it prints a line to standard output that is a
- * JSON object with `"event": "ready"`. 'spawned': at once.
+ * The sign by which a process counts as ready. 'json-line': when it prints a line to standard
+ * output that is a JSON object with `"event": "ready"`. 'spawned': at once.
  */
 export type Readiness = 'json-line' | 'spawned';
 

@@ -2,7 +2,7 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { type Id, type IdPrefix, invalidOperation } from '@counterfoil/kernel';
 
 /**
- * What still hangs on a record, such as "2 active wallets"; null for nothing. Slices above the
+ * Returns what still uses a record, such as "2 active wallets"; null for nothing. Slices above the
  * record's own answer it, because its own does not know them.
  */
 export type Use<Prefix extends IdPrefix> = (

@@ -10,8 +10,8 @@ export interface RawInput {
 type BodyOf<Answer> = Answer extends WithETag<infer Body> ? Body : Exclude<Answer, undefined>;
 
 /**
- * What a route answers: parses the input with the schemas of the route, calls its handler and
- * makes sure that the answer is of the form that the route declares. No HTTP, no permissions.
+ * Returns the answer of a route: parses the input with the schemas of the route, calls its handler
+ * and makes sure that the answer is of the form that the route declares. No HTTP, no permissions.
  */
 export async function callRoute<Given extends AnyRoute>(
   route: Given,

@@ -25,7 +25,7 @@ import {
   slicesFormNoCircle,
 } from './tidy/slices.ts';
 import { type Rule, readSources, type Violation } from './tidy/source.ts';
-import { nobodyIsHe, retiredWordsAreGone } from './tidy/words.ts';
+import { docstringsDefine, nobodyIsHe, retiredWordsAreGone } from './tidy/words.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -44,6 +44,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'nothing is unchecked': nothingIsUnchecked,
   'every suite runs': everySuiteRuns,
   'retired words are gone': retiredWordsAreGone,
+  'docstrings define': docstringsDefine,
   'nobody is he': nobodyIsHe,
   'citations lead to a page': citationsLeadSomewhere,
   'links lead to a file': linksLeadSomewhere((path) => existsSync(join(ROOT, path))),

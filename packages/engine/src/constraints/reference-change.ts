@@ -55,8 +55,8 @@ interface Claimed extends ReferenceChange {
 }
 
 /**
- * Whether what a record is about to refer to has been claimed. It goes out of use only on the revision
- * up to which all claims on it were looked into.
+ * Tells whether the references that a record is about to make have been claimed. A record goes out
+ * of use only at the revision up to which all claims on it have been looked into.
  */
 export function isReferenceCovered(
   ticket: Claimed | null,

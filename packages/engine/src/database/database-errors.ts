@@ -13,9 +13,9 @@ const inClass = (error: unknown, classes: readonly string[]): boolean => {
 };
 
 /**
- * Whether the statement itself is at fault, with the rows it carries: repeating it would fail
- * again, and other tables are not concerned. Everything else (no connection, deadlock, full
- * disk, shutdown) may pass.
+ * Tells whether the statement itself is at fault, with the rows it carries: repeating it would fail
+ * again, and other tables are not concerned. Everything else (no connection, deadlock, full disk,
+ * shutdown) may pass.
  */
 export const isStatementFault = (error: unknown): boolean =>
   inClass(error, ['21', '22', '23', '42', '54', '0A']);

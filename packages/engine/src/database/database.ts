@@ -21,8 +21,8 @@ const oid = { boolean: 16, int2: 21, int4: 23, textArray: 1009, timestamptz: 118
 const parsedByDriver: readonly number[] = [oid.boolean, oid.int2, oid.int4, oid.textArray];
 
 /**
- * How values arrive: int8, numeric, json and jsonb as their text (a JavaScript number or a
- * re-ordered object would not be what was stored), timestamptz as RFC 3339 with milliseconds.
+ * The form in which values arrive: int8, numeric, json and jsonb as their text (a JavaScript number
+ * or a re-ordered object would not be what was stored), timestamptz as RFC 3339 with milliseconds.
  * It is handed over with every query, so that a pool of the caller keeps its own parsers.
  */
 export const exactTypes: CustomTypesConfig = {

@@ -61,8 +61,9 @@ const relayCheckpoint: Migration = {
 };
 
 /**
- * How far the log has been verified, and what was found. The view shows it to one tenant and
- * environment as if it were a row of theirs: that a row of another tenant is broken is not theirs to know.
+ * The progress of the verification of the log, and its findings. The view shows it to one tenant
+ * and environment as if it were a row of theirs: that a row of another tenant is broken is not
+ * theirs to know.
  */
 const verification: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {

@@ -208,10 +208,10 @@ function assertRevision(expected: number | null, actual: number): void {
 }
 
 /**
- * Whether the claims of a command still stand. They do not once the record has given up a value
- * after they were asked for: another command of the record may have held the value by the same
- * reservation, and then it is free for everybody again. And they have to be for this very change:
- * once it is appended, every value that they say is given up is free for others.
+ * Tells whether the claims of a command still stand. They do not once the record has given up a
+ * value after they were asked for: another command of the record may have held the value by the
+ * same reservation, and then it is free for everybody again. And they have to be for this very
+ * change: once it is appended, every value that they say is given up is free for others.
  */
 function isCovered(
   ticket: ReservationLease | null,

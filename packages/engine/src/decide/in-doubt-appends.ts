@@ -4,8 +4,8 @@ import type { Entry } from './entry.ts';
 type Unheard<State> = DecidedEntry<State> & { readonly verdict: AppendedVerdict<State> };
 
 /**
- * What was appended, or was not: attempts of which we never heard the outcome, by the id of their
- * last event. Each attempt has ids of its own, so an event of the log tells which one it was.
+ * Appends whose outcome was never heard, by the id of their last event. Each attempt has ids of its
+ * own, so an event of the log tells which one it was.
  */
 export class InDoubtAppends<State> {
   readonly #byEventId = new Map<string, Unheard<State>>();

@@ -14,8 +14,8 @@ export { publicStream } from '../define/subject.ts';
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 /**
- * How long the server remembers message ids. It is a second belt beside the expected sequence,
- * and costs memory for each message in it.
+ * The time that the server remembers message ids. It is a second guard beside the expected
+ * sequence, and costs memory for each message.
  */
 const duplicateMilliseconds = 2 * 60 * 1000;
 

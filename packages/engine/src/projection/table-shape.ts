@@ -158,8 +158,9 @@ export function createRelation(table: AnyProjection, relation: string): string[]
 }
 
 /**
- * What every list looks at, kept beside the keys of each index: rows are counted, and skipped to come
- * to a page, by the index alone. The rows themselves are many times as large.
+ * Lists the columns that every list looks at. They are kept beside the keys of each index, so that
+ * rows are counted, and skipped to come to a page, by the index alone. The rows themselves are many
+ * times as large.
  */
 const listedColumns = (table: AnyProjection): readonly string[] => [
   ...(scopeColumn(table) === 'tenant_id' ? [] : ['tenant_id']),
@@ -170,7 +171,8 @@ const listedColumns = (table: AnyProjection): readonly string[] => [
 ];
 
 /**
- * What readers see: everything but the folded state, which may hold what is shown to nobody.
+ * Lists the columns that readers see: everything but the folded state, which may hold what is shown
+ * to nobody.
  */
 const shownColumns = (table: AnyProjection): string =>
   [...Object.keys(fixedColumns), ...Object.keys(table.columns)]

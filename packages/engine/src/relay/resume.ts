@@ -35,8 +35,8 @@ export interface Resumption {
   /** The place in the log to go on from. */
   readonly from: Place;
   /**
-   * How many messages after `from` the stream has had already. They are counted off and not sent
-   * again: what is published follows from the log, so the nth message is always the same.
+   * The number of messages after `from` that the stream has had already. They are counted off and
+   * not sent again: what is published follows from the log, so the nth message is always the same.
    */
   readonly skip: number;
   readonly damage: StreamDamage | null;
@@ -46,8 +46,8 @@ export interface Resumption {
 export const logStart: Place = { sequence: 0, position: 0n, index: 0, complete: true };
 
 /**
- * Where to go on. The stream's own last message decides. A new stream is filled from the start
- * of the log, which gives every message the sequence it had before, so that readers keep
+ * Returns where to go on. The stream's own last message decides. A new stream is filled from the
+ * start of the log, which gives every message the sequence it had before, so that readers keep
  * their place. Only a stream that has aged out to the last message needs the checkpoint.
  */
 export function resumption(tail: Tail, checkpoint: Checkpoint | null): Resumption {

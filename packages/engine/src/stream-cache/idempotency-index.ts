@@ -17,7 +17,7 @@ const rememberedMaximum = 256;
 const bytesPerOutcome = 2_048;
 
 /**
- * Which request keys a stream has seen, and where. The index is complete, because it decides
+ * The request keys that a stream has seen, and where. The index is complete, because it decides
  * whether money moves twice; the outcomes beside it are only a cache.
  */
 export class IdempotencyIndex<State> {

@@ -12,9 +12,9 @@ const slotsAtFirst = 8;
 const revisionsMaximum = 2 ** 32 - 2;
 
 /**
- * Which request is where in a stream: a hash table in one piece of memory. A stream of a million
- * requests takes 24 to 64 bytes for each, nothing that the garbage collector has to walk through, and it
- * is written to a file and read from one as it is.
+ * The place of each request in a stream: a hash table in one piece of memory. A stream of a million
+ * requests takes 24 to 64 bytes for each, nothing that the garbage collector has to walk through,
+ * and it is written to a file and read from one as it is.
  */
 export class IdempotencyTable {
   #words: Uint32Array;

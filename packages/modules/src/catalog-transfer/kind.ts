@@ -22,8 +22,8 @@ export interface AnyRecord {
 }
 
 /**
- * How the records of one section are written down and decided on. What a kind is made of and which of
- * it may change, its own slice decides: this says only by which of its commands.
+ * A section of the file: the form of its records, and the commands that make and change them. Their
+ * fields, and which of them may change, are the business of the records' own slice.
  */
 export interface Kind {
   readonly section: SimpleSection;

@@ -35,9 +35,10 @@ export interface StaticEntitlement extends CommonEntitlement {
 export type FeatureEntitlement = MeteredEntitlement | BooleanEntitlement | StaticEntitlement;
 
 /**
- * What a customer has of each feature, by all the entitlements of all its subscriptions: the sum of the
- * limits, unlimited if any is, soft if any is, present if any is, every value once. The order in which
- * they are given does not matter, and one more never lowers a limit unless it stands in for another.
+ * Computes what a customer has of each feature, by all the entitlements of all its subscriptions:
+ * the sum of the limits, unlimited if any is, soft if any is, present if any is, every value once.
+ * The order in which they are given does not matter, and one more never lowers a limit unless it
+ * stands in for another.
  *
  * @param granted the entitlements of subscriptions that are active or trialing
  * @param at the instant that is asked about

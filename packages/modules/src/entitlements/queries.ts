@@ -15,7 +15,7 @@ export type GrantsOf = (
 ) => Promise<readonly GrantedEntitlement[]>;
 
 /**
- * What a customer has of each feature now (specification §4.8).
+ * Reads what a customer has of each feature now (specification §4.8).
  *
  * @param query features and subscriptions to look at; absent: all
  */

@@ -54,8 +54,9 @@ async function refuseTooMany(context: RequestContext): Promise<void> {
 }
 
 /**
- * Where to begin. `now` becomes the position that was the last one when it was asked for. Throws 400
- * when events after a position are no longer kept: to begin later would pass them over in silence.
+ * Returns the position to begin after. `now` becomes the position that was the last one when it was
+ * asked for. Throws 400 when events after a position are no longer kept: to begin later would pass
+ * them over in silence.
  */
 async function startOf(
   { principal }: RequestContext,

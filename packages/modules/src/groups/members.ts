@@ -4,7 +4,7 @@ import { countOf, type Use } from '../uses.ts';
 import type { Group, GroupEntity } from './schema.ts';
 
 /**
- * Which records of one kind are in a group. Slices above this one answer it, because the members
+ * The records of one kind that are in a group. Slices above this one answer it, because the members
  * name their group and not the other way round.
  */
 export interface GroupMembers {

@@ -105,10 +105,10 @@ function checkCall(name: string, count: number): void {
 }
 
 /**
- * What is wrong with an expression over the properties of an event, or null. The language is the
- * part of CEL that gives a number from numbers (specification §11.5): properties of the first
- * level by name, numbers, the four operations, comparisons, conditions and a few functions. It must
- * name a property, because else every event would count the same.
+ * Returns what is wrong with an expression over the properties of an event, or null. The language
+ * is the part of CEL that gives a number from numbers (specification §11.5): properties of the
+ * first level by name, numbers, the four operations, comparisons, conditions and a few functions.
+ * It must name a property, because else every event would count the same.
  */
 export function expressionFault(text: string): string | null {
   const properties = new Set<string>();

@@ -19,8 +19,8 @@ export const hasEnded = ({ is_final, end_date }: PriceRecord, at: Instant): bool
   is_final || (end_date !== null && end_date <= at);
 
 /**
- * Whether a price is in force or will be. One that is followed by another at a later date counts
- * until then; one that was deleted before it began does not.
+ * Tells whether a price is in force or will be. One that is followed by another at a later date
+ * counts until then; one that was deleted before it began does not.
  */
 export const willBeInForce = ({ start_date, end_date }: PriceRecord, at: Instant): boolean =>
   end_date === null || (end_date > at && end_date > start_date);

@@ -65,8 +65,8 @@ export interface Offer {
 export type OfferState = Offer | null;
 
 /**
- * What is sold or priced as a whole: a plan, an add-on or a costsheet, together with the prices,
- * entitlements and credit grants that it owns (ADR 13).
+ * An offer, which is sold or priced as a whole: a plan, an add-on or a costsheet, together with the
+ * prices, entitlements and credit grants that it owns (ADR 13).
  */
 export const offer = aggregate({
   name: 'offer',

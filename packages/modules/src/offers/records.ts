@@ -51,8 +51,8 @@ export const closedRecord = <Record extends Kept>(
 ): Record => ({ ...before, ...updatedStamps(stamp), status });
 
 /**
- * What goes out of use together with an offer: its records that are in use. The event names them,
- * so that the rows of each are found without the state.
+ * The records that go out of use together with an offer: those that are in use. The event names
+ * them, so that the rows of each are found without the state.
  */
 export const takenAlongData = z.object({
   prices: z.array(referenceSchema('price')),

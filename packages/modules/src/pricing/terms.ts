@@ -47,7 +47,7 @@ export interface TieredTerms extends CommonTerms {
 }
 
 /**
- * What a price says about cost, whatever record it stands in. Amounts are exact and not negative; those
- * of a price in a unit of its own are in that unit.
+ * The part of a price that decides cost, whatever record it stands in. Amounts are exact and not
+ * negative; those of a price in a unit of its own are in that unit.
  */
 export type PriceTerms = FlatFeeTerms | PackageTerms | TieredTerms;

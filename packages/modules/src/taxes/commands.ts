@@ -13,8 +13,8 @@ interface Owner {
 }
 
 /**
- * Whom a request attaches a rate to. Only tenants and customers exist yet, so every subscription and
- * every invoice is unknown: 404 naming entity_id.
+ * Returns the owner that a request attaches a rate to. Only tenants and customers exist yet, so
+ * every subscription and every invoice is unknown: 404 naming entity_id.
  */
 async function ownerOf(context: RequestContext, body: CreateAssociation): Promise<Owner> {
   const { entity_id, external_customer_id } = body;

@@ -29,8 +29,8 @@ async function ownerFor(context: RequestContext, accountId: UserId | null): Prom
 }
 
 /**
- * What the answer to a key's creation shows. A repetition of the request shows the same key again,
- * but only to whom it was shown first, and only if the server can still derive it.
+ * Returns the answer to a key's creation. A repetition of the request shows the same key again, but
+ * only to the user who saw it first, and only if the server can still derive it.
  */
 function issued(context: RequestContext, state: ApiKeyState, key: string) {
   const secret = apiKeyView(state);

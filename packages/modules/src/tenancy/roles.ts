@@ -46,9 +46,9 @@ const covers = (held: readonly Role[], role: Role): boolean =>
 export const isSuperAdmin = (held: readonly string[]): boolean => held.includes('super_admin');
 
 /**
- * What two sets of roles both allow, as roles. A key acts with what it was issued with and what
- * its user still has: a right taken from the user is gone from its keys at once, a right
- * given to it later never reaches a key that was made before.
+ * Returns what two sets of roles both allow, as roles. A key acts with what it was issued with and
+ * what its user still has: a right taken from the user is gone from its keys at once, a right given
+ * to it later never reaches a key that was made before.
  */
 export const commonRoles = (left: readonly Role[], right: readonly Role[]): readonly Role[] => [
   ...new Set([

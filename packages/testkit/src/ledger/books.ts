@@ -1,8 +1,8 @@
 import { shownCredits } from './units.ts';
 
 /**
- * What the oracle remembers of a wallet. Lots lie about in no order and are sorted whenever credits
- * are taken: slow, and hard to get wrong.
+ * The oracle's memory of a wallet. Lots are kept in no order and are sorted whenever credits are
+ * taken: slow, and hard to get wrong.
  */
 export interface Lot {
   /** Number of the entry that loaded it. */

@@ -40,8 +40,8 @@ const automaticOf = ({ automatic }: Data, numbers: Numbers) =>
     : null;
 
 /**
- * What an event says, as the oracle puts it: figures and numbers of entries. Throws for a type that
- * the oracle does not know, so that nothing can be added that nobody checks.
+ * Returns what an event says, in the words of the oracle: figures and numbers of entries. Throws
+ * for a type that the oracle does not know, so that nothing can be added that nobody checks.
  */
 export function effectOf(event: HistoryEvent, numbers: Numbers): Effect {
   const { type, data } = event;

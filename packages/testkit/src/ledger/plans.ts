@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { AlertBody, AutoTopUpBody } from './commands.ts';
 
 /**
- * What is to be asked of a wallet, before it is known when and under which ids: times count from the
- * moment of sending, holds and repeated requests are named by how many there have been since.
+ * A request to a wallet, before its time and ids are known: times count from the moment of sending,
+ * holds and repeated requests are named by how many there have been since.
  */
 export type Plan =
   | {

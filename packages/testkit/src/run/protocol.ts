@@ -1,6 +1,6 @@
 /**
- * What a worker tells the runner, in between the output of the tests on the same pipe, so that it is
- * known which output belongs to which file.
+ * A message of a worker to the runner, in between the output of the tests on the same pipe, so that
+ * it is known which output belongs to which file.
  */
 export type WorkerEvent =
   | { readonly event: 'begin'; readonly file: string }

@@ -16,8 +16,8 @@ import { z } from 'zod';
 import { type Sealed, sealedSchema } from './sealing.ts';
 
 /**
- * How deliveries of one endpoint follow each other: events of one resource one after the other,
- * all as fast as they go, or all one after the other and none before its predecessor is finished.
+ * The order of an endpoint's deliveries: events of one resource one after the other; all as fast as
+ * they go; or all one after the other, and none before its predecessor is finished.
  */
 export const orderModeSchema = z.enum(['resource_fifo', 'unordered', 'strict_fifo']);
 export type OrderMode = z.output<typeof orderModeSchema>;

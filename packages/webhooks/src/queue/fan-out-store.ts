@@ -60,9 +60,10 @@ const positionValues = ({ sequence, position, index }: ReadPosition): unknown[] 
 ];
 
 /**
- * How far the endpoints of the read model are up to date; -1 when there are none yet. A message is
- * matched against endpoints only when they are at least as far as the message: otherwise one that
- * was created just before could be missed, or, while a lost read model is being filled again, all.
+ * Reads how far the endpoints of the read model are up to date; -1 when there are none yet. A
+ * message is matched against endpoints only when they are at least as far as the message: otherwise
+ * one that was created just before could be missed, or, while a lost read model is being filled
+ * again, all.
  */
 export async function endpointsPosition(connection: Connection): Promise<bigint> {
   const { rows } = await connection.query<{ position: string }>(
@@ -74,8 +75,8 @@ export async function endpointsPosition(connection: Connection): Promise<bigint>
 }
 
 /**
- * Which of these lanes have unfinished deliveries. `offset 0` keeps the planner from making joins of
- * the look-ups, which would read the whole queue.
+ * Reads which of these lanes have unfinished deliveries. `offset 0` keeps the planner from making
+ * joins of the look-ups, which would read the whole queue.
  */
 export async function readOpenLanes(
   connection: Connection,

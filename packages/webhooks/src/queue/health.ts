@@ -1,6 +1,7 @@
 /**
- * When the deliveries of an endpoint are held back, and for how long. All times in milliseconds.
- * Held back deliveries use up no attempts; one of them is sent from time to time as a probe.
+ * The rules for holding back the deliveries of an endpoint: when, and for how long. All times in
+ * milliseconds. Held back deliveries use up no attempts; one of them is sent from time to time as a
+ * probe.
  */
 export interface BreakerPolicy {
   /** So many failures without a success between them hold back. */
@@ -190,8 +191,8 @@ function opened(health: Health, probes: number, now: number, policy: BreakerPoli
 }
 
 /**
- * Whether a success is worth writing down: not when the endpoint is well and was known to be so a
- * short while ago.
+ * Tells whether a success is worth writing down: not when the endpoint is well and was known to be
+ * so a short while ago.
  */
 export const isNews = (before: Health, after: Health, interval: number): boolean =>
   after.state !== 'closed' ||

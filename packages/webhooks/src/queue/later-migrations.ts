@@ -61,8 +61,8 @@ export const addresses: Migration = {
 };
 
 /**
- * What is due or under way in a lane, apart from what waits there: whether a lane may go on is asked
- * for each delivery, and thousands may wait.
+ * The index of what is due or under way in a lane, apart from what waits there: each delivery asks
+ * whether its lane may go on, and thousands may wait.
  */
 export const bulkhead: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {

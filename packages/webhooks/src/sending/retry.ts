@@ -141,8 +141,8 @@ export function readRetryAfter(header: string | undefined, now: number): number 
 }
 
 /**
- * Whether the receiver wants the endpoint disabled: by 410, or by the header `webhook-delivery`.
- * Null when it does not.
+ * Tells whether the receiver wants the endpoint disabled: by 410, or by the header
+ * `webhook-delivery`. Null when it does not.
  */
 export function disablingOf(result: AttemptResult): 'gone' | 'by_receiver' | null {
   if (result.kind !== 'answer') return null;

@@ -41,7 +41,7 @@ type LookupCallback = (
 ) => void;
 
 /**
- * What Node calls in place of its own look-up. The connection is made to exactly the addresses
+ * The look-up that Node calls in place of its own. The connection is made to exactly the addresses
  * that were checked; nothing resolves the name a second time, so a name server that changes its
  * answer in between gains nothing.
  */

@@ -31,9 +31,9 @@ interface Running {
 }
 
 /**
- * Which of the slow requests are given up so that so many fewer are left: at first those beside which
- * an older one of their group goes on. So what takes its time, and would answer, gets on one by one
- * however many others hang.
+ * Chooses the slow requests to give up: first those beside which an older one of their group goes
+ * on. So requests that take their time, and would be answered, get on one by one however many
+ * others hang.
  */
 function chosen(slow: readonly Running[], count: number): readonly Running[] {
   const oldest = new Map<string, Running>();

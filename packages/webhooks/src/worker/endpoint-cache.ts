@@ -35,8 +35,8 @@ export interface EndpointCache {
   /** The endpoints of some environments that are not deleted, as the database shows them now. */
   targets(connection: Connection, environmentIds: readonly string[]): Promise<readonly Target[]>;
   /**
-   * Where deliveries to these versions, or to later ones, go, by the endpoint's id. What it gives
-   * throws `SealBroken` for an endpoint that was sealed under another key.
+   * Returns the destinations of deliveries to these versions, or to later ones, by the endpoint's
+   * id. A destination throws `SealBroken` for an endpoint that was sealed under another key.
    */
   destinations(
     connection: Connection,
