@@ -134,7 +134,7 @@ test('a change to what it already is leads to no event', () => {
   assert.equal(types, ['WebhookEndpointCreated']);
 });
 
-test('null clears the filter and the guard', () => {
+test('null clears the filter and the head-of-line time-out', () => {
   const change = { event_types: null, order_guard_seconds: null };
   const { state } = after(createEndpoint(fresh), changeEndpoint(id, change, never));
   assert.is(state?.event_types, null);

@@ -1,20 +1,10 @@
 import type { Connection } from '@counterfoil/engine';
-import { endpointPublicEvents } from '../endpoint/public-events.ts';
-import type { Verdict } from '../sending/retry.ts';
-import type { Sent } from '../sending/sender.ts';
-import type { Claimed } from './claim.ts';
+import { reportExhausted } from './giving-up.ts';
 import type { BreakerPolicy } from './health.ts';
 import { bringForward, type HealthChange, readHealth, writeHealth } from './health-store.ts';
-import { type Ended, lanesOf, releaseNext } from './ordering.ts';
+import { type Ended, endedGroups, releaseNext } from './ordering.ts';
 import { withQueueLock } from './queue-lock.ts';
-import { judge, type Settlement } from './settlement.ts';
-
-/** The outcome of one claimed delivery. */
-export interface Outcome {
-  readonly delivery: Claimed;
-  readonly sent: Sent;
-  readonly verdict: Verdict;
-}
+import { type Outcome, type Settlement, settle } from './settlement.ts';
 
 /**
  * Records outcomes: the attempts, the states of the deliveries, how their endpoints are doing, and
@@ -29,17 +19,17 @@ export const recordOutcomes = (
   withQueueLock(connection, 'queue', async () => {
     const endpointIds = [...new Set(outcomes.map(({ delivery }) => delivery.endpointId))];
     const known = await readHealth(connection, endpointIds);
-    const { settlements, changes } = judge(outcomes, known, policy);
+    const { settlements, healthChanges } = settle(outcomes, known, policy);
     const settled = await settleDeliveries(connection, settlements);
     await insertAttempts(connection, outcomes);
     await reportExhausted(connection, exhaustedOf(settled));
-    await releaseNext(connection, lanesOf(settled));
-    await writeHealth(connection, changes);
-    await bringForward(connection, turned(changes));
+    await releaseNext(connection, endedGroups(settled));
+    await writeHealth(connection, healthChanges);
+    await bringForward(connection, switched(healthChanges));
   });
 
-/** Endpoints that have just come to be held back, or have just come back. */
-const turned = (changes: readonly HealthChange[]): readonly string[] =>
+/** The endpoints whose breaker has just opened, or has just let deliveries go again. */
+const switched = (changes: readonly HealthChange[]): readonly string[] =>
   changes
     .filter(({ before, after }) => (before.state === 'open') !== (after.state === 'open'))
     .map(({ era }) => era.endpointId);
@@ -49,7 +39,7 @@ interface Settled extends Ended {
   readonly state: Settlement['state'];
 }
 
-/** Sets the states. Gives what is finished by it. Why `lower` is in it is told in claim.ts. */
+/** Sets the states. Returns the deliveries that have ended. claim.ts tells why `lower` is there. */
 async function settleDeliveries(
   connection: Connection,
   settlements: readonly Settlement[],
@@ -68,10 +58,11 @@ async function settleDeliveries(
         where delivery.id = outcome.id and delivery.attempt = outcome.attempt
           and (lower(delivery.state) = 'sending'
             or outcome.state = 'delivered' and lower(delivery.state) = 'pending')
-       returning delivery.id, delivery.endpoint_id, delivery.lane, delivery.turn,
+       returning delivery.id, delivery.endpoint_id, delivery.ordering_key, delivery.release_number,
                delivery.state
      )
-     select id, endpoint_id as "endpointId", lane, turn, state
+     select id, endpoint_id as "endpointId", ordering_key as "orderingKey",
+            release_number as "releaseNumber", state
        from settled where state <> 'pending' order by id`,
     [
       settlements.map(({ outcome }) => outcome.delivery.id),
@@ -87,52 +78,6 @@ async function settleDeliveries(
 
 const exhaustedOf = (settled: readonly Settled[]): readonly string[] =>
   settled.filter(({ state }) => state === 'exhausted').map(({ id }) => id);
-
-/**
- * Puts deliveries that were given up on the list of what has to be told in the log, unless they
- * were asked for by hand or are such reports themselves.
- */
-async function reportExhausted(
-  connection: Connection,
-  deliveryIds: readonly string[],
-): Promise<void> {
-  if (deliveryIds.length === 0) return;
-  await connection.query(
-    `insert into counterfoil.webhook_reports (environment_id, tenant_id, endpoint_id, message)
-     select delivery.environment_id, message.tenant_id, delivery.endpoint_id,
-            json_build_object('message_id', message.event_id, 'event_type', message.event_type,
-              'resource_id', message.resource_id, 'attempts', delivery.attempt,
-              'status_code', attempt.status_code,
-              'error', case attempt.outcome when 'lost' then 'lost' else attempt.reason end)
-       from counterfoil.webhook_deliveries delivery
-       join counterfoil.webhook_messages message using (event_id)
-       left join counterfoil.webhook_attempts attempt
-         on attempt.delivery_id = delivery.id and attempt.attempt = delivery.attempt
-      where delivery.id = any($1) and delivery.trigger in ('scheduled', 'recovery')
-        and message.event_type <> all($2)
-      order by delivery.id`,
-    [deliveryIds, Object.keys(endpointPublicEvents.types)],
-    { prepared: true },
-  );
-}
-
-/** A delivery that was given up without another attempt. */
-export interface GivenUp extends Ended {
-  readonly id: string;
-}
-
-/** Reports deliveries that were given up and lets go on what waits for them. Returns how many they are. */
-export async function followGivenUp(
-  connection: Connection,
-  givenUp: readonly GivenUp[],
-): Promise<number> {
-  await reportExhausted(
-    connection,
-    givenUp.map(({ id }) => id),
-  );
-  await releaseNext(connection, lanesOf(givenUp));
-  return givenUp.length;
-}
 
 /** An attempt that was given up as lost and then did come to an end gets its true outcome. */
 async function insertAttempts(connection: Connection, outcomes: readonly Outcome[]): Promise<void> {

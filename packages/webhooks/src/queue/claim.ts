@@ -1,6 +1,12 @@
 import type { Connection } from '@counterfoil/engine';
-import type { EndpointVersion } from '../worker/endpoint-cache.ts';
 import { withQueueLock } from './queue-lock.ts';
+
+/** One state of one endpoint. */
+export interface EndpointVersion {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly revision: string;
+}
 
 /** A delivery that this worker, and no other, is to send now. */
 export interface Claimed {

@@ -1,7 +1,7 @@
 import type { PublicMessage } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lanesOf, planDeliveries, type Target, wantedBy } from './fan-out-plan.ts';
+import { groupsOf, planDeliveries, type Target, wantedBy } from './fan-out-plan.ts';
 
 const test = suite('fan-out plan');
 
@@ -31,7 +31,7 @@ const target = (changes: Partial<Target> = {}): Target => ({
   enabled: true,
   eventTypes: null,
   orderMode: 'resource_fifo',
-  guardSeconds: 300,
+  headOfLineSeconds: 300,
   ...changes,
 });
 
@@ -71,7 +71,7 @@ const plan = (
       `${eventId} ${endpointId} ${state} ${dueInSeconds}`,
   );
 
-test('in a lane the first goes, the second waits for its guard, the others for the second', () => {
+test('in an ordered group the first goes, the second waits for its time-out, the others for the second', () => {
   assert.equal(plan([message(1), message(2), message(3)], [target()]), [
     'evt_1 webhook_1 pending 0',
     'evt_2 webhook_1 waiting 300',
@@ -79,9 +79,9 @@ test('in a lane the first goes, the second waits for its guard, the others for t
   ]);
 });
 
-test('other resources and other endpoints have lanes of their own', () => {
+test('other resources and other endpoints have groups of their own', () => {
   const messages = [message(1), message(2, { resourceId: 'cust_2' }), message(3)];
-  assert.equal(plan(messages, [target(), target({ id: 'webhook_2', guardSeconds: null })]), [
+  assert.equal(plan(messages, [target(), target({ id: 'webhook_2', headOfLineSeconds: null })]), [
     'evt_1 webhook_1 pending 0',
     'evt_1 webhook_2 pending 0',
     'evt_2 webhook_1 pending 0',
@@ -91,14 +91,14 @@ test('other resources and other endpoints have lanes of their own', () => {
   ]);
 });
 
-test('a lane that is open already makes even the first wait', () => {
-  const lane = { endpointId: 'webhook_1', lane: 'cust_1' };
+test('a group that is open already makes even the first wait', () => {
+  const group = { endpointId: 'webhook_1', orderingKey: 'cust_1' };
   const messages = [message(1), message(2)];
-  assert.equal(plan(messages, [target()], [{ ...lane, hasWaiting: false }]), [
+  assert.equal(plan(messages, [target()], [{ ...group, hasWaiting: false }]), [
     'evt_1 webhook_1 waiting 300',
     'evt_2 webhook_1 waiting null',
   ]);
-  assert.equal(plan(messages, [target()], [{ ...lane, hasWaiting: true }]), [
+  assert.equal(plan(messages, [target()], [{ ...group, hasWaiting: true }]), [
     'evt_1 webhook_1 waiting null',
     'evt_2 webhook_1 waiting null',
   ]);
@@ -113,10 +113,10 @@ test('nothing waits without an order, and a disabled endpoint is skipped', () =>
     'evt_2 webhook_1 pending 0',
     'evt_2 webhook_2 skipped 0',
   ]);
-  assert.equal(lanesOf(wantedBy(messages, targets)), [], 'no lane has to be looked up');
+  assert.equal(groupsOf(wantedBy(messages, targets)), [], 'no group has to be looked up');
 });
 
-test('in strict order all of an endpoint is one lane, and nothing overtakes', () => {
+test('in strict order all of an endpoint is one group, and nothing overtakes', () => {
   const messages = [message(1), message(2, { resourceId: 'cust_2' })];
   assert.equal(plan(messages, [target({ orderMode: 'strict_fifo' })]), [
     'evt_1 webhook_1 pending 0',
@@ -130,11 +130,11 @@ test('operational events go to who names them, all others to who names nothing',
   assert.equal(idsOf(messages, [target({ eventTypes: ['endpoint.*'] })]), ['evt_1 webhook_1']);
 });
 
-test('each lane is looked up once', () => {
+test('each group is looked up once', () => {
   const messages = [message(1), message(2), message(3, { resourceId: 'cust_2' })];
-  assert.equal(lanesOf(wantedBy(messages, [target()])), [
-    { endpointId: 'webhook_1', lane: 'cust_1' },
-    { endpointId: 'webhook_1', lane: 'cust_2' },
+  assert.equal(groupsOf(wantedBy(messages, [target()])), [
+    { endpointId: 'webhook_1', orderingKey: 'cust_1' },
+    { endpointId: 'webhook_1', orderingKey: 'cust_2' },
   ]);
 });
 

@@ -12,7 +12,7 @@ export interface Target {
   readonly eventTypes: readonly string[] | null;
   readonly orderMode: OrderMode;
   /** Null: without limit. */
-  readonly guardSeconds: number | null;
+  readonly headOfLineSeconds: number | null;
 }
 
 /** A message that an endpoint is to have. */
@@ -27,23 +27,23 @@ export interface PlannedDelivery {
   readonly endpointId: string;
   readonly environmentId: string;
   readonly resourceId: string;
-  /** The lane in which it follows others; null when it follows none. */
-  readonly lane: string | null;
+  /** The key in whose order it goes; null when it follows no other delivery. */
+  readonly orderingKey: string | null;
   readonly state: 'pending' | 'waiting' | 'skipped';
-  readonly guardSeconds: number | null;
+  readonly headOfLineSeconds: number | null;
   /** Seconds until it may be sent whatever becomes of the earlier ones; null: not before them. */
   readonly dueInSeconds: number | null;
 }
 
-/** Deliveries of one endpoint that follow each other. */
-export interface Lane {
+/** The deliveries of one endpoint that follow each other, because they have the same ordering key. */
+export interface OrderedGroup {
   readonly endpointId: string;
-  /** The resource that they are about; empty where all deliveries of the endpoint are one lane. */
-  readonly lane: string;
+  /** The resource that they are about; empty where all deliveries of the endpoint are one group. */
+  readonly orderingKey: string;
 }
 
-/** A lane in which something has not been finished. */
-export interface OpenLane extends Lane {
+/** An ordered group with deliveries that have not ended. */
+export interface OpenGroup extends OrderedGroup {
   /** True when a delivery waits in it already. */
   readonly hasWaiting: boolean;
 }
@@ -68,14 +68,16 @@ export const wantedBy = <Message extends Routed>(
     targets.filter((target) => isFor(message, target)).map((target) => ({ message, target })),
   );
 
-const laneKey = ({ endpointId, lane }: Lane): string => `${endpointId}\n${lane}`;
+/** A text that tells ordered groups apart. */
+export const groupId = ({ endpointId, orderingKey }: OrderedGroup): string =>
+  `${endpointId}\n${orderingKey}`;
 
-function laneOf({ message, target }: Wanted): Lane | null {
+function groupOf({ message, target }: Wanted): OrderedGroup | null {
   switch (target.orderMode) {
     case 'resource_fifo':
-      return { endpointId: target.id, lane: message.resourceId };
+      return { endpointId: target.id, orderingKey: message.resourceId };
     case 'strict_fifo':
-      return { endpointId: target.id, lane: '' };
+      return { endpointId: target.id, orderingKey: '' };
     case 'unordered':
       return null;
     default:
@@ -83,43 +85,40 @@ function laneOf({ message, target }: Wanted): Lane | null {
   }
 }
 
-/** The lanes that a plan has to know about, each once. Pure. */
-export function lanesOf(wanted: readonly Wanted[]): readonly Lane[] {
-  const lanes = wanted
-    .filter(({ target }) => target.enabled)
-    .map(laneOf)
-    .filter((lane) => lane !== null);
-  return [...new Map(lanes.map((lane) => [laneKey(lane), lane])).values()];
+/** The ordered groups that a plan has to know about, each once. Pure. */
+export function groupsOf(wanted: readonly Wanted[]): readonly OrderedGroup[] {
+  const groups = wanted.flatMap((one) => (one.target.enabled ? (groupOf(one) ?? []) : []));
+  return [...new Map(groups.map((group) => [groupId(group), group])).values()];
 }
 
 /**
- * The deliveries of a batch. In a lane that is open, a delivery waits; the first that waits may
- * overtake when its guard has passed, those behind it wait for it in turn. Pure.
+ * The deliveries of a batch. In an open group a delivery waits; the first that waits may overtake
+ * after its head-of-line time-out, those behind it wait for it in turn. Pure.
  */
 export function planDeliveries(
   wanted: readonly Wanted[],
-  open: readonly OpenLane[],
+  open: readonly OpenGroup[],
 ): readonly PlannedDelivery[] {
-  const lanes = new Map(open.map((lane) => [laneKey(lane), lane.hasWaiting]));
+  const groups = new Map(open.map((group) => [groupId(group), group.hasWaiting]));
   return wanted.map((one): PlannedDelivery => {
     const { message, target } = one;
-    const lane = laneOf(one);
+    const group = groupOf(one);
     // In strict order nothing overtakes, however long it takes.
-    const guardSeconds = target.orderMode === 'strict_fifo' ? null : target.guardSeconds;
+    const headOfLineSeconds = target.orderMode === 'strict_fifo' ? null : target.headOfLineSeconds;
     const delivery = {
       eventId: message.id,
       endpointId: target.id,
       environmentId: target.environmentId,
       resourceId: message.resourceId,
-      lane: lane?.lane ?? null,
-      guardSeconds,
+      orderingKey: group?.orderingKey ?? null,
+      headOfLineSeconds,
     };
     if (!target.enabled) return { ...delivery, state: 'skipped', dueInSeconds: 0 };
-    if (lane === null) return { ...delivery, state: 'pending', dueInSeconds: 0 };
-    const key = laneKey(lane);
-    const hasWaiting = lanes.get(key);
-    lanes.set(key, hasWaiting !== undefined);
+    if (group === null) return { ...delivery, state: 'pending', dueInSeconds: 0 };
+    const key = groupId(group);
+    const hasWaiting = groups.get(key);
+    groups.set(key, hasWaiting !== undefined);
     if (hasWaiting === undefined) return { ...delivery, state: 'pending', dueInSeconds: 0 };
-    return { ...delivery, state: 'waiting', dueInSeconds: hasWaiting ? null : guardSeconds };
+    return { ...delivery, state: 'waiting', dueInSeconds: hasWaiting ? null : headOfLineSeconds };
   });
 }

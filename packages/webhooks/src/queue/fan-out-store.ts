@@ -1,5 +1,5 @@
 import type { Connection, PublicMessage } from '@counterfoil/engine';
-import type { Lane, OpenLane, PlannedDelivery } from './fan-out-plan.ts';
+import type { OpenGroup, OrderedGroup, PlannedDelivery } from './fan-out-plan.ts';
 
 /** The place up to which the public stream has been turned into deliveries. */
 export interface ReadPosition {
@@ -75,24 +75,24 @@ export async function endpointsPosition(connection: Connection): Promise<bigint>
 }
 
 /**
- * Reads which of these lanes have unfinished deliveries. `offset 0` keeps the planner from making
+ * Reads which of these groups have deliveries that have not ended. `offset 0` keeps the planner from making
  * joins of the look-ups, which would read the whole queue.
  */
-export async function readOpenLanes(
+export async function readOpenGroups(
   connection: Connection,
-  lanes: readonly Lane[],
-): Promise<readonly OpenLane[]> {
-  if (lanes.length === 0) return [];
-  const { rows } = await connection.query<OpenLane>(
-    `select asked.endpoint_id as "endpointId", asked.lane,
+  groups: readonly OrderedGroup[],
+): Promise<readonly OpenGroup[]> {
+  if (groups.length === 0) return [];
+  const { rows } = await connection.query<OpenGroup>(
+    `select asked.endpoint_id as "endpointId", asked.ordering_key as "orderingKey",
             exists (select from counterfoil.webhook_deliveries d
-                     where d.endpoint_id = asked.endpoint_id and d.lane = asked.lane
+                     where d.endpoint_id = asked.endpoint_id and d.ordering_key = asked.ordering_key
                        and d.state = 'waiting' offset 0) as "hasWaiting"
-       from unnest($1::text[], $2::text[]) as asked (endpoint_id, lane)
+       from unnest($1::text[], $2::text[]) as asked (endpoint_id, ordering_key)
       where exists (select from counterfoil.webhook_deliveries d
-                     where d.endpoint_id = asked.endpoint_id and d.lane = asked.lane
+                     where d.endpoint_id = asked.endpoint_id and d.ordering_key = asked.ordering_key
                        and d.state in ('pending', 'waiting', 'sending') offset 0)`,
-    [lanes.map(({ endpointId }) => endpointId), lanes.map(({ lane }) => lane)],
+    [groups.map(({ endpointId }) => endpointId), groups.map(({ orderingKey }) => orderingKey)],
     { prepared: true },
   );
   return rows;
@@ -137,17 +137,17 @@ export async function insertDeliveries(
   const column = (value: (delivery: PlannedDelivery) => unknown) => deliveries.map(value);
   await connection.query(
     `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, lane, trigger, state, guard_seconds,
-        next_at, finished_at, turn)
-     select event_id, endpoint_id, environment_id, resource_id, lane, $9, state, guard_seconds,
+       (event_id, endpoint_id, environment_id, resource_id, ordering_key, trigger, state, head_of_line_seconds,
+        next_at, finished_at, release_number)
+     select event_id, endpoint_id, environment_id, resource_id, ordering_key, $9, state, head_of_line_seconds,
             coalesce(now() + due_in * interval '1 second', 'infinity'),
             case when state = 'skipped' then now() end,
-            case when state = 'pending' and lane is not null
-              then nextval('counterfoil.webhook_turns') end
+            case when state = 'pending' and ordering_key is not null
+              then nextval('counterfoil.webhook_release_numbers') end
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[],
               $7::integer[], $8::text[]) with ordinality
-         as planned (event_id, endpoint_id, environment_id, resource_id, state, guard_seconds,
-              due_in, lane, place)
+         as planned (event_id, endpoint_id, environment_id, resource_id, state, head_of_line_seconds,
+              due_in, ordering_key, place)
       order by place`,
     [
       column(({ eventId }) => eventId),
@@ -155,9 +155,9 @@ export async function insertDeliveries(
       column(({ environmentId }) => environmentId),
       column(({ resourceId }) => resourceId),
       column(({ state }) => state),
-      column(({ guardSeconds }) => guardSeconds),
+      column(({ headOfLineSeconds }) => headOfLineSeconds),
       column(({ dueInSeconds }) => dueInSeconds),
-      column(({ lane }) => lane),
+      column(({ orderingKey }) => orderingKey),
       trigger,
     ],
     { prepared: true },

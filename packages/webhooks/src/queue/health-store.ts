@@ -1,5 +1,11 @@
 import type { Connection } from '@counterfoil/engine';
-import { type BreakerState, type DisableReason, type Health, isNews } from './health.ts';
+import {
+  type BreakerPolicy,
+  type BreakerState,
+  type DisableReason,
+  type Health,
+  isNews,
+} from './health.ts';
 
 /** An endpoint since it was last enabled: what was learnt before does not count any more. */
 export interface EndpointEra {
@@ -149,4 +155,38 @@ export async function bringForward(
     [endpointIds],
     { prepared: true },
   );
+}
+
+/** Endpoints that are disabled in one pass at most. */
+const failingMaximum = 20;
+
+/** An endpoint that is to be disabled, and why. */
+export interface FailingEndpoint {
+  readonly endpointId: string;
+  readonly tenantId: string;
+  readonly environmentId: string;
+  readonly reason: DisableReason;
+}
+
+/** Returns endpoints that asked to be disabled or have failed for days, a few at a time. */
+export async function failingEndpoints(
+  connection: Connection,
+  { disableAfter, disableSpan }: BreakerPolicy,
+): Promise<readonly FailingEndpoint[]> {
+  const { rows } = await connection.query<FailingEndpoint>(
+    `select endpoint.id as "endpointId", endpoint.tenant_id as "tenantId",
+            endpoint.environment_id as "environmentId",
+            coalesce(health.disable_reason, 'failing') as reason
+       from counterfoil.webhook_health health
+       join counterfoil.webhook_endpoints endpoint
+         on endpoint.environment_id = health.environment_id and endpoint.id = health.endpoint_id
+        and endpoint.enabled and endpoint.enabled_at = health.enabled_at
+      where health.state = 'open' and (health.disable_reason is not null
+         or (health.failing_since <= now() - $1 * interval '1 millisecond'
+             and health.last_failure_at >= health.failing_since + $2 * interval '1 millisecond'))
+      limit ${failingMaximum}`,
+    [disableAfter, disableSpan],
+    { prepared: true },
+  );
+  return rows;
 }

@@ -1,27 +1,29 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 
 /**
- * In a lane deliveries go in the order of the log, which is that of their messages' ids: what is put
- * back or made later has an id of its own that says nothing about it. `turn` counts what has been let
- * go, so that a lane knows which of them was the last.
+ * Within an ordering key deliveries go in the order of the log, which is that of their messages' ids:
+ * what is put back or made later has an id of its own that says nothing about it. The release number
+ * rises with every delivery that is let go, so that the last of a group is known.
  */
-export const turns: Migration = {
+export const releaseNumbers: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
-    await sql`create sequence counterfoil.webhook_turns`.execute(database);
-    await sql`alter table counterfoil.webhook_deliveries add column turn bigint`.execute(database);
+    await sql`create sequence counterfoil.webhook_release_numbers`.execute(database);
+    await sql`alter table counterfoil.webhook_deliveries add column release_number bigint`.execute(
+      database,
+    );
     await sql`
-      update counterfoil.webhook_deliveries delivery set turn = placed.turn
-        from (select id, row_number() over (order by id) as turn
+      update counterfoil.webhook_deliveries delivery set release_number = placed.release_number
+        from (select id, row_number() over (order by id) as release_number
                 from counterfoil.webhook_deliveries
-               where state in ('pending', 'sending') and lane is not null) placed
+               where state in ('pending', 'sending') and ordering_key is not null) placed
        where delivery.id = placed.id`.execute(database);
     await sql`
-      select setval('counterfoil.webhook_turns', 1 + coalesce(max(turn), 0))
+      select setval('counterfoil.webhook_release_numbers', 1 + coalesce(max(release_number), 0))
         from counterfoil.webhook_deliveries`.execute(database);
-    await sql`drop index counterfoil.webhook_deliveries_lane`.execute(database);
+    await sql`drop index counterfoil.webhook_deliveries_ordering`.execute(database);
     await sql`
-      create index webhook_deliveries_lane on counterfoil.webhook_deliveries
-        (endpoint_id, lane, event_id) where state in ('pending', 'waiting', 'sending')`.execute(
+      create index webhook_deliveries_ordering on counterfoil.webhook_deliveries
+        (endpoint_id, ordering_key, event_id) where state in ('pending', 'waiting', 'sending')`.execute(
       database,
     );
   },
@@ -61,13 +63,13 @@ export const addresses: Migration = {
 };
 
 /**
- * The index of what is due or under way in a lane, apart from what waits there: each delivery asks
- * whether its lane may go on, and thousands may wait.
+ * The index of what is due or under way in an ordered group, apart from what waits there: each delivery asks
+ * whether its group may go on, and thousands may wait.
  */
 export const bulkhead: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`
       create index webhook_deliveries_under_way on counterfoil.webhook_deliveries
-        (endpoint_id, lane) where state in ('pending', 'sending')`.execute(database);
+        (endpoint_id, ordering_key) where state in ('pending', 'sending')`.execute(database);
   },
 };

@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from 'kysely';
-import { addresses, bulkhead, taskOrder, turns } from './later-migrations.ts';
+import { addresses, bulkhead, releaseNumbers, taskOrder } from './later-migrations.ts';
 
 /**
  * The tables of the delivery worker: how far it has read, what is to be delivered to whom, and
@@ -46,7 +46,7 @@ const queue: Migration = {
         resource_id text collate "C" not null,
         state text not null check (state in
           ('pending', 'waiting', 'sending', 'delivered', 'exhausted', 'skipped', 'cancelled')),
-        guard_seconds integer,
+        head_of_line_seconds integer,
         attempt integer not null default 0,
         failures integer not null default 0,
         next_at timestamptz not null,
@@ -82,7 +82,7 @@ async function createDeliveryIndexes(database: Kysely<unknown>): Promise<void> {
     create index webhook_deliveries_due on counterfoil.webhook_deliveries
       (endpoint_id, next_at, id) where state = 'pending'`.execute(database);
   await sql`
-    create index webhook_deliveries_lane on counterfoil.webhook_deliveries
+    create index webhook_deliveries_ordering on counterfoil.webhook_deliveries
       (endpoint_id, resource_id, id)
       where state in ('pending', 'waiting', 'sending')`.execute(database);
   await sql`
@@ -94,35 +94,37 @@ async function createDeliveryIndexes(database: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A delivery follows the others of its lane: those about the same resource, or all of its endpoint,
- * or none. What was asked for by hand is a delivery of its own, in no lane.
+ * A delivery follows the others with its ordering key: those about the same resource, or all of its
+ * endpoint, or none. What was asked for by hand is a delivery of its own, without a key.
  */
-const lanes: Migration = {
+const ordering: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`
       alter table counterfoil.webhook_deliveries
-        add column lane text collate "C",
+        add column ordering_key text collate "C",
         add column trigger text not null default 'scheduled' check (trigger in
           ('scheduled', 'recovery', 'resend', 'test')),
-        add column copy text collate "C" not null default '',
+        add column task_id text collate "C" not null default '',
         add column queued_at timestamptz not null default now(),
         drop constraint webhook_deliveries_event_id_endpoint_id_key`.execute(database);
     await sql`
-      update counterfoil.webhook_deliveries set lane = resource_id, queued_at = created_at`.execute(
+      update counterfoil.webhook_deliveries set ordering_key = resource_id, queued_at = created_at`.execute(
       database,
     );
     // What was asked for by hand bears the id of its task, so that it too comes about once.
     await sql`
       create unique index webhook_deliveries_once on counterfoil.webhook_deliveries
-        (event_id, endpoint_id, copy)`.execute(database);
+        (event_id, endpoint_id, task_id)`.execute(database);
     // By environment first: an index by endpoint would be taken for the queue's, which are smaller.
     await sql`
       create index webhook_deliveries_endpoint on counterfoil.webhook_deliveries
         (environment_id, endpoint_id, created_at)`.execute(database);
-    await sql`drop index counterfoil.webhook_deliveries_lane`.execute(database);
+    await sql`drop index counterfoil.webhook_deliveries_ordering`.execute(database);
     await sql`
-      create index webhook_deliveries_lane on counterfoil.webhook_deliveries
-        (endpoint_id, lane, id) where state in ('pending', 'waiting', 'sending')`.execute(database);
+      create index webhook_deliveries_ordering on counterfoil.webhook_deliveries
+        (endpoint_id, ordering_key, id) where state in ('pending', 'waiting', 'sending')`.execute(
+      database,
+    );
     await sql`
       create index webhook_messages_environment on counterfoil.webhook_messages
         (environment_id, event_id)`.execute(database);
@@ -235,10 +237,10 @@ async function showToReaders(database: Kysely<unknown>): Promise<void> {
 /** Migrations of the delivery worker's tables, by name. */
 export const webhookMigrations: Readonly<Record<string, Migration>> = {
   webhooks_0001_queue: queue,
-  webhooks_0002_lanes: lanes,
+  webhooks_0002_ordering: ordering,
   webhooks_0003_health: health,
   webhooks_0004_tasks: tasks,
-  webhooks_0005_turns: turns,
+  webhooks_0005_release_numbers: releaseNumbers,
   webhooks_0006_task_order: taskOrder,
   webhooks_0007_addresses: addresses,
   webhooks_0008_under_way: bulkhead,

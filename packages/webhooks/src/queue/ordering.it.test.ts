@@ -1,18 +1,18 @@
 import { type Connection, connect } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { expireHeldBack } from '../worker/health-upkeep.ts';
 import { planning } from '../worker/loop.ts';
 import { type EndpointOptions, World } from '../worker/test-world.ts';
+import { giveUpHeldBack } from './giving-up.ts';
 import { standardBreakerPolicy } from './health.ts';
-import { releaseNext, releaseOvertaking, stuckLanes } from './ordering.ts';
+import { releaseNext, releaseOvertaking, stuckGroups } from './ordering.ts';
 import { withQueueLock } from './queue-lock.ts';
 import {
   claim,
   delivered,
   givenUp,
   passDelays,
-  passGuards,
+  passHeadOfLine,
   queue,
   record,
   recoverAll,
@@ -22,7 +22,7 @@ import {
 } from './test-queue.ts';
 import { dropUnwanted } from './upkeep-store.ts';
 
-const test = suite<{ world: World; connection: Connection; environment: string }>('lanes');
+const test = suite<{ world: World; connection: Connection; environment: string }>('ordering');
 
 let environments = 0;
 
@@ -54,11 +54,11 @@ const addEndpoint = async (
 const overtake = (connection: Connection): Promise<number> =>
   withQueueLock(connection, 'queue', () => releaseOvertaking(connection));
 
-test('nothing overtakes what has not been tried: a worker was away for longer than the guard', async (context) => {
+test('nothing overtakes what has not been tried: a worker was away for longer than the head-of-line time-out', async (context) => {
   const { world, connection, environment } = context;
   const id = await addEndpoint(world, environment);
   const [first] = await queue(world, environment, id, 3);
-  await passGuards(world);
+  await passHeadOfLine(world);
   assert.is(await overtake(connection), 0);
   const claimed = await claim(connection);
   assert.equal(
@@ -72,13 +72,13 @@ test('nothing overtakes what is due or under way: it waits for room, not for a r
   const id = await addEndpoint(world, environment);
   await queue(world, environment, id, 2);
   const [first] = await claim(connection);
-  await passGuards(world);
+  await passHeadOfLine(world);
   assert.is(await overtake(connection), 0, 'under way');
   await record(connection, first, retryNow);
-  await passGuards(world);
+  await passHeadOfLine(world);
   assert.is(await overtake(connection), 0, 'due again');
   await record(connection, (await claim(connection))[0], retryInAnHour);
-  await passGuards(world);
+  await passHeadOfLine(world);
   assert.is(await overtake(connection), 1, 'it fails, and is not tried again for an hour');
 });
 
@@ -90,14 +90,14 @@ test('while an endpoint is held back no event overtakes another, however long', 
     await passDelays(world);
     await record(connection, (await claim(connection))[0], retryInAnHour);
   }
-  for (let guards = 0; guards < 4; guards += 1) {
-    await passGuards(world);
+  for (let passes = 0; passes < 4; passes += 1) {
+    await passHeadOfLine(world);
     assert.is(await overtake(connection), 0);
   }
   // Well again: in the order in which they happened, one after the other.
   await world.query('update counterfoil.webhook_health set next_probe_at = now()');
   for (const expected of published) {
-    await passGuards(world);
+    await passHeadOfLine(world);
     await overtake(connection);
     const [next, ...others] = await claim(connection);
     assert.equal([next?.eventId, others.length], [expected, 0]);
@@ -105,18 +105,18 @@ test('while an endpoint is held back no event overtakes another, however long', 
   }
 });
 
-test('a lane goes on with the last that was sent, not with one that had been overtaken', async (context) => {
+test('a group goes on with the last that was sent, not with one that had been overtaken', async (context) => {
   const { world, connection, environment } = context;
   const id = await addEndpoint(world, environment);
   await queue(world, environment, id, 4);
   const [first] = await claim(connection);
   assert.equal(await world.states(id), ['sending', 'waiting', 'waiting', 'waiting']);
   await record(connection, first, retryInAnHour);
-  assert.is(await overtake(connection), 0, 'the guard has not passed');
-  await passGuards(world);
+  assert.is(await overtake(connection), 0, 'the time-out has not passed');
+  await passHeadOfLine(world);
   assert.is(await overtake(connection), 1, 'one overtakes, the next waits for it');
   assert.is(await overtake(connection), 0);
-  assert.is(await passGuards(world), 1, 'the guard of the next has begun');
+  assert.is(await passHeadOfLine(world), 1, 'the time-out of the next has begun');
   const [second] = await claim(connection);
   await passDelays(world);
   const [again] = await claim(connection);
@@ -126,11 +126,15 @@ test('a lane goes on with the last that was sent, not with one that had been ove
   await record(connection, second, delivered);
   assert.equal(await world.states(id), ['delivered', 'delivered', 'pending', 'waiting']);
   await record(connection, (await claim(connection))[0], retryInAnHour);
-  await passGuards(world);
-  assert.is(await overtake(connection), 1, 'the guard of the last began when it came to be first');
+  await passHeadOfLine(world);
+  assert.is(
+    await overtake(connection),
+    1,
+    'the time-out of the last began when it came to be first',
+  );
 });
 
-/** Fills the lane of one resource without a worker, which is quicker. */
+/** Fills the group of one resource without a worker, which is quicker. */
 async function fill(world: World, environment: string, endpointId: string, count: number) {
   await queue(world, environment, endpointId, 1);
   await world.query(
@@ -144,14 +148,14 @@ async function fill(world: World, environment: string, endpointId: string, count
   );
   await world.query(
     `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, lane, state, next_at)
+       (event_id, endpoint_id, environment_id, resource_id, ordering_key, state, next_at)
      select event_id, $1, environment_id, resource_id, resource_id, 'waiting', 'infinity'
        from counterfoil.webhook_messages where event_id like 'evt_x%' order by event_id`,
     [endpointId],
   );
 }
 
-test('to let the next go costs no more in a lane that is long', async (context) => {
+test('to let the next go costs no more in a group that is long', async (context) => {
   const { world, connection, environment } = context;
   const id = await addEndpoint(world, environment);
   await fill(world, environment, id, 3_000);
@@ -159,14 +163,14 @@ test('to let the next go costs no more in a lane that is long', async (context) 
   await connection.query(planning);
   const [first] = await claim(connection);
   assert.ok(first);
-  const [{ turn } = { turn: '' }] = await world.query<{ turn: string }>(
-    'select turn from counterfoil.webhook_deliveries where id = $1',
+  const [{ release } = { release: '' }] = await world.query<{ release: string }>(
+    'select release_number as release from counterfoil.webhook_deliveries where id = $1',
     [first.id],
   );
   await record(connection, first, retryInAnHour);
-  const lane = { endpointId: id, lane: 'cust_1' };
+  const group = { endpointId: id, orderingKey: 'cust_1' };
   const released = await rowsRead(connection, () =>
-    releaseNext(connection, [{ ...lane, lastTurn: turn }]),
+    releaseNext(connection, [{ ...group, lastRelease: release }]),
   );
   assert.ok(released < 100, `${released} rows to let the next go`);
   await world.query(
@@ -176,7 +180,7 @@ test('to let the next go costs no more in a lane that is long', async (context) 
   );
   const overtaken = await rowsRead(connection, () => releaseOvertaking(connection));
   assert.ok(overtaken < 100, `${overtaken} rows to let one overtake`);
-  const looked = await rowsRead(connection, () => stuckLanes(connection));
+  const looked = await rowsRead(connection, () => stuckGroups(connection));
   assert.ok(looked < 100, `${looked} rows to find what is stuck`);
 });
 
@@ -207,7 +211,7 @@ test('of recovered deliveries one is under way, also when a later one is finishe
   await record(connection, (await claim(connection))[0], retryInAnHour);
   await recoverAll(world, connection, environment, id);
   assert.equal(await world.states(id), ['waiting', 'waiting', 'waiting', 'pending']);
-  await passGuards(world);
+  await passHeadOfLine(world);
   assert.is(await overtake(connection), 1);
   const [recovered] = await claim(connection);
   await passDelays(world);
@@ -229,7 +233,7 @@ test('what is recovered overtakes before what happened later', async (context) =
   await recoverAll(world, connection, environment, id);
   assert.equal(await world.states(id), ['waiting', 'waiting', 'pending', 'waiting']);
   for (const expected of [...old, later]) {
-    await passGuards(world);
+    await passHeadOfLine(world);
     assert.is(await overtake(connection), 1);
     const [next, ...others] = await claim(connection);
     assert.equal([next?.eventId, others.length], [expected, 0]);
@@ -260,7 +264,7 @@ test('a recovery goes by the order of the log, whatever has become of each', asy
   assert.equal(came, published);
 });
 
-test('what is given up in the midst of a lane lets nothing go past what is under way', async (context) => {
+test('what is given up in the midst of a group lets nothing go past what is under way', async (context) => {
   const { world, connection, environment } = context;
   const id = await addEndpoint(world, environment);
   await queue(world, environment, id, 3);
@@ -274,7 +278,7 @@ test('what is given up in the midst of a lane lets nothing go past what is under
     `update counterfoil.webhook_deliveries set queued_at = now() - interval '73 hours'
       where state = 'waiting' and event_id < (select max(event_id) from counterfoil.webhook_messages)`,
   );
-  await withQueueLock(connection, 'queue', () => expireHeldBack(connection, standardBreakerPolicy));
+  await withQueueLock(connection, 'queue', () => giveUpHeldBack(connection, standardBreakerPolicy));
   assert.equal(await world.states(id), ['sending', 'exhausted', 'waiting']);
   await record(connection, probe, delivered);
   assert.equal(await world.states(id), ['delivered', 'exhausted', 'pending']);

@@ -8,9 +8,10 @@ import {
   World,
 } from '../worker/test-world.ts';
 import { movePosition, PositionMoved, readPosition } from './fan-out-store.ts';
+import { readFigures } from './figures-store.ts';
 import { standardBreakerPolicy } from './health.ts';
 import { claim, delivered, givenUp, queue, record, retryNow } from './test-queue.ts';
-import { dropUnwanted, readFigures, readStateFigures, reclaimExpired } from './upkeep-store.ts';
+import { dropUnwanted, reclaimExpired } from './upkeep-store.ts';
 
 const test = suite<{ world: World; connection: Connection; environment: string }>('queue');
 
@@ -130,7 +131,7 @@ test('recording the same outcome twice is recording it once', async (context) =>
   assert.equal([again?.attempt, again?.failures], [2, 1]);
 });
 
-test('without a limit of its guard nothing overtakes', async (context) => {
+test('without a head-of-line time-out nothing overtakes', async (context) => {
   const { world, connection, environment } = context;
   const { id } = await addEndpoint(world, environment, {
     order_mode: 'resource_fifo',
@@ -213,7 +214,7 @@ test('what was asked for by hand goes out although the rest is held back', async
   await failUntilOpen(connection);
   await world.query(
     `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, trigger, copy, state, next_at)
+       (event_id, endpoint_id, environment_id, resource_id, trigger, task_id, state, next_at)
      values ($1, $2, $3, 'cust_1', 'resend', 'wtask_1', 'pending', 'epoch')`,
     [message, id, environment],
   );
@@ -239,8 +240,8 @@ test('the figures of the queue', async (context) => {
       where id = (select max(id) from counterfoil.webhook_deliveries where endpoint_id = $1)`,
     [other],
   );
-  const { oldestDueSeconds, ...counts } = await readFigures(connection);
-  assert.equal(counts, { pending: 2, waiting: 1, sending: 1 });
+  const { deliveries, oldestDueSeconds } = await readFigures(connection);
+  assert.equal(deliveries, { pending: 2, waiting: 1, sending: 1 });
   assert.ok(oldestDueSeconds >= 90, String(oldestDueSeconds));
 });
 
@@ -262,7 +263,7 @@ test('of two workers one writes reports, until it ends: what both wrote would be
 
 test('the figures of endpoints and of the stream', async (context) => {
   const { world, connection, environment } = context;
-  const before = await readStateFigures(connection);
+  const before = await readFigures(connection);
   const { id } = await addEndpoint(world, environment);
   await addEndpoint(world, environment);
   await addEndpoint(world, environment, { enabled: false });
@@ -273,7 +274,7 @@ test('the figures of endpoints and of the stream', async (context) => {
     `insert into counterfoil.relay_checkpoint (stream, sequence, position) values ('s', $1, 1)`,
     [sequence + 7],
   );
-  const { endpoints, unread } = await readStateFigures(connection);
+  const { endpoints, unread } = await readFigures(connection);
   assert.is(endpoints.open, before.endpoints.open + 1);
   assert.is(endpoints.closed, before.endpoints.closed + 1);
   assert.equal([before.unread, unread], [0, 7]);

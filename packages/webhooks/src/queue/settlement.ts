@@ -1,22 +1,30 @@
-import { disablingOf, isOwnFailure } from '../sending/retry.ts';
-import type { Outcome } from './attempt-store.ts';
+import { disableReasonOf, type FollowUp, isWorkerFailure } from '../sending/retry.ts';
+import type { Sent } from '../sending/sender.ts';
+import type { Claimed } from './claim.ts';
 import { type BreakerPolicy, type Health, healthAfter, unknownHealth } from './health.ts';
 import type { HealthChange, KnownHealth } from './health-store.ts';
 
-/** The next state of a delivery after an attempt. */
+/** The end of one attempt, and what is to follow it as far as its delivery alone is concerned. */
+export interface Outcome {
+  readonly delivery: Claimed;
+  readonly sent: Sent;
+  readonly followUp: FollowUp;
+}
+
+/** The state of a delivery after an attempt. */
 export interface Settlement {
   readonly outcome: Outcome;
   readonly state: 'delivered' | 'pending' | 'exhausted';
   /** Milliseconds until it is due again. */
   readonly delayMs: number;
-  /** True when an attempt of its ladder is used up. */
+  /** True when it uses up an attempt of its ladder. */
   readonly isCounted: boolean;
 }
 
-/** The next states of deliveries and of the health of their endpoints. */
-export interface Judgement {
+/** The states of deliveries after their attempts, and the health of their endpoints. */
+export interface Settlements {
   readonly settlements: readonly Settlement[];
-  readonly changes: readonly HealthChange[];
+  readonly healthChanges: readonly HealthChange[];
 }
 
 interface Followed {
@@ -32,40 +40,40 @@ interface Followed {
 const isByHand = ({ delivery: { trigger } }: Outcome): boolean =>
   trigger === 'resend' || trigger === 'test';
 
-/** Milliseconds until what was our own failure is tried again. */
-const ownFailureDelay = 30_000;
+/** Milliseconds until a delivery is tried again that failed by the worker's own fault. */
+const workerFailureDelay = 30_000;
 
 /**
- * Decides what becomes of deliveries, in the light of how their endpoints are doing. Pure.
+ * Settles deliveries after their attempts, with regard to the health of their endpoints. Pure.
  *
- * A failure while the endpoint is held back is no use of an attempt: the delivery stays due, behind
- * the others, until the endpoint is well or the delivery older than the horizon. Nor is one that was
- * the worker's own: it is tried again a little later.
+ * A failed probe uses up no attempt, and what fails while the endpoint is held back stays due, behind
+ * the others, until the endpoint is well or the delivery older than the horizon. Nor does a failure of
+ * the worker itself use one up: the delivery is tried again a little later.
  */
-export function judge(
+export function settle(
   outcomes: readonly Outcome[],
   known: KnownHealth,
   policy: BreakerPolicy,
-): Judgement {
+): Settlements {
   const followed = new Map<string, Followed>();
   const settlements = outcomes.map((outcome) => {
     const health =
-      isByHand(outcome) || isOwnFailure(outcome.sent.result)
+      isByHand(outcome) || isWorkerFailure(outcome.sent.result)
         ? null
         : follow(outcome, followed, known, policy);
-    return settle(outcome, health, known.now, policy);
+    return settlementOf(outcome, health, known.now, policy);
   });
-  const changes = [...followed.values()].map(({ era, before, health }) => ({
+  const healthChanges = [...followed.values()].map(({ era, before, health }) => ({
     era,
     before,
     after: health,
   }));
-  return { settlements, changes };
+  return { settlements, healthChanges };
 }
 
-/** The health after an outcome; null when the endpoint was enabled anew since it was sent. */
+/** The health after an outcome; null when the endpoint was enabled again after the request was sent. */
 function follow(
-  { delivery, sent, verdict }: Outcome,
+  { delivery, sent, followUp }: Outcome,
   followed: Map<string, Followed>,
   { now, byEndpoint }: KnownHealth,
   policy: BreakerPolicy,
@@ -84,48 +92,51 @@ function follow(
     followed.set(endpointId, entry);
   }
   const observation = {
-    isSuccess: verdict.kind === 'delivered',
+    isSuccess: followUp.kind === 'delivered',
     isProbe,
-    disableReason: disablingOf(sent.result),
+    disableReason: disableReasonOf(sent.result),
   };
   entry.health = healthAfter(entry.health, observation, now, policy);
   return entry.health;
 }
 
-function settle(
+function settlementOf(
   outcome: Outcome,
   health: Health | null,
   now: number,
   { horizon }: BreakerPolicy,
 ): Settlement {
-  const { verdict, delivery } = outcome;
+  const { followUp, delivery } = outcome;
   const isTooOld = now - Date.parse(delivery.queuedAt) >= horizon;
-  if (isOwnFailure(outcome.sent.result) && !isByHand(outcome)) {
+  if (isWorkerFailure(outcome.sent.result) && !isByHand(outcome)) {
     const state = isTooOld ? 'exhausted' : 'pending';
-    return { outcome, state, delayMs: ownFailureDelay, isCounted: false };
+    return { outcome, state, delayMs: workerFailureDelay, isCounted: false };
   }
   if (isDeferred(outcome, health)) {
     const isCounted = !delivery.isProbe;
     return { outcome, state: isTooOld ? 'exhausted' : 'pending', delayMs: 0, isCounted };
   }
-  switch (verdict.kind) {
+  switch (followUp.kind) {
     case 'delivered':
       return { outcome, state: 'delivered', delayMs: 0, isCounted: false };
     case 'retry':
       return isByHand(outcome)
         ? { outcome, state: 'exhausted', delayMs: 0, isCounted: true }
-        : { outcome, state: 'pending', delayMs: verdict.delay, isCounted: true };
+        : { outcome, state: 'pending', delayMs: followUp.delay, isCounted: true };
     case 'exhausted':
       return { outcome, state: 'exhausted', delayMs: 0, isCounted: true };
     default:
-      return verdict satisfies never;
+      return followUp satisfies never;
   }
 }
 
-/** The end of its ladder does not count for a probe: it was sent for the endpoint's sake. */
+/**
+ * Tells whether a failure leaves its delivery due, because the endpoint is held back. The end of its ladder
+ * does not count for a probe, which was sent for the endpoint's sake.
+ */
 function isDeferred(outcome: Outcome, health: Health | null): boolean {
   if (health?.state !== 'open') return false;
-  const { delivery, verdict } = outcome;
-  if (verdict.kind === 'retry') return true;
-  return verdict.kind === 'exhausted' && verdict.cause === 'attempts' && delivery.isProbe;
+  const { delivery, followUp } = outcome;
+  if (followUp.kind === 'retry') return true;
+  return followUp.kind === 'exhausted' && followUp.cause === 'attempts' && delivery.isProbe;
 }

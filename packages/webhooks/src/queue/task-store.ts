@@ -153,7 +153,7 @@ export async function readPast(
               order by event_id limit $6) message
        left join counterfoil.webhook_deliveries delivery
          on delivery.event_id = message.event_id and delivery.endpoint_id = $2
-        and delivery.copy = ''
+        and delivery.task_id = ''
       order by message.event_id`,
     [task.environment_id, task.endpoint_id, task.reached, task.since, task.until, maximum],
   );
@@ -175,18 +175,18 @@ export async function requeue(
   await connection.query(
     `update counterfoil.webhook_deliveries delivery
         set state = planned.state, trigger = 'recovery', failures = 0, queued_at = now(),
-            finished_at = null, lane = planned.lane,
-            turn = case when planned.state = 'pending' then nextval('counterfoil.webhook_turns') end,
-            guard_seconds = planned.guard_seconds,
+            finished_at = null, ordering_key = planned.ordering_key,
+            release_number = case when planned.state = 'pending' then nextval('counterfoil.webhook_release_numbers') end,
+            head_of_line_seconds = planned.head_of_line_seconds,
             next_at = coalesce(now() + planned.due_in * interval '1 second', 'infinity')
        from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[], $5::integer[])
-         as planned (id, state, lane, guard_seconds, due_in)
+         as planned (id, state, ordering_key, head_of_line_seconds, due_in)
       where delivery.id = planned.id and delivery.state in ('exhausted', 'skipped')`,
     [
       deliveries.map(({ id }) => id),
       deliveries.map(({ planned }) => planned.state),
-      deliveries.map(({ planned }) => planned.lane),
-      deliveries.map(({ planned }) => planned.guardSeconds),
+      deliveries.map(({ planned }) => planned.orderingKey),
+      deliveries.map(({ planned }) => planned.headOfLineSeconds),
       deliveries.map(({ planned }) => planned.dueInSeconds),
     ],
     { prepared: true },
@@ -194,7 +194,7 @@ export async function requeue(
 }
 
 /**
- * Queues a message for an endpoint once more, in no lane and ahead of everything. False when there
+ * Queues a message for an endpoint once more, without an ordering key and ahead of everything. False when there
  * is no such message.
  */
 export async function queueByHand(
@@ -205,7 +205,7 @@ export async function queueByHand(
 ): Promise<boolean> {
   const { count } = await connection.query(
     `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, trigger, copy, state, next_at)
+       (event_id, endpoint_id, environment_id, resource_id, trigger, task_id, state, next_at)
      select event_id, $3, environment_id, resource_id, $4, $5, 'pending', 'epoch'
        from counterfoil.webhook_messages where environment_id = $1 and event_id = $2`,
     [environment_id, messageId, endpoint_id, trigger, id],

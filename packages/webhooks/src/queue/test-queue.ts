@@ -5,7 +5,7 @@ import { secretsFrom } from '@counterfoil/modules';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import * as assert from 'uvu/assert';
 import { taskTable } from '../projection.ts';
-import type { AttemptResult, Verdict } from '../sending/retry.ts';
+import type { AttemptResult, FollowUp } from '../sending/retry.ts';
 import type { TaskState } from '../task/task.ts';
 import { createEndpointCache } from '../worker/endpoint-cache.ts';
 import { workOnNext } from '../worker/tasks.ts';
@@ -16,10 +16,10 @@ import { standardBreakerPolicy } from './health.ts';
 
 type Task = NonNullable<TaskState>;
 
-export const delivered: Verdict = { kind: 'delivered' };
-export const retryNow: Verdict = { kind: 'retry', delay: 0 };
-export const retryInAnHour: Verdict = { kind: 'retry', delay: 3_600_000 };
-export const givenUp: Verdict = { kind: 'exhausted', cause: 'attempts' };
+export const delivered: FollowUp = { kind: 'delivered' };
+export const retryNow: FollowUp = { kind: 'retry', delay: 0 };
+export const retryInAnHour: FollowUp = { kind: 'retry', delay: 3_600_000 };
+export const givenUp: FollowUp = { kind: 'exhausted', cause: 'attempts' };
 
 /** Claims as a worker does. */
 export const claim = (
@@ -32,13 +32,13 @@ export const claim = (
 export function record(
   connection: Connection,
   delivery: Claimed | undefined,
-  verdict: Verdict,
+  followUp: FollowUp,
 ): Promise<void> {
   assert.ok(delivery);
-  const status = verdict.kind === 'delivered' ? 200 : 500;
+  const status = followUp.kind === 'delivered' ? 200 : 500;
   const result: AttemptResult = { kind: 'answer', status, retryAfterSeconds: null };
   const sent = { result, detail: '', milliseconds: 1, address: null };
-  return recordOutcomes(connection, [{ delivery, sent, verdict }], standardBreakerPolicy);
+  return recordOutcomes(connection, [{ delivery, sent, followUp }], standardBreakerPolicy);
 }
 
 /** Publishes messages about one resource and waits until they are deliveries of the endpoint. */
@@ -60,8 +60,8 @@ export async function queue(
   return ids;
 }
 
-/** Makes the guards pass that are running. Gives how many there were. */
-export async function passGuards(world: World): Promise<number> {
+/** Ends the head-of-line time-outs that are running. Returns how many there were. */
+export async function passHeadOfLine(world: World): Promise<number> {
   const passed = await world.query(
     `update counterfoil.webhook_deliveries set next_at = now()
       where state = 'waiting' and next_at < 'infinity' returning 1`,

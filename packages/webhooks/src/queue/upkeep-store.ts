@@ -1,5 +1,4 @@
 import type { Connection } from '@counterfoil/engine';
-import type { BreakerState } from './health.ts';
 
 /** Rows that one pass changes or removes at most, so that no pass holds others up for long. */
 const passMaximum = 1_000;
@@ -81,65 +80,39 @@ export async function dropUnwanted(connection: Connection): Promise<number> {
   return count;
 }
 
-/** The figures of the queue. */
-export interface QueueFigures {
-  readonly pending: number;
-  readonly waiting: number;
-  readonly sending: number;
-  /** Seconds since the oldest pending delivery became due; 0 when none is. */
-  readonly oldestDueSeconds: number;
+/** The time that things are kept, in days. */
+export interface Retention {
+  readonly attemptDays: number;
+  /** Messages go with their deliveries. Those that are not delivered by then are given up. */
+  readonly messageDays: number;
 }
 
-/** The figures of the endpoints' health, and of the reading of the public stream. */
-export interface StateFigures {
-  /** Enabled endpoints by the state of their breaker. */
-  readonly endpoints: Readonly<Record<BreakerState, number>>;
-  /** Messages of the public stream that have not been turned into deliveries. */
-  readonly unread: number;
-}
+/** Attempts that one statement removes at most. */
+const attemptsMaximum = 5_000;
+/** A message goes with all its deliveries and their attempts, which may be many. */
+const messagesMaximum = 500;
 
-/** Reads figures for operators. What the relay has published it writes down once a second. */
-export async function readStateFigures(connection: Connection): Promise<StateFigures> {
-  const { rows } = await connection.query<Record<BreakerState | 'unread', string>>(
-    `select count(*) filter (where state = 'open') as open,
-            count(*) filter (where state = 'half_open') as half_open,
-            count(*) filter (where state = 'closed') as closed,
-            coalesce((select greatest(0, relay.sequence - reader.sequence)
-                        from counterfoil.relay_checkpoint relay, counterfoil.webhook_position reader
-                       limit 1), 0) as unread
-       from (select coalesce(health.state, 'closed') as state
-               from counterfoil.webhook_endpoints endpoint
-               left join counterfoil.webhook_health health
-                 on health.endpoint_id = endpoint.id and health.enabled_at = endpoint.enabled_at
-              where endpoint.enabled) endpoints`,
-  );
-  const figure = (name: BreakerState | 'unread'): number => Number(rows[0]?.[name] ?? 0);
-  return {
-    endpoints: {
-      closed: figure('closed'),
-      open: figure('open'),
-      half_open: figure('half_open'),
-    },
-    unread: figure('unread'),
-  };
-}
-
-export async function readFigures(connection: Connection): Promise<QueueFigures> {
-  const { rows } = await connection.query<Record<keyof QueueFigures, string>>(
-    `select count(*) filter (where state = 'pending') as pending,
-            count(*) filter (where state = 'waiting') as waiting,
-            count(*) filter (where state = 'sending') as sending,
-            coalesce(greatest(0, extract(epoch from
-              now() - min(next_at) filter (where state = 'pending' and next_at > 'epoch'))), 0) as "oldestDueSeconds"
-       from counterfoil.webhook_deliveries where state in ('pending', 'waiting', 'sending')`,
-    [],
+/** Removes some of what is older than it is to be kept. Returns whether there may be more of it. */
+export async function removeOld(connection: Connection, retention: Retention): Promise<boolean> {
+  const attempts = await connection.query(
+    `delete from counterfoil.webhook_attempts
+      where ctid = any (array (
+        select ctid from counterfoil.webhook_attempts
+         where recorded_at < now() - $1 * interval '1 day' limit ${attemptsMaximum}))`,
+    [retention.attemptDays],
     { prepared: true },
   );
-  const figure = (name: keyof QueueFigures): number => Number(rows[0]?.[name] ?? 0);
-  return {
-    pending: figure('pending'),
-    waiting: figure('waiting'),
-    sending: figure('sending'),
-    oldestDueSeconds: figure('oldestDueSeconds'),
-  };
+  const messages = await connection.query(
+    `delete from counterfoil.webhook_messages
+      where event_id in (
+        select event_id from counterfoil.webhook_messages message
+         where created_at < now() - $1 * interval '1 day'
+           and not exists (select from counterfoil.webhook_deliveries delivery
+                            where delivery.event_id = message.event_id
+                              and delivery.state in ('pending', 'waiting', 'sending') offset 0)
+         order by created_at limit ${messagesMaximum})`,
+    [retention.messageDays],
+    { prepared: true },
+  );
+  return attempts.count === attemptsMaximum || messages.count === messagesMaximum;
 }

@@ -1,25 +1,25 @@
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 
 /** A request with room for the address that it is sent to. */
-export interface AddressNote {
+export interface AddressRecord {
   /** Set when there is a connection; null before that. */
   address: string | null;
 }
 
 /** A member of undici's options of a request, which it hands through as it is. */
-interface NotedOptions extends Dispatcher.DispatchOptions {
-  readonly note?: AddressNote;
+interface RecordedOptions extends Dispatcher.DispatchOptions {
+  readonly record?: AddressRecord;
 }
 
-export interface NotingAgentOptions extends Omit<Agent.Options, 'connect' | 'factory'> {
+export interface AddressRecordingOptions extends Omit<Agent.Options, 'connect' | 'factory'> {
   readonly connect: buildConnector.connector;
 }
 
 /**
- * An agent that tells, for each request with a `note`, which address it was sent to. A name stands
+ * An agent that tells, for each request with a `record`, which address it was sent to. A name stands
  * for several addresses, and connections are used again, so nobody but the connection knows.
  */
-export function notingAgent({ connect, ...options }: NotingAgentOptions): Agent {
+export function addressRecordingAgent({ connect, ...options }: AddressRecordingOptions): Agent {
   return new Agent({
     ...options,
     connect,
@@ -27,20 +27,20 @@ export function notingAgent({ connect, ...options }: NotingAgentOptions): Agent 
       new Pool(origin, {
         ...(poolOptions as Pool.Options),
         factory: (target, clientOptions) =>
-          notingClient(target, clientOptions as Client.Options, connect),
+          addressRecordingClient(target, clientOptions as Client.Options, connect),
       }),
   });
 }
 
 /** One connection, which makes one request at a time. */
-function notingClient(
+function addressRecordingClient(
   origin: URL,
   options: Client.Options,
   connect: buildConnector.connector,
 ): Client {
   let address: string | null = null;
-  let current: AddressNote | null = null;
-  const noted = (reached: string | null): void => {
+  let current: AddressRecord | null = null;
+  const recorded = (reached: string | null): void => {
     address = reached;
     if (current) current.address = reached;
   };
@@ -49,7 +49,7 @@ function notingClient(
     connect: (target: buildConnector.Options, callback: buildConnector.Callback) =>
       connect(target, (...outcome) => {
         const [, socket] = outcome;
-        noted(socket?.remoteAddress ?? null);
+        recorded(socket?.remoteAddress ?? null);
         callback(...outcome);
       }),
   });
@@ -57,8 +57,8 @@ function notingClient(
     address = null;
   });
   const dispatch = client.dispatch.bind(client);
-  client.dispatch = (request: NotedOptions, handler) => {
-    current = request.note ?? null;
+  client.dispatch = (request: RecordedOptions, handler) => {
+    current = request.record ?? null;
     if (current) current.address = address;
     return dispatch(request, handler);
   };

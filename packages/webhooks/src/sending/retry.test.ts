@@ -2,11 +2,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   type AttemptResult,
-  disablingOf,
+  disableReasonOf,
+  followUpOf,
   readInstruction,
   readRetryAfter,
   standardRetryPolicy,
-  verdictOf,
 } from './retry.ts';
 
 const test = suite('retries');
@@ -17,28 +17,28 @@ const answer = (status: number, retryAfterSeconds: number | null = null) =>
   ({ kind: 'answer', status, retryAfterSeconds }) as const;
 const failure = (reason: 'time_out' | 'name' | 'blocked_address' | 'tls' | 'connection') =>
   ({ kind: 'failure', reason }) as const;
-const verdict = (result: AttemptResult, failures = 1, jitter = middle) =>
-  verdictOf(result, failures, standardRetryPolicy, jitter);
+const followUp = (result: AttemptResult, failures = 1, jitter = middle) =>
+  followUpOf(result, failures, standardRetryPolicy, jitter);
 const delay = (result: AttemptResult, failures = 1, jitter = middle): number => {
-  const { kind, ...rest } = verdict(result, failures, jitter);
+  const { kind, ...rest } = followUp(result, failures, jitter);
   assert.is(kind, 'retry');
   return 'delay' in rest ? rest.delay : 0;
 };
 
 test('every 2xx delivers', () => {
   for (const status of [200, 201, 202, 204, 299]) {
-    assert.is(verdict(answer(status)).kind, 'delivered');
+    assert.is(followUp(answer(status)).kind, 'delivered');
   }
 });
 
 test('everything else but 410 is tried again, redirects included', () => {
   for (const status of [101, 300, 301, 302, 307, 400, 401, 404, 422, 500, 503, 599]) {
-    assert.is(verdict(answer(status)).kind, 'retry', String(status));
+    assert.is(followUp(answer(status)).kind, 'retry', String(status));
   }
   for (const reason of ['time_out', 'name', 'tls', 'connection', 'blocked_address'] as const) {
-    assert.is(verdict(failure(reason)).kind, 'retry', reason);
+    assert.is(followUp(failure(reason)).kind, 'retry', reason);
   }
-  assert.is(verdict(answer(410)).kind, 'exhausted');
+  assert.is(followUp(answer(410)).kind, 'exhausted');
 });
 
 test('eleven attempts spread over three days, then no more', () => {
@@ -47,7 +47,7 @@ test('eleven attempts spread over three days, then no more', () => {
   assert.is(delays[0], 5_000);
   assert.is(delays.at(-1), 24 * hour);
   assert.ok(total > 75.5 * hour && total < 75.7 * hour, `${total / hour} hours`);
-  assert.is(verdict(answer(500), 11).kind, 'exhausted');
+  assert.is(followUp(answer(500), 11).kind, 'exhausted');
 });
 
 test('jitter moves a step by at most a fifth', () => {
@@ -69,8 +69,8 @@ test('Retry-After lengthens the wait, within limits, and never shortens it', () 
 });
 
 test('a blocked address gets three attempts', () => {
-  assert.is(verdict(failure('blocked_address'), 2).kind, 'retry');
-  assert.is(verdict(failure('blocked_address'), 3).kind, 'exhausted');
+  assert.is(followUp(failure('blocked_address'), 2).kind, 'retry');
+  assert.is(followUp(failure('blocked_address'), 3).kind, 'exhausted');
 });
 
 test('Retry-After is read as seconds or as a date', () => {
@@ -90,12 +90,15 @@ test('a receiver can give a message up, or the endpoint', () => {
   assert.is(readInstruction('stop'), null);
   assert.is(readInstruction(undefined), null);
   const refused = { ...answer(500), instruction: 'abort_message' as const };
-  assert.equal(verdict(refused), { kind: 'exhausted', cause: 'refused' });
-  assert.is(disablingOf(refused), null);
+  assert.equal(followUp(refused), { kind: 'exhausted', cause: 'refused' });
+  assert.is(disableReasonOf(refused), null);
   const disabling = { ...answer(200), instruction: 'disable' as const };
-  assert.equal([verdict(disabling).kind, disablingOf(disabling)], ['delivered', 'by_receiver']);
-  assert.is(disablingOf(answer(410)), 'gone');
-  assert.is(disablingOf(failure('time_out')), null);
+  assert.equal(
+    [followUp(disabling).kind, disableReasonOf(disabling)],
+    ['delivered', 'by_receiver'],
+  );
+  assert.is(disableReasonOf(answer(410)), 'gone');
+  assert.is(disableReasonOf(failure('time_out')), null);
 });
 
 test.run();

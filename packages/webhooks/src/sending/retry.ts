@@ -37,7 +37,7 @@ export type FailureReason =
   | 'cut_off';
 
 /** Failures that are the worker's own, and say nothing about the endpoint. */
-export const isOwnFailure = (result: AttemptResult): boolean =>
+export const isWorkerFailure = (result: AttemptResult): boolean =>
   result.kind === 'failure' && (result.reason === 'sealed' || result.reason === 'cut_off');
 
 export interface RetryPolicy {
@@ -74,8 +74,8 @@ export const standardRetryPolicy: RetryPolicy = {
   blockedAttempts: 3,
 };
 
-/** The fate of a delivery after an attempt. `delay` is in milliseconds. */
-export type Verdict =
+/** The step that follows an attempt. `delay` is in milliseconds. */
+export type FollowUp =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly delay: number }
   /** `attempts`: there are no more of them; `refused`: another one would not be welcome or of use. */
@@ -95,17 +95,17 @@ const jittered = (step: number, jitter: number): number =>
   Math.round(step * (1 - jitterShare + 2 * jitterShare * jitter));
 
 /**
- * Decides what follows an attempt. Pure.
+ * Returns the step that follows an attempt. Pure.
  *
  * `failures` counts the failed attempts including this one, from 1; `jitter` is a random number
  * in [0, 1). A 2xx delivers, 410 or an instruction end it, everything else, redirects included, is a failure.
  */
-export function verdictOf(
+export function followUpOf(
   result: AttemptResult,
   failures: number,
   policy: RetryPolicy,
   jitter: number,
-): Verdict {
+): FollowUp {
   if (result.kind === 'answer') {
     if (result.status >= 200 && result.status < 300) return { kind: 'delivered' };
     const isRefused = result.instruction !== undefined && result.instruction !== null;
@@ -144,7 +144,7 @@ export function readRetryAfter(header: string | undefined, now: number): number 
  * Tells whether the receiver wants the endpoint disabled: by 410, or by the header
  * `webhook-delivery`. Null when it does not.
  */
-export function disablingOf(result: AttemptResult): 'gone' | 'by_receiver' | null {
+export function disableReasonOf(result: AttemptResult): 'gone' | 'by_receiver' | null {
   if (result.kind !== 'answer') return null;
   if (result.status === gone) return 'gone';
   return result.instruction === 'disable' ? 'by_receiver' : null;

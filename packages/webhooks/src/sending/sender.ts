@@ -1,5 +1,5 @@
 import { type Agent, type Dispatcher, request } from 'undici';
-import { type AddressNote, notingAgent } from './address-recording-agent.ts';
+import { type AddressRecord, addressRecordingAgent } from './address-recording-agent.ts';
 import type { ResolveName } from './resolve-name.ts';
 import {
   type AttemptResult,
@@ -79,7 +79,7 @@ export function createSender(options: {
   readonly resolve?: ResolveName;
 }): Sender {
   const { policy, resolve, limits = standardSendLimits } = options;
-  const agent = notingAgent({
+  const agent = addressRecordingAgent({
     connect: guardedConnector({
       policy,
       connectTimeout: limits.connectTimeout,
@@ -109,7 +109,7 @@ async function attempt(
 ): Promise<Sent> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
-  const note: AddressNote = { address: null };
+  const record: AddressRecord = { address: null };
   const inTime = AbortSignal.timeout(limits.totalTimeout);
   const signal = cut ? AbortSignal.any([inTime, cut]) : inTime;
   try {
@@ -119,17 +119,17 @@ async function attempt(
       headers: outgoing.headers,
       body: outgoing.body,
       signal,
-      ...{ note },
+      ...{ record },
     });
     const detail = await readHead(answer.body, limits);
-    return { result: answerResult(answer), detail, milliseconds: elapsed(), ...note };
+    return { result: answerResult(answer), detail, milliseconds: elapsed(), ...record };
   } catch (error) {
     const reason = reasonOf(error);
     return {
       result: { kind: 'failure', reason },
       detail: printable(describe(error), limits.answerHead),
       milliseconds: elapsed(),
-      ...note,
+      ...record,
     };
   }
 }

@@ -1,5 +1,6 @@
-import { type Outcome, recordOutcomes } from '../queue/attempt-store.ts';
+import { recordOutcomes } from '../queue/attempt-store.ts';
 import type { BreakerPolicy } from '../queue/health.ts';
+import type { Outcome } from '../queue/settlement.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 import { createNotifier } from './notifier.ts';
 

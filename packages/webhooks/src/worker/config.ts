@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type BreakerPolicy, standardBreakerPolicy } from '../queue/health.ts';
+import type { Retention } from '../queue/upkeep-store.ts';
 import { type RetryPolicy, standardRetryPolicy } from '../sending/retry.ts';
 import { type SendLimits, standardSendLimits } from '../sending/sender.ts';
 import { isCidr, strictTargetPolicy, type TargetPolicy } from '../sending/target-policy.ts';
-import type { Retention } from './retention.ts';
 
 /** The settings of a delivery worker. Times are in milliseconds. */
 export interface WorkerConfig {

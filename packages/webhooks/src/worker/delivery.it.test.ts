@@ -197,7 +197,7 @@ test('a delivery that is given up lets the next one go; a receiver can refuse a 
   );
 });
 
-test('after the guard later events overtake, one at a time', async (context) => {
+test('after the head-of-line time-out later events overtake, one at a time', async (context) => {
   const { world, receiver, environment } = context;
   const { id: endpointId } = await world.addEndpoint({
     url: receiver.url,

@@ -2,7 +2,7 @@ import { createMetrics } from '@counterfoil/engine';
 import { secretsFrom } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Outcome } from '../queue/attempt-store.ts';
+import type { Outcome } from '../queue/settlement.ts';
 import { queue } from '../queue/test-queue.ts';
 import { type Sender, standardSendLimits } from '../sending/sender.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '@counterfoil/engine';
 import { type Claimed, claimDeliveries } from '../queue/claim.ts';
-import { type RetryPolicy, verdictOf } from '../sending/retry.ts';
+import { followUpOf, type RetryPolicy } from '../sending/retry.ts';
 import type { OutgoingRequest, Sender, SendLimits, Sent } from '../sending/sender.ts';
 import { signedHeaders } from '../sending/signing.ts';
 import { thinBody } from '../sending/thin-body.ts';
@@ -93,9 +93,9 @@ async function deliver(
 ): Promise<void> {
   const { retry, writer, metrics } = options;
   const sent = await send(claimed, destinationOf, options, cut);
-  const verdict = verdictOf(sent.result, claimed.failures + 1, retry, Math.random());
-  metrics.attempt(sent, verdict, claimed.occurredAt);
-  await writer.record({ delivery: claimed, sent, verdict });
+  const followUp = followUpOf(sent.result, claimed.failures + 1, retry, Math.random());
+  metrics.attempt(sent, followUp, claimed.occurredAt);
+  await writer.record({ delivery: claimed, sent, followUp });
 }
 
 async function send(

@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert';
 import { sealingContext } from '../endpoint/endpoint.ts';
 import { createSealer } from '../endpoint/sealing.ts';
 import type { EndpointRow } from '../projection.ts';
-import { createEndpointCache, type EndpointVersion } from './endpoint-cache.ts';
+import type { EndpointVersion } from '../queue/claim.ts';
+import { createEndpointCache } from './endpoint-cache.ts';
 
 const test = suite('endpoints');
 

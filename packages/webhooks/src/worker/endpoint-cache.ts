@@ -2,14 +2,8 @@ import type { Connection } from '@counterfoil/engine';
 import { type Payload, sealingContext } from '../endpoint/endpoint.ts';
 import type { Sealer } from '../endpoint/sealing.ts';
 import type { EndpointRow } from '../projection.ts';
+import type { EndpointVersion } from '../queue/claim.ts';
 import type { Target } from '../queue/fan-out-plan.ts';
-
-/** Identity of one state of one endpoint. */
-export interface EndpointVersion {
-  readonly id: string;
-  readonly environmentId: string;
-  readonly revision: string;
-}
 
 /** The destination of an endpoint's deliveries, and the way to it. */
 export interface Destination {
@@ -152,7 +146,7 @@ const targetOf = ({ endpoint, created_position }: EndpointRow): Target => ({
   enabled: endpoint.enabled,
   eventTypes: endpoint.event_types,
   orderMode: endpoint.order_mode,
-  guardSeconds: endpoint.order_guard_seconds,
+  headOfLineSeconds: endpoint.order_guard_seconds,
 });
 
 function destinationOf({ endpoint }: EndpointRow, sealer: Sealer): Destination {

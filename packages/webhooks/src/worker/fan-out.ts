@@ -6,14 +6,14 @@ import {
   StreamMismatch,
   sleep,
 } from '@counterfoil/engine';
-import { lanesOf, planDeliveries, type Target, wantedBy } from '../queue/fan-out-plan.ts';
+import { groupsOf, planDeliveries, type Target, wantedBy } from '../queue/fan-out-plan.ts';
 import {
   endpointsPosition,
   insertDeliveries,
   insertMessages,
   movePosition,
   type ReadPosition,
-  readOpenLanes,
+  readOpenGroups,
   readPosition,
 } from '../queue/fan-out-store.ts';
 import { tryHold, withQueueLock } from '../queue/queue-lock.ts';
@@ -204,7 +204,7 @@ class Reader {
     );
     if (kept.length === 0) return 0;
     const wanted = wantedBy(kept, targets);
-    const open = await readOpenLanes(this.#connection, lanesOf(wanted));
+    const open = await readOpenGroups(this.#connection, groupsOf(wanted));
     await insertMessages(this.#connection, kept);
     await insertDeliveries(this.#connection, planDeliveries(wanted, open));
     return wanted.length;

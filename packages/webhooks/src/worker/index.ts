@@ -13,12 +13,11 @@ import type { WorkerConfig } from './config.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { createEndpointCache } from './endpoint-cache.ts';
 import { type FanOutRole, startFanOut } from './fan-out.ts';
-import { createLogWriter } from './log-writer.ts';
 import type { Loop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
-import { startRetention } from './retention.ts';
+import { startReports } from './reports.ts';
 import { startTasks } from './tasks.ts';
-import { startReports, startUpkeep } from './upkeep.ts';
+import { startRetention, startUpkeep } from './upkeep.ts';
 
 export { type WorkerConfig, workerConfig, workerDefaults, workerVariables } from './config.ts';
 
@@ -60,9 +59,6 @@ export interface WorkerOptions {
   readonly metrics: Metrics;
 }
 
-/** Passes of upkeep between two looks for what is old, when there is little of it. */
-const retentionPasses = 30;
-
 /** Beyond the longest attempt: for a database that is slow to take the outcomes. */
 const recordMs = 5_000;
 
@@ -83,18 +79,13 @@ export function startWorker({ config, nats, store, sealer, log, metrics }: Worke
   const writer = startAttemptWriter({ ...loop('attempt-writer'), signal: recording.signal }, onDue);
   const dispatcher = startDispatcher({ ...config, ...loop('dispatcher'), sender, writer });
   const fanOut = startFanOut({ ...loop('fan-out'), nats, onDue });
-  const upkeep = { intervalMs, writer: createLogWriter(store), onDue };
+  const upkeep = { intervalMs, retention: config.retention, onDue };
   const loops: readonly Loop[] = [
     fanOut.loop,
     dispatcher.loop,
     startUpkeep({ ...loop('upkeep'), ...upkeep }),
-    startReports({ ...loop('reports'), ...upkeep }),
-    startRetention({
-      ...loop('retention'),
-      intervalMs: retentionPasses * intervalMs,
-      retention: config.retention,
-      onDue,
-    }),
+    startRetention({ ...loop('retention'), ...upkeep }),
+    startReports({ ...loop('reports'), intervalMs, store }),
     startTasks({ ...loop('tasks'), intervalMs, onDue }),
   ];
   const all = [...loops, writer.loop];

@@ -1,6 +1,6 @@
 import type { Metrics } from '@counterfoil/engine';
-import type { QueueFigures, StateFigures } from '../queue/upkeep-store.ts';
-import type { Verdict } from '../sending/retry.ts';
+import type { Figures } from '../queue/figures-store.ts';
+import type { FollowUp } from '../sending/retry.ts';
 import type { Sent } from '../sending/sender.ts';
 
 /** From a moment on the same machine to the end of the retries. */
@@ -15,9 +15,8 @@ export interface WorkerMetrics {
   readonly missed: { inc(count: number): void };
   readonly reclaimed: { inc(count: number): void };
   /** Counts an attempt; `occurredAt` is when the event happened. */
-  attempt(sent: Sent, verdict: Verdict, occurredAt: string): void;
-  queue(figures: QueueFigures): void;
-  state(figures: StateFigures): void;
+  attempt(sent: Sent, followUp: FollowUp, occurredAt: string): void;
+  figures(figures: Figures): void;
   inFlight(count: number): void;
 }
 
@@ -76,20 +75,18 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
       name: 'counterfoil_webhook_leases_expired_total',
       help: 'Deliveries whose worker ended before it could record the outcome',
     }),
-    attempt: (sent, verdict, occurredAt) => {
+    attempt: (sent, followUp, occurredAt) => {
       attempts.inc({ outcome: outcomeOf(sent) });
-      results.inc({ result: verdict.kind });
-      if (verdict.kind !== 'delivered') return;
+      results.inc({ result: followUp.kind });
+      if (followUp.kind !== 'delivered') return;
       delay.observe(Math.max(0, Date.now() - Date.parse(occurredAt)) / 1000);
     },
-    queue: ({ oldestDueSeconds, ...states }) => {
-      for (const [state, count] of Object.entries(states)) depth.set({ state }, count);
-      oldest.set(oldestDueSeconds);
-    },
-    state: (figures) => {
+    figures: (figures) => {
+      for (const [state, count] of Object.entries(figures.deliveries)) depth.set({ state }, count);
       for (const [breaker, count] of Object.entries(figures.endpoints)) {
         endpoints.set({ breaker }, count);
       }
+      oldest.set(figures.oldestDueSeconds);
       unread.set(figures.unread);
     },
     inFlight: (count) => sending.set(count),

@@ -1,9 +1,10 @@
 import { type Connection, connect } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { giveUpOld } from '../queue/giving-up.ts';
 import { withQueueLock } from '../queue/queue-lock.ts';
 import { claim, delivered, queue, record, retryInAnHour } from '../queue/test-queue.ts';
-import { giveUpOld, removeOld } from './retention.ts';
+import { removeOld } from '../queue/upkeep-store.ts';
 import { eventually, World } from './test-world.ts';
 
 const retention = { attemptDays: 30, messageDays: 90 };
@@ -90,7 +91,7 @@ test('what is not old stays', async ({ world, connection, environment }) => {
   );
 });
 
-test('what is old and has not been delivered is given up and reported, and the lane goes on', async (context) => {
+test('what is old and has not been delivered is given up and reported, and its group goes on', async (context) => {
   const { world, connection, environment } = context;
   const { id } = await world.addEndpoint({
     url: 'https://x.example/',
@@ -115,7 +116,7 @@ test('what is old and has not been delivered is given up and reported, and the l
   assert.is(next?.eventId, fresh);
 });
 
-test('a lane in which nothing is under way any more is found and goes on', async (context) => {
+test('a group in which nothing is under way any more is found and goes on', async (context) => {
   const { world, connection, environment } = context;
   const { id } = await world.addEndpoint({
     url: 'https://x.example/',

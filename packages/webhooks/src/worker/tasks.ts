@@ -1,9 +1,9 @@
 import type { Connection } from '@counterfoil/engine';
 import { sleep } from '@counterfoil/engine';
 import { wantsType } from '../endpoint/event-types.ts';
-import { lanesOf, planDeliveries, type Target, type Wanted } from '../queue/fan-out-plan.ts';
-import { insertDeliveries, readOpenLanes } from '../queue/fan-out-store.ts';
-import { startGuard } from '../queue/ordering.ts';
+import { groupsOf, planDeliveries, type Target, type Wanted } from '../queue/fan-out-plan.ts';
+import { insertDeliveries, readOpenGroups } from '../queue/fan-out-store.ts';
+import { startHeadOfLine } from '../queue/ordering.ts';
 import { withQueueLock } from '../queue/queue-lock.ts';
 import {
   insertTestMessage,
@@ -115,14 +115,14 @@ function isAsked(message: PastMessage, { states }: OpenTask, target: Target): bo
   }
 }
 
-/** Deliveries that had ended go back to their place in the lane, new ones behind what is in it. */
+/** Deliveries that had ended go back to their place in the order, new ones behind what waits. */
 async function recover(connection: Connection, task: OpenTask, target: Target): Promise<Step> {
   const { messages, reached, isLast } = await readPast(connection, task, stepMaximum);
   const wanted: Wanted<PastMessage>[] = messages
     .filter((message) => isAsked(message, task, target))
     .map((message) => ({ message, target }));
-  const lanes = lanesOf(wanted);
-  const open = await readOpenLanes(connection, lanes);
+  const groups = groupsOf(wanted);
+  const open = await readOpenGroups(connection, groups);
   const planned = planDeliveries(wanted, open);
   const ended = wanted.flatMap(({ message: { deliveryId } }, index) => {
     const delivery = planned[index];
@@ -132,7 +132,7 @@ async function recover(connection: Connection, task: OpenTask, target: Target): 
   await requeue(connection, ended);
   if (missing.length > 0) await insertDeliveries(connection, missing, 'recovery');
   // Another one may be the first that waits now.
-  await startGuard(connection, lanes);
+  await startHeadOfLine(connection, groups);
   return {
     state: isLast ? 'finished' : 'running',
     reached: reached ?? task.reached,

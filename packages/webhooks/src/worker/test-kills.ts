@@ -78,16 +78,16 @@ async function publishSurely(world: World, resource: number, round: number, posi
 }
 
 /** Returns the rounds that came to one endpoint, by resource, in the order in which they came. */
-function lanesOf(receiver: Receiver): ReadonlyMap<string, readonly number[]> {
-  const lanes = new Map<string, number[]>();
+function roundsByGroup(receiver: Receiver): ReadonlyMap<string, readonly number[]> {
+  const groups = new Map<string, number[]>();
   for (const { path, body } of receiver.received) {
     const { customer } = JSON.parse(body);
     const key = `${path} ${customer.id}`;
-    const lane = lanes.get(key) ?? [];
-    lane.push(customer.round);
-    lanes.set(key, lane);
+    const rounds = groups.get(key) ?? [];
+    rounds.push(customer.round);
+    groups.set(key, rounds);
   }
-  return lanes;
+  return groups;
 }
 
 /** Publishes so many rounds of events about each resource. */
@@ -146,13 +146,13 @@ export async function proveKills(
   } finally {
     await worker.stop();
   }
-  for (const [lane, came] of lanesOf(receiver)) {
+  for (const [group, came] of roundsByGroup(receiver)) {
     assert.equal(
       came,
       came.toSorted((left, right) => left - right),
-      lane,
+      group,
     );
-    assert.is(new Set(came).size, rounds, lane);
+    assert.is(new Set(came).size, rounds, group);
   }
   const duplicates = receiver.received.length - expected;
   const bound = victims.length * inFlight;

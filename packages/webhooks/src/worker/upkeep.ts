@@ -1,22 +1,17 @@
 import { sleep } from '@counterfoil/engine';
+import { readFigures } from '../queue/figures-store.ts';
+import { giveUpHeldBack, giveUpOld } from '../queue/giving-up.ts';
 import type { BreakerPolicy } from '../queue/health.ts';
-import { releaseOvertaking } from '../queue/ordering.ts';
-import { tryHold, withQueueLock } from '../queue/queue-lock.ts';
-import {
-  dropUnwanted,
-  readFigures,
-  readStateFigures,
-  reclaimExpired,
-} from '../queue/upkeep-store.ts';
-import { disableFailing, expireHeldBack, writeReports } from './health-upkeep.ts';
-import type { LogWriter } from './log-writer.ts';
+import { releaseOvertaking, releaseStuck } from '../queue/ordering.ts';
+import { withQueueLock } from '../queue/queue-lock.ts';
+import { dropUnwanted, type Retention, reclaimExpired, removeOld } from '../queue/upkeep-store.ts';
 import { type Loop, type LoopOptions, type Session, startLoop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 export interface UpkeepOptions extends LoopOptions {
   readonly metrics: WorkerMetrics;
   readonly breaker: BreakerPolicy;
-  readonly writer: LogWriter;
+  readonly retention: Retention;
   /** Milliseconds between two passes. */
   readonly intervalMs: number;
   /** Called when deliveries have become due. */
@@ -26,26 +21,6 @@ export interface UpkeepOptions extends LoopOptions {
 /** Passes between two looks at the length of the queue, and at what has been held back for long. */
 const passesPerFigures = 5;
 const passesPerHeldBack = 30;
-
-/**
- * Starts to write what the log has to know: endpoints that are disabled, messages that were given
- * up. It has a loop of its own, because the queue must go on while the event store is away. One of all
- * workers does it: two that took different parts of the list at the same time would tell some twice.
- */
-export function startReports({ writer, breaker, intervalMs, ...options }: UpkeepOptions): Loop {
-  return startLoop(options, async ({ connection, signal, succeeded }) => {
-    while (!signal.aborted && !(await tryHold(connection, 'reports'))) {
-      succeeded();
-      await sleep(intervalMs, signal);
-    }
-    while (!signal.aborted) {
-      await disableFailing(connection, writer, breaker);
-      await writeReports(connection, writer);
-      succeeded();
-      await sleep(intervalMs, signal);
-    }
-  });
-}
 
 /** Starts what has to be done from time to time. Several workers may do it at the same time. */
 export function startUpkeep(options: UpkeepOptions): Loop {
@@ -70,10 +45,28 @@ async function runPass(
     return await releaseOvertaking(connection);
   });
   if (reclaimed + overtaking > 0) onDue();
-  if (pass % passesPerFigures === 0) {
-    metrics.queue(await readFigures(connection));
-    metrics.state(await readStateFigures(connection));
-  }
+  if (pass % passesPerFigures === 0) metrics.figures(await readFigures(connection));
   if (pass % passesPerHeldBack !== 0) return;
-  await withQueueLock(connection, 'queue', () => expireHeldBack(connection, breaker));
+  await withQueueLock(connection, 'queue', () => giveUpHeldBack(connection, breaker));
+}
+
+/** Passes of upkeep between two looks for what is old, when there is little of it. */
+const passesPerRetention = 30;
+/** Looks for what is old between two looks for groups that are stuck, which cost more. */
+const roundsPerStuck = 10;
+
+/** Starts to remove what is old, as fast as it comes to be old, and to let go what is stuck. */
+export function startRetention({ retention, intervalMs, onDue, ...options }: UpkeepOptions): Loop {
+  return startLoop(options, async ({ connection, signal, succeeded }) => {
+    for (let round = 0; !signal.aborted; round += 1) {
+      const givenUp = await withQueueLock(connection, 'queue', () =>
+        giveUpOld(connection, retention),
+      );
+      const hasMore = await removeOld(connection, retention);
+      const released = round % roundsPerStuck === 0 ? await releaseStuck(connection) : 0;
+      succeeded();
+      if (givenUp + released > 0) onDue();
+      if (!hasMore && givenUp === 0) await sleep(passesPerRetention * intervalMs, signal);
+    }
+  });
 }
