@@ -9,6 +9,7 @@ export * from './projection.ts';
 export * from './public-event.ts';
 export * from './public-feed.ts';
 export * from './route.ts';
+export * from './route-example.ts';
 export {
   livePrefix,
   parsePublicSubject,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { RequestContext } from './context.ts';
+import type { RouteExample } from './route-example.ts';
 
 /** A body whose revision the engine sends as a strong ETag. */
 export class WithETag<Body> {
@@ -45,6 +46,8 @@ export interface Route<
   readonly bodyLimitBytes?: number;
   /** Absent for 204. */
   readonly response?: Response;
+  /** Absent when a request with nothing but what its path names succeeds. */
+  readonly example?: RouteExample<Params, Query, Body>;
   readonly handle: (
     context: RequestContext,
     input: RouteInput<z.output<Params>, z.output<Query>, z.output<Body>>,

@@ -6,6 +6,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
+import { shownExample } from '../define/route-example.ts';
 import type { HttpOptions } from './host.ts';
 import {
   headerReferences,
@@ -127,7 +128,12 @@ function operation(placed: PlacedRoute): ZodOpenApiOperationObject {
     ...(route.body && {
       requestBody: {
         required: !route.bodyOptional,
-        content: { 'application/json': { schema: route.body } },
+        content: {
+          'application/json': {
+            schema: route.body,
+            ...(route.example?.body && { example: shownExample(route.example.body) }),
+          },
+        },
       },
     }),
     responses: {

@@ -1,4 +1,10 @@
-import { type RequestContext, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  newText,
+  type RequestContext,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { type CatalogImportId, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { carryOut } from './carry-out.ts';
@@ -75,6 +81,17 @@ export const catalogTransferRoutes = {
     body: importSchema,
     bodyLimitBytes: 2 * 1024 * 1024,
     response: importResultSchema,
+    example: {
+      body: {
+        document: {
+          version: 1,
+          groups: [
+            { name: newText('Models'), lookup_key: newText('models'), entity_type: 'feature' },
+          ],
+        },
+      },
+      makes: 'cimp',
+    },
     handle: (context, { body }) => importCatalog(context, body),
   }),
 

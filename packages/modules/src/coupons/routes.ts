@@ -1,6 +1,8 @@
 import {
   listParameter,
   listShape,
+  newRecord,
+  newText,
   pageSchema,
   type Routes,
   route,
@@ -30,6 +32,16 @@ export const couponRoutes = {
     permission: 'coupon:write',
     body: createCouponSchema,
     response: couponSchema,
+    example: {
+      body: {
+        name: newText('Welcome'),
+        coupon_code: newText('welcome'),
+        type: 'percentage',
+        percentage_off: '10',
+        cadence: 'once',
+      },
+      makes: 'coupon',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('coupon');
       const { state, revision } = await context.execute(coupon, id, createCoupon(id, body));
@@ -48,6 +60,7 @@ export const couponRoutes = {
       coupon_codes: listParameter(z.string()).optional(),
     }),
     response: pageSchema(couponSchema),
+    example: { names: { coupon_ids: 'coupon', coupon_codes: 'coupon.coupon_code' } },
     handle: (context, { query }) => searchCoupons(context, query),
   }),
 
@@ -59,6 +72,7 @@ export const couponRoutes = {
     body: couponSearchSchema,
     bodyOptional: true,
     response: pageSchema(couponSchema),
+    example: { names: { coupon_ids: 'coupon', coupon_codes: 'coupon.coupon_code' } },
     handle: (context, { body }) => searchCoupons(context, body),
   }),
 
@@ -69,6 +83,7 @@ export const couponRoutes = {
     permission: 'coupon:read',
     params: z.object({ code: z.string().max(255) }),
     response: couponSchema,
+    example: { params: { code: newRecord('coupon', 'coupon_code') } },
     handle: async (context, { params: { code } }) => {
       const { resource, revision } = await getCouponByCode(context, code);
       return withETag(resource, revision);
@@ -97,6 +112,7 @@ export const couponRoutes = {
     params: idParameters,
     body: updateCouponSchema,
     response: couponSchema,
+    example: { body: { name: newText('Renamed') } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(coupon, id, updateCoupon(id, body));
       return withETag(couponView(state), revision);

@@ -1,4 +1,12 @@
-import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newRecord,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { refuseWhileInUse, type Use } from '../uses.ts';
@@ -24,6 +32,13 @@ import {
 const tag = 'Customers';
 const idParameters = z.object({ id: referenceSchema('cust') });
 
+/** Ids that the tenant's own system, or one that is integrated, gave to the customer. */
+const idsOfOthers = [
+  'external_id',
+  'integration_entity_mapping.0.provider_entity_id',
+  'integration_entity_mapping.0.entity_id',
+];
+
 const routes = {
   'POST /customers': route({
     summary: 'Create a customer',
@@ -32,6 +47,15 @@ const routes = {
     permission: 'customer:write',
     body: createCustomerSchema,
     response: customerSchema,
+    example: {
+      body: {
+        external_id: newText('acme'),
+        name: newText('Acme'),
+        email: newText('billing@example.com'),
+      },
+      makes: 'cust',
+      texts: idsOfOthers,
+    },
     handle: async (context, { body }) => {
       const id = context.newId('cust');
       const { state, revision } = await context.execute(customer, id, createCustomer(id, body));
@@ -50,6 +74,12 @@ const routes = {
     query: updateCustomerQuerySchema,
     body: updateCustomerSchema,
     response: customerSchema,
+    example: {
+      query: { id: newRecord('cust') },
+      body: { name: newText('Acme Ltd') },
+      names: { external_customer_id: 'cust.external_id' },
+      texts: idsOfOthers,
+    },
     handle: async (context, { query, body }) => {
       const { id: customer_id, external_customer_id } = query;
       const fields = { id: 'id', externalId: 'external_customer_id' };
@@ -66,6 +96,14 @@ const routes = {
     permission: 'customer:read',
     query: customerListSchema.extend(listShape),
     response: pageSchema(customerSchema),
+    example: {
+      names: {
+        customer_ids: 'cust',
+        external_ids: 'cust.external_id',
+        external_id: 'cust.external_id',
+        email: 'cust.email',
+      },
+    },
     handle: (context, { query }) => searchCustomers(context, query),
   }),
 
@@ -77,6 +115,14 @@ const routes = {
     body: customerSearchSchema,
     bodyOptional: true,
     response: pageSchema(customerSchema),
+    example: {
+      names: {
+        customer_ids: 'cust',
+        external_ids: 'cust.external_id',
+        external_id: 'cust.external_id',
+        email: 'cust.email',
+      },
+    },
     handle: (context, { body }) => searchCustomers(context, body),
   }),
 
@@ -102,6 +148,7 @@ const routes = {
     params: z.object({ external_id: z.string().max(255) }),
     query: expandQuerySchema,
     response: customerSchema,
+    example: { params: { external_id: newRecord('cust', 'external_id') } },
     handle: async (context, { params }) => {
       const { resource, revision } = await getCustomerByExternalId(context, params.external_id);
       return withETag(resource, revision);

@@ -1,4 +1,4 @@
-import { type Routes, route } from '@counterfoil/engine/define';
+import { newRecord, type Routes, route } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { getCustomer, getCustomerByExternalId } from '../customers/index.ts';
@@ -21,6 +21,7 @@ export const customerEntitlementRoutes = (grantsOf: GrantsOf) =>
       ...common,
       summary: 'Get what a customer is entitled to',
       params: z.object({ id: referenceSchema('cust') }),
+      example: { texts: ['feature_ids', 'subscription_ids'] },
       handle: async (context, { params, query }) => {
         const { resource } = await getCustomer(context, params.id);
         return customerEntitlements(context, grantsOf, resource.id, query);
@@ -31,6 +32,10 @@ export const customerEntitlementRoutes = (grantsOf: GrantsOf) =>
       ...common,
       summary: 'Get what a customer is entitled to, by external_id',
       params: z.object({ external_id: z.string().max(255) }),
+      example: {
+        params: { external_id: newRecord('cust', 'external_id') },
+        texts: ['feature_ids', 'subscription_ids'],
+      },
       handle: async (context, { params, query }) => {
         const { resource } = await getCustomerByExternalId(context, params.external_id);
         return customerEntitlements(context, grantsOf, resource.id, query);

@@ -1,5 +1,6 @@
 import {
   type EventGateway,
+  newRecord,
   type RequestContext,
   type Routes,
   route,
@@ -77,6 +78,7 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       body: issueCredentialsSchema,
       bodyOptional: true,
       response: issuedCredentialsSchema,
+      example: { makes: 'credentials' },
       handle: async (context, { params: { id }, body }) => {
         if (!gateway) throw noGateway();
         const { state, revision } = await context.execute(
@@ -96,6 +98,7 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       status: 204,
       permission: 'event_subscription:write',
       params: idParameters,
+      example: { params: { id: newRecord('credentials', 'consumer') } },
       handle: async (context, { params: { id } }) => {
         await context.execute(eventSubscription, id, revokeCredentials(id));
         if (gateway) await tellGateway(context, gateway, id);

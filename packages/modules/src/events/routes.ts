@@ -69,6 +69,7 @@ export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
       permission: null,
       params: z.object({ event_type: z.string().max(64) }),
       response: jsonSchemaSchema,
+      example: { params: { event_type: 'customer.created' }, texts: ['event_type'] },
       handle: async (_context, { params: { event_type: name } }) => {
         const type = types.get(name);
         if (!type) throw notFound('event type', name);

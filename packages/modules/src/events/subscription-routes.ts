@@ -2,6 +2,7 @@ import {
   type EventBroker,
   type EventGateway,
   listShape,
+  newText,
   pageRequest,
   pageSchema,
   type ReaderStart,
@@ -139,6 +140,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       permission: 'event_subscription:write',
       body: createSubscriptionSchema,
       response: subscriptionSchema,
+      example: { body: { name: newText('warehouse') }, makes: 'esub' },
       handle: async (context, { body }) => {
         const { subscription, revision } = await subscribe(context, broker, body);
         return withETag(subscriptionView(subscription), revision);

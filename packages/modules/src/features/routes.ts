@@ -1,4 +1,11 @@
-import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { messageSchema } from '../message.ts';
 import type { Use } from '../uses.ts';
 import { cloneOfFeature, deleteFeature, newFeature, updateFeatureAndMeter } from './commands.ts';
@@ -28,6 +35,21 @@ const routes = {
     permission: 'feature:write',
     body: createFeatureSchema,
     response: featureSchema,
+    example: {
+      body: {
+        name: newText('Tokens'),
+        type: 'metered',
+        lookup_key: newText('tokens'),
+        meter: {
+          name: newText('Tokens'),
+          event_name: newText('tokens'),
+          aggregation: { type: 'SUM', field: 'count' },
+        },
+      },
+      makes: 'feat',
+      names: { group_id: 'group' },
+      texts: ['meter_id'],
+    },
     handle: async (context, { body }) => {
       const { state, revision } = await newFeature(context, body);
       return withETag(await embeddedNow(context, featureView(state)), revision);
@@ -41,6 +63,7 @@ const routes = {
     permission: 'feature:read',
     query: featureListSchema.extend(listShape),
     response: pageSchema(featureSchema),
+    example: { names: { feature_ids: 'feat', meter_ids: 'meter' } },
     handle: (context, { query }) => searchFeatures(context, query),
   }),
 
@@ -52,6 +75,7 @@ const routes = {
     body: featureSearchSchema,
     bodyOptional: true,
     response: pageSchema(featureSchema),
+    example: { names: { feature_ids: 'feat', meter_ids: 'meter' } },
     handle: (context, { body }) => searchFeatures(context, body),
   }),
 
@@ -79,6 +103,10 @@ const routes = {
     params: featureIdParameters,
     body: updateFeatureSchema,
     response: featureSchema,
+    example: {
+      body: { description: newText('Changed'), filters: [] },
+      names: { group_id: 'group' },
+    },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await updateFeatureAndMeter(context, id, body);
       return withETag(await embeddedNow(context, featureView(state)), revision);
@@ -94,6 +122,7 @@ const routes = {
     body: cloneFeatureSchema,
     bodyOptional: true,
     response: featureSchema,
+    example: { body: {} },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await cloneOfFeature(context, id, body);
       return withETag(await embeddedNow(context, featureView(state)), revision);

@@ -1,4 +1,11 @@
-import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { refuseWhileInUse } from '../uses.ts';
@@ -19,6 +26,10 @@ const routes = {
     permission: 'group:write',
     body: createGroupSchema,
     response: groupSchema,
+    example: {
+      body: { name: newText('Models'), lookup_key: newText('models'), entity_type: 'feature' },
+      makes: 'group',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('group');
       const { state, revision } = await context.execute(group, id, createGroup(id, body));
@@ -33,6 +44,7 @@ const routes = {
     permission: 'group:read',
     query: groupListSchema.extend(listShape),
     response: pageSchema(groupSchema),
+    example: { names: { group_ids: 'group' } },
     handle: (context, { query }) => searchGroups(context, query),
   }),
 
@@ -44,6 +56,7 @@ const routes = {
     body: groupSearchSchema,
     bodyOptional: true,
     response: pageSchema(groupSchema),
+    example: { names: { group_ids: 'group' } },
     handle: (context, { body }) => searchGroups(context, body),
   }),
 } satisfies Routes;

@@ -1,4 +1,11 @@
-import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../message.ts';
@@ -34,6 +41,14 @@ const routes = {
     permission: 'meter:write',
     body: createMeterSchema,
     response: meterSchema,
+    example: {
+      body: {
+        name: newText('Tokens'),
+        event_name: newText('tokens'),
+        aggregation: { type: 'SUM', field: 'count' },
+      },
+      makes: 'meter',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('meter');
       const { state, revision } = await context.execute(meter, id, createMeter(id, body));
@@ -48,6 +63,7 @@ const routes = {
     permission: 'meter:read',
     query: meterListSchema.extend(listShape),
     response: pageSchema(meterSchema),
+    example: { names: { meter_ids: 'meter' } },
     handle: (context, { query }) => searchMeters(context, query),
   }),
 
@@ -59,6 +75,7 @@ const routes = {
     body: meterSearchSchema,
     bodyOptional: true,
     response: pageSchema(meterSchema),
+    example: { names: { meter_ids: 'meter' } },
     handle: (context, { body }) => searchMeters(context, body),
   }),
 
@@ -83,6 +100,7 @@ const routes = {
     params: idParameters,
     body: updateMeterSchema,
     response: meterSchema,
+    example: { body: { filters: [{ key: 'model', values: ['large'] }] } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(
         meter,

@@ -1,4 +1,12 @@
-import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newRecord,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../message.ts';
@@ -31,6 +39,16 @@ const routes = {
     permission: 'price:write',
     body: createPriceUnitSchema,
     response: priceUnitSchema,
+    example: {
+      body: {
+        name: newText('Credits'),
+        code: newText('credits'),
+        symbol: 'cr',
+        base_currency: 'usd',
+        conversion_rate: '0.01',
+      },
+      makes: 'price_unit',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('price_unit');
       const { state, revision } = await context.execute(priceUnit, id, createPriceUnit(id, body));
@@ -45,6 +63,7 @@ const routes = {
     permission: 'price:read',
     query: priceUnitListSchema.extend(listShape),
     response: pageSchema(priceUnitSchema),
+    example: { names: { price_unit_ids: 'price_unit' } },
     handle: (context, { query }) => searchPriceUnits(context, query),
   }),
 
@@ -56,6 +75,7 @@ const routes = {
     body: priceUnitSearchSchema,
     bodyOptional: true,
     response: pageSchema(priceUnitSchema),
+    example: { names: { price_unit_ids: 'price_unit' } },
     handle: (context, { body }) => searchPriceUnits(context, body),
   }),
 
@@ -66,6 +86,7 @@ const routes = {
     permission: 'price:read',
     params: z.object({ code: z.string().max(255) }),
     response: priceUnitSchema,
+    example: { params: { code: newRecord('price_unit', 'code') } },
     handle: async (context, { params: { code } }) => {
       const { resource, revision } = await getPriceUnitByCode(context, code);
       return withETag(resource, revision);
@@ -94,6 +115,7 @@ const routes = {
     params: idParameters,
     body: updatePriceUnitSchema,
     response: priceUnitSchema,
+    example: { body: { name: newText('Renamed') } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(priceUnit, id, updatePriceUnit(id, body));
       return withETag(priceUnitView(state), revision);

@@ -1,4 +1,4 @@
-import { pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import { newRecord, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import {
@@ -22,6 +22,15 @@ export const taxAssociationRoutes = {
     permission: 'tax:write',
     body: createAssociationSchema,
     response: associationSchema,
+    example: {
+      body: {
+        tax_rate_code: newRecord('taxrate', 'code'),
+        entity_type: 'customer',
+        entity_id: newRecord('cust'),
+      },
+      makes: 'ta',
+      names: { external_customer_id: 'cust.external_id' },
+    },
     handle: async (context, { body }) => {
       const id = context.newId('ta');
       const { state, revision } = await context.execute(taxAssociation, id, {
@@ -38,6 +47,13 @@ export const taxAssociationRoutes = {
     permission: 'tax:read',
     query: associationListSchema,
     response: pageSchema(associationSchema),
+    example: {
+      names: {
+        entity_id: 'cust',
+        external_customer_id: 'cust.external_id',
+        tax_rate_id: 'taxrate',
+      },
+    },
     handle: (context, { query }) => listAssociations(context, query),
   }),
 
@@ -62,6 +78,7 @@ export const taxAssociationRoutes = {
     params: idParameters,
     body: updateAssociationSchema,
     response: associationSchema,
+    example: { body: { priority: 7 } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(
         taxAssociation,

@@ -1,4 +1,4 @@
-import { pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import { newText, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { refuseWhileInUse } from '../uses.ts';
@@ -23,6 +23,10 @@ export const taxRateRoutes = {
     permission: 'tax:write',
     body: createTaxRateSchema,
     response: taxRateSchema,
+    example: {
+      body: { name: newText('VAT'), code: newText('vat'), percentage_value: '19' },
+      makes: 'taxrate',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('taxrate');
       const { state, revision } = await context.execute(taxRate, id, createTaxRate(id, body));
@@ -37,6 +41,7 @@ export const taxRateRoutes = {
     permission: 'tax:read',
     query: taxRateListSchema,
     response: pageSchema(taxRateSchema),
+    example: { names: { taxrate_ids: 'taxrate', taxrate_codes: 'taxrate.code' } },
     handle: (context, { query }) => listTaxRates(context, query),
   }),
 
@@ -62,6 +67,7 @@ export const taxRateRoutes = {
     params: idParameters,
     body: updateTaxRateSchema,
     response: taxRateSchema,
+    example: { body: { tax_rate_status: 'INACTIVE' } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(taxRate, id, updateTaxRate(id, body));
       return withETag(taxRateView(state), revision);

@@ -1,4 +1,10 @@
-import { pageSchema, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import {
+  newText,
+  pageSchema,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { invariant, notFound, Problem, referenceSchema, type UserId } from '@counterfoil/kernel';
 import { z } from 'zod';
 import {
@@ -59,6 +65,11 @@ const creation = (material: KeyMaterial | null) =>
     permission: 'secret:write',
     body: createApiKeySchema,
     response: issuedKeySchema,
+    example: {
+      body: { name: newText('Nightly import'), type: 'private_key' },
+      makes: 'secret',
+      madeIn: 'secret',
+    },
     handle: async (context, { body }) => {
       invariant(material, 'this process was started without the secret key');
       const id = context.newId('secret');

@@ -1,4 +1,4 @@
-import { type Routes, route, withETag } from '@counterfoil/engine/define';
+import { newText, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { getTenant } from './queries.ts';
@@ -32,6 +32,7 @@ export const tenantRoutes = {
     permission: 'tenant:write',
     body: updateTenantSchema,
     response: tenantSchema,
+    example: { body: { metadata: { note: newText('Headquarters') } } },
     handle: async (context, { body }) => {
       const id = context.principal.tenantId;
       const { state, revision } = await context.execute(tenant, id, updateTenant(id, body));

@@ -1,4 +1,4 @@
-import { pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { newText, pageSchema, type Routes, route } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { callingUser, granterOf } from './caller.ts';
@@ -32,6 +32,10 @@ export const userRoutes = {
     permission: 'user:write',
     body: createUserSchema,
     response: userSchema,
+    example: {
+      body: { type: 'user', email: newText('ada@example.com'), name: newText('Ada') },
+      makes: 'user',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('user');
       const { state } = await context.execute(user, id, createUser(id, body, granterOf(context)));
@@ -47,6 +51,7 @@ export const userRoutes = {
     body: userSearchSchema,
     bodyOptional: true,
     response: pageSchema(userSchema),
+    example: { names: { user_ids: 'user' } },
     handle: (context, { body }) => searchUsers(context, body),
   }),
 
@@ -59,6 +64,7 @@ export const userRoutes = {
     params: idParameters,
     body: changeRolesSchema,
     response: userSchema,
+    example: { body: { roles: ['all_reader'] } },
     handle: async (context, { params: { id }, body }) => {
       const { state } = await context.execute(
         user,

@@ -1,6 +1,7 @@
 import {
   flagParameter,
   listShape,
+  newRecord,
   pageSchema,
   type Routes,
   route,
@@ -55,6 +56,10 @@ export const walletListRoutes = {
       include_real_time_balance: flagParameter.optional(),
     }),
     response: z.array(customerWalletSchema),
+    example: {
+      query: { id: newRecord('cust'), include_real_time_balance: 'true' },
+      names: { lookup_key: 'cust.external_id' },
+    },
     handle: async (context, { query }) => {
       const named = { customer_id: query.id, external_customer_id: query.lookup_key };
       const fields = { id: 'id', externalId: 'lookup_key' };

@@ -1,4 +1,11 @@
-import { pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  newRecord,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { bulkResults, moveInBulk } from './bulk/bulk.ts';
@@ -69,6 +76,16 @@ export const walletRoutes = {
     permission: 'wallet:write',
     body: createWalletSchema,
     response: walletSchema,
+    example: {
+      body: {
+        customer_id: newRecord('cust'),
+        currency: 'usd',
+        description: newText('Credits for tokens'),
+        initial_credits_to_load: '10',
+      },
+      makes: 'wallet',
+      names: { external_customer_id: 'cust.external_id', price_unit: 'price_unit.code' },
+    },
     handle: async (context, { body }) => {
       const id = context.newId('wallet');
       const { state, revision } = await context.execute(wallet, id, {
@@ -86,6 +103,7 @@ export const walletRoutes = {
     body: searchWalletsSchema,
     bodyOptional: true,
     response: pageSchema(walletSchema),
+    example: { names: { wallet_ids: 'wallet' } },
     handle: (context, { body }) => searchWallets(context, body),
   }),
 
@@ -120,6 +138,7 @@ export const walletRoutes = {
     params: idParameters,
     body: updateWalletSchema,
     response: walletSchema,
+    example: { body: { name: newText('Credits') } },
     handle: async (context, { params: { id }, body }) => {
       if (body.alert_settings) assertConsistentAlerts(body.alert_settings);
       const { state, revision } = await context.execute(wallet, id, changeSettings(id, body));
@@ -139,6 +158,11 @@ export const walletRoutes = {
     params: idParameters,
     body: topUpSchema,
     response: movementSchema,
+    example: {
+      body: { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '5' },
+      makes: 'order',
+      madeIn: 'wallet_transaction',
+    },
     handle: async (context, { params: { id }, body }) => {
       const outcome = await context.execute(wallet, id, {
         prepare: () => topUpDecision(context, id, body),
@@ -159,6 +183,11 @@ export const walletRoutes = {
     params: idParameters,
     body: debitSchema,
     response: movementSchema,
+    example: {
+      body: { credits: '1', description: newText('1,000 tokens') },
+      makes: 'wtxn',
+      madeIn: 'wallet_transaction',
+    },
     handle: async (context, { params: { id }, body }) => {
       const details = entryDetails(context, body.transaction_reason, body);
       const outcome = await context.execute(
@@ -181,6 +210,7 @@ export const walletRoutes = {
     params: idParameters,
     body: bulkSchema,
     response: bulkAnswerSchema,
+    example: { body: { entries: [{ type: 'credit', credits: '2' }] } },
     handle: async (context, { params: { id }, body }) => {
       const { state, events, revision } = await context.execute(wallet, id, {
         prepare: () => moveInBulk(id, bulkEntries(context, body), body.atomic),
@@ -224,6 +254,15 @@ export const walletRoutes = {
     body: searchTransactionsSchema,
     bodyOptional: true,
     response: pageSchema(transactionSchema),
+    example: {
+      names: {
+        id: 'wtxn',
+        wallet_id: 'wallet',
+        customer_id: 'cust',
+        reference_id: 'wtxn.reference_id',
+        created_by: 'owner',
+      },
+    },
     handle: (context, { body }) => searchTransactions(context, body),
   }),
 
@@ -250,6 +289,7 @@ export const walletRoutes = {
     params: idParameters,
     query: transactionsQuerySchema,
     response: pageSchema(transactionSchema),
+    example: { names: { id: 'wtxn', reference_id: 'wtxn.reference_id', created_by: 'owner' } },
     handle: (context, { params, query }) => listTransactions(context, params.id, query),
   }),
 } satisfies Routes;

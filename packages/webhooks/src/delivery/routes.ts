@@ -79,6 +79,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     permission: 'webhook:read',
     query: messageListSchema,
     response: pageSchema(messageSchema),
+    example: { names: { resource_id: 'cust', endpoint_id: 'webhook' } },
     handle: (context, { query }) => listMessages(options.reads, context, query),
   }),
   'GET /webhooks/messages/{id}': route({

@@ -1,4 +1,5 @@
 import {
+  newText,
   type Prepared,
   pageRequest,
   pageSchema,
@@ -192,6 +193,7 @@ const changeRoute = (options: WebhookOptions, body: EndpointBodies['change']) =>
     params: endpointPathSchema,
     body,
     response: endpointSchema,
+    example: { body: { description: newText('For the ledger') } },
     handle: (context, { params: { id }, body }) =>
       decide(context, id, { prepare: () => change(options, id, body) }),
   });
@@ -208,6 +210,10 @@ const writeRoutes = (
     permission: 'webhook:write',
     body: created,
     response: createdEndpointSchema,
+    example: {
+      body: { url: newText('https://example.com/hooks'), event_types: ['credit_note.updated'] },
+      makes: 'webhook',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('webhook');
       const { state, revision } = await context.execute(webhookEndpoint, id, {

@@ -108,6 +108,7 @@ const askingRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => 
     params: endpointPathSchema,
     body: recoverBodySchema,
     response: taskSchema,
+    example: { body: { since: '2026-01-01T00:00:00Z' }, makes: 'wtask' },
     handle: (context, { params: { id }, body: { since, until = context.now, states } }) => {
       if (until < since) throw invalidField('/until', 'must not be before since');
       return ask(context, id, () => ({ kind: 'recover', since, until, states }));
@@ -128,6 +129,7 @@ const followingRoutes = (options: WebhookOptions) => ({
     permission: 'webhook:read',
     query: taskListSchema,
     response: pageSchema(taskSchema),
+    example: { names: { endpoint_id: 'webhook' } },
     handle: async (context, { query }) =>
       withProgress(
         options,

@@ -1,4 +1,12 @@
-import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newRecord,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../../message.ts';
@@ -34,6 +42,7 @@ const routes = {
     permission: 'addon:write',
     body: createAddonSchema,
     response: addonSchema,
+    example: { body: { name: newText('Support'), lookup_key: newText('support') }, makes: 'addon' },
     handle: async (context, { body }) => {
       const id = context.newId('addon');
       const { state, revision } = await context.execute(offer, id, createAddon(id, body));
@@ -48,6 +57,7 @@ const routes = {
     permission: 'addon:read',
     query: addonListSchema.extend(listShape),
     response: pageSchema(addonSchema),
+    example: { names: { addon_ids: 'addon' } },
     handle: (context, { query }) => searchAddons(context, query),
   }),
 
@@ -59,6 +69,7 @@ const routes = {
     body: addonSearchSchema,
     bodyOptional: true,
     response: pageSchema(addonSchema),
+    example: { names: { addon_ids: 'addon' } },
     handle: (context, { body }) => searchAddons(context, body),
   }),
 
@@ -69,6 +80,7 @@ const routes = {
     permission: 'addon:read',
     params: z.object({ lookup_key: z.string().max(255) }),
     response: addonSchema,
+    example: { params: { lookup_key: newRecord('addon', 'lookup_key') } },
     handle: async (context, { params: { lookup_key } }) => {
       const { resource, revision } = await getAddonByLookupKey(context, lookup_key);
       return withETag(resource, revision);
@@ -97,6 +109,7 @@ const routes = {
     params: idParameters,
     body: updateAddonSchema,
     response: addonSchema,
+    example: { body: { name: newText('Renamed') } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(offer, id, updateAddon(id, body));
       return withETag(addonView(addonOf(state)), revision);

@@ -1,4 +1,4 @@
-import { pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import { newText, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { messageSchema } from '../../message.ts';
@@ -26,6 +26,7 @@ export const costsheetRoutes = {
     permission: 'cost:write',
     body: createCostsheetSchema,
     response: costsheetSchema,
+    example: { body: { name: newText('Tokens'), lookup_key: newText('tokens') }, makes: 'cost' },
     handle: async (context, { body }) => {
       const id = context.newId('cost');
       const { state, revision } = await context.execute(offer, id, createCostsheet(id, body));
@@ -50,6 +51,7 @@ export const costsheetRoutes = {
     status: 200,
     permission: 'cost:read',
     response: costsheetSchema,
+    example: { needs: ['cost'] },
     handle: async (context) => {
       const { resource, revision } = await getActiveCostsheet(context);
       return withETag(resource, revision);
@@ -79,6 +81,7 @@ export const costsheetRoutes = {
     params: idParameters,
     body: updateCostsheetSchema,
     response: costsheetSchema,
+    example: { body: { name: newText('Renamed') } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(offer, id, updateCostsheet(id, body));
       return withETag(costsheetView(costsheetOf(state)), revision);

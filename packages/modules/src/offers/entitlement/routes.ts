@@ -1,4 +1,4 @@
-import { listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import { listShape, newRecord, pageSchema, type Routes, route } from '@counterfoil/engine/define';
 import { invariant, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../../message.ts';
@@ -20,6 +20,14 @@ import {
 const tag = 'Entitlements';
 const idParameters = z.object({ id: referenceSchema('ent') });
 
+const entitlementExample = {
+  feature_id: newRecord('feat'),
+  feature_type: 'metered',
+  usage_limit: 1_000,
+  entity_type: 'PLAN',
+  entity_id: newRecord('plan'),
+} as const;
+
 export const entitlementRoutes = {
   'POST /entitlements': route({
     summary: 'Create an entitlement',
@@ -31,6 +39,12 @@ export const entitlementRoutes = {
     permission: 'entitlement:write',
     body: createEntitlementSchema,
     response: entitlementSchema,
+    example: {
+      body: entitlementExample,
+      makes: 'ent',
+      names: { parent_entitlement_id: 'ent' },
+      texts: ['plan_id'],
+    },
     handle: async (context, { body }) => {
       const owner = entitlementOwner(body);
       const written = await context.execute(offer, owner.entity_id, {
@@ -51,6 +65,11 @@ export const entitlementRoutes = {
     permission: 'entitlement:write',
     body: createBulkEntitlementsSchema,
     response: z.object({ items: z.array(entitlementSchema) }),
+    example: {
+      body: { items: [entitlementExample] },
+      names: { 'items.0.parent_entitlement_id': 'ent' },
+      texts: ['items.0.plan_id'],
+    },
     handle: async (context, { body: { items } }) => {
       const owner = oneOwner(items.map(entitlementOwner));
       const written = await context.execute(offer, owner.entity_id, {
@@ -73,6 +92,7 @@ export const entitlementRoutes = {
     permission: 'entitlement:read',
     query: entitlementListSchema.extend(listShape),
     response: pageSchema(entitlementSchema),
+    example: { names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' } },
     handle: (context, { query }) => searchEntitlements(context, query),
   }),
 
@@ -84,6 +104,7 @@ export const entitlementRoutes = {
     body: entitlementSearchSchema,
     bodyOptional: true,
     response: pageSchema(entitlementSchema),
+    example: { names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' } },
     handle: (context, { body }) => searchEntitlements(context, body),
   }),
 
@@ -106,6 +127,7 @@ export const entitlementRoutes = {
     params: idParameters,
     body: updateEntitlementSchema,
     response: entitlementSchema,
+    example: { body: { is_enabled: false } },
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOfEntitlement(context, id);
       const written = await context.execute(offer, owner, updateEntitlement(id, body));

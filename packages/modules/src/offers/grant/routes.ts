@@ -1,5 +1,7 @@
 import {
   listShape,
+  newRecord,
+  newText,
   pageSchema,
   type RequestContext,
   type Routes,
@@ -56,6 +58,17 @@ export const creditGrantRoutes = {
     permission: 'creditgrant:write',
     body: createCreditGrantSchema,
     response: creditGrantSchema,
+    example: {
+      body: {
+        name: newText('Welcome'),
+        scope: 'PLAN',
+        plan_id: newRecord('plan'),
+        credits: '100',
+        cadence: 'ONETIME',
+      },
+      makes: 'cg',
+      texts: ['addon_id', 'subscription_id'],
+    },
     handle: async (context, { body }) => {
       const { owner, field } = grantOwner(body);
       const { state, events } = await context.execute(
@@ -76,6 +89,7 @@ export const creditGrantRoutes = {
     permission: 'creditgrant:read',
     query: creditGrantListSchema.extend(listShape),
     response: pageSchema(creditGrantSchema),
+    example: { names: { plan_ids: 'plan' }, texts: ['subscription_ids'] },
     handle: (context, { query }) => searchCreditGrants(context, query),
   }),
 
@@ -97,6 +111,7 @@ export const creditGrantRoutes = {
     params: idParameters,
     body: updateCreditGrantSchema,
     response: creditGrantSchema,
+    example: { body: { name: newText('Renamed') } },
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOf(context, id);
       const { state } = await context.execute(offer, owner, updateCreditGrant(id, body));
@@ -114,6 +129,7 @@ export const creditGrantRoutes = {
     body: endCreditGrantSchema,
     bodyOptional: true,
     response: messageSchema,
+    example: { body: {} },
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOf(context, id);
       const { state } = await context.execute(

@@ -1,4 +1,11 @@
-import { listShape, pageSchema, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../../message.ts';
@@ -36,6 +43,10 @@ const routes = {
     permission: 'plan:write',
     body: createPlanSchema,
     response: planSchema,
+    example: {
+      body: { name: newText('Pro'), lookup_key: newText('pro'), description: newText('For teams') },
+      makes: 'plan',
+    },
     handle: async (context, { body }) => {
       const id = context.newId('plan');
       const { state, revision } = await context.execute(offer, id, createPlan(id, body));
@@ -50,6 +61,7 @@ const routes = {
     permission: 'plan:read',
     query: planListSchema.extend(listShape),
     response: pageSchema(planSchema),
+    example: { names: { plan_ids: 'plan' } },
     handle: (context, { query }) => searchPlans(context, query),
   }),
 
@@ -61,6 +73,7 @@ const routes = {
     body: planSearchSchema,
     bodyOptional: true,
     response: pageSchema(planSchema),
+    example: { names: { plan_ids: 'plan' } },
     handle: (context, { body }) => searchPlans(context, body),
   }),
 
@@ -86,6 +99,7 @@ const routes = {
     params: idParameters,
     body: updatePlanSchema,
     response: planSchema,
+    example: { body: { description: newText('For large teams') } },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(offer, id, updatePlan(id, body));
       return withETag(planView(planOf(state)), revision);
@@ -104,6 +118,7 @@ const routes = {
     params: idParameters,
     body: clonePlanSchema,
     response: planSchema,
+    example: { body: { name: newText('Pro'), lookup_key: newText('pro') } },
     handle: async (context, { params, body }) => {
       const id = context.newId('plan');
       const { state, revision } = await context.execute(offer, id, {

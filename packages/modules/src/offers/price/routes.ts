@@ -1,4 +1,11 @@
-import { listShape, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newRecord,
+  newText,
+  pageSchema,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { existing, invariant, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { groupReference } from '../../groups/index.ts';
@@ -27,6 +34,20 @@ import {
 
 const tag = 'Prices';
 const idParameters = z.object({ id: referenceSchema('price') });
+
+const priceExample = {
+  entity_type: 'PLAN',
+  entity_id: newRecord('plan'),
+  type: 'FIXED',
+  billing_model: 'FLAT_FEE',
+  billing_period: 'MONTHLY',
+  invoice_cadence: 'ADVANCE',
+  price_unit_type: 'FIAT',
+  currency: 'usd',
+  amount: '12.5',
+  lookup_key: newText('pro-monthly'),
+  display_name: newText('Monthly fee'),
+} as const;
 
 interface Written {
   readonly state: OfferState;
@@ -58,6 +79,12 @@ export const priceRoutes = {
     permission: 'price:write',
     body: createPriceSchema,
     response: priceSchema,
+    example: {
+      body: priceExample,
+      makes: 'price',
+      names: { group_id: 'group' },
+      texts: ['meter_id'],
+    },
     handle: async (context, { body }) => {
       const owner = priceOwner(body);
       const written = await context.execute(offer, owner.entity_id, {
@@ -74,6 +101,11 @@ export const priceRoutes = {
     permission: 'price:write',
     body: createBulkPricesSchema,
     response: z.object({ items: z.array(priceSchema) }),
+    example: {
+      body: { items: [priceExample] },
+      names: { 'items.0.group_id': 'group' },
+      texts: ['items.0.meter_id'],
+    },
     handle: async (context, { body: { items } }) => {
       const owner = oneOwner(items.map(priceOwner));
       const written = await context.execute(offer, owner.entity_id, {
@@ -97,6 +129,16 @@ export const priceRoutes = {
     permission: 'price:read',
     query: priceListSchema.extend(listShape),
     response: pageSchema(priceSchema),
+    example: {
+      names: {
+        price_ids: 'price',
+        plan_ids: 'plan',
+        entity_ids: 'plan',
+        meter_ids: 'meter',
+        parent_price_id: 'price',
+      },
+      texts: ['subscription_id'],
+    },
     handle: (context, { query }) => searchPrices(context, query),
   }),
 
@@ -108,6 +150,16 @@ export const priceRoutes = {
     body: priceSearchSchema,
     bodyOptional: true,
     response: pageSchema(priceSchema),
+    example: {
+      names: {
+        price_ids: 'price',
+        plan_ids: 'plan',
+        entity_ids: 'plan',
+        meter_ids: 'meter',
+        parent_price_id: 'price',
+      },
+      texts: ['subscription_id'],
+    },
     handle: (context, { body }) => searchPrices(context, body),
   }),
 
@@ -118,6 +170,7 @@ export const priceRoutes = {
     permission: 'price:read',
     params: z.object({ lookup_key: z.string().max(255) }),
     response: priceSchema,
+    example: { params: { lookup_key: newRecord('price', 'lookup_key') } },
     handle: (context, { params }) => getPriceByLookupKey(context, params.lookup_key),
   }),
 
@@ -143,6 +196,7 @@ export const priceRoutes = {
     params: idParameters,
     body: updatePriceSchema,
     response: priceSchema,
+    example: { body: { amount: '13' }, names: { group_id: 'group' } },
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOfPrice(context, id);
       const written = await context.execute(offer, owner, {
@@ -166,6 +220,7 @@ export const priceRoutes = {
     body: endPriceSchema,
     bodyOptional: true,
     response: messageSchema,
+    example: { body: {} },
     handle: async (context, { params: { id }, body }) => {
       const owner = await ownerOfPrice(context, id);
       const { state } = await context.execute(offer, owner, endPrice(id, body.end_date ?? null));
@@ -182,6 +237,7 @@ export const priceRoutes = {
     params: idParameters,
     body: quoteBodySchema,
     response: quoteSchema,
+    example: { body: { quantity: '3' } },
     handle: async (context, { params: { id }, body }) => {
       const { resource } = await foundById(context, priceTable, 'price', id);
       const state = await context.load(offer, resource.entity_id);

@@ -1,4 +1,4 @@
-import { type Routes, route } from '@counterfoil/engine/define';
+import { newRecord, type Routes, route } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { balanceAt, explain, ledgerPage } from './audit.ts';
@@ -47,6 +47,7 @@ export const auditRoutes = {
     permission: 'wallet:read',
     params: walletParameters.extend({ transaction_id: referenceSchema('wtxn') }),
     response: explanationSchema,
+    example: { params: { id: newRecord('wtxn', 'wallet_id') } },
     handle: (context, { params }) => explain(context, params.id, params.transaction_id),
   }),
 } satisfies Routes;

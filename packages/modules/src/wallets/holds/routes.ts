@@ -1,5 +1,7 @@
 import {
   listShape,
+  newRecord,
+  newText,
   pageRequest,
   pageSchema,
   type RequestContext,
@@ -146,6 +148,7 @@ export const holdRoutes = {
     params: walletParameters,
     body: createHoldSchema,
     response: holdSchema,
+    example: { body: { credits: '2', description: newText('A long run') }, makes: 'hold' },
     handle: async (context, { params: { id }, body }) => {
       const holdId = context.newId('hold');
       const { events } = await context.execute(wallet, id, {
@@ -190,6 +193,7 @@ export const holdRoutes = {
     permission: 'wallet:read',
     params: holdParameters,
     response: holdSchema,
+    example: { params: { id: newRecord('hold', 'wallet_id') } },
     handle: (context, { params }) => getHold(context, params.id, params.hold_id),
   }),
 
@@ -203,6 +207,7 @@ export const holdRoutes = {
     body: captureHoldSchema,
     bodyOptional: true,
     response: movementSchema,
+    example: { params: { id: newRecord('hold', 'wallet_id') } },
     handle: async (context, { params: { id, hold_id }, body }) => {
       const details = {
         ...entryDetails(context, 'MANUAL_BALANCE_DEBIT', body),
@@ -229,6 +234,7 @@ export const holdRoutes = {
     permission: 'wallet:write',
     params: holdParameters,
     response: holdSchema,
+    example: { params: { id: newRecord('hold', 'wallet_id') } },
     handle: async (context, { params: { id, hold_id } }) => {
       let open: HoldResource | null = null;
       const { events } = await context.execute(wallet, id, {

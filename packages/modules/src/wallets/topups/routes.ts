@@ -1,4 +1,10 @@
-import { type RequestContext, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  newRecord,
+  type RequestContext,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import {
   invalidOperation,
   invariant,
@@ -178,6 +184,7 @@ export const topUpRoutes = {
     body: endTopUpSchema,
     bodyOptional: true,
     response: movementSchema,
+    example: { params: { id: newRecord('order') } },
     handle: (context, { params: { id } }) =>
       endTopUp(context, id, 'completed', (walletId) => completeTopUp(walletId, id)),
   }),
@@ -194,6 +201,7 @@ export const topUpRoutes = {
     body: endTopUpSchema,
     bodyOptional: true,
     response: movementSchema,
+    example: { params: { id: newRecord('order') } },
     handle: (context, { params: { id } }) =>
       endTopUp(context, id, 'failed', (walletId) => cancelTopUp(walletId, id)),
   }),
