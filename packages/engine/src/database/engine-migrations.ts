@@ -126,22 +126,9 @@ const verificationView = `
          ) as resource
     from counterfoil.verification`;
 
-/**
- * Fillings from before 2026-11-21 lack the columns in their indexes by which lists are counted, and the
- * status of rows that show nothing. They are filled anew beside what is served.
- */
-const coveringIndexes: Migration = {
-  async up(database) {
-    await sql`update counterfoil.projection set rebuild_requested = true where serving`.execute(
-      database,
-    );
-  },
-};
-
 /** Migrations of the engine, by name. They come before those of the modules. */
 export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0001_projection: projection,
   engine_0002_relay_checkpoint: relayCheckpoint,
   engine_0003_verification: verification,
-  engine_0004_covering_indexes: coveringIndexes,
 };

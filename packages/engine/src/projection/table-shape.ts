@@ -94,8 +94,7 @@ export const shapeOf = (table: AnyProjection): string =>
       name,
       type,
       index ?? false,
-      // Left out where it is not said, so that older tables keep their shape.
-      ...(listed ? [listed] : []),
+      listed ?? false,
     ]),
   });
 

@@ -1,6 +1,5 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { migrate } from '../database/migrate.ts';
 import type { EventStore } from '../log/types.ts';
 import {
   added,
@@ -145,27 +144,6 @@ test('columns that changed without their version are refused', async () => {
     await until('it refuses', () => projector.status().state === 'refused');
     assert.match(projector.status().error ?? '', /counters have changed: raise its version \(1\)/);
   });
-});
-
-test('an upgrade that changes what all tables look like fills them anew', async () => {
-  const log = await world.log();
-  const database = await world.database();
-  const before = await log.pen.write('c1', [opened('one'), added(3)]);
-  await withProjector({ store: log.store, database, tables: [counters] }, (projector) =>
-    untilLive(projector, before),
-  );
-  await statement(
-    database,
-    `delete from counterfoil.migration_engine where name = 'engine_0004_covering_indexes'`,
-  );
-  assert.equal(await migrate({ database }), ['engine_0004_covering_indexes']);
-  await withProjector({ store: log.store, database, tables: [counters] }, () =>
-    until(
-      'the new filling alone',
-      async () => (await relations(database)).join() === 'counters_v1_g1',
-    ),
-  );
-  assert.is((await dump(database, 'counters')).length, 1);
 });
 
 test('a table that somebody dropped is filled again', async () => {

@@ -299,13 +299,6 @@ test('a report of given up deliveries is written once and changes nothing else',
   assert.is(reported.state?.last_report, '10');
 });
 
-test('an endpoint of the first version gets the settings that came later', () => {
-  const { rate_limit_per_second: _, payload: __, signature: ___, ...first } = fresh;
-  const [upcast] = webhookEndpoint.upcasters?.WebhookEndpointCreated ?? [];
-  const data = upcast?.(first as never);
-  assert.equal(webhookEndpoint.events.WebhookEndpointCreated.parse(data), fresh);
-});
-
 test('disabling and giving up are published, the rest is nobody else to know', () => {
   const { state } = after(createEndpoint(fresh), disableEndpoint(id, 'failing'));
   const publish = (event: EndpointEvent) =>

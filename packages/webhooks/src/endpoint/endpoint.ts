@@ -102,14 +102,6 @@ const events = {
 export type EndpointEvent = EventOf<typeof events>;
 export type RotatedData = z.output<typeof events.WebhookEndpointSecretRotated>;
 
-/** Endpoints of the first version had none of these settings. */
-const withLaterSettings = (data: object): unknown => ({
-  rate_limit_per_second: null,
-  payload: 'full',
-  signature: 'hmac',
-  ...data,
-});
-
 /** The settings that a caller may choose and change. */
 export interface EndpointSettings {
   readonly url: string;
@@ -231,7 +223,6 @@ export const webhookEndpoint = aggregate({
   events,
   initial: null as EndpointState,
   evolve,
-  upcasters: { WebhookEndpointCreated: [withLaterSettings] },
 });
 
 export type EndpointDecision = Decision<EndpointState, EndpointEvent>;
