@@ -6,7 +6,7 @@ import {
   millisecondsOf,
   notFound,
 } from '@counterfoil/kernel';
-import { loadEndpoint } from '../endpoint/queries.ts';
+import { loadEndpoint } from '../endpoint/decisions.ts';
 import { endpointPathSchema } from '../endpoint/schema.ts';
 import type { WebhookOptions } from '../options.ts';
 import {

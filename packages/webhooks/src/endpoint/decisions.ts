@@ -1,3 +1,4 @@
+import type { RequestContext } from '@counterfoil/engine/define';
 import {
   type Changes,
   changedFields,
@@ -8,16 +9,17 @@ import {
   Problem,
   writable,
 } from '@counterfoil/kernel';
-import type {
-  DisabledReason,
-  Endpoint,
-  EndpointDecision,
-  EndpointEvent,
-  EndpointSettings,
-  EndpointState,
-  ExhaustedMessage,
-  SealedHeaders,
-  SignatureKind,
+import {
+  type DisabledReason,
+  type Endpoint,
+  type EndpointDecision,
+  type EndpointEvent,
+  type EndpointSettings,
+  type EndpointState,
+  type ExhaustedMessage,
+  type SealedHeaders,
+  type SignatureKind,
+  webhookEndpoint,
 } from './endpoint.ts';
 import type { Sealed } from './sealing.ts';
 
@@ -26,6 +28,10 @@ const coolDownMs = 60_000;
 /** The endpoint, if it exists and has not been deleted; else 404. */
 export const requireEndpoint = (state: EndpointState, id: string): Endpoint =>
   writable(state, 'webhook endpoint', id);
+
+/** The endpoint as the log has it, never behind; 404 when there is none. */
+export const loadEndpoint = async (context: RequestContext, id: string): Promise<Endpoint> =>
+  requireEndpoint(await context.load(webhookEndpoint, id), id);
 
 export interface NewEndpoint extends EndpointSettings {
   readonly id: string;

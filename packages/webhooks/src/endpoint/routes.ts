@@ -27,7 +27,6 @@ import {
   webhookEndpoint,
 } from './endpoint.ts';
 import type { EndpointHeaders } from './headers.ts';
-import { possibleId } from './queries.ts';
 import {
   type ChangeEndpoint,
   type CreateEndpoint,
@@ -124,7 +123,7 @@ function change(
 
 /** Runs a decision on an endpoint and gives the endpoint as it is afterwards. */
 async function decide(context: RequestContext, id: string, decision: Prepared<EndpointDecision>) {
-  const outcome = await context.execute(webhookEndpoint, possibleId(id), decision);
+  const outcome = await context.execute(webhookEndpoint, id, decision);
   return withETag(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);
 }
 
@@ -234,7 +233,7 @@ const writeRoutes = (
     permission: 'webhook:write',
     params: endpointPathSchema,
     handle: async (context, { params: { id } }) => {
-      await context.execute(webhookEndpoint, possibleId(id), deleteEndpoint(id));
+      await context.execute(webhookEndpoint, id, deleteEndpoint(id));
       return undefined;
     },
   }),

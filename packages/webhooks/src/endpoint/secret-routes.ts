@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { route, withETag } from '@counterfoil/engine/define';
 import { invalidField } from '@counterfoil/kernel';
 import type { WebhookOptions } from '../options.ts';
-import { requireEndpoint, rotateSecret } from './decisions.ts';
+import { loadEndpoint, requireEndpoint, rotateSecret } from './decisions.ts';
 import {
   type Endpoint,
   type EndpointDecision,
@@ -10,7 +10,6 @@ import {
   sealingContext,
   webhookEndpoint,
 } from './endpoint.ts';
-import { loadEndpoint, possibleId } from './queries.ts';
 import {
   endpointPathSchema,
   type RotateSecret,
@@ -81,7 +80,7 @@ export const secretRoutes = (options: WebhookOptions) => ({
     bodyOptional: true,
     response: secretAnswerSchema,
     handle: async (context, { params: { id }, body }) => {
-      const { state, revision } = await context.execute(webhookEndpoint, possibleId(id), {
+      const { state, revision } = await context.execute(webhookEndpoint, id, {
         prepare: async () => rotation(options, await loadEndpoint(context, id), body),
       });
       return withETag(openSecret(options.sealer, requireEndpoint(state, id)), revision);

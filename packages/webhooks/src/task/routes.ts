@@ -8,11 +8,11 @@ import {
   where,
   withETag,
 } from '@counterfoil/engine/define';
-import { invalidField, invalidOperation, isId, notFound } from '@counterfoil/kernel';
+import { invalidField, invalidOperation } from '@counterfoil/kernel';
 import { taskProgress } from '../delivery/queries.ts';
 import { requireMessage } from '../delivery/routes.ts';
 import { resendPathSchema } from '../delivery/schema.ts';
-import { loadEndpoint } from '../endpoint/queries.ts';
+import { loadEndpoint } from '../endpoint/decisions.ts';
 import { endpointPathSchema } from '../endpoint/schema.ts';
 import type { WebhookOptions } from '../options.ts';
 import { taskTable } from '../projection.ts';
@@ -116,11 +116,6 @@ const askingRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => 
   }),
 });
 
-function possibleTaskId(id: string): string {
-  if (!isId('wtask', id)) throw notFound('webhook task', id);
-  return id;
-}
-
 const followingRoutes = (options: WebhookOptions) => ({
   'GET /webhooks/tasks': route({
     summary: 'List tests, resendings and recoveries',
@@ -148,7 +143,7 @@ const followingRoutes = (options: WebhookOptions) => ({
     params: taskPathSchema,
     response: taskSchema,
     handle: async (context, { params: { id } }) => {
-      const task = requireTask(await context.load(webhookTask, possibleTaskId(id)), id);
+      const task = requireTask(await context.load(webhookTask, id), id);
       const progressOf = await taskProgress(options.reads, context, [id]);
       return taskResource(requestedTask(task), progressOf(id));
     },
@@ -162,11 +157,7 @@ const followingRoutes = (options: WebhookOptions) => ({
     params: taskPathSchema,
     response: taskSchema,
     handle: async (context, { params: { id } }) => {
-      const { state, revision } = await context.execute(
-        webhookTask,
-        possibleTaskId(id),
-        cancelTask(id),
-      );
+      const { state, revision } = await context.execute(webhookTask, id, cancelTask(id));
       const progressOf = await taskProgress(options.reads, context, [id]);
       return withETag(
         taskResource(requestedTask(requireTask(state, id)), progressOf(id)),
