@@ -8,7 +8,7 @@ import {
   oneFileKnowsTheEventStoreClient,
 } from './tidy/arrows.ts';
 import { plantedBugsHaveOnePlace } from './tidy/canaries.ts';
-import { citationsLeadSomewhere, linksLeadSomewhere } from './tidy/citations.ts';
+import { citationsLeadSomewhere, linksLeadSomewhere, namedFilesExist } from './tidy/citations.ts';
 import {
   everySuiteRuns,
   filesAreShort,
@@ -47,6 +47,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'docstrings define': docstringsDefine,
   'nobody is he': nobodyIsHe,
   'citations lead to a page': citationsLeadSomewhere,
+  'files that prose names exist': namedFilesExist,
   'links lead to a file': linksLeadSomewhere((path) => existsSync(join(ROOT, path))),
   'planted bugs have one place': plantedBugsHaveOnePlace,
   'the lock file is current': lockFileIsCurrent(

@@ -110,7 +110,7 @@ const isAt = (words: Uint32Array, at: number, key: Key): boolean =>
 
 const digestShape = /^[0-9a-f]{32}$/;
 
-/** The 128 bits of a key. Keys are hashes already (request-mark.ts); what is none is hashed here. */
+/** The 128 bits of a key. Keys are hashes already (request-fingerprint.ts); what is none is hashed here. */
 function wordsOf(key: string): Key {
   const digits = digestShape.test(key) ? key : sha256(key);
   const word = (place: number): number => Number.parseInt(digits.slice(place, place + 8), 16);

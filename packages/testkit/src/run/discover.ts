@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The needs of a test file: nothing (`x.test.ts`, `x.property.test.ts`), throw-away servers or processes
- * of its own (`x.it.test.ts`), or much time (`x.long.test.ts`, which runs only when it is asked for).
+ * The needs of a test file: nothing (`*.test.ts`, `*.property.test.ts`), throw-away servers or processes
+ * of its own (`*.it.test.ts`), or much time (`*.long.test.ts`, which runs only when it is asked for).
  */
 export type Level = 'unit' | 'it' | 'long';
 

@@ -90,6 +90,35 @@ export const linksLeadSomewhere =
       });
   };
 
+/** A file that prose names: in a document in code font, in a comment in any way. */
+const NAMED_FILE = /(?<![\w/.*-])(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|mjs|md|sh)\b(?![\w/-])/g;
+const CODE_FONT = /`[^`\n]*`/g;
+
+/**
+ * Every file that a comment or a document names is in the checkout, under that name or as a part of a longer
+ * path: `log/types.ts` is `packages/engine/src/log/types.ts`.
+ */
+export const namedFilesExist: Rule = (sources) => {
+  const paths = Map.groupBy(sources, ({ path }) => posix.basename(path));
+  const exists = (name: string): boolean =>
+    (paths.get(posix.basename(name)) ?? []).some(({ path }) => isPartOf(name, path));
+  return sources
+    .filter(({ path }) => !path.startsWith(RULES_FOLDER) && !path.endsWith('CHANGELOG.md'))
+    .flatMap((source) => {
+      const text = proseOf(source);
+      if (text === undefined) return [];
+      const places = source.path.endsWith('.md') ? [...text.matchAll(CODE_FONT)] : [[text]];
+      return places.flatMap((place) =>
+        [...(place[0] ?? '').matchAll(NAMED_FILE)]
+          .filter(([name]) => !exists(name))
+          .map((found) => {
+            const at = ('index' in place ? Number(place.index) : 0) + found.index;
+            return missing(source, text, at, `there is no ${found[0]}`);
+          }),
+      );
+    });
+};
+
 /** Tells whether the segments of a short path occur in a whole one, in order. */
 function isPartOf(short: string, path: string): boolean {
   const segments = path.split('/');

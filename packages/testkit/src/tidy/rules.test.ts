@@ -5,7 +5,7 @@ import {
   everyPackageHasArrows,
   oneFileKnowsTheEventStoreClient,
 } from './arrows.ts';
-import { citationsLeadSomewhere, linksLeadSomewhere } from './citations.ts';
+import { citationsLeadSomewhere, linksLeadSomewhere, namedFilesExist } from './citations.ts';
 import {
   everySuiteRuns,
   filesAreShort,
@@ -310,6 +310,19 @@ test('citations: a number without its page is refused, also across two lines', (
     const files = { ...pages, 'packages/kernel/src/a.ts': `${text}\n` };
     assert.is(places(citationsLeadSomewhere, files).length, 1, text);
   }
+});
+
+test('citations: a file that a comment or a document names exists', () => {
+  const files = {
+    'docs/a.md': '`a.ts` `engine/log/a.ts`\n`b.ts` of `log/b.ts`, and b.ts; `*.test.ts`\n',
+    'packages/engine/src/log/a.ts':
+      "// See a.ts and a.md.\nconst b = 'b.ts';\n/** See c/a.ts. */\n",
+  };
+  assert.equal(places(namedFilesExist, files), [
+    'docs/a.md:2',
+    'docs/a.md:2',
+    'packages/engine/src/log/a.ts:3',
+  ]);
 });
 
 test('links: files and places in documents exist', () => {
