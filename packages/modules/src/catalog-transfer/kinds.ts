@@ -1,5 +1,4 @@
 import {
-  type CouponId,
   type FeatureId,
   type GroupId,
   type MeterId,
@@ -8,15 +7,7 @@ import {
   withoutNulls,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import {
-  archiveCoupon,
-  coupon,
-  couponTable,
-  couponView,
-  createCoupon,
-  createCouponSchema,
-  updateCoupon,
-} from '../coupons/index.ts';
+import { couponRecords } from '../coupons/index.ts';
 import {
   archiveFeature,
   createFeature,
@@ -193,37 +184,12 @@ const features = kind({
   }),
 });
 
-const couponFields = [
-  'name',
-  'type',
-  'cadence',
-  'coupon_code',
-  'amount_off',
-  'currency',
-  'percentage_off',
-  'duration_in_periods',
-  'max_redemptions',
-  'redeem_after',
-  'redeem_before',
-  'rules',
-  'metadata',
-] as const;
-const coupons = kind({
+const coupons: Kind = {
+  ...couponRecords.catalogue,
   section: 'coupons',
-  aggregate: coupon,
-  table: couponTable,
-  prefix: 'coupon',
   unique: { field: 'coupon_code', claim: 'coupon_code', caseless: true },
   references: {},
-  fields: couponFields,
-  changeable: ['name', 'metadata'],
-  parse: (fields) => createCouponSchema.parse(fields),
-  create: (id, request) => createCoupon(id as CouponId, request),
-  update: (id, { name, metadata }: NonNullable<typeof coupon.initial>) =>
-    updateCoupon(id as CouponId, { name, metadata }),
-  archive: (id) => archiveCoupon(id as CouponId),
-  fieldsOf: (record: NonNullable<typeof coupon.initial>) => only(couponView(record), couponFields),
-});
+};
 
 const taxFields = [
   'name',

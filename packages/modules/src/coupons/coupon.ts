@@ -1,26 +1,13 @@
 import {
-  aggregate,
-  type CouponId,
   type Currency,
-  changedFields,
-  createdStamps,
   type DecimalText,
-  type Decision,
-  type EventOf,
-  existing,
   instantSchema,
   invariant,
-  isEmpty,
-  type RecordStamps,
-  type RecordStatus,
-  referenceSchema,
-  updatedStamps,
-  withChanges,
   withoutNulls,
-  writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { Coupon, CreateCoupon, UpdateCoupon } from './schema.ts';
+import { type EventsOf, lowerCase, type RecordOf, record } from '../record/index.ts';
+import { type CreateCoupon, couponSchema, createCouponSchema } from './schema.ts';
 
 const kept = <Kind extends string>() => z.string().transform((text) => text as Kind);
 
@@ -43,79 +30,6 @@ const repetitionData = z.discriminatedUnion('cadence', [
 ]);
 export type Repetition = z.output<typeof repetitionData>;
 
-const changeableData = { name: z.string(), metadata: z.record(z.string(), z.string()) } as const;
-
-const couponData = z.object({
-  id: referenceSchema('coupon'),
-  coupon_code: z.string().nullable(),
-  discount: discountData,
-  repetition: repetitionData,
-  max_redemptions: z.number().int().nullable(),
-  redeem_after: instantSchema.nullable(),
-  redeem_before: instantSchema.nullable(),
-  rules: z.record(z.string(), z.unknown()).nullable(),
-  ...changeableData,
-});
-
-const events = {
-  CouponCreated: couponData,
-  /** Only what changed. */
-  CouponUpdated: z.object(changeableData).partial(),
-  CouponArchived: z.object({}),
-} as const;
-export type CouponEvent = EventOf<typeof events>;
-
-export interface CouponRecord extends z.output<typeof couponData>, RecordStamps {
-  readonly status: RecordStatus;
-  /** The number of times that it was redeemed. Nothing can redeem a coupon yet. */
-  readonly total_redemptions: number;
-}
-
-/** Null until the coupon is created. */
-export type CouponState = CouponRecord | null;
-
-/** A code as it is compared: codes that differ in case alone are the same. */
-export const comparedCode = (code: string): string => code.toLowerCase();
-
-export const coupon = aggregate({
-  name: 'coupon',
-  scope: 'environment',
-  events,
-  initial: null as CouponState,
-  evolve: (state, event): CouponState => {
-    const { stamp } = event;
-    switch (event.type) {
-      case 'CouponCreated':
-        return {
-          ...event.data,
-          status: 'published',
-          total_redemptions: 0,
-          ...createdStamps(stamp),
-        };
-      case 'CouponUpdated':
-        return {
-          ...withChanges<CouponRecord>(existing(state, 'coupon'), event.data),
-          ...updatedStamps(stamp),
-        };
-      case 'CouponArchived':
-        return { ...existing(state, 'coupon'), ...updatedStamps(stamp), status: 'archived' };
-      default:
-        return event satisfies never;
-    }
-  },
-  /** An archived coupon gives its code back. */
-  unique: (state) =>
-    state?.status === 'published' && state.coupon_code !== null
-      ? [
-          {
-            name: 'coupon_code',
-            value: comparedCode(state.coupon_code),
-            problem: `Another coupon has the code ${JSON.stringify(state.coupon_code)}.`,
-          },
-        ]
-      : [],
-});
-
 function discountOf({ type, amount_off, currency, percentage_off }: CreateCoupon): Discount {
   if (type === 'fixed') {
     invariant(amount_off && currency, 'a fixed coupon without an amount was let through');
@@ -131,50 +45,83 @@ function repetitionOf({ cadence, duration_in_periods }: CreateCoupon): Repetitio
   return { cadence, duration_in_periods };
 }
 
-/** Creates a coupon. What belongs together was checked when the request was read. */
-export const createCoupon =
-  (id: CouponId, request: CreateCoupon): Decision<CouponState, CouponEvent> =>
-  (state) => {
-    invariant(state === null, `coupon ${id} is created twice`);
-    return [
-      {
-        type: 'CouponCreated',
-        data: {
-          id,
-          name: request.name,
-          coupon_code: request.coupon_code ?? null,
-          discount: discountOf(request),
-          repetition: repetitionOf(request),
-          max_redemptions: request.max_redemptions ?? null,
-          redeem_after: request.redeem_after ?? null,
-          redeem_before: request.redeem_before ?? null,
-          rules: request.rules ?? null,
-          metadata: request.metadata,
-        },
+/** A discount. What it takes off, for whom and for how long never changes. */
+export const couponRecords = record({
+  name: 'coupon',
+  called: 'coupon',
+  prefix: 'coupon',
+  life: {
+    created: {
+      event: 'CouponCreated',
+      publishes: 'coupon.created',
+      when: 'A coupon is created',
+    },
+    updated: {
+      event: 'CouponUpdated',
+      publishes: 'coupon.updated',
+      when: 'Name or metadata of a coupon change',
+    },
+    archived: {
+      event: 'CouponArchived',
+      publishes: 'coupon.deleted',
+      when: 'A coupon is archived',
+    },
+  },
+  fixed: {
+    coupon_code: z.string().nullable(),
+    discount: discountData,
+    repetition: repetitionData,
+    max_redemptions: z.number().int().nullable(),
+    redeem_after: instantSchema.nullable(),
+    redeem_before: instantSchema.nullable(),
+    rules: z.record(z.string(), z.unknown()).nullable(),
+  },
+  changeable: { name: z.string(), metadata: z.record(z.string(), z.string()) },
+  /** The number of times that it was redeemed. Nothing can redeem a coupon yet. */
+  born: { total_redemptions: 0 as number },
+  unique: { field: 'coupon_code', ignoresCase: true },
+  request: {
+    schema: createCouponSchema,
+    fields: (request) => ({
+      name: request.name,
+      coupon_code: request.coupon_code ?? null,
+      discount: discountOf(request),
+      repetition: repetitionOf(request),
+      max_redemptions: request.max_redemptions ?? null,
+      redeem_after: request.redeem_after ?? null,
+      redeem_before: request.redeem_before ?? null,
+      rules: request.rules ?? null,
+      metadata: request.metadata,
+    }),
+  },
+  schema: couponSchema,
+  view: ({ discount, repetition, ...fields }) => ({
+    ...withoutNulls(fields),
+    ...discount,
+    ...repetition,
+  }),
+  table: {
+    name: 'coupons',
+    version: 1,
+    columns: {
+      name: { type: 'text', of: ({ name }) => name },
+      coupon_code: {
+        type: 'text',
+        of: ({ coupon_code }) => (coupon_code === undefined ? null : lowerCase(coupon_code)),
+        index: true,
       },
-    ];
-  };
+      type: { type: 'text', of: ({ type }) => type },
+      cadence: { type: 'text', of: ({ cadence }) => cadence },
+    },
+  },
+});
 
-/** Changes name and metadata where they are given and differ; what it takes off never. */
-export const updateCoupon =
-  (id: CouponId, { name, metadata }: UpdateCoupon): Decision<CouponState, CouponEvent> =>
-  (state) => {
-    const current = writable(state, 'coupon', id);
-    const changes = changedFields<UpdateCoupon>(current, { name, metadata });
-    return isEmpty(changes) ? [] : [{ type: 'CouponUpdated', data: changes }];
-  };
-
-/** Takes a coupon out of use, for good. One that is archived already stays as it is. */
-export const archiveCoupon =
-  (id: CouponId): Decision<CouponState, CouponEvent> =>
-  (state) => {
-    if (state?.status === 'archived') return [];
-    writable(state, 'coupon', id);
-    return [{ type: 'CouponArchived', data: {} }];
-  };
-
-/** The coupon as the API shows it. */
-export const couponView = (state: CouponState): Coupon => {
-  const { discount, repetition, ...record } = existing(state, 'coupon');
-  return { ...withoutNulls(record), ...discount, ...repetition };
-};
+export type CouponEvent = EventsOf<typeof couponRecords>;
+export type CouponRecord = RecordOf<typeof couponRecords>;
+export const {
+  aggregate: coupon,
+  createFrom: createCoupon,
+  update: updateCoupon,
+  archive: archiveCoupon,
+  view: couponView,
+} = couponRecords;

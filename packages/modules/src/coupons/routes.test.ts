@@ -8,11 +8,12 @@ import {
 } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { coupon } from './coupon.ts';
-import { couponPublicEvents } from './public-events.ts';
-import { couponReference } from './reference.ts';
+import type { z } from 'zod';
+import { coupon, couponRecords } from './coupon.ts';
 import { couponRoutes as routes } from './routes.ts';
-import { couponSearchSchema } from './schema.ts';
+
+const { publicEvents: couponPublicEvents, referred: couponReference } = couponRecords;
+const couponSearchSchema = routes['POST /coupons/search'].body as z.ZodType;
 
 const test = suite('coupon routes');
 

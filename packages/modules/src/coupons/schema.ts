@@ -1,4 +1,3 @@
-import { anyOfTexts, searchShape } from '@counterfoil/engine/define';
 import {
   currencySchema,
   decimal,
@@ -89,12 +88,6 @@ export const updateCouponSchema = z
   })
   .meta({ id: 'UpdateCoupon' });
 export type UpdateCoupon = z.output<typeof updateCouponSchema>;
-
-const textsSchema = anyOfTexts(255);
-
-export const couponSearchSchema = z
-  .object({ ...searchShape, coupon_ids: textsSchema, coupon_codes: textsSchema })
-  .meta({ id: 'CouponSearch' });
 
 /** The coupon on the wire (specification §2.19; hidden fields: D1). */
 export const couponSchema = z
