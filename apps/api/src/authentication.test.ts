@@ -1,5 +1,6 @@
 import { createLog, type EventStore, type SubscriptionOptions } from '@counterfoil/engine';
 import { Problem } from '@counterfoil/kernel';
+import { createDirectory } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startAuthentication } from './authentication.ts';
@@ -18,7 +19,9 @@ const lostLog = {
 test('keys count no longer than a minute without the log', async () => {
   let now = 0;
   const log = createLog({ level: 'silent', name: 'test' });
-  const { authenticate, fold } = startAuthentication(lostLog, log, { clock: () => now });
+  const { authenticate, fold } = startAuthentication(lostLog, createDirectory(), log, {
+    clock: () => now,
+  });
   await fold.ready;
   await new Promise(setImmediate);
   now = 60_000;
@@ -36,7 +39,7 @@ test('keys count no longer than a minute without the log', async () => {
 
 test('a write to a key that this process cannot take over is not called done', async () => {
   const log = createLog({ level: 'silent', name: 'test' });
-  const { takenOver, fold } = startAuthentication(lostLog, log, {
+  const { takenOver, fold } = startAuthentication(lostLog, createDirectory(), log, {
     takeOverMilliseconds: 1,
   });
   await fold.ready;

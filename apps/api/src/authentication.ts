@@ -11,13 +11,13 @@ import {
   startLiveFold,
 } from '@counterfoil/engine';
 import { type AnyAggregate, instantOf, Problem, sha256 } from '@counterfoil/kernel';
-import { authenticationAggregates, keyRegistry } from '@counterfoil/modules';
+import { type Directory, directoryAggregates } from '@counterfoil/modules';
 
 /** The callers, from the API keys in the log. None of it is in PostgreSQL, so that writes need no database. */
 export interface Authentication {
   readonly fold: LiveFold;
   /**
-   * Waits until a write to a key or user takes effect in this process. Throws a `Problem`
+   * Waits until a write to a tenant, environment, user or key takes effect in this process. Throws a `Problem`
    * service_unavailable when that takes too long: a caller that revokes a key must not be told that it
    * is done while the key still works here.
    */
@@ -29,7 +29,7 @@ export interface Authentication {
   authenticate(apiKey: string): Principal | null;
 }
 
-/** Default time that a write to a key or user waits until it takes effect in this process. */
+/** Default time that such a write waits until it takes effect in this process. */
 const takeOverDefault = 5_000;
 /** The time for which keys stay valid as they were when the log was last in reach. */
 const lostMaximumMilliseconds = 60_000;
@@ -50,23 +50,25 @@ interface AuthenticationOptions {
   readonly takeOverMilliseconds?: number;
 }
 
-/** Follows the API keys and their users. A failure ends the process: no caller may go unchecked. */
+/**
+ * Keeps a directory up to date with the log. A failure ends the process: no caller may go unchecked.
+ */
 export function startAuthentication(
   store: EventStore,
+  directory: Directory,
   log: Log,
   options: AuthenticationOptions = {},
 ): Authentication {
   const { takeOverMilliseconds = takeOverDefault, clock } = options;
   const byCategory = new Map<string, AnyAggregate>(
-    authenticationAggregates.map((aggregate) => [aggregate.name, aggregate]),
+    directoryAggregates.map((aggregate) => [aggregate.name, aggregate]),
   );
-  const registry = keyRegistry();
   const apply = (event: StoredEvent): void => {
     const parts = parseStreamName(event.stream);
     const aggregate = parts && byCategory.get(parts.category);
     if (!aggregate || !belongsTo(aggregate, event)) return;
     const stamped = stampedEvent(aggregate, event);
-    registry.apply({ ...stamped, aggregate_id: parts.id, revision: event.revision });
+    directory.apply({ ...stamped, aggregate_id: parts.id, revision: event.revision });
   };
   const fold = startLiveFold({
     store,
@@ -91,7 +93,7 @@ export function startAuthentication(
     },
     authenticate: (apiKey) => {
       assertCurrent(fold);
-      return registry.find(sha256(apiKey), instantOf(Date.now()));
+      return directory.find(sha256(apiKey), instantOf(Date.now()));
     },
   };
 }

@@ -29,6 +29,10 @@ export const apiConfigSchema = z.object({
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule),
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(4000),
+  /** The key of the operator API; without it there is none. */
+  OPERATOR_KEY: z.string().min(32, 'must have at least 32 characters').max(512).optional(),
+  OPERATOR_HOST: z.string().default('127.0.0.1'),
+  OPERATOR_PORT: port.default(4010),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   /** Folder for snapshots of long streams; without it they are folded from their first event. */
   SNAPSHOT_FOLDER: z.string().min(1).optional(),

@@ -7,6 +7,7 @@ import {
   createReadModel,
   createStreams,
   type HealthCheck,
+  type HttpOptions,
   type Log,
   type Metrics,
   natsBroker,
@@ -17,10 +18,11 @@ import {
   type Started,
   startParts,
 } from '@counterfoil/engine';
-import { modules, secretsFrom } from '@counterfoil/modules';
+import { createDirectory, modules, secretsFrom } from '@counterfoil/modules';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
 import { apiInfo } from './info.ts';
+import { createOperatorServer } from './operator-server.ts';
 import { snapshotsIn } from './snapshots.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
@@ -28,6 +30,8 @@ export { type ApiConfig, apiConfigSchema } from './config.ts';
 /** A running API. */
 export interface Api {
   readonly port: number;
+  /** Port of the operator API; null when there is none. */
+  readonly operatorPort: number | null;
   stop(): Promise<void>;
 }
 
@@ -84,11 +88,14 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
   const broker = started.add(await openBroker(config.NATS_URL, log, metrics), close);
   const gateway = started.add(await openGateway(config, log), close);
+  const directory = createDirectory();
+  const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
   const slices = modules({
+    directory,
     broker: broker.events,
     gateway: gateway.events,
     operationalReads: readModel.operational,
-    secrets: secretsFrom(config.COUNTERFOIL_SECRET_KEY),
+    secrets,
     targetPolicy: {
       allowHttp: config.WEBHOOK_ALLOW_HTTP,
       allowedCidrs: config.WEBHOOK_ALLOWED_CIDRS,
@@ -96,7 +103,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     },
   });
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
-  const authentication = startAuthentication(store, log);
+  const authentication = startAuthentication(store, directory, log);
   started.add(authentication.fold, (fold) => fold.stop());
   const conflicts = metrics.counter({
     name: 'counterfoil_append_conflicts_total',
@@ -129,10 +136,8 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     now: Date.now,
     takenOver: authentication.takenOver,
   };
-  const server = createHttpServer({
-    modules: slices,
+  const shared: Pick<HttpOptions, 'host' | 'health' | 'log'> = {
     host: { begin: (request) => new RequestRunner(runOptions, request) },
-    authenticate: (apiKey) => authentication.authenticate(apiKey),
     health: [
       ...(options.health ?? []),
       { name: 'event_store', required: true, check: () => store.ping() },
@@ -140,13 +145,29 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
       { name: 'nats', required: false, check: broker.check },
       ...gateway.health,
     ],
-    metrics,
     log,
+  };
+  const server = createHttpServer({
+    ...shared,
+    modules: slices,
+    authenticate: (apiKey) => authentication.authenticate(apiKey),
+    metrics,
     info: apiInfo,
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
   });
   started.add(server, () => server.close(drainMilliseconds));
   await authentication.fold.ready;
   const { port } = await server.listen(config.PORT, config.HOST);
-  return { port };
+  const { OPERATOR_KEY: operatorKey } = config;
+  if (operatorKey === undefined) return { port, operatorPort: null };
+  const operators = createOperatorServer({
+    ...shared,
+    operatorKey,
+    keyMaterial: secrets.keyMaterial,
+    directory,
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  started.add(operators, () => operators.close(drainMilliseconds));
+  const listening = await operators.listen(config.OPERATOR_PORT, config.OPERATOR_HOST);
+  return { port, operatorPort: listening.port };
 }

@@ -6,4 +6,6 @@ const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
 const shutdown = installShutdown({ log });
 const api = await startApi(config, { health: [shutdown.readiness] });
 shutdown.onShutdown('api', () => api.stop());
-process.stdout.write(`${JSON.stringify({ event: 'ready', port: api.port, pid: process.pid })}\n`);
+const { port, operatorPort } = api;
+const ready = { event: 'ready', port, operator_port: operatorPort, pid: process.pid };
+process.stdout.write(`${JSON.stringify(ready)}\n`);

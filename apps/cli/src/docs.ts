@@ -1,15 +1,23 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { apiInfo } from '@counterfoil/api/info';
+import { apiInfo, operatorInfo } from '@counterfoil/api/info';
 import {
   createHttpServer,
   createLog,
   createMetrics,
+  type HttpOptions,
   livePrefix,
   publicSubjects,
 } from '@counterfoil/engine';
 import { BrokenInvariant } from '@counterfoil/kernel';
-import { asyncApiDocument, bodySchemas, eventTypesOf, modules } from '@counterfoil/modules';
+import {
+  asyncApiDocument,
+  bodySchemas,
+  createDirectory,
+  eventTypesOf,
+  modules,
+  operator,
+} from '@counterfoil/modules';
 import { configurationDocument } from './docs/configuration.ts';
 import { problemsDocument } from './docs/problems.ts';
 
@@ -20,16 +28,15 @@ const neverCalled = (): never => {
   throw new BrokenInvariant('the server of the documentation was asked to handle a request');
 };
 
-/** The OpenAPI document as the API serves it, from its routes alone: nothing is started. */
-async function openApiDocument(): Promise<object> {
+/** The OpenAPI document of a server, from its routes alone: nothing is started. */
+async function openApiDocument(served: Pick<HttpOptions, 'modules' | 'info'>): Promise<object> {
   const server = createHttpServer({
-    modules: modules({ secrets: null }),
+    ...served,
     host: { begin: neverCalled },
     authenticate: neverCalled,
     health: [],
     metrics: createMetrics({ processMetrics: false }),
     log: createLog({ level: 'silent', name: 'docs' }),
-    info: apiInfo,
   });
   const document = server.openapi();
   await server.close(0);
@@ -51,8 +58,13 @@ function publishedDocument(): object {
 
 /** The generated reference: text by name of file. */
 export async function referenceDocuments(): Promise<Readonly<Record<string, string>>> {
+  const api = { modules: modules({ secrets: null }), info: apiInfo };
+  const operators = operator({ keyMaterial: null, directory: createDirectory() });
   return {
-    'openapi.json': json(await openApiDocument()),
+    'openapi.json': json(await openApiDocument(api)),
+    'operator-openapi.json': json(
+      await openApiDocument({ modules: [operators], info: operatorInfo }),
+    ),
     'asyncapi.json': json(publishedDocument()),
     'event-schemas.json': json(bodySchemas(allEventTypes())),
     'problems.md': problemsDocument(),

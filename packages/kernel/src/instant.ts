@@ -62,3 +62,22 @@ export function startOfCompactDate(compact: number): Instant | null {
   const date = `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
   return isCalendarDate(date) ? instantOf(Date.parse(`${date}T00:00:00.000Z`)) : null;
 }
+
+const zoneShape = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+){0,2}$/;
+
+function isTimeZone(name: string): boolean {
+  if (!zoneShape.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A time zone by its IANA name, such as `Europe/Berlin` or `UTC` (D50). An offset is no time zone. */
+export const timeZoneSchema = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'must be an IANA time zone such as "Europe/Berlin"')
+  .meta({ example: 'Europe/Berlin' });

@@ -37,7 +37,7 @@ import {
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
-import { type TenancyRoutes, tenancy } from './tenancy/index.ts';
+import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { openWalletsOf, type WalletRoutes, wallets } from './wallets/index.ts';
 
 export * from './catalog-transfer/index.ts';
@@ -78,6 +78,8 @@ export interface ModulesOptions {
   readonly secrets: Secrets | null;
   readonly targetPolicy?: TargetPolicy;
   /** Left out in processes that serve no requests. */
+  readonly directory?: Directory;
+  /** Left out in processes that serve no requests. */
   readonly operationalReads?: OperationalReads;
   /** Left out where there is no broker to ask. */
   readonly broker?: EventBroker | undefined;
@@ -109,8 +111,8 @@ function refusedByNobody(): Promise<never> {
 }
 
 /** The business, lower slices first: a slice knows only those that stand before it. */
-const businessModules = ({ secrets }: ModulesOptions): readonly Module[] => [
-  tenancy({ keyMaterial: secrets?.keyMaterial ?? null }),
+const businessModules = ({ secrets, directory }: ModulesOptions): readonly Module[] => [
+  tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   customers({ inUse: [openWalletsOf] }),
   meters({ inUse: [featuresOfMeter, pricesOfMeter] }),
   groups({ members: [featuresOfGroup, pricesOfGroup] }),

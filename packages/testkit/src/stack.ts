@@ -227,6 +227,8 @@ async function startApplications(
       ...common,
       COUNTERFOIL_SECRET_KEY: secretKey,
       PORT: former?.port ?? 0,
+      OPERATOR_HOST: '127.0.0.1',
+      OPERATOR_PORT: 0,
       RATE_LIMIT_PER_SECOND: 1_000_000,
       WEBHOOK_ALLOW_HTTP: true,
       WEBHOOK_ALLOWED_CIDRS: loopback,

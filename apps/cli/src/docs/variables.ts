@@ -45,6 +45,11 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'commands: `demo.json` and `secret.key`.',
   HOST: 'Address that HTTP is served on.',
   PORT: 'Port of the HTTP API; 0 takes a free one.',
+  OPERATOR_KEY:
+    'At least 32 characters, the key of the operator API, which makes tenants, environments, users and ' +
+    'keys; without it there is no operator API. The command line presents it too.',
+  OPERATOR_HOST: 'Address that the operator API is served on. Keep it inside your network.',
+  OPERATOR_PORT: 'Port of the operator API; 0 takes a free one.',
   HEALTH_PORT:
     'Port of `/healthz`, `/readyz` and `/metrics`; 0 takes a free one, which the line ' +
     '`{"event":"ready",…}` names. `counterfoil up` always uses 0.',

@@ -16,6 +16,7 @@ import {
 import type {
   HistoryEvent,
   Outcome,
+  Place,
   Prepared,
   Principal,
   Reader,
@@ -87,6 +88,14 @@ async function firstOutcome<State>(
   return run();
 }
 
+/** What a request has done so far, in all the places that it works in. */
+interface Progress {
+  replayed: boolean;
+  lagMilliseconds: number | null;
+  writtenAt: Position | null;
+  readAt: Position | null;
+}
+
 /** One request on its way through the engine: what its handler may do, and what it has done. */
 export class RequestRunner implements RequestRun, RequestContext {
   readonly context: RequestContext = this;
@@ -95,16 +104,18 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly idempotencyKey: string | null;
   readonly now: Instant;
   readonly read: Reader;
-  replayed = false;
-  lagMilliseconds: number | null = null;
   readonly #options: RunOptions;
   readonly #request: BeginRequest;
   #idsGiven = 0;
   #ifMatch: number | null;
-  #writtenAt: Position | null = null;
-  #readAt: Position | null = null;
+  readonly #progress: Progress;
 
-  constructor(options: RunOptions, request: BeginRequest) {
+  constructor(
+    options: RunOptions,
+    request: BeginRequest,
+    progress: Progress = { replayed: false, lagMilliseconds: null, writtenAt: null, readAt: null },
+  ) {
+    this.#progress = progress;
     this.#options = options;
     this.#request = request;
     this.principal = request.principal;
@@ -118,7 +129,21 @@ export class RequestRunner implements RequestRun, RequestContext {
   }
 
   get position(): Position | null {
-    return this.#writtenAt ?? this.#readAt;
+    return this.#progress.writtenAt ?? this.#progress.readAt;
+  }
+
+  get replayed(): boolean {
+    return this.#progress.replayed;
+  }
+
+  get lagMilliseconds(): number | null {
+    return this.#progress.lagMilliseconds;
+  }
+
+  within({ tenantId, environmentId }: Place): RequestContext {
+    const principal = { ...this.principal, tenantId, environmentId };
+    const request = { ...this.#request, principal, ifMatch: null };
+    return new RequestRunner(this.#options, request, this.#progress);
   }
 
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
@@ -232,9 +257,10 @@ export class RequestRunner implements RequestRun, RequestContext {
   }
 
   #note(outcome: WriterOutcome<unknown>): void {
-    this.replayed ||= outcome.replayed;
-    if (this.#writtenAt === null || outcome.position > this.#writtenAt) {
-      this.#writtenAt = outcome.position;
+    const { writtenAt } = this.#progress;
+    this.#progress.replayed ||= outcome.replayed;
+    if (writtenAt === null || outcome.position > writtenAt) {
+      this.#progress.writtenAt = outcome.position;
     }
     if (outcome.events.length === 0 || outcome.replayed) return;
     this.#options.recentWrites.note(this.principal.keyId, outcome.position, this.#options.now());
@@ -269,13 +295,18 @@ export class RequestRunner implements RequestRun, RequestContext {
     const own = recentWrites.lastOf(this.principal.keyId);
     if (own !== null) await readSide.projected.waitFor(own, implicitWaitMilliseconds);
     const reached = readSide.projected.position();
-    const lags = [this.lagMilliseconds, recentWrites.lag(reached, now()), readSide.lagOf?.(table)];
+    const progress = this.#progress;
+    const lags = [
+      progress.lagMilliseconds,
+      recentWrites.lag(reached, now()),
+      readSide.lagOf?.(table),
+    ];
     const known = lags.filter((lag) => typeof lag === 'number');
-    this.lagMilliseconds = known.length === 0 ? null : Math.max(...known);
+    progress.lagMilliseconds = known.length === 0 ? null : Math.max(...known);
     // What is read afterwards shows at least this much of the log. A list of several tables shows
     // as much as the one that is furthest behind.
     const shown = readSide.behindAt?.(table) ?? reached;
-    if (this.#readAt === null || shown < this.#readAt) this.#readAt = shown;
+    if (progress.readAt === null || shown < progress.readAt) progress.readAt = shown;
   }
 
   /**

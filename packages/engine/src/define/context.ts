@@ -27,6 +27,9 @@ export interface Principal {
   readonly allows: (permission: string) => boolean;
 }
 
+/** A tenant with one of its environments: the place in which a request reads and writes. */
+export type Place = Pick<Principal, 'tenantId' | 'environmentId'>;
+
 /** The result of a command. A replayed outcome equals the first one, state included. */
 export interface Outcome<State, Event> {
   readonly state: State;
@@ -123,4 +126,9 @@ export interface RequestContext {
     options?: { readonly from?: number; readonly maximum?: number },
   ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>>;
   readonly read: Reader;
+  /**
+   * The same request, by the same caller, in another place than the one of its key. The handler has
+   * checked that the caller may act there and that the place exists.
+   */
+  within(place: Place): RequestContext;
 }

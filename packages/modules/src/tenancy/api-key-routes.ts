@@ -5,7 +5,15 @@ import {
   type Routes,
   route,
 } from '@counterfoil/engine/define';
-import { invariant, notFound, Problem, referenceSchema, type UserId } from '@counterfoil/kernel';
+import {
+  type EnvironmentId,
+  type Instant,
+  invariant,
+  notFound,
+  Problem,
+  referenceSchema,
+  type UserId,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 import {
   type ApiKeyState,
@@ -17,7 +25,11 @@ import {
   revokeApiKey,
 } from './api-key.ts';
 import { callingUser, granterOf } from './caller.ts';
+import type { Directory } from './directory.ts';
+import { environment } from './environment.ts';
+import { refuseUnlessAdmin } from './environment-routes.ts';
 import { deriveKey, fingerprintOf, type KeyMaterial } from './key-material.ts';
+import { refuseBeyondLimit } from './limits.ts';
 import { listApiKeys } from './queries.ts';
 import { apiKeyListSchema, apiKeySchema, createApiKeySchema, issuedKeySchema } from './schema.ts';
 import { user } from './user.ts';
@@ -53,13 +65,53 @@ function issued(context: RequestContext, state: ApiKeyState, key: string) {
   return { secret, api_key: key };
 }
 
-/** Makes keys from the server's secret. */
-const creation = (material: KeyMaterial | null) =>
+/** A key to be made in the environment of a context. */
+interface KeyRequest {
+  readonly name: string;
+  readonly expires_at?: Instant | null | undefined;
+  readonly ownerFor: () => Promise<KeyOwner>;
+}
+
+/** Makes keys, from the server's secret and as far as the limit of the environment allows. */
+export const keyMaker =
+  (material: KeyMaterial | null, directory: Directory) =>
+  async (context: RequestContext, { name, expires_at, ownerFor }: KeyRequest) => {
+    invariant(material, 'this process was started without the secret key');
+    const { environmentId } = context.principal;
+    const id = context.newId('secret');
+    const key = deriveKey(material, environmentId, id);
+    const { state } = await context.execute(apiKey, id, {
+      prepare: async () => {
+        refuseBeyondLimit(directory, 'api_key', environmentId);
+        const owner = await ownerFor();
+        const fingerprint = fingerprintOf(key);
+        return createApiKey({ id, name, ...fingerprint, owner, expires_at: expires_at ?? null });
+      },
+    });
+    return issued(context, state, key);
+  };
+
+/** The request in an environment of the caller's tenant: his own, or as super_admin any other. */
+async function inEnvironment(
+  context: RequestContext,
+  environmentId: EnvironmentId | null | undefined,
+): Promise<RequestContext> {
+  const { tenantId, environmentId: own } = context.principal;
+  if (!environmentId || environmentId === own) return context;
+  refuseUnlessAdmin(context, 'make a key for another environment');
+  const state = await context.load(environment, environmentId);
+  if (state?.status !== 'published') {
+    throw notFound('environment', environmentId, 'environment_id');
+  }
+  return context.within({ tenantId, environmentId });
+}
+
+const creation = (makeKey: ReturnType<typeof keyMaker>) =>
   route({
     summary: 'Create an API key',
     description:
-      'Made for the caller with its own roles or, by a super_admin, for a service account. ' +
-      '`api_key` is shown in this answer alone: it is stored nowhere.',
+      'Made for the caller with its own roles or, by a super_admin, for a service account or in ' +
+      'another environment of the tenant. `api_key` is shown in this answer alone: it is stored nowhere.',
     tag,
     status: 201,
     permission: 'secret:write',
@@ -70,22 +122,11 @@ const creation = (material: KeyMaterial | null) =>
       makes: 'secret',
       madeIn: 'secret',
     },
-    handle: async (context, { body }) => {
-      invariant(material, 'this process was started without the secret key');
-      const id = context.newId('secret');
-      const key = deriveKey(material, context.principal.environmentId, id);
-      const { state } = await context.execute(apiKey, id, {
-        prepare: async () =>
-          createApiKey({
-            id,
-            name: body.name,
-            ...fingerprintOf(key),
-            owner: await ownerFor(context, body.service_account_id ?? null),
-            expires_at: body.expires_at ?? null,
-          }),
-      });
-      return issued(context, state, key);
-    },
+    handle: async (context, { body: { environment_id, service_account_id, ...key } }) =>
+      makeKey(await inEnvironment(context, environment_id), {
+        ...key,
+        ownerFor: () => ownerFor(context, service_account_id ?? null),
+      }),
   });
 
 const routes = {
@@ -115,5 +156,8 @@ const routes = {
 } satisfies Routes;
 
 /** The routes of API keys. Without key material they cannot make any. */
-export const apiKeyRoutes = (material: KeyMaterial | null) =>
-  ({ 'POST /secrets/api/keys': creation(material), ...routes }) satisfies Routes;
+export const apiKeyRoutes = (material: KeyMaterial | null, directory: Directory) =>
+  ({
+    'POST /secrets/api/keys': creation(keyMaker(material, directory)),
+    ...routes,
+  }) satisfies Routes;

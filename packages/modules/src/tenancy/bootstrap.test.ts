@@ -5,10 +5,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { apiKey } from './api-key.ts';
 import { type FirstTenant, firstTenant } from './bootstrap.ts';
+import { createDirectory } from './directory.ts';
 import { environment } from './environment.ts';
 import { readKeyMaterial } from './key-material.ts';
-import { keyRegistry, type RegistryEvent } from './key-registry.ts';
 import { tenant } from './tenant.ts';
+import { follow } from './test-directory.ts';
 import { user } from './user.ts';
 
 const test = suite('first tenant');
@@ -38,7 +39,13 @@ async function run(times: number) {
   for (let time = 0; time < times; time += 1) {
     for (const create of first.creations) await create(world.request(service));
   }
-  return { first, log: world.store.log, context: world.request(service), now: world.now };
+  return {
+    first,
+    store: world.store,
+    log: world.store.log,
+    context: world.request(service),
+    now: world.now,
+  };
 }
 
 test('makes a tenant, an environment, a person and their key', async () => {
@@ -52,13 +59,10 @@ test('makes a tenant, an environment, a person and their key', async () => {
 });
 
 test('the key it shows is a super_admin key', async () => {
-  const { first, log, now } = await run(1);
-  const registry = keyRegistry();
-  for (const { metadata, stream, ...stored } of log) {
-    const aggregate_id = stream.slice(stream.indexOf('.') + 1);
-    registry.apply({ ...stored, stamp: metadata, aggregate_id } as unknown as RegistryEvent);
-  }
-  const principal = registry.find(sha256(first.apiKey), now);
+  const { first, store, now } = await run(1);
+  const directory = createDirectory();
+  follow(directory, store);
+  const principal = directory.find(sha256(first.apiKey), now);
   assert.is(principal?.environmentId, first.environmentId);
   assert.equal(principal?.roles, ['super_admin']);
 });

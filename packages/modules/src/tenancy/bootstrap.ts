@@ -9,9 +9,10 @@ import {
   type TenantId,
 } from '@counterfoil/kernel';
 import { apiKey, createApiKey } from './api-key.ts';
-import { createEnvironment, type EnvironmentType, environment } from './environment.ts';
+import { createEnvironment, environment } from './environment.ts';
 import { deriveKey, fingerprintOf, type KeyMaterial } from './key-material.ts';
 import type { Role } from './roles.ts';
+import type { EnvironmentType } from './schema.ts';
 import { createTenant, tenant } from './tenant.ts';
 import { createUser, user } from './user.ts';
 
@@ -78,7 +79,10 @@ export function firstTenant(input: FirstTenant, material: KeyMaterial): FirstTen
       creation(
         environment,
         environmentId,
-        createEnvironment(environmentId, input.environmentName, input.environmentType),
+        createEnvironment(environmentId, {
+          name: input.environmentName,
+          type: input.environmentType,
+        }),
       ),
       creation(user, userId, createUser(userId, person, { userId: null, roles: owner })),
       creation(

@@ -1,31 +1,46 @@
 import {
   aggregate,
+  type Changes,
+  changedFields,
   type Decision,
   type EnvironmentId,
   type EventOf,
+  existing,
   invariant,
+  isEmpty,
   type RecordStatus,
   referenceSchema,
+  updatedStamps,
+  withChanges,
+  withoutNulls,
+  writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { type Environment, type EnvironmentType, environmentTypeSchema } from './schema.ts';
 import { createdTenantStamps, type TenantStamps } from './stamps.ts';
 
-export const environmentTypeSchema = z.enum(['development', 'production']);
-export type EnvironmentType = z.output<typeof environmentTypeSchema>;
+const changeableData = { name: z.string(), timezone: z.string().nullable() } as const;
 
 const events = {
   EnvironmentCreated: z.object({
     id: referenceSchema('env'),
-    name: z.string(),
     type: environmentTypeSchema,
+    ...changeableData,
   }),
+  /** Only what changed. */
+  EnvironmentUpdated: z.object({ changes: z.object(changeableData).partial() }),
 } as const;
 export type EnvironmentEvent = EventOf<typeof events>;
 
-export interface EnvironmentRecord extends TenantStamps {
+interface Changeable {
+  readonly name: string;
+  /** The IANA zone of customers that name none; null means UTC (D50). */
+  readonly timezone: string | null;
+}
+
+export interface EnvironmentRecord extends Changeable, TenantStamps {
   readonly id: EnvironmentId;
   readonly status: RecordStatus;
-  readonly name: string;
   readonly type: EnvironmentType;
 }
 
@@ -38,12 +53,19 @@ export const environment = aggregate({
   scope: 'tenant',
   events,
   initial: null as EnvironmentState,
-  evolve: (_, event): EnvironmentState => {
+  evolve: (state, event): EnvironmentState => {
     switch (event.type) {
       case 'EnvironmentCreated':
         return { ...event.data, status: 'published', ...createdTenantStamps(event.stamp) };
+      case 'EnvironmentUpdated': {
+        const before = existing(state, 'environment');
+        return {
+          ...withChanges<EnvironmentRecord>(before, event.data.changes),
+          ...updatedStamps(event.stamp),
+        };
+      }
       default:
-        return event.type satisfies never;
+        return event satisfies never;
     }
   },
 });
@@ -52,10 +74,29 @@ export const environment = aggregate({
 export const createEnvironment =
   (
     id: EnvironmentId,
-    name: string,
-    type: EnvironmentType,
+    {
+      name,
+      type,
+      timezone = null,
+    }: {
+      readonly name: string;
+      readonly type: EnvironmentType;
+      readonly timezone?: string | null | undefined;
+    },
   ): Decision<EnvironmentState, EnvironmentEvent> =>
   (state) => {
     invariant(state === null, `environment ${id} is created twice`);
-    return [{ type: 'EnvironmentCreated', data: { id, name, type } }];
+    return [{ type: 'EnvironmentCreated', data: { id, name, type, timezone } }];
   };
+
+/** Renames an environment or changes its time zone. */
+export const updateEnvironment =
+  (id: EnvironmentId, request: Changes<Changeable>): Decision<EnvironmentState, EnvironmentEvent> =>
+  (state) => {
+    const changes = changedFields<Changeable>(writable(state, 'environment', id), request);
+    return isEmpty(changes) ? [] : [{ type: 'EnvironmentUpdated', data: { changes } }];
+  };
+
+/** The environment as the API shows it. */
+export const environmentView = (state: EnvironmentState): Environment =>
+  withoutNulls(existing(state, 'environment'));

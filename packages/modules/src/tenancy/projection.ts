@@ -1,5 +1,6 @@
 import { recordProjection } from '@counterfoil/engine/define';
 import { apiKey, apiKeyView } from './api-key.ts';
+import { environment, environmentView } from './environment.ts';
 import { tenant, tenantView } from './tenant.ts';
 import { user, userView } from './user.ts';
 
@@ -8,6 +9,17 @@ export const tenantTable = recordProjection(tenant, {
   name: 'tenants',
   version: 1,
   view: tenantView,
+});
+
+/** One row per environment. */
+export const environmentTable = recordProjection(environment, {
+  name: 'environments',
+  version: 1,
+  view: environmentView,
+  columns: {
+    name: { type: 'text', of: ({ name }) => name },
+    type: { type: 'text', of: ({ type }) => type },
+  },
 });
 
 /** One row per user, without the tenant that the API shows with it. */

@@ -8,11 +8,13 @@ import {
 } from '@counterfoil/engine/define';
 import { notFound } from '@counterfoil/kernel';
 import type { z } from 'zod';
-import { apiKeyTable, tenantTable, userTable } from './projection.ts';
+import { apiKeyTable, environmentTable, tenantTable, userTable } from './projection.ts';
 import { isSuperAdmin } from './roles.ts';
 import type {
   ApiKey,
   apiKeyListSchema,
+  environmentListSchema,
+  environmentsSchema,
   Tenant,
   User,
   UserWithoutTenant,
@@ -27,6 +29,17 @@ export async function getTenant(context: RequestContext, id: string): Promise<Fo
   return found;
 }
 
+/** One page of the tenant's environments, in the form of the public contract. */
+export async function listEnvironments(
+  context: RequestContext,
+  query: z.output<typeof environmentListSchema>,
+): Promise<z.output<typeof environmentsSchema>> {
+  const filters = searchFilters(environmentTable, query);
+  const request = pageRequest(environmentTable, query);
+  const { items, pagination } = await context.read.list(environmentTable, request, filters);
+  return { environments: items, ...pagination };
+}
+
 const ownTenant = async (context: RequestContext): Promise<Tenant> =>
   tenantView(await context.load(tenant, context.principal.tenantId));
 
@@ -39,7 +52,7 @@ export const withTenant = async (
 /** One page of the tenant's users. */
 export async function searchUsers(
   context: RequestContext,
-  search: z.output<typeof userSearchSchema>,
+  search: Omit<z.output<typeof userSearchSchema>, 'expand'>,
 ): Promise<Page<User>> {
   const { items, pagination } = await context.read.list(userTable, pageRequest(userTable, search), [
     ...searchFilters(userTable, search),

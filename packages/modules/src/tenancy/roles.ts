@@ -15,6 +15,8 @@ export const roleSchema = z.enum([
 export type Role = z.output<typeof roleSchema>;
 
 interface RoleDefinition {
+  readonly name: string;
+  readonly description: string;
   /** Operations as `resource:action`; `*` stands for every one. */
   readonly rights: readonly string[];
   readonly heldBy: readonly UserType[];
@@ -22,11 +24,36 @@ interface RoleDefinition {
 
 /** The one table of roles (D13). */
 export const roles: Readonly<Record<Role, RoleDefinition>> = {
-  super_admin: { rights: ['*:*'], heldBy: ['user', 'service_account'] },
-  all_reader: { rights: ['*:read'], heldBy: ['user'] },
-  all_writer: { rights: ['*:read', '*:write'], heldBy: ['user'] },
-  event_ingestor: { rights: ['event:write'], heldBy: ['service_account'] },
-  event_reader: { rights: ['event:read'], heldBy: ['service_account'] },
+  super_admin: {
+    name: 'Super admin',
+    description: 'Everything; never together with another role',
+    rights: ['*:*'],
+    heldBy: ['user', 'service_account'],
+  },
+  all_reader: {
+    name: 'Reader',
+    description: 'Reading everything',
+    rights: ['*:read'],
+    heldBy: ['user'],
+  },
+  all_writer: {
+    name: 'Writer',
+    description: 'Reading and writing everything',
+    rights: ['*:read', '*:write'],
+    heldBy: ['user'],
+  },
+  event_ingestor: {
+    name: 'Event ingestor',
+    description: 'Writing usage events',
+    rights: ['event:write'],
+    heldBy: ['service_account'],
+  },
+  event_reader: {
+    name: 'Event reader',
+    description: 'Reading usage events',
+    rights: ['event:read'],
+    heldBy: ['service_account'],
+  },
 };
 
 const rightsOf = (held: readonly Role[]): readonly string[] =>
@@ -42,6 +69,17 @@ export function allows(held: readonly Role[], permission: string): boolean {
 /** Tells whether roles together give everything that one role gives. */
 const covers = (held: readonly Role[], role: Role): boolean =>
   roles[role].rights.every((right) => allows(held, right));
+
+/** A role as the API shows it: its rights as actions by resource. */
+export function roleView(role: Role) {
+  const { name, description, rights, heldBy } = roles[role];
+  const permissions: Record<string, string[]> = {};
+  for (const right of rights) {
+    const [resource = '', action = ''] = right.split(':');
+    permissions[resource] = [...(permissions[resource] ?? []), action];
+  }
+  return { id: role, name, description, user_types: [...heldBy], permissions };
+}
 
 export const isSuperAdmin = (held: readonly string[]): boolean => held.includes('super_admin');
 

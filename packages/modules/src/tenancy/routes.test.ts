@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { apiKey } from './api-key.ts';
 import { firstTenant } from './bootstrap.ts';
+import { createDirectory } from './directory.ts';
 import { environment } from './environment.ts';
 import { readKeyMaterial } from './key-material.ts';
 import { allows, type Role } from './roles.ts';
@@ -31,7 +32,7 @@ const first = firstTenant(
 /** A tenant with its owner, and everything that can be called in it. */
 async function tenancyOf() {
   const world = memoryWorld([tenant, environment, user, apiKey]);
-  const routes = tenancyRoutes(material);
+  const routes = tenancyRoutes(material, createDirectory());
   const as = (userId: string, ...roles: Role[]): Principal => ({
     tenantId: first.tenantId,
     environmentId: first.environmentId,
@@ -154,7 +155,9 @@ test('a repetition by another user does not get to see the key', async () => {
 test('a repetition under another server secret cannot show the key and says what to do', async () => {
   const { createKey, context, owner } = await tenancyOf();
   await createKey(key, context(owner, repeated));
-  const other = tenancyRoutes(readKeyMaterial('43'.repeat(32)))['POST /secrets/api/keys'];
+  const other = tenancyRoutes(readKeyMaterial('43'.repeat(32)), createDirectory())[
+    'POST /secrets/api/keys'
+  ];
   const problem = await rejection(callRoute(other, context(owner, repeated), { body: key }));
   assert.is(problem.code, 'invalid_operation');
   assert.match(problem.message, 'Revoke it and create another one');
@@ -163,7 +166,7 @@ test('a repetition under another server secret cannot show the key and says what
 test('a process without the secret makes no key', async () => {
   const { context, world } = await tenancyOf();
   const events = world.store.log.length;
-  const route = tenancyRoutes(null)['POST /secrets/api/keys'];
+  const route = tenancyRoutes(null, createDirectory())['POST /secrets/api/keys'];
   await callRoute(route, context(), { body: key }).then(
     () => assert.unreachable('a key was made'),
     (error: Error) => assert.is(error.name, 'BrokenInvariant'),

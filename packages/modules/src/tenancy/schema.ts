@@ -1,4 +1,4 @@
-import { anyOfTexts, listShape, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listShape, pageShape, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -9,6 +9,7 @@ import {
   referenceSchema,
   requiredTextSchema,
   textSchema,
+  timeZoneSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { addressInput, addressOutput } from '../address.ts';
@@ -50,6 +51,50 @@ export const tenantSchema = z
   .meta({ id: 'Tenant' });
 export type Tenant = z.output<typeof tenantSchema>;
 
+const { environment_id: _, ...tenantStampsShape } = recordStampsShape;
+
+export const environmentTypeSchema = z.enum(['development', 'production']);
+export type EnvironmentType = z.output<typeof environmentTypeSchema>;
+
+export const createEnvironmentSchema = z
+  .object({
+    name: nameSchema,
+    type: environmentTypeSchema,
+    timezone: clearable(timeZoneSchema.or(z.literal(''))).optional(),
+  })
+  .meta({ id: 'CreateEnvironment' });
+
+export const updateEnvironmentSchema = z
+  .object({
+    name: nameSchema.optional(),
+    timezone: clearable(timeZoneSchema.or(z.literal(''))).optional(),
+  })
+  .meta({ id: 'UpdateEnvironment' });
+
+export const environmentSchema = z
+  .object({
+    ...tenantStampsShape,
+    status: recordStatusSchema,
+    name: z.string(),
+    type: environmentTypeSchema,
+    timezone: z
+      .string()
+      .optional()
+      .meta({ description: 'The zone of customers that name none; absent: UTC' }),
+  })
+  .meta({ id: 'Environment' });
+export type Environment = z.output<typeof environmentSchema>;
+
+export const environmentListSchema = z.object(listShape);
+
+/** A list of environments has a form of its own in the public contract. */
+export const environmentsSchema = z.object({
+  environments: z.array(environmentSchema),
+  total: z.number().int(),
+  offset: z.number().int(),
+  limit: z.number().int(),
+});
+
 const rolesSchema = z
   .array(roleSchema)
   .max(16)
@@ -77,6 +122,15 @@ export type CreateUser = z.output<typeof createUserSchema>;
 
 export const changeRolesSchema = z.object({ roles: rolesSchema }).meta({ id: 'ChangeRoles' });
 
+export const updateMeSchema = z
+  .object({
+    name: clearable(textSchema(255)).optional(),
+    metadata: metadataSchema.optional(),
+  })
+  .meta({ id: 'UpdateMe' });
+
+export const renameUserSchema = z.object({ name: nameSchema }).meta({ id: 'RenameUser' });
+
 export const userSearchSchema = z
   .object({
     ...searchShape,
@@ -86,8 +140,6 @@ export const userSearchSchema = z
     expand: z.never('has nothing to expand').optional(),
   })
   .meta({ id: 'UserSearch' });
-
-const { environment_id: _, ...tenantStampsShape } = recordStampsShape;
 
 export const userSchema = z
   .object({
@@ -110,6 +162,9 @@ export const createApiKeySchema = z
     type: z.literal('private_key', 'must be "private_key": there are no publishable keys'),
     expires_at: instantSchema.nullish(),
     service_account_id: referenceSchema('user').nullish(),
+    environment_id: referenceSchema('env')
+      .nullish()
+      .meta({ description: 'Another environment of the tenant; by default the one of the call' }),
   })
   .meta({ id: 'CreateApiKey' });
 export type CreateApiKey = z.output<typeof createApiKeySchema>;
@@ -138,3 +193,33 @@ export const issuedKeySchema = z
     api_key: z.string().meta({ description: 'The whole key. It is stored nowhere: keep it safe' }),
   })
   .meta({ id: 'IssuedApiKey' });
+
+export const roleListSchema = z.object({ user_type: userTypeSchema.optional() });
+
+export const roleDefinitionSchema = z
+  .object({
+    id: roleSchema,
+    name: z.string(),
+    description: z.string(),
+    user_types: z.array(userTypeSchema).meta({ description: 'Who may hold it' }),
+    permissions: z
+      .record(z.string(), z.array(z.string()))
+      .meta({ description: 'Actions by resource; `*` stands for every one' }),
+  })
+  .meta({ id: 'Role' });
+
+export const roleDefinitionsSchema = z.object({ roles: z.array(roleDefinitionSchema) });
+
+export const operatorTenantSchema = z.object({ name: nameSchema }).meta({ id: 'CreateTenant' });
+
+export const tenantListSchema = z.object(pageShape);
+
+export const userListSchema = z.object({ ...listShape, type: userTypeSchema.optional() });
+
+export const operatorKeySchema = z
+  .object({
+    name: nameSchema,
+    user_id: referenceSchema('user'),
+    expires_at: instantSchema.nullish(),
+  })
+  .meta({ id: 'CreateKeyOfUser' });

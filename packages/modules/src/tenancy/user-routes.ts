@@ -1,16 +1,73 @@
-import { newText, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import {
+  newText,
+  pageSchema,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { callingUser, granterOf } from './caller.ts';
+import type { Directory } from './directory.ts';
+import { refuseBeyondLimit } from './limits.ts';
 import { searchUsers, withTenant } from './queries.ts';
-import { changeRolesSchema, createUserSchema, userSchema, userSearchSchema } from './schema.ts';
-import { changeRoles, createUser, deleteUser, user, userView } from './user.ts';
+import {
+  type CreateUser,
+  changeRolesSchema,
+  createUserSchema,
+  renameUserSchema,
+  type User,
+  updateMeSchema,
+  userSchema,
+  userSearchSchema,
+} from './schema.ts';
+import {
+  changeRoles,
+  createUser,
+  deleteUser,
+  describeUser,
+  type Granter,
+  user,
+  userView,
+} from './user.ts';
 
 const tag = 'Users';
 const idParameters = z.object({ id: referenceSchema('user') });
 
-/** The routes of users: people and service accounts. */
-export const userRoutes = {
+/** Creates a user in the tenant of the context, as far as its limit allows. */
+export async function newUser(
+  context: RequestContext,
+  directory: Directory,
+  body: CreateUser,
+  granter: Granter,
+): Promise<User> {
+  const id = context.newId('user');
+  const { state } = await context.execute(user, id, {
+    prepare: () => {
+      refuseBeyondLimit(directory, 'user', context.principal.tenantId);
+      return createUser(id, body, granter);
+    },
+  });
+  return withTenant(context, userView(state));
+}
+
+const creation = (directory: Directory) =>
+  route({
+    summary: 'Create a person or a service account',
+    description: 'Nobody can grant a role that gives more than their own roles do.',
+    tag,
+    status: 201,
+    permission: 'user:write',
+    body: createUserSchema,
+    response: userSchema,
+    example: {
+      body: { type: 'user', email: newText('ada@example.com'), name: newText('Ada') },
+      makes: 'user',
+    },
+    handle: (context, { body }) => newUser(context, directory, body, granterOf(context)),
+  });
+
+const routes = {
   'GET /users/me': route({
     summary: 'Get the calling user',
     description: 'Open to every valid key. `roles` are those that are effective for the call.',
@@ -24,21 +81,34 @@ export const userRoutes = {
     },
   }),
 
-  'POST /users': route({
-    summary: 'Create a person or a service account',
-    description: 'Nobody can grant a role that gives more than their own roles do.',
+  'PUT /users/me': route({
+    summary: 'Change the own name and metadata',
+    description:
+      'Open to every valid key. `""` and null clear the name; `metadata` replaces all of it.',
     tag,
-    status: 201,
-    permission: 'user:write',
-    body: createUserSchema,
+    status: 200,
+    permission: null,
+    body: updateMeSchema,
     response: userSchema,
-    example: {
-      body: { type: 'user', email: newText('ada@example.com'), name: newText('Ada') },
-      makes: 'user',
-    },
+    example: { body: { metadata: { desk: '4' } } },
     handle: async (context, { body }) => {
-      const id = context.newId('user');
-      const { state } = await context.execute(user, id, createUser(id, body, granterOf(context)));
+      const id = context.principal.userId;
+      const { state } = await context.execute(user, id, describeUser(id, body));
+      return withTenant(context, userView(state));
+    },
+  }),
+
+  'PUT /users/{id}': route({
+    summary: 'Rename a service account or a person',
+    tag,
+    status: 200,
+    permission: 'user:write',
+    params: idParameters,
+    body: renameUserSchema,
+    response: userSchema,
+    example: { body: { name: newText('Importer') } },
+    handle: async (context, { params: { id }, body }) => {
+      const { state } = await context.execute(user, id, describeUser(id, body));
       return withTenant(context, userView(state));
     },
   }),
@@ -88,3 +158,7 @@ export const userRoutes = {
     },
   }),
 } satisfies Routes;
+
+/** The routes of users: people and service accounts. */
+export const userRoutes = (directory: Directory) =>
+  ({ ...routes, 'POST /users': creation(directory) }) satisfies Routes;

@@ -1,17 +1,21 @@
 import {
   aggregate,
+  type Changes,
+  changedFields,
   type Decision,
   type EventOf,
   existing,
   invalidField,
   invalidOperation,
   invariant,
+  isEmpty,
   type Metadata,
   Problem,
   type RecordStatus,
   referenceSchema,
   type UserId,
   updatedStamps,
+  withChanges,
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -35,6 +39,12 @@ const events = {
     name: z.string().nullable(),
     roles: z.array(roleSchema).readonly(),
     metadata: z.record(z.string(), z.string()),
+  }),
+  /** Only what changed. */
+  UserUpdated: z.object({
+    changes: z
+      .object({ name: z.string().nullable(), metadata: z.record(z.string(), z.string()) })
+      .partial(),
   }),
   UserRolesChanged: z.object({ roles: z.array(roleSchema).readonly() }),
   UserDeleted: z.object({}),
@@ -65,6 +75,11 @@ export const user = aggregate({
     switch (event.type) {
       case 'UserCreated':
         return { ...event.data, status: 'published', ...createdTenantStamps(stamp) };
+      case 'UserUpdated':
+        return {
+          ...withChanges<UserRecord>(existing(state, 'user'), event.data.changes),
+          ...updatedStamps(stamp),
+        };
       case 'UserRolesChanged':
         return { ...existing(state, 'user'), roles: event.data.roles, ...updatedStamps(stamp) };
       case 'UserDeleted':
@@ -100,6 +115,16 @@ export const createUser =
     const { type, email = null, name = null, roles, metadata = {} } = request;
     refuseGrantBeyond(granter.roles, roles);
     return [{ type: 'UserCreated', data: { id, type, email, name, roles, metadata } }];
+  };
+
+type Description = Pick<UserRecord, 'name' | 'metadata'>;
+
+/** Changes the name or the metadata of a user. */
+export const describeUser =
+  (id: UserId, request: Changes<Description>): Decision<UserState, UserEvent> =>
+  (state) => {
+    const changes = changedFields<Description>(writable(state, 'user', id), request);
+    return isEmpty(changes) ? [] : [{ type: 'UserUpdated', data: { changes } }];
   };
 
 /** A super_admin decides about others only, so that a tenant never loses its last one by mistake. */

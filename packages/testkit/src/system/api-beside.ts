@@ -12,6 +12,8 @@ export async function apiBeside(
     COUNTERFOIL_SECRET_KEY: stack.secretKey,
     HOST: '127.0.0.1',
     PORT: 0,
+    OPERATOR_HOST: '127.0.0.1',
+    OPERATOR_PORT: 0,
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_SECOND: 1_000_000,
     WEBHOOK_ALLOW_HTTP: true,

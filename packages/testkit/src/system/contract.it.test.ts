@@ -12,6 +12,14 @@ const trials = tryOperations(test, Object.fromEntries(others));
 /** The core of the public contract, and what it answers on success (issue of the first release). */
 const publicCodes: Readonly<Record<string, number>> = {
   'GET /users/me': 200,
+  'PUT /users/me': 200,
+  'PUT /users/{id}': 200,
+  'GET /rbac/roles': 200,
+  'GET /rbac/roles/{id}': 200,
+  'GET /environments': 200,
+  'POST /environments': 201,
+  'GET /environments/{id}': 200,
+  'PUT /environments/{id}': 200,
   'POST /users': 201,
   'GET /tenants/{id}': 200,
   'PUT /tenants/update': 200,

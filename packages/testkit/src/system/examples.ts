@@ -15,6 +15,34 @@ const nothing: Example['request'] = () => ({});
 
 const tenancy: Readonly<Record<string, Example>> = {
   'GET /users/me': { request: nothing },
+  'PUT /users/me': { request: (own) => ({ body: { metadata: { note: own.text('me') } } }) },
+  'PUT /users/{id}': {
+    request: async (own) => ({
+      path: { id: await own.serviceAccount() },
+      body: { name: own.text('account') },
+    }),
+    names: { 'path.id': 'service_account' },
+  },
+  'GET /rbac/roles': { request: nothing },
+  'GET /rbac/roles/{id}': {
+    request: () => ({ path: { id: 'all_reader' } }),
+    texts: ['path.id'],
+  },
+  'GET /environments': { request: nothing },
+  'POST /environments': {
+    request: (own) => ({ body: { name: own.text('environment'), type: 'development' } }),
+  },
+  'GET /environments/{id}': {
+    request: (own) => ({ path: { id: own.tenant.environmentId } }),
+    names: { 'path.id': 'environment' },
+  },
+  'PUT /environments/{id}': {
+    request: (own) => ({
+      path: { id: own.tenant.environmentId },
+      body: { timezone: 'Europe/Berlin' },
+    }),
+    names: { 'path.id': 'environment' },
+  },
   'POST /users': {
     request: (own) => ({ body: { type: 'user', email: own.email(), name: own.text('person') } }),
   },
@@ -45,7 +73,10 @@ const tenancy: Readonly<Record<string, Example>> = {
         service_account_id: await own.serviceAccount(),
       },
     }),
-    names: { 'body.service_account_id': 'service_account' },
+    names: {
+      'body.service_account_id': 'service_account',
+      'body.environment_id': 'environment',
+    },
   },
   'GET /secrets/api/keys': { request: nothing },
   'DELETE /secrets/api/keys/{id}': {

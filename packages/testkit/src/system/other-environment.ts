@@ -31,7 +31,7 @@ export async function otherEnvironment(
   await context.execute(
     environment,
     environmentId,
-    createEnvironment(environmentId, 'Other', 'production'),
+    createEnvironment(environmentId, { name: 'Other', type: 'production' }),
   );
   await context.execute(
     apiKey,

@@ -5,6 +5,7 @@ import { type CatalogKind, catalogKinds, catalogRecords } from './catalog-record
 
 type OtherKind =
   | 'tenant'
+  | 'environment'
   | 'owner'
   | 'person'
   | 'service_account'
@@ -29,7 +30,13 @@ const isOfCatalog = (kind: Kind): kind is CatalogKind =>
   (catalogKinds as readonly string[]).includes(kind);
 
 /** Records that belong to a tenant as a whole: all its environments see them. */
-export const kindsOfTenants: readonly Kind[] = ['tenant', 'owner', 'person', 'service_account'];
+export const kindsOfTenants: readonly Kind[] = [
+  'tenant',
+  'environment',
+  'owner',
+  'person',
+  'service_account',
+];
 
 /** Any read will do: all tables are at one position, as long as none has stopped. */
 const firstRead = '/customers?limit=1';
@@ -181,6 +188,11 @@ export class Records {
     return (await this.create('/secrets/api/keys', body)).secret.id;
   }
 
+  async environment(): Promise<string> {
+    const body = { name: this.text('environment'), type: 'development' };
+    return (await this.create('/environments', body)).id;
+  }
+
   async person(): Promise<string> {
     const name = this.text('person');
     const body = { type: 'user', email: `${name}@example.com`, name };
@@ -199,6 +211,8 @@ export class Records {
     switch (kind) {
       case 'tenant':
         return this.tenant.tenantId;
+      case 'environment':
+        return this.environment();
       case 'owner':
         return (await this.tenant.ok('GET', '/users/me')).id;
       case 'person':

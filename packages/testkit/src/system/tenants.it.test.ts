@@ -88,8 +88,8 @@ test.before(async () => {
   attackers.neighbour = {
     own: new Records(stack, neighbour, 'neighbour'),
     forbidden: kinds.filter((kind) => !kindsOfTenants.includes(kind)),
-    // The users belong to the tenant and not to one of its environments.
-    secret: /classified(?!-person-|-account-)/,
+    // The users and environments belong to the tenant and not to one of its environments.
+    secret: /classified(?!-person-|-account-|-environment-)/,
   };
 });
 test.after(() => opened.closeAll());

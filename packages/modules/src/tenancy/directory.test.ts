@@ -10,12 +10,12 @@ import { stampAt } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createApiKey, type KeyOwner } from './api-key.ts';
+import { createDirectory, type DirectoryEvent } from './directory.ts';
 import { fingerprintOf } from './key-material.ts';
-import { keyRegistry, type RegistryEvent } from './key-registry.ts';
 import type { Role } from './roles.ts';
 import { createUser, type Granter } from './user.ts';
 
-const test = suite('key registry');
+const test = suite('directory of tenants and keys');
 
 const admin: Granter = { userId: 'user_admin' as UserId, roles: ['super_admin'] };
 const userId = 'user_ada' as UserId;
@@ -28,7 +28,7 @@ function eventsOf(
   aggregate_id: string,
   revision: number,
   decision: Decision<null, { readonly type: string; readonly data: unknown }>,
-): RegistryEvent[] {
+): DirectoryEvent[] {
   const stamp = stampAt(revision);
   return decision(null, stamp.occurred_at).map(({ type, data }, index) => ({
     type,
@@ -41,14 +41,14 @@ function eventsOf(
 
 const userCreated = (...roles: Role[]) =>
   eventsOf(userId, 0, createUser(userId, { type: 'user', email: 'ada@example.com', roles }, admin));
-const rolesChanged = (revision: number, ...roles: Role[]): RegistryEvent => ({
+const rolesChanged = (revision: number, ...roles: Role[]): DirectoryEvent => ({
   type: 'UserRolesChanged',
   data: { roles },
   stamp: stampAt(revision),
   aggregate_id: userId,
   revision,
 });
-const event = (type: string, aggregate_id: string, revision = 1): RegistryEvent => ({
+const event = (type: string, aggregate_id: string, revision = 1): DirectoryEvent => ({
   type,
   data: {},
   stamp: stampAt(revision),
@@ -58,7 +58,7 @@ const event = (type: string, aggregate_id: string, revision = 1): RegistryEvent 
 const userDeleted = event('UserDeleted', userId);
 const keyRevoked = event('ApiKeyRevoked', keyId);
 
-function keyCreated(roles: readonly Role[], expires_at: Instant | null = null): RegistryEvent[] {
+function keyCreated(roles: readonly Role[], expires_at: Instant | null = null): DirectoryEvent[] {
   const owner: KeyOwner = {
     user_id: userId,
     user_type: 'user',
@@ -69,10 +69,10 @@ function keyCreated(roles: readonly Role[], expires_at: Instant | null = null): 
   return eventsOf(keyId, 0, created);
 }
 
-const find = (events: readonly RegistryEvent[], presented = key, at = now) => {
-  const registry = keyRegistry();
-  for (const applied of events) registry.apply(applied);
-  return registry.find(sha256(presented), at);
+const find = (events: readonly DirectoryEvent[], presented = key, at = now) => {
+  const directory = createDirectory();
+  for (const applied of events) directory.apply(applied);
+  return directory.find(sha256(presented), at);
 };
 
 test('finds who presents a key', () => {
