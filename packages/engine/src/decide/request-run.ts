@@ -88,7 +88,7 @@ async function firstOutcome<State>(
   return run();
 }
 
-/** What a request has done so far, in all the places that it works in. */
+/** The progress of a request, in all the places that it works in. */
 interface Progress {
   replayed: boolean;
   lagMilliseconds: number | null;

@@ -91,7 +91,7 @@ export const keyMaker =
     return issued(context, state, key);
   };
 
-/** The request in an environment of the caller's tenant: his own, or as super_admin any other. */
+/** The request in an environment of the caller's tenant: its own, or as super_admin any other. */
 async function inEnvironment(
   context: RequestContext,
   environmentId: EnvironmentId | null | undefined,

@@ -33,7 +33,7 @@ export { createUser, type Granter, type UserRecord, user } from './user.ts';
 export interface TenancyOptions {
   /** The server's secret, from which API keys are made; null in processes that make none. */
   readonly keyMaterial: KeyMaterial | null;
-  /** What limits are counted in; left out in processes that serve no requests. */
+  /** The directory that limits are counted in; left out in processes that serve no requests. */
   readonly directory?: Directory | undefined;
 }
 

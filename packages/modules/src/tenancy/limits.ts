@@ -4,12 +4,12 @@ import type { Counted, Directory } from './directory.ts';
 interface Limit {
   readonly most: number;
   readonly noun: string;
-  /** What the caller can do about it. */
+  /** The caller's way out, as a sentence. */
   readonly remedy: string;
 }
 
 /**
- * What a tenant may have of each kind (D45). Deleted and revoked ones do not count. Requests that run at
+ * The largest number of records of each kind that a tenant may have (D45). Deleted and revoked ones do not count. Requests that run at
  * the same moment in several processes may exceed a limit by as many as they are.
  */
 export const tenancyLimits: Readonly<Record<Counted, Limit>> = {

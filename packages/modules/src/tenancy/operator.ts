@@ -277,7 +277,7 @@ export const operatorRoutes = ({ keyMaterial, directory }: OperatorOptions) => (
 /** The routes with their exact types, for the typed client. */
 export type OperatorRoutes = ReturnType<typeof operatorRoutes>;
 
-/** What the operator does with tenants. It is served apart from everything that tenants call. */
+/** The operator's work on tenants, which is served apart from everything that tenants call. */
 export const operator = (options: OperatorOptions): Module =>
   module({
     name: 'operator',
