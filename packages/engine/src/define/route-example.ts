@@ -37,7 +37,7 @@ export const newText = (sample: string): string => `{text:${sample}}`;
 export const newRecord = (kind: string, field = 'id'): string =>
   `{record:${kind}${field === 'id' ? '' : `.${field}`}}`;
 
-/** The values that are put in the place of `newText` and `newRecord`. */
+/** The values that `newText` and `newRecord` stand for. */
 export interface ExampleValues {
   readonly text: (sample: string) => string;
   /** Takes the kind of the record, with a field after a dot when it is not the id. */

@@ -1,283 +1,175 @@
+import { type AnyRoute, filledExample, newRecord } from '@counterfoil/engine/define';
+import { modules, secretsFrom } from '@counterfoil/modules';
+import { z } from 'zod';
 import type { Answer, Caller } from '../caller.ts';
-import { catalogExamples } from './catalog-examples.ts';
-import { deliveryExamples } from './delivery-examples.ts';
-import type { Example, ExampleRequest, Place } from './example.ts';
-import type { Operation } from './operations.ts';
+import { type Field, fieldsIn, fieldsOfPart, type Operation } from './operations.ts';
 import type { Records } from './records.ts';
 
-export type { Example, ExampleRequest, Place } from './example.ts';
+/** The parts of a request that differ from operation to operation. */
+export interface ExampleRequest {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
 
-const withId = (make: (own: Records) => Promise<string>): Example['request'] => {
-  return async (own) => ({ path: { id: await make(own) } });
-};
+/** The place of a value in a request: `path.id`, `query.id`, `body.customer_id`, `body.sort.0.field`. */
+export type Place = `${'path' | 'query' | 'body'}.${string}`;
 
-const nothing: Example['request'] = () => ({});
+/** That which names a record: its kind, with a field after a dot where it is not the id. */
+export type RecordName = string;
 
-const tenancy: Readonly<Record<string, Example>> = {
-  'GET /users/me': { request: nothing },
-  'PUT /users/me': { request: (own) => ({ body: { metadata: { note: own.text('me') } } }) },
-  'PUT /users/{id}': {
-    request: async (own) => ({
-      path: { id: await own.serviceAccount() },
-      body: { name: own.text('account') },
-    }),
-    names: { 'path.id': 'service_account' },
-  },
-  'GET /rbac/roles': { request: nothing },
-  'GET /rbac/roles/{id}': {
-    request: () => ({ path: { id: 'all_reader' } }),
-    texts: ['path.id'],
-  },
-  'GET /environments': { request: nothing },
-  'POST /environments': {
-    request: (own) => ({ body: { name: own.text('environment'), type: 'development' } }),
-  },
-  'GET /environments/{id}': {
-    request: (own) => ({ path: { id: own.tenant.environmentId } }),
-    names: { 'path.id': 'environment' },
-  },
-  'PUT /environments/{id}': {
-    request: (own) => ({
-      path: { id: own.tenant.environmentId },
-      body: { timezone: 'Europe/Berlin' },
-    }),
-    names: { 'path.id': 'environment' },
-  },
-  'POST /users': {
-    request: (own) => ({ body: { type: 'user', email: own.email(), name: own.text('person') } }),
-  },
-  'POST /users/search': { request: nothing, filters: { 'body.user_ids': 'person' } },
-  'PUT /users/{id}/roles': {
-    request: async (own) => ({
-      path: { id: await own.person() },
-      body: { roles: ['all_reader'] },
-    }),
-    names: { 'path.id': 'person' },
-  },
-  'DELETE /users/{id}': {
-    request: withId((own) => own.person()),
-    names: { 'path.id': 'person' },
-  },
-  'GET /tenants/{id}': {
-    request: (own) => ({ path: { id: own.tenant.tenantId } }),
-    names: { 'path.id': 'tenant' },
-  },
-  'PUT /tenants/update': {
-    request: (own) => ({ body: { metadata: { note: own.text('tenant') } } }),
-  },
-  'POST /secrets/api/keys': {
-    request: async (own) => ({
-      body: {
-        name: own.text('key'),
-        type: 'private_key',
-        service_account_id: await own.serviceAccount(),
-      },
-    }),
-    names: {
-      'body.service_account_id': 'service_account',
-      'body.environment_id': 'environment',
+const slices = modules({ secrets: secretsFrom('0'.repeat(64)) });
+
+const routes: ReadonlyMap<string, AnyRoute> = new Map(
+  slices.flatMap((slice) => Object.entries(slice.routes)),
+);
+
+/** The keys of all routes, or of those of some slices. */
+export const routeKeys = (isWanted: (slice: string) => boolean = () => true): string[] =>
+  slices.filter(({ name }) => isWanted(name)).flatMap((slice) => Object.keys(slice.routes));
+
+const exampleOf = (key: string) => routes.get(key)?.example ?? {};
+
+/** Returns the route that makes records of a kind, and the member of its answer that holds them. */
+export function makerOf(kind: string): { readonly key: string; readonly madeIn?: string } {
+  for (const [key, { example }] of routes) {
+    if (example?.makes === kind) return { ...example, key };
+  }
+  throw new Error(`no route has an example that makes a ${kind}`);
+}
+
+const REFERENCE = /^([a-z]+(?:_[a-z]+)*)_01KA0+$/;
+
+/** The kind that the example of a schema names, such as `cust_01KA…`; null for other schemas. */
+const kindIn = (example: unknown): string | null => REFERENCE.exec(String(example))?.[1] ?? null;
+
+/** The example of a route with placeholders, the records of its path among them. */
+function template(key: string) {
+  const { params, query, body } = exampleOf(key);
+  const shape = (routes.get(key)?.params as z.ZodObject | undefined)?.shape ?? {};
+  const records = Object.entries(shape).flatMap(([name, schema]) => {
+    const kind = kindIn(z.globalRegistry.get(schema as z.ZodType)?.example);
+    return kind === null ? [] : [[name, newRecord(kind)]];
+  });
+  return { path: { ...Object.fromEntries(records), ...params }, query, body };
+}
+
+/** A request to a route that succeeds, each time on new records. */
+export async function exampleRequest(own: Records, key: string): Promise<ExampleRequest> {
+  const request = template(key);
+  const kinds = new Set(exampleOf(key).needs);
+  const kindOf = (name: RecordName): string => name.split('.')[0] ?? name;
+  filledExample(request, {
+    text: (sample) => sample,
+    record: (name) => {
+      kinds.add(kindOf(name));
+      return name;
     },
-  },
-  'GET /secrets/api/keys': { request: nothing },
-  'DELETE /secrets/api/keys/{id}': {
-    request: withId((own) => own.apiKey()),
-    names: { 'path.id': 'api_key' },
-  },
-};
+  });
+  const made = await Promise.all(
+    [...kinds].map(async (kind) => [kind, await own.record(kind)] as const),
+  );
+  const records = new Map(made);
+  return filledExample(request, {
+    text: (sample) => own.text(sample),
+    record: (name) => String(records.get(kindOf(name))?.[name.split('.')[1] ?? 'id']),
+  }) as ExampleRequest;
+}
 
-const customers: Readonly<Record<string, Example>> = {
-  'POST /customers': {
-    request: (own) => ({ body: { external_id: own.text('customer'), name: own.text('name') } }),
-    texts: [
-      'body.external_id',
-      'body.integration_entity_mapping.0.provider_entity_id',
-      'body.integration_entity_mapping.0.entity_id',
-    ],
-  },
-  'PUT /customers': {
-    request: async (own) => ({
-      query: { id: (await own.customer()).id },
-      body: { name: own.text('name') },
-    }),
-    names: { 'query.id': 'customer', 'query.external_customer_id': 'external_id' },
-    texts: [
-      'body.external_id',
-      'body.integration_entity_mapping.0.provider_entity_id',
-      'body.integration_entity_mapping.0.entity_id',
-    ],
-  },
-  'GET /customers': {
-    request: nothing,
-    filters: {
-      'query.customer_ids': 'customer',
-      'query.external_ids': 'external_id',
-      'query.external_id': 'external_id',
-      'query.email': 'email',
-    },
-  },
-  'POST /customers/search': {
-    request: nothing,
-    filters: {
-      'body.customer_ids': 'customer',
-      'body.external_ids': 'external_id',
-      'body.external_id': 'external_id',
-      'body.email': 'email',
-    },
-  },
-  'GET /customers/{id}': {
-    request: withId(async (own) => (await own.customer()).id),
-    names: { 'path.id': 'customer' },
-  },
-  'GET /customers/external/{external_id}': {
-    request: async (own) => ({ path: { external_id: (await own.customer()).external_id } }),
-    names: { 'path.external_id': 'external_id' },
-  },
-  'DELETE /customers/{id}': {
-    request: withId(async (own) => (await own.customer()).id),
-    names: { 'path.id': 'customer' },
-  },
-  'GET /customers/{id}/wallets': {
-    request: withId(async (own) => (await own.customer()).id),
-    names: { 'path.id': 'customer' },
-  },
-  'GET /customers/wallets': {
-    request: async (own) => ({
-      query: { id: (await own.customer()).id, include_real_time_balance: 'true' },
-    }),
-    names: { 'query.id': 'customer', 'query.lookup_key': 'external_id' },
-  },
-  'GET /customers/{id}/entitlements': {
-    request: withId(async (own) => (await own.customer()).id),
-    names: { 'path.id': 'customer' },
-    texts: ['query.feature_ids', 'query.subscription_ids'],
-  },
-  'GET /customers/external/{external_id}/entitlements': {
-    request: async (own) => ({ path: { external_id: (await own.customer()).external_id } }),
-    names: { 'path.external_id': 'external_id' },
-    texts: ['query.feature_ids', 'query.subscription_ids'],
-  },
-};
+/** The places of a template with a placeholder for a record, and what names it there. */
+function placeholdersIn(value: unknown, path: string): [string, RecordName][] {
+  if (typeof value === 'string') {
+    const found: [string, RecordName][] = [];
+    const record = (name: RecordName): string => {
+      found.push([path, name]);
+      return name;
+    };
+    filledExample(value, { text: (sample) => sample, record });
+    return found;
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => placeholdersIn(inner, `${path}.${key}`));
+}
 
-const wallet: Example = {
-  request: withId((own) => own.wallet()),
-  names: { 'path.id': 'wallet' },
-};
+/** The fields of all parts of a request to an operation, by place. */
+function placesOf(operation: Operation): Map<Place, Field> {
+  const parts = {
+    path: fieldsOfPart(operation.pathParameters),
+    query: fieldsOfPart(operation.query),
+    body: operation.body ? fieldsIn(operation.body) : [],
+  };
+  return new Map(
+    Object.entries(parts).flatMap(([part, fields]) =>
+      fields.map((field) => [`${part}.${field.path.join('.')}` as Place, field] as const),
+    ),
+  );
+}
 
-const order: Example = {
-  request: withId((own) => own.order()),
-  names: { 'path.id': 'transaction' },
-};
+/** The place of a field of the query or the body, by its name in an example. */
+const placeOf = (operation: Operation, field: string): Place =>
+  `${field in operation.query ? 'query' : 'body'}.${field}`;
 
-const hold: Example = {
-  request: async (own) => {
-    const { id, wallet_id } = await own.hold();
-    return { path: { id: wallet_id, hold_id: id } };
-  },
-  names: { 'path.id': 'wallet', 'path.hold_id': 'hold' },
-};
+/** The places of an operation that name records, and what names one there. */
+function namesOf(operation: Operation): Map<Place, RecordName> {
+  const { names = {}, texts = [] } = exampleOf(operation.key);
+  const found = new Map<Place, RecordName>();
+  for (const [place, { schemas }] of placesOf(operation)) {
+    const kind = schemas.map(({ example }) => kindIn(example)).find((each) => each !== null);
+    if (kind != null) found.set(place, kind);
+  }
+  for (const [part, value] of Object.entries(template(operation.key))) {
+    for (const [place, name] of placeholdersIn(value, part)) found.set(place as Place, name);
+  }
+  for (const [field, name] of Object.entries(names)) found.set(placeOf(operation, field), name);
+  for (const field of texts) found.delete(placeOf(operation, field));
+  return found;
+}
 
-const wallets: Readonly<Record<string, Example>> = {
-  'POST /wallets': {
-    request: async (own) => ({ body: { customer_id: (await own.customer()).id, currency: 'usd' } }),
-    names: {
-      'body.customer_id': 'customer',
-      'body.external_customer_id': 'external_id',
-      'body.price_unit': 'price_unit_code',
-    },
-  },
-  'GET /wallets': { request: nothing },
-  'POST /wallets/search': { request: nothing, filters: { 'body.wallet_ids': 'wallet' } },
-  'GET /wallets/{id}': wallet,
-  'PUT /wallets/{id}': {
-    request: async (own) => ({
-      path: { id: await own.wallet() },
-      body: { name: own.text('wallet') },
-    }),
-    names: { 'path.id': 'wallet' },
-  },
-  'POST /wallets/{id}/top-up': {
-    request: async (own) => ({
-      path: { id: await own.wallet() },
-      body: { transaction_reason: 'PURCHASED_CREDIT_DIRECT', credits_to_add: '5' },
-    }),
-    names: { 'path.id': 'wallet' },
-  },
-  'POST /wallets/{id}/debit': {
-    request: async (own) => ({ path: { id: await own.wallet() }, body: { credits: '1' } }),
-    names: { 'path.id': 'wallet' },
-  },
-  'POST /wallets/{id}/freeze': wallet,
-  'POST /wallets/{id}/unfreeze': wallet,
-  'POST /wallets/{id}/terminate': wallet,
-  'GET /wallets/{id}/balance/real-time': wallet,
-  'GET /wallets/{id}/balance': wallet,
-  'GET /wallets/{id}/ledger': wallet,
-  'POST /wallets/{id}/transactions/bulk': {
-    request: async (own) => ({
-      path: { id: await own.wallet() },
-      body: { entries: [{ type: 'credit', credits: '2' }] },
-    }),
-    names: { 'path.id': 'wallet' },
-  },
-  'GET /wallets/{id}/transactions/{transaction_id}/explanation': {
-    request: async (own) => {
-      const { id, wallet_id } = await own.transaction();
-      return { path: { id: wallet_id, transaction_id: id } };
-    },
-    names: { 'path.id': 'wallet', 'path.transaction_id': 'transaction' },
-  },
-  'POST /wallets/transactions/{id}/complete': order,
-  'POST /wallets/transactions/{id}/cancel': order,
-  'POST /wallets/{id}/holds': {
-    request: async (own) => ({ path: { id: await own.wallet() }, body: { credits: '1' } }),
-    names: { 'path.id': 'wallet' },
-  },
-  'GET /wallets/{id}/holds': wallet,
-  'GET /wallets/{id}/holds/{hold_id}': hold,
-  'POST /wallets/{id}/holds/{hold_id}/capture': hold,
-  'POST /wallets/{id}/holds/{hold_id}/void': hold,
-  'POST /wallets/transactions/search': {
-    request: nothing,
-    filters: {
-      'body.id': 'transaction',
-      'body.wallet_id': 'wallet',
-      'body.customer_id': 'customer',
-      'body.reference_id': 'request',
-      'body.created_by': 'owner',
-    },
-  },
-  'GET /wallets/{id}/transactions': {
-    request: withId((own) => own.wallet()),
-    names: { 'path.id': 'wallet' },
-    filters: {
-      'query.id': 'transaction',
-      'query.reference_id': 'request',
-      'query.created_by': 'owner',
-    },
-  },
-};
+/** The records that an operation names, by what happens when there is none. */
+export interface References {
+  /** Places for which the operation answers 404. */
+  readonly required: ReadonlyMap<Place, RecordName>;
+  /** Places that a list or search is narrowed down by; what fits nothing finds nothing. */
+  readonly filters: ReadonlyMap<Place, RecordName>;
+}
 
-const ledger: Readonly<Record<string, Example>> = {
-  'GET /ledger/checkpoints': { request: nothing },
-  'GET /ledger/verification': { request: nothing },
-  'GET /ledger/checkpoints/{id}': {
-    request: withId((own) => own.checkpoint()),
-    names: { 'path.id': 'checkpoint' },
-  },
-};
+/** The records that an operation names. */
+export function referencesOf(operation: Operation): References {
+  const places = placesOf(operation);
+  const isList = places.has('query.limit') || places.has('body.limit');
+  const isFilter = (place: Place): boolean => isList && !place.startsWith('path.');
+  const all = [...namesOf(operation)];
+  return {
+    required: new Map(all.filter(([place]) => !isFilter(place))),
+    filters: new Map(all.filter(([place]) => isFilter(place))),
+  };
+}
 
-/** An example for every operation of the API. Who adds an operation adds its line here. */
-export const examples: Readonly<Record<string, Example>> = {
-  ...tenancy,
-  ...customers,
-  ...catalogExamples,
-  ...wallets,
-  ...ledger,
-  ...deliveryExamples,
-};
+/** Names of fields that name records, or look as if they did. */
+const looksLikeReference = /^(ids?|created_by|.*_ids?)$/;
+
+/**
+ * The places of an operation that could name a record and of which neither their schema nor the example
+ * of the route says so.
+ */
+export function unclassifiedPlaces(operation: Operation): string[] {
+  const texts = exampleOf(operation.key).texts ?? [];
+  const known = new Set<string>([
+    ...namesOf(operation).keys(),
+    ...texts.map((field) => placeOf(operation, field)),
+    ...texts.map((field) => `path.${field}`),
+  ]);
+  return [...placesOf(operation)].flatMap(([place, { path }]) => {
+    const name = path.findLast((key) => typeof key === 'string') ?? '';
+    // The items of a list stand for the list itself.
+    const isLast = typeof path.at(-1) === 'string';
+    const isReference = place.startsWith('path.') || looksLikeReference.test(name);
+    return isLast && isReference && !known.has(place) ? [`${operation.key} ${place}`] : [];
+  });
+}
 
 /** The path and query of a request to an operation. */
-export function addressOf({ path }: Operation, request: ExampleRequest): string {
+export function addressOf({ path }: Pick<Operation, 'path'>, request: ExampleRequest): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(request.path?.[name] ?? ''),
   );

@@ -2,14 +2,22 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Answer } from '../caller.ts';
 import { type Stack, startStack } from '../stack.ts';
-import { catalogKinds } from './catalog-records.ts';
-import { type ExampleRequest, examples, type Place, requestWith, send } from './examples.ts';
+import {
+  type ExampleRequest,
+  exampleRequest,
+  type Place,
+  type RecordName,
+  referencesOf,
+  requestWith,
+  routeKeys,
+  send,
+  unclassifiedPlaces,
+} from './examples.ts';
 import { openings } from './openings.ts';
 import { type Operation, readOperations } from './operations.ts';
 import { otherEnvironment } from './other-environment.ts';
 import { assertProblem } from './problem-answer.ts';
-import { type Kind, kindsOfTenants, Records } from './records.ts';
-import { unclassifiedPlaces } from './references.ts';
+import { Records } from './records.ts';
 import { watchRequests } from './stored-requests.ts';
 
 const test = suite('what belongs to another tenant or environment');
@@ -17,28 +25,16 @@ const test = suite('what belongs to another tenant or environment');
 /** In every text of the victim's records; nobody else may ever read it. */
 const mark = 'classified';
 
-const kinds: readonly Kind[] = [
-  ...kindsOfTenants,
-  ...catalogKinds,
-  'api_key',
-  'customer',
-  'external_id',
-  'email',
-  'wallet',
-  'transaction',
-  'request',
-  'hold',
-  'checkpoint',
-  'webhook_endpoint',
-  'event_subscription',
-];
+/** Records that belong to a tenant as a whole: all its environments see them. */
+const namesOfTenants: readonly RecordName[] = ['tenant', 'env', 'owner', 'user'];
 
-type Loot = Readonly<Record<Kind, string>>;
+/** The records of the victim, by the name that an operation gives them. */
+type Loot = Readonly<Record<RecordName, string>>;
 
 interface Attacker {
   readonly own: Records;
-  /** Kinds of records of the victim that the attacker must not see. */
-  readonly forbidden: readonly Kind[];
+  /** Names of records of the victim that the attacker must not see. */
+  readonly forbidden: readonly RecordName[];
   /** Texts of the victim that the attacker must not see. */
   readonly secret: RegExp;
 }
@@ -54,20 +50,37 @@ const attackers: Record<'stranger' | 'neighbour', Attacker | null> = {
 };
 
 /**
- * One record of each kind, those of wallets in one and the same wallet, and some that are archived,
- * closed or deleted.
+ * One record of each kind, with the wallet in which there are entries, and some that are archived, closed
+ * or deleted.
  */
 async function victimsRecords(records: Records): Promise<Loot> {
-  const entries: [Kind, string][] = [];
-  for (const kind of kinds) entries.push([kind, await records.make(kind)]);
+  const loot: Record<RecordName, string> = {};
+  const made = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const name of namesIn(operations)) {
+    const [kind = '', field = 'id'] = name.split('.');
+    const record = made.get(kind) ?? (await records.record(kind));
+    made.set(kind, record);
+    loot[name] = String(record[field]);
+  }
   const { tenant } = records;
-  const { id: transaction, wallet_id: wallet, reference_id } = await records.transaction();
-  const { id: hold } = await tenant.ok('POST', `/wallets/${wallet}/holds`, { credits: '1' });
-  await tenant.ok('DELETE', `/customers/${(await records.customer()).id}`);
-  await tenant.ok('POST', `/wallets/${await records.wallet()}/terminate`);
-  await tenant.ok('DELETE', `/webhooks/endpoints/${await records.endpoint()}`);
-  const ofWallet = { wallet, transaction, request: reference_id, hold };
-  return { ...(Object.fromEntries(entries) as Loot), ...ofWallet };
+  await tenant.ok('DELETE', `/customers/${await records.make('cust')}`);
+  await tenant.ok('POST', `/wallets/${await records.make('wallet')}/terminate`);
+  await tenant.ok('DELETE', `/webhooks/endpoints/${await records.make('webhook')}`);
+  return { ...loot, wallet: namedIn(loot, 'wtxn.wallet_id') };
+}
+
+/** Everything that names a record in some operation. */
+function namesIn(all: ReadonlyMap<string, Operation>): ReadonlySet<RecordName> {
+  const references = [...all.values()].map(referencesOf);
+  return new Set(
+    references.flatMap(({ required, filters }) => [...required.values(), ...filters.values()]),
+  );
+}
+
+function namedIn(from: Loot, name: RecordName): string {
+  const value = from[name];
+  if (value === undefined) throw new Error(`the victim has no ${name}`);
+  return value;
 }
 
 test.before(async () => {
@@ -78,18 +91,19 @@ test.before(async () => {
     otherEnvironment(stack, attacked),
   ]);
   victim = new Records(stack, attacked, mark);
-  loot = await victimsRecords(victim);
   operations = await readOperations(stack.baseUrl);
+  loot = await victimsRecords(victim);
+  const names = Object.keys(loot);
   attackers.stranger = {
     own: new Records(stack, stranger, 'stranger'),
-    forbidden: kinds,
+    forbidden: names,
     secret: /classified|victim/,
   };
   attackers.neighbour = {
     own: new Records(stack, neighbour, 'neighbour'),
-    forbidden: kinds.filter((kind) => !kindsOfTenants.includes(kind)),
-    // The users and environments belong to the tenant and not to one of its environments.
-    secret: /classified(?!-person-|-account-|-environment-)/,
+    forbidden: names.filter((name) => !namesOfTenants.includes(name)),
+    // Users and environments belong to the tenant and not to one of its environments.
+    secret: /classified(?!-\d+-(?:Ada|ada@|Sandbox|Importer))/,
   };
 });
 test.after(() => opened.closeAll());
@@ -109,7 +123,7 @@ function operationOf(key: string): Operation {
 /** The answer has nothing of the victim but what the attacker knew and sent. */
 function assertNoLeak(answer: Answer, { forbidden, secret }: Attacker, sent: unknown = {}): void {
   const known = JSON.stringify(sent);
-  const texts = forbidden.map((kind) => loot[kind]);
+  const texts = forbidden.map((name) => namedIn(loot, name));
   const rest = texts
     .filter((text) => known.includes(text))
     .reduce((text, echoed) => text.replaceAll(echoed, ''), answer.text);
@@ -118,10 +132,10 @@ function assertNoLeak(answer: Answer, { forbidden, secret }: Attacker, sent: unk
   assert.not.match(rest, secret);
 }
 
-/** Ids of the form that records of a kind have, of records that nobody has. */
-const nobodys = (kind: Kind): string =>
-  loot[kind].includes('_')
-    ? `${loot[kind].slice(0, loot[kind].indexOf('_'))}_01KA0000000000000000000000`
+/** A name of the form that a record of the victim has, of a record that nobody has. */
+const nobodys = (name: string): string =>
+  name.includes('_')
+    ? `${name.slice(0, name.indexOf('_'))}_01KA0000000000000000000000`
     : 'nobody-at-all';
 
 /** The answer without what differs between any two requests, and with another text for the id. */
@@ -130,58 +144,54 @@ function comparable({ status, body }: Answer, id: string): string {
   return JSON.stringify([status, rest]).replaceAll(id, 'ID');
 }
 
-const placesOf = (places: Readonly<Partial<Record<Place, Kind>>> = {}): [Place, Kind][] =>
-  Object.entries(places) as [Place, Kind][];
+/** The places of an operation that name something forbidden, and what names it there. */
+const attacked = (places: ReadonlyMap<Place, RecordName>, { forbidden }: Attacker) =>
+  [...places]
+    .filter(([, name]) => forbidden.includes(name))
+    .map(([place, name]) => ({ place, name: namedIn(loot, name) }));
 
-test('every documented operation has an example, and every place that names a record is known', () => {
-  const without = [...operations.keys()].filter((key) => !Object.hasOwn(examples, key));
-  assert.equal(without, [], 'operations without an example');
-  const stale = Object.keys(examples).filter((key) => !operations.has(key));
-  assert.equal(stale, [], 'examples without an operation');
-  const unknown = [...operations.values()].flatMap((operation) =>
-    unclassifiedPlaces(operation, examples[operation.key]),
-  );
-  assert.equal(unknown, []);
+test('every documented operation is known, and every place that names a record', () => {
+  assert.equal([...operations.keys()].sort(), routeKeys().sort());
+  assert.equal([...operations.values()].flatMap(unclassifiedPlaces), []);
 });
 
-for (const [key, { request, names, filters }] of Object.entries(examples)) {
+for (const key of routeKeys()) {
   for (const who of ['stranger', 'neighbour'] as const) {
     test(`${key}: the ${who} gets nothing of the victim`, async () => {
       const attacker = attackerOf(who);
-      const { own, forbidden } = attacker;
+      const { own } = attacker;
       const operation = operationOf(key);
+      const { required, filters } = referencesOf(operation);
       const watched = await watchRequests(
         stack.store,
         own.tenant,
         `${who} ${key}`.replace(/\W/g, '_'),
       );
-      const base = await request(own);
+      const base = await exampleRequest(own, key);
 
-      for (const [place, kind] of placesOf(names)) {
-        if (!forbidden.includes(kind)) continue;
-        const attack = requestWith(base, place, loot[kind]);
+      const foreign = attacked(required, attacker);
+      for (const { place, name } of foreign) {
+        const attack = requestWith(base, place, name);
         const answer = await send(watched, operation, attack);
         assertProblem(answer, 'not_found');
         assertNoLeak(answer, attacker, attack);
-        // They cannot even tell that there is such a record.
-        const unknown = nobodys(kind);
+        // The attacker cannot even tell that there is such a record.
+        const unknown = nobodys(name);
         const control = await send(watched, operation, requestWith(base, place, unknown));
-        assert.is(comparable(answer, loot[kind]), comparable(control, unknown));
+        assert.is(comparable(answer, name), comparable(control, unknown));
       }
-      const foreign = placesOf(names).filter(([, kind]) => forbidden.includes(kind));
       if (foreign.length > 0) {
         const attack = foreign.reduce(
-          (request, [place, kind]) => requestWith(request, place, loot[kind]),
+          (request, { place, name }) => requestWith(request, place, name),
           base,
         );
         const answer = await send(watched, operation, attack);
         assertProblem(answer, 'not_found');
         assertNoLeak(answer, attacker, attack);
       }
-      for (const [place, kind] of placesOf(filters)) {
-        if (!forbidden.includes(kind)) continue;
+      for (const { place, name } of attacked(filters, attacker)) {
         const isList = /^body\..*_(ids|codes)$/.test(place);
-        const value = isList ? [loot[kind]] : loot[kind];
+        const value = isList ? [name] : name;
         const answer = await send(watched, operation, requestWith(base, place, value));
         assert.is(answer.status, 200, answer.text);
         assert.equal([answer.body.items, answer.body.pagination.total], [[], 0]);
@@ -201,7 +211,7 @@ const wideRequests = (operation: Operation): ExampleRequest[] => {
   const statuses = ['published', 'archived', 'deleted'];
   const wide = statuses.map((status) => ({ status, limit: isSearch ? 1000 : '1000' }));
   if (!isSearch) return wide.map((query) => ({ query })) as ExampleRequest[];
-  const values = kinds.map((kind) => loot[kind]);
+  const values = Object.values(loot);
   const filter = (operator: string, value: unknown) => ({ field: 'id', operator, value });
   return [
     ...wide,
@@ -236,14 +246,14 @@ test('no header makes a key act in another tenant or environment', async () => {
   const pretence = {
     'x-tenant-id': tenantId,
     'x-environment-id': environmentId,
-    'x-user-id': loot.owner,
+    'x-user-id': namedIn(loot, 'owner'),
   };
   for (const { own } of [attackerOf('stranger'), attackerOf('neighbour')]) {
     const { call, ok } = own.tenant;
     assertProblem(await call('GET', `/wallets/${loot.wallet}`, undefined, pretence), 'not_found');
     const conditional = { ...pretence, 'if-none-match': '*' };
     assertProblem(
-      await call('GET', `/customers/${loot.customer}`, undefined, conditional),
+      await call('GET', `/customers/${loot.cust}`, undefined, conditional),
       'not_found',
     );
     const external_id = own.text('customer');

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startStack } from '../stack.ts';
-import { examples, requestWith, send } from './examples.ts';
+import { requestWith, routeKeys, send } from './examples.ts';
 import { openings } from './openings.ts';
 import { readOperations } from './operations.ts';
 import { pointersIn } from './problem-answer.ts';
@@ -76,7 +76,7 @@ const filterValues = [
 
 const fewFilterValues = filterValues.slice(0, 3);
 
-for (const key of Object.keys(examples).filter((each) => each.endsWith('/search'))) {
+for (const key of routeKeys().filter((each) => each.endsWith('/search'))) {
   test(`${key} takes every filter and order, or says which one it cannot take`, async () => {
     const { operation, watched } = await trialOf(trials, key, 'filters');
     const ask = async (body: unknown) => {
@@ -200,7 +200,7 @@ for (const [key, fields] of Object.entries(senseless)) {
 
 test('figures up to the documented size are kept to the last digit', async () => {
   const { tenant } = trials.own;
-  const id = await trials.own.wallet();
+  const id = await trials.own.make('wallet');
   const huge = `${'9'.repeat(29)}.999999998`;
   const load = { transaction_reason: 'PURCHASED_CREDIT_DIRECT', credits_to_add: huge };
   const loaded = await tenant.ok('POST', `/wallets/${id}/top-up`, load);

@@ -1,4 +1,4 @@
-import { pageSchema, type RequestContext, route } from '@counterfoil/engine/define';
+import { newRecord, pageSchema, type RequestContext, route } from '@counterfoil/engine/define';
 import {
   type Instant,
   instantOf,
@@ -90,6 +90,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     permission: 'webhook:read',
     params: messagePathSchema,
     response: wholeMessageSchema,
+    example: { params: { id: newRecord('msg') } },
     handle: async (context, { params: { id } }) => {
       const message = await requireMessage(options, context, id);
       return { ...message.resource, body: await bodyOf(options, context, message) };
@@ -103,6 +104,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     params: messagePathSchema,
     query: attemptListSchema,
     response: pageSchema(attemptSchema),
+    example: { params: { id: newRecord('msg') } },
     handle: async (context, { params: { id }, query }) => {
       await requireMessage(options, context, id);
       return listAttempts(options.reads, context, { kind: 'message', id }, query);

@@ -1,4 +1,5 @@
 import {
+  newRecord,
   type Page,
   pageRequest,
   pageSchema,
@@ -91,6 +92,7 @@ const askingRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => 
     permission: 'webhook:write',
     params: resendPathSchema,
     response: taskSchema,
+    example: { params: { id: newRecord('msg') } },
     handle: (context, { params: { id, endpoint_id } }) =>
       ask(context, endpoint_id, async () => {
         await requireMessage(options, context, id);

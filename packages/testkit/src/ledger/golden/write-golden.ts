@@ -17,7 +17,7 @@ import {
 import { disableEndpoint, reportExhausted } from '../../../../webhooks/src/endpoint/decisions.ts';
 import { webhookEndpoint } from '../../../../webhooks/src/endpoint/endpoint.ts';
 import { type Stack, startStack, type TestTenant } from '../../stack.ts';
-import { addressOf, examples } from '../../system/examples.ts';
+import { addressOf, exampleRequest } from '../../system/examples.ts';
 import { readOperations } from '../../system/operations.ts';
 import { Records } from '../../system/records.ts';
 import { httpClient } from '../http-client.ts';
@@ -38,8 +38,7 @@ async function tellStories(stack: Stack): Promise<void> {
   const own = new Records(stack, tenant, 'golden');
   const operations = await readOperations(stack.baseUrl);
   for (const [key, operation] of operations) {
-    const request = await examples[key]?.request(own);
-    if (!request) continue;
+    const request = await exampleRequest(own, key);
     const { status } = await tenant.call(
       operation.method,
       addressOf(operation, request),
@@ -60,7 +59,7 @@ async function tellStories(stack: Stack): Promise<void> {
 
 /** Reports failures of an endpoint as the worker does: no request can do that. */
 async function reportFailures(stack: Stack, tenant: TestTenant, own: Records): Promise<void> {
-  const id = await own.enabledEndpoint();
+  const id = await own.make('webhook');
   const streams = createStreams({ store: stack.store, aggregates });
   const context = systemContext(streams, { ...tenant, correlationId: 'golden' });
   const message = {
