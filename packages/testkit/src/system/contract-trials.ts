@@ -259,7 +259,8 @@ function tryAllLists(test: Test, trials: () => Trials): void {
           : { query: { limit: '1000', offset: `${offset}` } };
         const answer = await send(trials().own.tenant, operation, request, toTheEnd);
         assert.is(answer.status, 200, answer.text);
-        total = answer.body.pagination.total;
+        // Environments stand beside their total, as the contract has it.
+        total = (answer.body.pagination ?? answer.body).total;
       }
     }
     const lines: string[] = [];
