@@ -27,7 +27,7 @@ const row = (code: ProblemCode): string => {
   return `| <a id="${code}"></a>\`${code}\` | ${status} | ${title}. | ${advice[code]} |`;
 };
 
-/** `the page of problems`: the table of error codes. */
+/** The page of the error codes. */
 export function problemsDocument(): string {
   const codes = Object.keys(problemCodes) as ProblemCode[];
   return `# Error codes
