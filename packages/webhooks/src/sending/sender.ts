@@ -1,5 +1,6 @@
 import { type Agent, type Dispatcher, request } from 'undici';
 import { type AddressRecord, addressRecordingAgent } from './address-recording-agent.ts';
+import type { OutgoingRequest } from './request.ts';
 import type { ResolveName } from './resolve-name.ts';
 import {
   type AttemptResult,
@@ -30,12 +31,6 @@ export const standardSendLimits: SendLimits = {
   answerBytes: 16 * 1024,
   answerHead: 1024,
 };
-
-export interface OutgoingRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-}
 
 /** The outcome of one attempt. */
 export interface Sent {

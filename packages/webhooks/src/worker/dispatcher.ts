@@ -1,12 +1,11 @@
 import type { Log } from '@counterfoil/engine';
 import { type Claimed, claimDeliveries } from '../queue/claim.ts';
+import { type Destination, type OutgoingRequest, requestOf } from '../sending/request.ts';
 import { followUpOf, type RetryPolicy } from '../sending/retry.ts';
-import type { OutgoingRequest, Sender, SendLimits, Sent } from '../sending/sender.ts';
-import { signedHeaders } from '../sending/signing.ts';
-import { thinBody } from '../sending/thin-body.ts';
+import type { Sender, SendLimits, Sent } from '../sending/sender.ts';
 import type { AttemptWriter } from './attempt-writer.ts';
 import { createBulkhead } from './bulkhead.ts';
-import { type Destination, type EndpointCache, secretsAt } from './endpoint-cache.ts';
+import type { EndpointCache } from './endpoint-cache.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { createNotifier } from './notifier.ts';
@@ -43,7 +42,6 @@ type DestinationOf = (endpointId: string) => Destination;
 
 /** Deliveries that one claim takes at most. */
 const claimMaximum = 256;
-const userAgent = 'Counterfoil-Webhooks/1';
 
 /** Starts to take what is due and to send it, as much as may be under way. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
@@ -91,52 +89,29 @@ async function deliver(
   options: DispatcherOptions,
   cut: AbortSignal,
 ): Promise<void> {
-  const { retry, writer, metrics } = options;
-  const sent = await send(claimed, destinationOf, options, cut);
+  const { sender, retry, writer, metrics, log } = options;
+  const outgoing = prepare(claimed, destinationOf, log);
+  const sent = outgoing === null ? notMade : await sender.send(outgoing, cut);
   const followUp = followUpOf(sent.result, claimed.failures + 1, retry, Math.random());
   metrics.attempt(sent, followUp, claimed.occurredAt);
   await writer.record({ delivery: claimed, sent, followUp });
 }
 
-async function send(
-  claimed: Claimed,
-  destinationOf: DestinationOf,
-  { sender, log }: DispatcherOptions,
-  cut: AbortSignal,
-): Promise<Sent> {
-  const outgoing = prepare(claimed, destinationOf, log);
-  if (outgoing !== null) return await sender.send(outgoing, cut);
-  const detail = 'The request could not be made: its secret or its body cannot be read.';
-  return { result: { kind: 'failure', reason: 'sealed' }, detail, milliseconds: 0, address: null };
-}
+const notMade: Sent = {
+  result: { kind: 'failure', reason: 'sealed' },
+  detail: 'The request could not be made: its secret or its body cannot be read.',
+  milliseconds: 0,
+  address: null,
+};
 
 /** The request; null when it cannot be made, which must not keep others from being sent. */
 function prepare(claimed: Claimed, destinationOf: DestinationOf, log: Log): OutgoingRequest | null {
   const { endpointId, eventId } = claimed;
   try {
-    const destination = destinationOf(endpointId);
-    const body = destination.payload === 'thin' ? thinBody(claimed.body) : claimed.body;
-    return { url: destination.url, headers: headersOf(claimed, body, destination), body };
+    return requestOf(claimed, destinationOf(endpointId), Date.now());
   } catch (error) {
     const what = { err: error, endpoint: endpointId, message: eventId };
     log.error(what, 'webhooks: a request cannot be made');
     return null;
   }
-}
-
-/** The time is that of this attempt, so that receivers do not take a late one for a replay. */
-function headersOf(
-  { eventId, attempt }: Claimed,
-  body: Uint8Array,
-  destination: Destination,
-): Readonly<Record<string, string>> {
-  const now = Date.now();
-  const message = { id: eventId, timestamp: Math.floor(now / 1000), body };
-  return {
-    ...destination.headers,
-    'content-type': 'application/json',
-    'user-agent': userAgent,
-    'webhook-attempt': String(attempt),
-    ...signedHeaders(message, secretsAt(destination, now)),
-  };
 }

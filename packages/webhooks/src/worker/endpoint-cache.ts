@@ -1,28 +1,9 @@
 import type { Connection } from '@counterfoil/engine';
-import { type Payload, sealingContext } from '../endpoint/endpoint.ts';
 import type { Sealer } from '../endpoint/sealing.ts';
 import type { EndpointRow } from '../projection.ts';
 import type { EndpointVersion } from '../queue/claim.ts';
 import type { Target } from '../queue/fan-out-plan.ts';
-
-/** The destination of an endpoint's deliveries, and the way to it. */
-export interface Destination {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The current secret first. */
-  readonly secrets: readonly SigningSecret[];
-  readonly payload: Payload;
-}
-
-interface SigningSecret {
-  readonly text: string;
-  /** Milliseconds since 1970 from which on it no longer signs; null: the current one. */
-  readonly until: number | null;
-}
-
-/** The secrets that sign at this moment. */
-export const secretsAt = ({ secrets }: Destination, now: number): readonly string[] =>
-  secrets.filter(({ until }) => until === null || until > now).map(({ text }) => text);
+import { type Destination, destinationOf } from '../sending/request.ts';
 
 /** The endpoints of the read model, kept in memory by revision. */
 export interface EndpointCache {
@@ -101,7 +82,7 @@ export function createEndpointCache(sealer: Sealer, maximum = cachedMaximum): En
       const found = await read(connection, versions);
       return (id) => {
         const known = knownOf(found, id);
-        known.destination ??= destinationOf(known.row, sealer);
+        known.destination ??= destinationOf(known.row.endpoint, sealer);
         return known.destination;
       };
     },
@@ -148,24 +129,3 @@ const targetOf = ({ endpoint, created_position }: EndpointRow): Target => ({
   orderMode: endpoint.order_mode,
   headOfLineSeconds: endpoint.order_guard_seconds,
 });
-
-function destinationOf({ endpoint }: EndpointRow, sealer: Sealer): Destination {
-  const { id, url, payload, headers, secret, former_secrets } = endpoint;
-  const context = sealingContext(id, 'secret');
-  return {
-    url,
-    payload,
-    secrets: [
-      { text: sealer.open(secret, context), until: null },
-      ...former_secrets.map((former) => ({
-        text: sealer.open(former.secret, context),
-        until: Date.parse(former.until),
-      })),
-    ],
-    headers: headers
-      ? (JSON.parse(
-          sealer.open(headers.sealed, sealingContext(id, 'headers')),
-        ) as Destination['headers'])
-      : {},
-  };
-}

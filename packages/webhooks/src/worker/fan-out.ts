@@ -29,16 +29,19 @@ export interface FanOutOptions extends LoopOptions {
   readonly onDue: () => void;
 }
 
-/** The role of this worker: one of all workers turns messages into deliveries. */
-export type FanOutRole = 'starting' | 'standby' | 'active';
+/** The state of the fan-out. */
+export interface FanOutStatus {
+  /** One of all workers turns messages into deliveries: the active one. */
+  readonly role: 'starting' | 'standby' | 'active';
+  /** Sequence of the last message of the public stream that has been turned into deliveries. */
+  readonly sequence: number | null;
+  /** True while messages wait until the read model is as far as they are. */
+  readonly isWaiting: boolean;
+}
 
 export interface FanOut {
   readonly loop: Loop;
-  role(): FanOutRole;
-  /** The place up to which it has read; null until it is active. */
-  position(): ReadPosition | null;
-  /** Tells whether messages wait until the read model is as far as they are. */
-  isWaiting(): boolean;
+  status(): FanOutStatus;
 }
 
 const messagesMaximum = 200;
@@ -52,66 +55,53 @@ const behindMs = 20;
  * together with how far it has read: each message becomes deliveries exactly once.
  */
 export function startFanOut(options: FanOutOptions): FanOut {
-  let role: FanOutRole = 'starting';
-  let position: ReadPosition | null = null;
-  let reader: Reader | null = null;
+  let status: FanOutStatus = { role: 'starting', sequence: null, isWaiting: false };
+  const show = (changes: Partial<FanOutStatus>): void => {
+    status = { ...status, ...changes };
+  };
   const loop = startLoop(options, async (session) => {
     const { connection, signal, succeeded } = session;
-    role = 'standby';
+    show({ role: 'standby' });
     while (!signal.aborted && !(await tryHold(connection, 'fanOut'))) {
       succeeded();
       await sleep(standbyMs, signal);
     }
     if (signal.aborted) return;
-    role = 'active';
+    const position = await readPosition(connection);
+    show({ role: 'active', sequence: position.sequence });
     try {
-      reader = new Reader(options, session, await readPosition(connection), (moved) => {
-        position = moved;
-      });
       succeeded();
-      await reader.run();
+      await new Reader(options, session, position, show).run();
     } finally {
-      role = 'starting';
-      reader = null;
+      show({ role: 'starting', isWaiting: false });
     }
   });
-  return {
-    loop,
-    role: () => role,
-    position: () => position,
-    isWaiting: () => reader?.isWaiting ?? false,
-  };
+  return { loop, status: () => status };
 }
 
 /** One stretch of reading, from taking the lock to losing the session. */
 class Reader {
   readonly #options: FanOutOptions;
-  readonly #connection: Connection;
-  readonly #signal: AbortSignal;
-  readonly #succeeded: () => void;
-  readonly #onMoved: (position: ReadPosition) => void;
+  readonly #session: Session;
+  readonly #show: (changes: Partial<FanOutStatus>) => void;
   #position: ReadPosition;
-  isWaiting = false;
 
   constructor(
     options: FanOutOptions,
-    { connection, signal, succeeded }: Session,
+    session: Session,
     position: ReadPosition,
-    onMoved: (position: ReadPosition) => void,
+    show: (changes: Partial<FanOutStatus>) => void,
   ) {
     this.#options = options;
-    this.#connection = connection;
-    this.#signal = signal;
-    this.#succeeded = succeeded;
+    this.#session = session;
     this.#position = position;
-    this.#onMoved = onMoved;
-    onMoved(position);
+    this.#show = show;
   }
 
   /** Reads until the signal aborts. Throws when this session cannot go on. */
   async run(): Promise<void> {
     let after: ReadPosition | null = this.#position.sequence === 0 ? null : this.#position;
-    while (!this.#signal.aborted) {
+    while (!this.#session.signal.aborted) {
       try {
         await this.#follow(after);
       } catch (error) {
@@ -125,20 +115,15 @@ class Reader {
 
   async #follow(after: ReadPosition | null): Promise<void> {
     const { nats, log } = this.#options;
-    const signal = this.#signal;
-    for await (const batch of followPublicStream({
-      nats,
-      after,
-      signal,
-      log,
-      maximum: messagesMaximum,
-    })) {
+    const { signal, succeeded } = this.#session;
+    const following = { nats, after, signal, log, maximum: messagesMaximum };
+    for await (const batch of followPublicStream(following)) {
       let rest = batch.filter((message) => this.#isNew(message));
       while (rest.length > 0 && !signal.aborted) {
         await this.#waitForEndpoints(rest);
         if (signal.aborted) return;
         rest = rest.slice(await this.#store(rest));
-        this.#succeeded();
+        succeeded();
       }
     }
   }
@@ -160,53 +145,60 @@ class Reader {
 
   /** Returns once the endpoints are as far as the messages, or when the signal aborts. */
   async #waitForEndpoints(messages: readonly PublicMessage[]): Promise<void> {
+    const { connection, signal } = this.#session;
     const needed = messages.at(-1)?.position ?? 0n;
-    do {
-      this.isWaiting = (await endpointsPosition(this.#connection)) < needed;
-      if (this.isWaiting) await sleep(behindMs, this.#signal);
-    } while (this.isWaiting && !this.#signal.aborted);
+    while (!signal.aborted && (await endpointsPosition(connection)) < needed) {
+      this.#show({ isWaiting: true });
+      await sleep(behindMs, signal);
+    }
+    this.#show({ isWaiting: false });
   }
 
-  /** Stores the deliveries of the first messages. Gives of how many. */
+  /** Stores the deliveries of the first messages. Returns of how many messages. */
   async #store(messages: readonly PublicMessage[]): Promise<number> {
     const { endpoints, metrics, onDue } = this.#options;
-    const stored = await withQueueLock(this.#connection, 'queue', async () => {
+    const { connection } = this.#session;
+    const stored = await withQueueLock(connection, 'queue', async () => {
       const environmentIds = new Set(messages.flatMap((message) => message.environmentId ?? []));
-      const targets = await endpoints.targets(this.#connection, [...environmentIds]);
+      const targets = await endpoints.targets(connection, [...environmentIds]);
       const taken = messages.slice(0, Math.max(1, Math.floor(deliveriesMaximum / targets.length)));
-      const deliveries = await this.#insert(taken, targets);
+      const deliveries = await insert(connection, taken, targets);
       const position = taken.at(-1) ?? this.#position;
       // Looked at last: endpoints that were read while they were being filled anew may not be all.
-      if ((await endpointsPosition(this.#connection)) < position.position) {
+      if ((await endpointsPosition(connection)) < position.position) {
         throw new Error('The read model of endpoints has gone back while messages were matched.');
       }
-      await movePosition(this.#connection, this.#position, position);
-      return { taken, deliveries, position };
+      await movePosition(connection, this.#position, position);
+      return { messages: taken.length, deliveries, position };
     });
     const { sequence, position, index } = stored.position;
     this.#position = { sequence, position, index };
-    this.#onMoved(this.#position);
-    metrics.messages.inc(stored.taken.length);
+    this.#show({ sequence });
+    metrics.messages.inc(stored.messages);
     if (stored.deliveries > 0) onDue();
-    return stored.taken.length;
+    return stored.messages;
   }
+}
 
-  /**
-   * Messages of environments without endpoints are not stored, but for those that were too long:
-   * subscribers of NATS ask for their whole body by way of the message. Gives the number of
-   * deliveries.
-   */
-  async #insert(messages: readonly PublicMessage[], targets: readonly Target[]): Promise<number> {
-    const environmentIds = new Set(targets.map(({ environmentId }) => environmentId));
-    const kept = messages.filter(
-      ({ environmentId, isTruncated }) =>
-        environmentId !== null && (isTruncated || environmentIds.has(environmentId)),
-    );
-    if (kept.length === 0) return 0;
-    const wanted = wantedBy(kept, targets);
-    const open = await readOpenGroups(this.#connection, groupsOf(wanted));
-    await insertMessages(this.#connection, kept);
-    await insertDeliveries(this.#connection, planDeliveries(wanted, open));
-    return wanted.length;
-  }
+/**
+ * Stores messages with their deliveries. Messages of environments without endpoints are not stored,
+ * but for those that were too long: subscribers of NATS ask for their whole body by way of the
+ * message. Returns the number of deliveries.
+ */
+async function insert(
+  connection: Connection,
+  messages: readonly PublicMessage[],
+  targets: readonly Target[],
+): Promise<number> {
+  const environmentIds = new Set(targets.map(({ environmentId }) => environmentId));
+  const kept = messages.filter(
+    ({ environmentId, isTruncated }) =>
+      environmentId !== null && (isTruncated || environmentIds.has(environmentId)),
+  );
+  if (kept.length === 0) return 0;
+  const wanted = wantedBy(kept, targets);
+  const open = await readOpenGroups(connection, groupsOf(wanted));
+  await insertMessages(connection, kept);
+  await insertDeliveries(connection, planDeliveries(wanted, open));
+  return wanted.length;
 }

@@ -12,7 +12,7 @@ import { startAttemptWriter } from './attempt-writer.ts';
 import type { WorkerConfig } from './config.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { createEndpointCache } from './endpoint-cache.ts';
-import { type FanOutRole, startFanOut } from './fan-out.ts';
+import { type FanOutStatus, startFanOut } from './fan-out.ts';
 import type { Loop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReports } from './reports.ts';
@@ -23,13 +23,7 @@ export { type WorkerConfig, workerConfig, workerDefaults, workerVariables } from
 
 /** The state of a worker. */
 export interface WorkerStatus {
-  readonly fanOut: {
-    readonly role: FanOutRole;
-    /** Sequence of the last message of the public stream that has been turned into deliveries. */
-    readonly sequence: number | null;
-    /** True when messages wait for the read model, which is behind them. */
-    readonly isWaiting: boolean;
-  };
+  readonly fanOut: FanOutStatus;
   /** Requests of this process that are under way. */
   readonly inFlight: number;
   /** By part of the worker: the reason why it is stuck; null while it is not. */
@@ -92,11 +86,7 @@ export function startWorker({ config, nats, store, sealer, log, metrics }: Worke
   return {
     health: all.map(loopCheck),
     status: () => ({
-      fanOut: {
-        role: fanOut.role(),
-        sequence: fanOut.position()?.sequence ?? null,
-        isWaiting: fanOut.isWaiting(),
-      },
+      fanOut: fanOut.status(),
       inFlight: dispatcher.inFlight(),
       errors: Object.fromEntries(all.map(({ name, error }) => [name, error()])),
     }),

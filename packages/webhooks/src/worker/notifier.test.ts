@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createNotifier, sleep } from './notifier.ts';
+import { createNotifier } from './notifier.ts';
 
 const test = suite('notifier');
 
@@ -29,14 +29,15 @@ test('a notification while awake keeps the next sleep from beginning, but only o
 
 test('an abort ends the sleep, also one that has not begun', async () => {
   const abort = new AbortController();
-  const sleeping = sleep(anHour, abort.signal);
+  const notifier = createNotifier();
+  const sleeping = notifier.wait(anHour, abort.signal);
   abort.abort();
   await sleeping;
-  await sleep(anHour, abort.signal);
+  await notifier.wait(anHour, abort.signal);
 });
 
 test('without anything the sleep ends by itself', async () => {
-  await sleep(1, never);
+  await createNotifier().wait(1, never);
 });
 
 test.run();

@@ -32,7 +32,3 @@ export function createNotifier(): Notifier {
     },
   };
 }
-
-/** Sleeps some milliseconds, or until the signal aborts. Never rejects. */
-export const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  createNotifier().wait(milliseconds, signal);

@@ -60,7 +60,8 @@ test('what is old goes as fast as it came', async ({ world, connection, environm
   );
   await world.query(
     `insert into counterfoil.webhook_attempts
-     select delivery_id, n, outcome, status_code, reason, detail, milliseconds,
+       (delivery_id, attempt, environment_id, endpoint_id, event_id, trigger, outcome, recorded_at)
+     select delivery_id, n, environment_id, endpoint_id, event_id, trigger, outcome,
             recorded_at - interval '31 days'
        from counterfoil.webhook_attempts, generate_series(2, 6000) n`,
   );

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { thinBody } from './thin-body.ts';
+import { thinBody } from './request.ts';
 
 const test = suite('thin body');
 
