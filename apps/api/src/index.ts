@@ -16,14 +16,14 @@ import {
   RecentWrites,
   RequestRunner,
   type Started,
+  snapshotsIn,
   startParts,
 } from '@counterfoil/engine';
-import { createDirectory, modules, secretsFrom } from '@counterfoil/modules';
+import { createDirectory, foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
 import { apiInfo } from './info.ts';
 import { createOperatorServer } from './operator-server.ts';
-import { snapshotsIn } from './snapshots.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
 
@@ -125,7 +125,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
       appends.inc();
     },
     onConflict: () => conflicts.inc(),
-    ...snapshotsIn(config.SNAPSHOT_FOLDER, log),
+    ...snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log),
     onLeftBehind: ({ name }, error) =>
       log.warn({ err: error, stream: name }, 'a claim stays behind'),
   });

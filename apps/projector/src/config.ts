@@ -14,6 +14,8 @@ export const projectorConfigSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   /** The port of /healthz, /readyz and /metrics. */
   HEALTH_PORT: port.default(0),
+  /** Folder for snapshots of long streams; without it they are folded from their first event. */
+  SNAPSHOT_FOLDER: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   /** Without it no checkpoints are taken, and none of the credentials: they could not be signed. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule).optional(),

@@ -23,6 +23,8 @@ import {
   type RoundCheck,
   reservation,
   type Started,
+  type Streams,
+  snapshotsIn,
   startDueWork,
   startParts,
   startProjector,
@@ -30,7 +32,7 @@ import {
   startVerification,
   type Verification,
 } from '@counterfoil/engine';
-import { modules, secretsFrom } from '@counterfoil/modules';
+import { foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
 import { checkpointFindings, createCheckpointCheck } from './checkpoint-check.ts';
 import { startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
@@ -76,7 +78,10 @@ export const startProjectorApp = (
     const slices = modules({ secrets: null });
     await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
     const store = sharedStore(started, config.EVENTSTORE_URL, slices);
-    const tools: Tools = { config, started, store, slices, log, metrics };
+    const aggregates = slices.flatMap((slice) => slice.aggregates);
+    const snapshots = snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log);
+    const streams = createStreams({ store, aggregates, ...snapshots });
+    const tools: Tools = { config, started, store, streams, slices, log, metrics };
     const projector = project(tools);
     const { relay, readers } = await publish(tools, projector);
     const admission = await admit(tools);
@@ -118,6 +123,8 @@ interface Tools {
   readonly config: ProjectorConfig;
   readonly started: Started;
   readonly store: EventStore;
+  /** The folded streams of the process, for all parts together. */
+  readonly streams: Streams;
   readonly slices: readonly Module[];
   readonly log: Log;
   readonly metrics: Metrics;
@@ -133,7 +140,7 @@ function project({ config, started, store, slices, log, metrics }: Tools): Proje
 }
 
 async function publish(
-  { config, started, store, slices, log, metrics }: Tools,
+  { config, started, store, streams, slices, log, metrics }: Tools,
   projector: Projector,
 ): Promise<{ readonly relay: Relay; readonly readers: Keeper }> {
   const address = { url: config.NATS_URL, name: 'counterfoil relay' };
@@ -143,7 +150,9 @@ async function publish(
   started.add(readers, stop);
   const publicEvents = slices.flatMap((slice) => slice.publicEvents);
   const projected = behind(projector);
-  const relay = startRelay({ store, nats, publicEvents, projected, checkpoint, log, metrics });
+  const { cache } = streams;
+  const options = { store, cache, nats, publicEvents, projected, checkpoint, log, metrics };
+  const relay = startRelay(options);
   return { relay: started.add(relay, stop), readers };
 }
 
@@ -164,12 +173,10 @@ async function admit({ config, started, store, log }: Tools): Promise<readonly H
 
 /** Starts what has to happen from time to time: due work, checkpoints and verification. */
 function keepOrder(
-  { config, started, store, slices, log, metrics }: Tools,
+  { config, started, store, streams, slices, log, metrics }: Tools,
   projector: Projector,
 ): Verification {
   const database = config.DATABASE_URL;
-  const aggregates = slices.flatMap((slice) => slice.aggregates);
-  const streams = createStreams({ store, aggregates });
   const isActive = () => projector.status().state === 'running';
   const work = slices.flatMap((slice) => slice.dueWork ?? []);
   const { projected } = projector;

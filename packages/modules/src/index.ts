@@ -46,6 +46,7 @@ export * from './coupons/index.ts';
 export * from './customers/index.ts';
 export * from './events/index.ts';
 export * from './features/index.ts';
+export * from './folding-packages.ts';
 export * from './groups/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';

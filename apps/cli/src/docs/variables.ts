@@ -59,7 +59,7 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'when the projector has no `COUNTERFOIL_SECRET_KEY`.',
   SNAPSHOT_FOLDER:
     'Folder on this machine for snapshots of long streams, so that a wallet with a long history is ' +
-    'answered at once after a start. It is a cache: it may be deleted, and without it such a stream is ' +
+    'answered at once after a start. Any number of programs may share it. It is a cache: it may be deleted, and without it such a stream is ' +
     'folded from its first event. `counterfoil up` uses one in the data folder.',
   VERIFICATION_INTERVAL_SECONDS:
     'Seconds from the end of a verification of the whole log in the background to the beginning of the next.',

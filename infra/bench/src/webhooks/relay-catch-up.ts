@@ -9,6 +9,7 @@ import {
   openEventStore,
   publicStream,
   type Relay,
+  StreamCache,
   startRelay,
 } from '@counterfoil/engine';
 import { startNats } from '@counterfoil/local';
@@ -42,6 +43,7 @@ export async function measureRelayCatchUp(demo: Demo, folder: string): Promise<R
     const startedAt = performance.now();
     const relay = startRelay({
       store,
+      cache: new StreamCache({ store }),
       nats,
       publicEvents: modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents),
       // At rest the read models have caught up with the log.

@@ -6,10 +6,9 @@ import {
   Problem,
   type UniqueValue,
 } from '@counterfoil/kernel';
-import type { Cause, Command, RawEvent, StreamPlace } from '../decide/command.ts';
-import { streamName } from '../log/stream-name.ts';
-import { claimRevoked } from '../stream-cache/stream-state.ts';
-import type { ClaimedChange, Claims, ReservationLease } from './lease.ts';
+import { bareCommand, type Cause, type RawEvent } from '../decide/command.ts';
+import { claimRevoked, placeOf, type StreamPlace } from '../stream-cache/stream-state.ts';
+import type { ClaimedChange, ReservationLease } from './changes.ts';
 import { ReferenceClaims, type ReferenceClaimsOptions } from './reference-claims.ts';
 import { type Holder, type ReservationState, reservationPlace } from './reservation.ts';
 
@@ -25,7 +24,8 @@ export interface ClaimsOptions extends ReferenceClaimsOptions {
 }
 
 /**
- * Unique values across streams, without a lock and without asking a read model.
+ * Unique values across streams, without a lock and without asking a read model; references to other
+ * records are claimed beside them.
  *
  * A value is claimed in the reservation stream that its name leads to, before the owner's event
  * is appended. The claim alone means nothing: the value is held when the state of the owner's
@@ -35,7 +35,7 @@ export interface ClaimsOptions extends ReferenceClaimsOptions {
  * moves the stream on, so an append that is still under way there fails and has to
  * claim anew: two owners of one value cannot come about.
  */
-export class ReservationClaims implements Claims {
+export class ReservationClaims {
   readonly #options: ClaimsOptions;
   readonly #references: ReferenceClaims;
   /** Claims of this process whose command has not come to its end. */
@@ -50,7 +50,7 @@ export class ReservationClaims implements Claims {
     const { category, id } = holder.owner;
     const aggregate = this.#options.aggregateOf(category);
     if (!aggregate) throw new BrokenInvariant(`a value is claimed by unknown category ${category}`);
-    return { aggregate, name: streamName({ category, scope, id }), scope, id };
+    return placeOf(aggregate, scope, id);
   }
 
   /** Asks the owner's own stream, the only thing that counts, whether it holds the value. */
@@ -62,9 +62,7 @@ export class ReservationClaims implements Claims {
 
   async #revoke(owner: StreamPlace, holder: Holder, cause: Cause): Promise<void> {
     const revocation: RawEvent = { type: claimRevoked, data: { claim_id: holder.claimId } };
-    await this.#options
-      .writerOf<unknown>(owner)
-      .run({ ...bare(cause), decide: () => [revocation] });
+    await this.#options.writerOf<unknown>(owner).run(bareCommand(cause, () => [revocation]));
   }
 
   /** Claims one value under an id. `covered`: the owner holds it already. */
@@ -79,13 +77,13 @@ export class ReservationClaims implements Claims {
     let found: Finding = { kind: 'wait' };
     for (let attempt = 0; attempt < triesMaximum; attempt += 1) {
       const replaceable = found.kind === 'replaceable' ? found : null;
-      const { state } = await writer.run({
-        ...bare(cause),
-        decide: ({ holder }) =>
+      const { state } = await writer.run(
+        bareCommand(cause, ({ holder }) =>
           holder === null || holder.claimId === replaceable?.claimId
             ? [claimedEvent(claimId, value, owner)]
             : [],
-      });
+        ),
+      );
       if (state.holder === null) throw new BrokenInvariant(`${place.name} lost a claim`);
       if (state.holder.claimId === claimId) return replaceable?.isOwn ? 'replaced_own' : 'claimed';
       found = await this.#lookInto(owner, value, state.holder, cause);
@@ -129,13 +127,12 @@ export class ReservationClaims implements Claims {
   async #free(owner: StreamPlace, held: HeldClaim, cause: Cause): Promise<void> {
     const place = reservationPlace(owner.aggregate.name, owner.scope, held.value);
     try {
-      await this.#options.writerOf<ReservationState>(place).run({
-        ...bare(cause),
-        decide: ({ holder }) =>
-          holder?.claimId === held.claimId
-            ? [{ type: 'ValueReleased', data: { claim_id: held.claimId } }]
-            : [],
-      });
+      const released: RawEvent = { type: 'ValueReleased', data: { claim_id: held.claimId } };
+      await this.#options
+        .writerOf<ReservationState>(place)
+        .run(
+          bareCommand(cause, ({ holder }) => (holder?.claimId === held.claimId ? [released] : [])),
+        );
     } catch (error) {
       // Nothing is lost: the next claimant finds that the owner does not hold the value.
       this.#options.onLeftBehind?.(place, error);
@@ -155,12 +152,16 @@ export class ReservationClaims implements Claims {
     return (await Promise.all(held)).flat();
   }
 
+  /**
+   * Has a change claimed for a command. Throws `already_exists` when another record holds one of the
+   * values; see `ReferenceClaims` too.
+   */
   async acquire(
     owner: StreamPlace,
     change: ClaimedChange,
-    { cause }: Command<never>,
+    cause: Cause,
   ): Promise<ReservationLease> {
-    const { promise, resolve } = signal();
+    const { promise, resolve } = Promise.withResolvers<void>();
     const claimed = inOrder(change.added).map((value) => ({ value, claimId: randomUUID() }));
     const returnable: HeldClaim[] = [];
     const finish = () => {
@@ -185,7 +186,6 @@ export class ReservationClaims implements Claims {
       let settled = false;
       return {
         ...change,
-        decidedAt: change.revision,
         claimIds: [...claimed.map(({ claimId }) => claimId), ...referring],
         async settle(outcome) {
           if (settled) return;
@@ -202,6 +202,7 @@ export class ReservationClaims implements Claims {
     }
   }
 
+  /** The id of the record that holds a value; null when none does. */
   async holderOf(
     aggregate: AnyAggregate,
     scope: string,
@@ -229,8 +230,6 @@ interface HeldClaim {
 const inOrder = (values: readonly UniqueValue[]): UniqueValue[] =>
   [...values].sort((a, b) => (`${a.name}\n${a.value}` < `${b.name}\n${b.value}` ? -1 : 1));
 
-const bare = (cause: Cause) => ({ cause, mark: null, expectedRevision: null });
-
 const claimedEvent = (claimId: string, value: UniqueValue, owner: StreamPlace): RawEvent => ({
   type: 'ValueClaimed',
   data: {
@@ -243,11 +242,3 @@ const claimedEvent = (claimId: string, value: UniqueValue, owner: StreamPlace): 
 
 const taken = (value: UniqueValue): Problem =>
   new Problem('already_exists', value.problem, { details: { field: value.name } });
-
-function signal(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}

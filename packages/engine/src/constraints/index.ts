@@ -1,4 +1,3 @@
+export * from './changes.ts';
 export * from './claims.ts';
-export * from './lease.ts';
 export * from './reservation.ts';
-export * from './unique-change.ts';

@@ -6,10 +6,15 @@ import {
   Problem,
   type Reference,
 } from '@counterfoil/kernel';
-import type { Cause, RawEvent, StreamPlace, Writer } from '../decide/command.ts';
-import { streamName } from '../log/stream-name.ts';
+import { bareCommand, type Cause, type RawEvent, type Writer } from '../decide/command.ts';
 import type { EventStore } from '../log/types.ts';
-import { claimRevoked, referenceClaimed } from '../stream-cache/stream-state.ts';
+import {
+  claimRevoked,
+  placeOf,
+  referenceClaimed,
+  type StreamPlace,
+} from '../stream-cache/stream-state.ts';
+import type { ClaimedChange } from './changes.ts';
 
 export interface ReferenceClaimsOptions {
   readonly store: Pick<EventStore, 'readStream'>;
@@ -62,13 +67,12 @@ export class ReferenceClaims {
           data: { claim_id: claimId, owner: { category: owner.aggregate.name, id: owner.id } },
         };
         const place = this.#placeOf(owner.scope, reference);
-        await this.#options.writerOf<unknown>(place).run({
-          ...bare(cause),
-          decide: (state) => {
+        await this.#options.writerOf<unknown>(place).run(
+          bareCommand(cause, (state) => {
             if (!place.aggregate.isReferable?.(state)) throw outOfUse(reference);
             return [claimed];
-          },
-        });
+          }),
+        );
         return claimId;
       }),
     );
@@ -82,10 +86,10 @@ export class ReferenceClaims {
    */
   async clear(
     record: StreamPlace,
-    { revision, at }: { readonly revision: number; readonly at: Instant },
+    { decidedAt, at }: Pick<ClaimedChange, 'decidedAt' | 'at'>,
     cause: Cause,
   ): Promise<void> {
-    const owners = await this.#ownersOf(record, revision);
+    const owners = await this.#ownersOf(record, decidedAt);
     for (let start = 0; start < owners.length; start += examinedAtOnce) {
       const some = owners.slice(start, start + examinedAtOnce);
       await Promise.all(some.map((claims) => this.#examine(record, claims, at, cause)));
@@ -124,7 +128,7 @@ export class ReferenceClaims {
     const revocations = open.map(({ claim_id }) => ({ type: claimRevoked, data: { claim_id } }));
     for (let start = 0; start < revocations.length; start += revokedAtOnce) {
       const some = revocations.slice(start, start + revokedAtOnce);
-      const revoked = await writer.run({ ...bare(cause), decide: () => some });
+      const revoked = await writer.run(bareCommand(cause, () => some));
       refuseWhenReferred(record, owner, revoked.state, at);
     }
   }
@@ -132,7 +136,7 @@ export class ReferenceClaims {
   #placeOf(scope: string, { category, id }: Pick<Reference, 'category' | 'id'>): StreamPlace {
     const aggregate = this.#options.aggregateOf(category);
     if (!aggregate) throw new BrokenInvariant(`a record refers to unknown category ${category}`);
-    return { aggregate, name: streamName({ category, scope, id }), scope, id };
+    return placeOf(aggregate, scope, id);
   }
 }
 
@@ -153,5 +157,3 @@ function refuseWhenReferred(
 
 const outOfUse = ({ what, id }: Reference): Problem =>
   new Problem('invalid_operation', `The ${what} ${id} is out of use: nothing new can refer to it.`);
-
-const bare = (cause: Cause) => ({ cause, mark: null, expectedRevision: null });

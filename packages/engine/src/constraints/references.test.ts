@@ -63,7 +63,7 @@ const run = (
 ) =>
   streams
     .writer(of, 'env_1', id)
-    .run({ cause, mark: null, expectedRevision: null, decide: () => [event] });
+    .run({ cause, fingerprint: null, expectedRevision: null, decide: () => [event] });
 const build = (streams: Streams) => run(streams, shelf, 'a', { type: 'ShelfBuilt', data: {} });
 const remove = (streams: Streams) => run(streams, shelf, 'a', { type: 'ShelfRemoved', data: {} });
 const put = (streams: Streams, id: string) =>

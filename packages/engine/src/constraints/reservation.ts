@@ -1,7 +1,6 @@
 import { aggregate, hashOf, type Instant, type UniqueValue } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { StreamPlace } from '../decide/command.ts';
-import { streamName } from '../log/stream-name.ts';
+import { placeOf, type StreamPlace } from '../stream-cache/stream-state.ts';
 
 const ownerSchema = z.object({ category: z.string(), id: z.string() });
 
@@ -60,7 +59,5 @@ export function reservationPlace(
   scope: string,
   value: Pick<UniqueValue, 'name' | 'value'>,
 ): StreamPlace {
-  const id = hashOf([category, value.name, value.value]).slice(0, 40);
-  const name = streamName({ category: reservation.name, scope, id });
-  return { aggregate: reservation, name, scope, id };
+  return placeOf(reservation, scope, hashOf([category, value.name, value.value]).slice(0, 40));
 }

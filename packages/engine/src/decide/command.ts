@@ -1,4 +1,5 @@
-import type { Actor, AnyAggregate, Decision, Problem, Stamped } from '@counterfoil/kernel';
+import type { Actor, Decision, Problem, Stamped } from '@counterfoil/kernel';
+import type { ReservationLease } from '../constraints/changes.ts';
 import type { Outcome, Prepared } from '../define/context.ts';
 import type { Position, RequestFingerprint } from '../log/types.ts';
 import type { StreamState } from '../stream-cache/stream-state.ts';
@@ -18,41 +19,80 @@ export interface Cause {
   readonly causationId: string;
 }
 
-/** A stream and the aggregate whose events it holds. */
-export interface StreamPlace {
-  readonly aggregate: AnyAggregate;
-  readonly name: string;
-  readonly scope: string;
-  readonly id: string;
-}
-
-/** One command for one stream. */
+/** A decision for one stream, with the request that wants it. */
 export interface Command<State> {
   readonly decide: Decision<State, RawEvent>;
   readonly cause: Cause;
-  readonly mark: RequestFingerprint | null;
+  /** The request that is carried out once for ever; null when there is no idempotency key. */
+  readonly fingerprint: RequestFingerprint | null;
   /** Revision that the stream must have; null when any will do. */
   readonly expectedRevision: number | null;
 }
 
+/** A command in the mailbox of its stream. */
+export interface QueuedCommand<State> extends Command<State> {
+  readonly resolve: (outcome: CommandOutcome<State>) => void;
+  readonly reject: (reason: unknown) => void;
+  /** Ids of the last event of each append that may have carried it out. */
+  readonly attempts: Set<string>;
+  isSettled: boolean;
+  lease: ReservationLease | null;
+  /** The number of times that it has gone to claim what it needs. */
+  claimings: number;
+}
+
 /** The outcome of a command, with the position that a reader must have reached to see it. */
-export interface WriterOutcome<State> extends Outcome<State, RawEvent> {
+export interface CommandOutcome<State> extends Outcome<State, RawEvent> {
   readonly events: readonly Stamped<RawEvent>[];
   readonly position: Position;
   /** Set when the command was refused and the refusal recorded: it is thrown to the caller. */
   readonly refusal: Problem | null;
 }
 
-/** The runner of commands on one stream, as far as claims need it. */
+/** The writer of one stream, as those see it who have commands for it. */
 export interface Writer<State> {
   /** Resolves when the events of the command are durable, rejects when it failed. */
-  run(command: Command<State>): Promise<WriterOutcome<State>>;
+  run(command: Command<State>): Promise<CommandOutcome<State>>;
+  /** The first outcome of a request that the stream has seen; null when it has not. */
+  replay(fingerprint: RequestFingerprint): Promise<CommandOutcome<State> | null>;
   /** The stream as the log has it now. */
   current(): Promise<StreamState<State>>;
 }
+
+/** A command of the engine itself: without a key, on whatever revision. */
+export const bareCommand = <State>(
+  cause: Cause,
+  decide: Decision<State, RawEvent>,
+): Command<State> => ({ cause, decide, fingerprint: null, expectedRevision: null });
 
 /** The decision, after what has to be looked up before it. */
 export const preparedFrom = async <State, Event>(
   decision: Prepared<Decision<State, Event>>,
 ): Promise<Decision<State, Event>> =>
   typeof decision === 'function' ? decision : decision.prepare();
+
+/**
+ * Runs a command whose decision may have to be prepared, which it is only for a request that has not been
+ * carried out before. Another process may have done so since we last read the stream, so when there can
+ * be no decision we read again.
+ */
+export async function runPrepared<State>(
+  writer: Writer<State>,
+  decision: Prepared<Decision<State, RawEvent>>,
+  command: Omit<Command<State>, 'decide'>,
+): Promise<CommandOutcome<State>> {
+  const { fingerprint } = command;
+  const known = fingerprint && (await writer.replay(fingerprint));
+  if (known) return known;
+  let decide: Decision<State, RawEvent>;
+  try {
+    decide = await preparedFrom(decision);
+  } catch (reason) {
+    if (!fingerprint) throw reason;
+    await writer.current();
+    const late = await writer.replay(fingerprint);
+    if (late) return late;
+    throw reason;
+  }
+  return writer.run({ ...command, decide });
+}

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Principal, RequestContext } from '../define/context.ts';
 import type { BeginRequest } from '../http/host.ts';
-import { RecentWrites } from './recent-writes.ts';
+import { RecentWrites } from './read-your-writes.ts';
 import { RequestRunner, type RunOptions } from './request-run.ts';
 import { fill, jar, startOn } from './test-jar.ts';
 

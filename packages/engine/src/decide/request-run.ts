@@ -9,7 +9,6 @@ import {
   type IdPrefix,
   type Instant,
   invariant,
-  Problem,
   randomId,
   type Stamped,
 } from '@counterfoil/kernel';
@@ -25,37 +24,27 @@ import type {
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { isRecordId } from '../log/stream-name.ts';
-import type { Position, RequestFingerprint } from '../log/types.ts';
-import { type Cause, preparedFrom, type RawEvent, type WriterOutcome } from './command.ts';
-import type { RecentWrites } from './recent-writes.ts';
+import type { Position } from '../log/types.ts';
+import { placeOf } from '../stream-cache/stream-state.ts';
+import {
+  type Cause,
+  type CommandOutcome,
+  preparedFrom,
+  type RawEvent,
+  runPrepared,
+} from './command.ts';
+import { readFailure } from './problems.ts';
+import {
+  awaitingReader,
+  newProgress,
+  type ReadsOptions,
+  type RequestProgress,
+} from './read-your-writes.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
-import type { StreamWriter } from './stream-writer.ts';
-import { placeOf, type Streams } from './streams.ts';
-import { readFailure } from './writer-problems.ts';
+import type { Streams } from './streams.ts';
 
-/** The time that a read waits for the read model to show what its caller has already seen. */
-const implicitWaitMilliseconds = 1_000;
-const explicitWaitMilliseconds = 2_000;
-
-/** The read model, as far as a request needs it. */
-export interface ReadSide {
-  /** `atLeast`: tables that have not reached this position are refused with 503, not read. */
-  reader(principal: Principal, options?: { readonly atLeast?: Position }): Reader;
-  readonly projected: {
-    position(): Position;
-    waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
-  };
-  /** Position of a table that the others have left behind; null for one that is level. */
-  behindAt?(table: string): Position | null;
-  /** For how many milliseconds it has been left behind, at least; null for one that is level. */
-  lagOf?(table: string): number | null;
-}
-
-export interface RunOptions {
+export interface RunOptions extends ReadsOptions {
   readonly streams: Streams;
-  readonly readSide: ReadSide;
-  readonly recentWrites: RecentWrites;
-  readonly now: () => number;
   /**
    * Waits until this process itself has taken over a write to one of the aggregates that it
    * follows in memory, such as a revoked key.
@@ -64,37 +53,6 @@ export interface RunOptions {
 }
 
 type Any = Aggregate<string, EventCatalogue, unknown>;
-
-/**
- * The outcome of a request with a key: the first one, when its stream has seen the key. Another process
- * may have answered it since we last read the stream, so what cannot be prepared makes us read again.
- */
-async function firstOutcome<State>(
-  writer: StreamWriter<State>,
-  mark: RequestFingerprint,
-  prepare: () => Promise<() => Promise<WriterOutcome<State>>>,
-): Promise<WriterOutcome<State>> {
-  const known = await writer.replay(mark);
-  if (known) return known;
-  let run: () => Promise<WriterOutcome<State>>;
-  try {
-    run = await prepare();
-  } catch (reason) {
-    await writer.current();
-    const late = await writer.replay(mark);
-    if (late) return late;
-    throw reason;
-  }
-  return run();
-}
-
-/** The progress of a request, in all the places that it works in. */
-interface Progress {
-  replayed: boolean;
-  lagMilliseconds: number | null;
-  writtenAt: Position | null;
-  readAt: Position | null;
-}
 
 /** One request on its way through the engine: what its handler may do, and what it has done. */
 export class RequestRunner implements RequestRun, RequestContext {
@@ -108,12 +66,12 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly #request: BeginRequest;
   #idsGiven = 0;
   #ifMatch: number | null;
-  readonly #progress: Progress;
+  readonly #progress: RequestProgress;
 
   constructor(
     options: RunOptions,
     request: BeginRequest,
-    progress: Progress = { replayed: false, lagMilliseconds: null, writtenAt: null, readAt: null },
+    progress: RequestProgress = newProgress(),
   ) {
     this.#progress = progress;
     this.#options = options;
@@ -123,9 +81,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.idempotencyKey = request.idempotencyKey;
     this.now = request.now;
     this.#ifMatch = request.ifMatch;
-    const atLeast = request.minimumPosition;
-    const reader = options.readSide.reader(request.principal, atLeast === null ? {} : { atLeast });
-    this.read = this.#awaitingReader(reader);
+    this.read = awaitingReader(options, request, progress);
   }
 
   get position(): Position | null {
@@ -163,19 +119,20 @@ export class RequestRunner implements RequestRun, RequestContext {
     decision: Prepared<Decision<State, EventOf<Catalogue>>>,
   ): Promise<Outcome<State, EventOf<Catalogue>>> {
     if (!isRecordId(id)) return this.#executeOnNothing(aggregate, await preparedFrom(decision));
-    const writer = this.#writer<State>(aggregate, id);
     const { idempotencyKey, operation, fields } = this.#request;
     const expectedRevision = this.#ifMatch;
     // The tag is that of the record the request is about, which a handler writes first.
     this.#ifMatch = null;
-    const mark =
-      idempotencyKey === null ? null : requestFingerprint(operation, idempotencyKey, fields);
-    const prepared = async () => {
-      const decide = (await preparedFrom(decision)) as Decision<State, RawEvent>;
-      const cause = this.#cause(aggregate);
-      return () => writer.run({ decide, cause, mark, expectedRevision });
-    };
-    const outcome = await (mark ? firstOutcome(writer, mark, prepared) : (await prepared())());
+    const outcome = await runPrepared(
+      this.#writer<State>(aggregate, id),
+      decision as Prepared<Decision<State, RawEvent>>,
+      {
+        cause: this.#cause(aggregate),
+        fingerprint:
+          idempotencyKey === null ? null : requestFingerprint(operation, idempotencyKey, fields),
+        expectedRevision,
+      },
+    );
     this.#note(outcome);
     if (outcome.refusal) throw outcome.refusal;
     if (outcome.events.length > 0) {
@@ -256,80 +213,13 @@ export class RequestRunner implements RequestRun, RequestContext {
     };
   }
 
-  #note(outcome: WriterOutcome<unknown>): void {
-    const { writtenAt } = this.#progress;
-    this.#progress.replayed ||= outcome.replayed;
-    if (writtenAt === null || outcome.position > writtenAt) {
-      this.#progress.writtenAt = outcome.position;
+  #note(outcome: CommandOutcome<unknown>): void {
+    const progress = this.#progress;
+    progress.replayed ||= outcome.replayed;
+    if (progress.writtenAt === null || outcome.position > progress.writtenAt) {
+      progress.writtenAt = outcome.position;
     }
     if (outcome.events.length === 0 || outcome.replayed) return;
     this.#options.recentWrites.note(this.principal.keyId, outcome.position, this.#options.now());
-  }
-
-  /** A reader that first waits until the read model shows what the caller must see. */
-  #awaitingReader(reader: Reader): Reader {
-    return {
-      find: async (table, key) => {
-        await this.#awaitProjection(table.name);
-        return (await reader.find(table, key)) ?? this.#nothingFound(table.name);
-      },
-      findMany: async (table, keys) => {
-        await this.#awaitProjection(table.name);
-        return reader.findMany(table, keys);
-      },
-      first: async (table, filters) => {
-        await this.#awaitProjection(table.name);
-        return (await reader.first(table, filters)) ?? this.#nothingFound(table.name);
-      },
-      list: async (table, request, filters) => {
-        await this.#awaitProjection(table.name);
-        return reader.list(table, request, filters);
-      },
-    };
-  }
-
-  async #awaitProjection(table: string): Promise<void> {
-    const { readSide, recentWrites, now } = this.#options;
-    const { minimumPosition } = this.#request;
-    if (minimumPosition !== null) await this.#awaitExplicit(minimumPosition);
-    const own = recentWrites.lastOf(this.principal.keyId);
-    if (own !== null) await readSide.projected.waitFor(own, implicitWaitMilliseconds);
-    const reached = readSide.projected.position();
-    const progress = this.#progress;
-    const lags = [
-      progress.lagMilliseconds,
-      recentWrites.lag(reached, now()),
-      readSide.lagOf?.(table),
-    ];
-    const known = lags.filter((lag) => typeof lag === 'number');
-    progress.lagMilliseconds = known.length === 0 ? null : Math.max(...known);
-    // What is read afterwards shows at least this much of the log. A list of several tables shows
-    // as much as the one that is furthest behind.
-    const shown = readSide.behindAt?.(table) ?? reached;
-    if (progress.readAt === null || shown < progress.readAt) progress.readAt = shown;
-  }
-
-  /**
-   * Answers null, unless the table lacks what this caller wrote last: the record may be just that.
-   */
-  #nothingFound(table: string): null {
-    const { readSide, recentWrites } = this.#options;
-    const own = recentWrites.lastOf(this.principal.keyId);
-    const shown = readSide.behindAt?.(table) ?? readSide.projected.position();
-    if (own === null || shown >= own) return null;
-    throw new Problem(
-      'service_unavailable',
-      'The read model does not show your last write yet. Retry shortly.',
-      { retryAfterSeconds: 1, details: { minimum_position: String(own) } },
-    );
-  }
-
-  async #awaitExplicit(position: Position): Promise<void> {
-    if (await this.#options.readSide.projected.waitFor(position, explicitWaitMilliseconds)) return;
-    throw new Problem(
-      'service_unavailable',
-      `The read model has not reached position ${position} yet. Retry shortly.`,
-      { retryAfterSeconds: 1, details: { minimum_position: String(position) } },
-    );
   }
 }

@@ -3,7 +3,7 @@ import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import type { Cause, RawEvent, WriterOutcome } from './command.ts';
+import type { Cause, CommandOutcome, RawEvent } from './command.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import { createStreams } from './streams.ts';
 
@@ -28,18 +28,18 @@ const cause: Cause = {
   causationId: 'test',
 };
 
-const mark = requestFingerprint('POST /notes', 'key', {});
+const fingerprint = requestFingerprint('POST /notes', 'key', {});
 const unordered = { zebra: '1', ant: '2', Bee: '3' };
 
 /** Returns what a process answers to the one request that there is. */
 const answerOf = async (
   store: MemoryStore,
   decide: () => readonly RawEvent[],
-): Promise<WriterOutcome<Texts>> => {
+): Promise<CommandOutcome<Texts>> => {
   const streams = createStreams({ store, aggregates: [note] });
   return streams
     .writer<Texts>(note, 'env_1', '1')
-    .run({ cause, mark, expectedRevision: null, decide });
+    .run({ cause, fingerprint, expectedRevision: null, decide });
 };
 
 test('members that callers name stand in the same order at once and after a restart', async () => {

@@ -75,8 +75,8 @@ test('a value that was to be given up stays taken when the decision turns out ot
 test('a repetition is answered although its value belongs to another record by now', async () => {
   const behind = start();
   const other = start(behind.store);
-  const mark = requestFingerprint('POST /jars/1/fill', 'key', {});
-  assert.is(await behind.writer('1').replay(mark), null);
+  const fingerprint = requestFingerprint('POST /jars/1/fill', 'key', {});
+  assert.is(await behind.writer('1').replay(fingerprint), null);
   await other.writer('1').run(command(rename('red'), 'key'));
   await other.writer('1').run(command(rename(null)));
   await other.writer('2').run(command(rename('red')));
@@ -90,6 +90,20 @@ test('an outcome that stays unknown is not told as if nothing had been written',
   assert.is(await outcomeOf(writer().run(command(fill(1), 'key'))), 'service_unavailable');
   store.fate = () => 'conflict';
   assert.is(await outcomeOf(writer().run(command(fill(1), 'other'))), 'version_conflict');
+});
+
+test('events that the log brings before an append is given up are the append', async () => {
+  const { store, writer } = start();
+  await writer().run(command(fill(1)));
+  const append = store.append.bind(store);
+  store.append = async (...given) => {
+    await append(...given);
+    store.append = append;
+    await writer().current();
+    throw new AppendError('unknown_outcome', 'no answer in time');
+  };
+  assert.is((await writer().run(command(fill(2)))).state.coins, 3);
+  assert.is((await writer().current()).state.coins, 3, 'it took effect once');
 });
 
 test('a change that is too large for the store takes no other down with it', async () => {

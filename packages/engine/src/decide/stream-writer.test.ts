@@ -114,8 +114,8 @@ test('the same key takes effect once and is answered alike, at once and later', 
   assert.is(outcomes.filter(({ replayed }) => replayed).length, 63);
   await writer().run(command(fill(1)));
   const restarted = start(store);
-  const mark = requestFingerprint('POST /jars/1/fill', 'key', {});
-  const late = await restarted.writer().replay(mark);
+  const fingerprint = requestFingerprint('POST /jars/1/fill', 'key', {});
+  const late = await restarted.writer().replay(fingerprint);
   assert.is(late?.state.coins, 7);
   assert.is(late?.revision, 0);
   assert.is(store.log.length, 2);
@@ -148,13 +148,13 @@ test('a keyed request that has nothing to do is answered alike for ever and does
   assert.is(first.revision, red.revision, 'the record is as it was');
   assert.is(first.replayed, false);
   const blue = await writer().run(command(rename('blue')));
-  const mark = requestFingerprint('POST /jars/1/fill', 'key', { name: 'red' });
+  const fingerprint = requestFingerprint('POST /jars/1/fill', 'key', { name: 'red' });
   const again = [
     await writer().run(command(rename('red'), 'key', { name: 'red' })),
     await start(store)
       .writer()
       .run(command(rename('red'), 'key', { name: 'red' })),
-    await start(store).writer().replay(mark),
+    await start(store).writer().replay(fingerprint),
   ];
   for (const answer of again) {
     assert.equal({ ...answer, position: 0n }, { ...first, position: 0n, replayed: true });

@@ -1,21 +1,42 @@
-import { AppendError, type RequestFingerprint, type StoredEvent } from '../log/types.ts';
-import { CachedStream } from '../stream-cache/cached-stream.ts';
-import { IdempotencyIndex } from '../stream-cache/idempotency-index.ts';
-import { recall } from '../stream-cache/replay.ts';
+import { type Instant, invariant } from '@counterfoil/kernel';
+import type { ReservationClaims } from '../constraints/claims.ts';
+import {
+  AppendError,
+  type EventStore,
+  type RequestFingerprint,
+  type StoredEvent,
+} from '../log/types.ts';
+import type { CachedStream } from '../stream-cache/cached-stream.ts';
 import type { StreamState } from '../stream-cache/stream-state.ts';
 import {
-  type AppendedVerdict,
+  type Appended,
+  type Batch,
   batchLimits,
-  type ClaimsVerdict,
-  type DecidedBatch,
+  type Decided,
   decideBatch,
   needsNoFreshState,
 } from './batch.ts';
-import type { Command, StreamPlace, WriterOutcome } from './command.ts';
-import type { Entry } from './entry.ts';
-import { InDoubtAppends } from './in-doubt-appends.ts';
-import { type WriterEnvironment, writerLimits } from './writer-environment.ts';
-import { appendFailure, roundsUsedUp, tooManyWaiting } from './writer-problems.ts';
+import type { Command, CommandOutcome, QueuedCommand, Writer } from './command.ts';
+import { appendFailure, roundsUsedUp, tooManyWaiting } from './problems.ts';
+import { replay } from './replay.ts';
+
+/** The parts that the writers of all streams share. */
+export interface WriterEnvironment {
+  readonly store: EventStore;
+  readonly now: () => Instant;
+  readonly newEventId: () => string;
+  readonly acquireClaims: ReservationClaims['acquire'];
+  readonly onBatch?: (commands: number, events: number) => void;
+  readonly onConflict?: () => void;
+}
+
+/**
+ * Commands that may wait in one mailbox (more are told to come back); decisions of one batch, and times
+ * that a command goes to claim what it needs, before they are told that others are in the way.
+ */
+const limits = { mailbox: 2_000, rounds: 8, claimings: 32 } as const;
+
+type Claiming = Extract<Decided<unknown>, { kind: 'claims' }>;
 
 /**
  * The only writer of one stream in this process. Commands wait in a mailbox; while an append is
@@ -23,30 +44,22 @@ import { appendFailure, roundsUsedUp, tooManyWaiting } from './writer-problems.t
  * go out as one append at the exact revision of that state. Another process that writes to
  * the same stream makes the append fail, never the record wrong.
  */
-export class StreamWriter<State> {
-  readonly place: StreamPlace;
+export class StreamWriter<State> implements Writer<State> {
   readonly #environment: WriterEnvironment;
-  readonly #queue: Entry<State>[] = [];
-  readonly #requests = new IdempotencyIndex<State>();
-  readonly #unheard = new InDoubtAppends<State>();
   readonly #stream: CachedStream<State>;
-  #draining = false;
-  #claiming = 0;
+  readonly #mailbox: QueuedCommand<State>[] = [];
+  /**
+   * The appends that have been sent and not been heard of, by the id of the last event. Each attempt has
+   * ids of its own, so an event of the log tells which one it was.
+   */
+  readonly #inDoubt = new Map<string, readonly [QueuedCommand<State>, Appended<State>]>();
+  #isDraining = false;
 
-  constructor(environment: WriterEnvironment, place: StreamPlace) {
+  constructor(environment: WriterEnvironment, stream: CachedStream<State>) {
     this.#environment = environment;
-    this.place = place;
-    this.#stream = new CachedStream(environment, place, this.#requests, this.#take.bind(this));
+    this.#stream = stream;
+    stream.onEvent = this.#take.bind(this);
   }
-
-  /** True when nothing is under way, so that the writer may be forgotten. */
-  get isIdle(): boolean {
-    const isWaiting = this.#draining || this.#queue.length > 0 || this.#claiming > 0;
-    return !isWaiting && !this.#stream.catchUp.isUnderWay();
-  }
-
-  /** About the memory that the writer takes, in bytes. */
-  readonly weigh = (): number => this.#stream.weigh();
 
   /** The stream as the log has it now: reads what came after the last known event. */
   async current(): Promise<StreamState<State>> {
@@ -55,46 +68,49 @@ export class StreamWriter<State> {
   }
 
   /** The first outcome of a request that this stream has seen; null when it has not. */
-  async replay(mark: RequestFingerprint): Promise<WriterOutcome<State> | null> {
+  async replay(fingerprint: RequestFingerprint): Promise<CommandOutcome<State> | null> {
     if (this.#stream.isBehind) await this.#stream.catchUp();
-    return this.#requests.has(mark.key) ? this.#recall(mark) : null;
+    return replay(this.#stream, fingerprint);
   }
 
   /** Queues a command; resolves when its events are durable, rejects when it failed. */
-  run(command: Command<State>): Promise<WriterOutcome<State>> {
-    if (this.#queue.length >= writerLimits.mailbox) return Promise.reject(tooManyWaiting());
+  run(command: Command<State>): Promise<CommandOutcome<State>> {
+    if (this.#mailbox.length >= limits.mailbox) return Promise.reject(tooManyWaiting());
+    this.#stream.hold();
     return new Promise((resolve, reject) => {
-      const entry = { command, resolve, reject, attempts: new Set<string>() };
-      this.#queue.push({ ...entry, ticket: null, claimings: 0, isSettled: false });
+      const state = { attempts: new Set<string>(), lease: null, claimings: 0, isSettled: false };
+      this.#mailbox.push({ ...command, resolve, reject, ...state });
       this.#wake();
     });
   }
 
   #wake(): void {
-    if (this.#draining) return;
-    this.#draining = true;
+    if (this.#isDraining) return;
+    this.#isDraining = true;
     // One turn of the loop lets every request that is already here join the first batch.
     setImmediate(() => void this.#drain());
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) await this.#settle(this.#queue.splice(0, batchLimits.commands));
-    this.#draining = false;
+    while (this.#mailbox.length > 0) {
+      await this.#settle(this.#mailbox.splice(0, batchLimits.commands));
+    }
+    this.#isDraining = false;
   }
 
-  /** Brings entries to their end: appended, refused, repeated, or handed over to the claims. */
-  async #settle(entries: readonly Entry<State>[]): Promise<void> {
-    let waiting = entries;
+  /** Brings commands to their end: appended, refused, repeated, or handed over to the claims. */
+  async #settle(commands: readonly QueuedCommand<State>[]): Promise<void> {
+    let waiting = commands;
     let reason: unknown = null;
     try {
       if (this.#stream.isBehind) await this.#stream.catchUp();
-      for (let round = 0; round < writerLimits.rounds && waiting.length > 0; ) {
+      for (let round = 0; round < limits.rounds && waiting.length > 0; ) {
         const batch = this.#decide(waiting);
         if (await this.#isTrue(batch)) {
           this.#finish(batch);
           waiting = waiting.slice(batch.decided.length);
         } else {
-          const left = waiting.filter((entry) => !entry.isSettled);
+          const left = waiting.filter(({ isSettled }) => !isSettled);
           // Only rounds that brought nobody to an end count: all others come to an end by themselves.
           if (left.length === waiting.length) round += 1;
           waiting = left;
@@ -103,16 +119,17 @@ export class StreamWriter<State> {
     } catch (error) {
       reason = error;
     }
-    for (const entry of waiting) this.#fail(entry, reason ?? roundsUsedUp(entry.attempts.size));
+    for (const command of waiting) {
+      this.#fail(command, reason ?? roundsUsedUp(command.attempts.size));
+    }
   }
 
-  #decide(entries: readonly Entry<State>[]): DecidedBatch<State> {
+  #decide(commands: readonly QueuedCommand<State>[]): Batch<State> {
     return decideBatch({
-      aggregate: this.place.aggregate,
-      streamName: this.place.name,
+      place: this.#stream.place,
       stream: this.#stream.now,
-      entries,
-      isKnownKey: (key) => this.#requests.has(key),
+      commands,
+      isKnownKey: (key) => this.#stream.requests.get(key) !== undefined,
       now: this.#environment.now(),
       newEventId: this.#environment.newEventId,
     });
@@ -123,151 +140,160 @@ export class StreamWriter<State> {
    * it was decided on the latest state, because a refusal is only as good as what it was
    * based on. False: the stream has moved or the outcome is unknown; decide again.
    */
-  async #isTrue(batch: DecidedBatch<State>): Promise<boolean> {
+  async #isTrue(batch: Batch<State>): Promise<boolean> {
     const { revision } = this.#stream.now.head;
     if (batch.events.length === 0) {
-      if (batch.decided.every(({ verdict }) => needsNoFreshState(verdict.kind))) return true;
+      if (batch.decided.every(([, { kind }]) => needsNoFreshState(kind))) return true;
       await this.#stream.catchUp();
       return this.#stream.now.head.revision === revision;
     }
+    // Before it is sent: the log may bring the events while the answer is still on its way.
+    for (const [command, decided] of appendedIn(batch)) this.#expect(command, decided);
+    const { name } = this.#stream.place;
     try {
-      const appended = await this.#environment.store.append(
-        this.place.name,
-        batch.events,
-        revision,
-      );
+      const { position } = await this.#environment.store.append(name, batch.events, revision);
       this.#environment.onBatch?.(batch.decided.length, batch.events.length);
-      this.#stream.moveTo({ ...batch.after, position: appended.position }, batch.events);
+      this.#stream.moveTo({ ...batch.after, position }, batch.events);
       return true;
     } catch (error) {
+      const failure = error instanceof AppendError ? error.failure : null;
+      if (failure !== 'unknown_outcome') this.#forget(batch);
       if (!(error instanceof AppendError)) throw error;
-      await this.#lookAfter(error, batch);
+      if (failure === 'too_large') {
+        // Nobody suffers for another: what is large goes alone.
+        for (const [command] of appendedIn(batch)) this.#fail(command, appendFailure(name, error));
+        return false;
+      }
+      if (failure === 'conflict') this.#environment.onConflict?.();
+      else if (failure !== 'unknown_outcome') throw appendFailure(name, error);
+      await this.#stream.recover();
       return false;
     }
   }
 
-  async #lookAfter(error: AppendError, batch: DecidedBatch<State>): Promise<void> {
-    if (error.failure === 'conflict') this.#environment.onConflict?.();
-    else if (error.failure === 'unknown_outcome') this.#unheard.expect(batch);
-    else if (error.failure === 'too_large') return this.#failAppended(batch, error);
-    else throw appendFailure(this.place.name, error);
-    await this.#stream.recover();
+  #expect(command: QueuedCommand<State>, decided: Appended<State>): void {
+    const id = lastIdOf(decided);
+    command.attempts.add(id);
+    this.#inDoubt.set(id, [command, decided]);
   }
 
-  /** Nobody suffers for another: what is large goes alone. */
-  #failAppended(batch: DecidedBatch<State>, error: AppendError): void {
-    for (const { entry, verdict } of batch.decided) {
-      if (verdict.kind === 'appended') this.#fail(entry, appendFailure(this.place.name, error));
+  /** Nothing of the batch was written. */
+  #forget(batch: Batch<State>): void {
+    for (const [command, decided] of appendedIn(batch)) {
+      const id = lastIdOf(decided);
+      command.attempts.delete(id);
+      this.#inDoubt.delete(id);
     }
   }
 
-  #finish(batch: DecidedBatch<State>): void {
-    const outcomes = new Map<Entry<State>, WriterOutcome<State>>();
-    for (const { entry, verdict } of batch.decided) {
-      switch (verdict.kind) {
+  /** An event has come from the log; it may be the last one of an append of ours. */
+  #take(event: StoredEvent): void {
+    const sent = this.#inDoubt.get(event.id);
+    if (sent) this.#finishAppended(...sent);
+  }
+
+  #finish(batch: Batch<State>): void {
+    const outcomes = new Map<QueuedCommand<State>, CommandOutcome<State>>();
+    for (const [command, decided] of batch.decided) {
+      switch (decided.kind) {
         case 'refused':
-          this.#fail(entry, verdict.reason);
+          this.#fail(command, decided.reason);
           break;
         case 'unchanged':
-          this.#resolve(entry, this.#outcome(verdict.after, []));
+          this.#resolve(command, this.#outcome(decided.after));
           break;
         case 'claims':
-          this.#claim(entry, verdict);
+          this.#claim(command, decided);
           break;
         case 'repeated':
-          this.#finishRepeated(entry, verdict.of ? outcomes.get(verdict.of) : undefined);
+          this.#finishRepeated(command, decided.of ? outcomes.get(decided.of) : undefined);
           break;
         case 'appended':
-          outcomes.set(entry, this.#finishAppended(entry, verdict));
+          outcomes.set(command, this.#finishAppended(command, decided));
           break;
         default:
-          verdict satisfies never;
+          decided satisfies never;
       }
     }
   }
 
-  #finishAppended(entry: Entry<State>, verdict: AppendedVerdict<State>): WriterOutcome<State> {
-    const outcome = this.#outcome(verdict.after, verdict.events, verdict.refusal);
-    const { mark } = entry.command;
-    if (mark) this.#requests.remember(mark, outcome);
-    this.#resolve(entry, outcome, verdict.usesClaims ? 'committed' : 'failed');
+  #finishAppended(
+    command: QueuedCommand<State>,
+    { after, events, refusal, usesClaims }: Appended<State>,
+  ): CommandOutcome<State> {
+    const outcome = { ...this.#outcome(after), events, refusal };
+    if (command.fingerprint) this.#stream.requests.remember(command.fingerprint, outcome);
+    this.#resolve(command, outcome, usesClaims ? 'committed' : 'failed');
     return outcome;
   }
 
-  #finishRepeated(entry: Entry<State>, first: WriterOutcome<State> | undefined): void {
-    const { mark } = entry.command;
-    if (first) this.#resolve(entry, { ...first, replayed: true });
-    else if (mark) this.#answerAgain(entry, mark);
+  #finishRepeated(command: QueuedCommand<State>, first: CommandOutcome<State> | undefined): void {
+    const { fingerprint } = command;
+    if (first) this.#resolve(command, { ...first, replayed: true });
+    if (first || !fingerprint) return;
+    replay(this.#stream, fingerprint)
+      .then((outcome) => {
+        invariant(outcome, `request ${fingerprint.key} is not in the index`);
+        this.#resolve(command, outcome);
+      })
+      .catch((reason) => this.#fail(command, reason));
   }
 
-  #answerAgain(entry: Entry<State>, mark: RequestFingerprint): void {
-    this.#recall(mark).then(
-      (outcome) => this.#resolve(entry, outcome),
-      (reason) => this.#fail(entry, reason),
-    );
-  }
-
-  #outcome(
-    after: StreamState<State>,
-    events: WriterOutcome<State>['events'],
-    refusal: WriterOutcome<State>['refusal'] = null,
-  ): WriterOutcome<State> {
+  #outcome({ state, recordRevision: revision }: StreamState<State>): CommandOutcome<State> {
     const { position } = this.#stream.now;
-    const { recordRevision: revision } = after;
-    return { state: after.state, events, revision, position, replayed: false, refusal };
+    return { state, events: [], revision, position, replayed: false, refusal: null };
   }
 
   #resolve(
-    entry: Entry<State>,
-    outcome: WriterOutcome<State>,
+    command: QueuedCommand<State>,
+    outcome: CommandOutcome<State>,
     claims: 'committed' | 'failed' = 'failed',
   ): void {
-    this.#close(entry);
+    if (!this.#close(command)) return;
     // A dropped value is free before the answer says so: the next request may want it at once.
-    const free = entry.ticket?.settle(claims) ?? Promise.resolve();
-    void free.then(() => entry.resolve(outcome));
+    const free = command.lease?.settle(claims) ?? Promise.resolve();
+    void free.then(() => command.resolve(outcome));
   }
 
-  #fail(entry: Entry<State>, reason: unknown): void {
-    if (entry.isSettled) return;
-    this.#close(entry);
+  #fail(command: QueuedCommand<State>, reason: unknown): void {
     // What may have been written keeps its claims: they are looked into when someone wants them.
-    const claims = entry.attempts.size > 0 ? 'unknown' : 'failed';
-    void (entry.ticket?.settle(claims) ?? Promise.resolve()).then(() => entry.reject(reason));
+    const claims = command.attempts.size > 0 ? 'unknown' : 'failed';
+    if (!this.#close(command)) return;
+    const settled = command.lease?.settle(claims) ?? Promise.resolve();
+    void settled.then(() => command.reject(reason));
   }
 
-  #close(entry: Entry<State>): void {
-    entry.isSettled = true;
-    this.#unheard.forget(entry);
+  /** Notes the end of a command; false when it had come to its end before. */
+  #close(command: QueuedCommand<State>): boolean {
+    if (command.isSettled) return false;
+    command.isSettled = true;
+    for (const id of command.attempts) this.#inDoubt.delete(id);
+    this.#stream.release();
+    return true;
   }
 
-  #claim(entry: Entry<State>, change: ClaimsVerdict): void {
-    entry.claimings += 1;
-    if (entry.claimings > writerLimits.claimings) {
-      this.#fail(entry, roundsUsedUp(entry.attempts.size));
+  #claim(command: QueuedCommand<State>, change: Claiming): void {
+    command.claimings += 1;
+    if (command.claimings > limits.claimings) {
+      this.#fail(command, roundsUsedUp(command.attempts.size));
       return;
     }
-    const old = entry.ticket;
-    entry.ticket = null;
-    this.#claiming += 1;
+    const old = command.lease;
+    command.lease = null;
+    const { place } = this.#stream;
     (old?.settle('failed') ?? Promise.resolve())
-      .then(() =>
-        this.#environment.acquireClaims(this.place, change, entry.command as Command<never>),
-      )
+      .then(() => this.#environment.acquireClaims(place, change, command.cause))
       .then(
-        (ticket) => {
-          entry.ticket = ticket;
-          this.#requeue(entry);
+        (lease) => {
+          command.lease = lease;
+          this.#requeue(command);
         },
-        (reason) => this.#failUnlessOutdated(entry, reason),
-      )
-      .finally(() => {
-        this.#claiming -= 1;
-      });
+        (reason) => this.#failUnlessOutdated(command, reason),
+      );
   }
 
-  #requeue(entry: Entry<State>): void {
-    this.#queue.unshift(entry);
+  #requeue(command: QueuedCommand<State>): void {
+    this.#mailbox.unshift(command);
     this.#wake();
   }
 
@@ -275,23 +301,22 @@ export class StreamWriter<State> {
    * A value that cannot be had is a refusal, so it counts only when the latest state still asks for
    * it: another process may have answered this very request long ago.
    */
-  async #failUnlessOutdated(entry: Entry<State>, reason: unknown): Promise<void> {
+  async #failUnlessOutdated(command: QueuedCommand<State>, reason: unknown): Promise<void> {
     try {
       await this.#stream.catchUp();
-      const isStillWanted = this.#decide([entry]).decided[0]?.verdict.kind === 'claims';
-      if (isStillWanted) this.#fail(entry, reason);
-      else this.#requeue(entry);
+      const isStillWanted = this.#decide([command]).decided[0]?.[1].kind === 'claims';
+      if (isStillWanted) this.#fail(command, reason);
+      else this.#requeue(command);
     } catch (error) {
-      this.#fail(entry, error);
+      this.#fail(command, error);
     }
   }
-
-  #recall(mark: RequestFingerprint): Promise<WriterOutcome<State>> {
-    return recall(this.#environment, this.place, this.#requests, mark);
-  }
-
-  #take(event: StoredEvent): void {
-    const ours = this.#unheard.of(event.id);
-    if (ours) this.#finishAppended(ours.entry, ours.verdict);
-  }
 }
+
+/** The commands of a batch that the append carries out. */
+const appendedIn = <State>({ decided }: Batch<State>) =>
+  decided.filter(
+    (one): one is readonly [QueuedCommand<State>, Appended<State>] => one[1].kind === 'appended',
+  );
+
+const lastIdOf = ({ newEvents }: Appended<unknown>): string => newEvents.at(-1)?.id ?? '';

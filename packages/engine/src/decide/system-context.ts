@@ -8,7 +8,7 @@ import type {
 } from '@counterfoil/kernel';
 import type { Prepared, RequestContext } from '../define/context.ts';
 import type { Position } from '../log/types.ts';
-import { preparedFrom, type RawEvent } from './command.ts';
+import { type RawEvent, runPrepared } from './command.ts';
 import type { Streams } from './streams.ts';
 
 /** The tenant and environment in which the service itself acts, without a caller. */
@@ -37,8 +37,8 @@ export function systemContext(
       const isOfTenant = aggregate.scope === 'tenant';
       const place = isOfTenant ? scope.tenantId : scope.environmentId;
       const any = aggregate as unknown as Aggregate<string, EventCatalogue, unknown>;
-      const outcome = await streams.writer<State>(any, place, id).run({
-        decide: (await preparedFrom(decision)) as Decision<State, RawEvent>,
+      const writer = streams.writer<State>(any, place, id);
+      const outcome = await runPrepared(writer, decision as Prepared<Decision<State, RawEvent>>, {
         cause: {
           tenantId: scope.tenantId,
           environmentId: isOfTenant ? null : scope.environmentId,
@@ -46,7 +46,7 @@ export function systemContext(
           correlationId: scope.correlationId,
           causationId: scope.correlationId,
         },
-        mark: null,
+        fingerprint: null,
         expectedRevision: null,
       });
       if (outcome.events.length > 0) onWritten(outcome.position);

@@ -57,7 +57,7 @@ export const command = (decide: JarDecision, key?: string, fields = {}): Command
     correlationId: 'req_1',
     causationId: 'req_1',
   },
-  mark: key === undefined ? null : requestFingerprint('POST /jars/1/fill', key, fields),
+  fingerprint: key === undefined ? null : requestFingerprint('POST /jars/1/fill', key, fields),
   expectedRevision: null,
 });
 

@@ -5,6 +5,7 @@ import { openPublisher } from '../nats/nats-publisher.ts';
 import { ensureStreams, publicStream } from '../nats/nats-streams.ts';
 import { jetStreamRequests, readTail } from '../nats/nats-tail.ts';
 import { createMetrics } from '../operations/metrics.ts';
+import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { createRenderer } from './render.ts';
 import { boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
 import {
@@ -83,7 +84,9 @@ test('goes on behind what is there and completes an event that was cut', async (
   })) {
     events.push(event);
   }
-  const { messages } = await createRenderer(stack.store, [boxPublicEvents]).render(events);
+  const { messages } = await createRenderer(new StreamCache({ store: stack.store }), [
+    boxPublicEvents,
+  ]).render(events);
   // A relay that died right after the first of an event's two messages.
   const cut = messages.findIndex(({ index, count }) => count === 2 && index === 0) + 1;
   assert.ok(cut > 0);

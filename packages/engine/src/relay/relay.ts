@@ -5,6 +5,7 @@ import { ConnectionLost, type Nats } from '../nats/nats-connection.ts';
 import type { StreamOptions } from '../nats/nats-streams.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
+import type { StreamCache } from '../stream-cache/stream-cache.ts';
 import { createProgress, type Progress, type RelayStatus } from './progress.ts';
 import {
   type CheckpointStore,
@@ -17,6 +18,7 @@ import type { Checkpoint } from './resume.ts';
 
 export interface RelayOptions {
   readonly store: EventStore;
+  readonly cache: StreamCache;
   readonly nats: Nats;
   readonly publicEvents: readonly PublicEvents[];
   readonly projected: Projected;
@@ -44,9 +46,9 @@ const relayBackOff = { firstMilliseconds: 100, lastMilliseconds: 10_000 } as con
  * keeps it from publishing is in its status. Any number of relays may run at once.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { store, nats, publicEvents, projected, checkpoint, log, metrics } = options;
+  const { store, cache, nats, publicEvents, projected, checkpoint, log, metrics } = options;
   const { window = 256, streams = {} } = options;
-  const renderer = createRenderer(store, publicEvents);
+  const renderer = createRenderer(cache, publicEvents);
   const progress = createProgress(metrics);
   const parts = { store, nats, renderer, projected, checkpoint, progress, log, streams, window };
   const stopping = new AbortController();

@@ -1,9 +1,11 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
-import type { PublicEvent, PublicEvents } from '../define/public-event.ts';
+import type { PublicEvents } from '../define/public-event.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
-import type { EventStore, StoredEvent } from '../log/types.ts';
-import { createFoldedStates, type SourcedEvent } from './folded-states.ts';
+import { type StoredEvent, StoreUnavailable } from '../log/types.ts';
+import type { CachedStream } from '../stream-cache/cached-stream.ts';
+import type { StreamCache } from '../stream-cache/stream-cache.ts';
+import { placeOf } from '../stream-cache/stream-state.ts';
 import { type OutgoingMessage, publicMessages } from './message.ts';
 
 /** An event cannot be turned into public messages; the relay stops before it. */
@@ -35,58 +37,84 @@ export interface Renderer {
   render(events: readonly StoredEvent[]): Promise<Rendered>;
 }
 
-interface Source {
-  readonly aggregate: AnyAggregate;
-  readonly publicEvents: PublicEvents[];
-}
+/** The makers of public events, by category of their streams. */
+type Sources = ReadonlyMap<string, readonly PublicEvents[]>;
+
+/** A stream, folded up to right before an event of it; or the defect for which it cannot be. */
+type Loaded =
+  | { readonly stream: CachedStream<unknown>; readonly publicEvents: readonly PublicEvents[] }
+  | { readonly defect: unknown };
+
+const loadsAtOnce = 16;
 
 /**
- * Makes the renderer. What it gives follows from the log and the publicEvents alone, so that a
- * relay which starts over produces the same messages in the same order.
+ * Makes the renderer. A message shows a record as it was at its event: folded from the log, never taken
+ * from a read model. What it gives follows from the log and the definitions of public events alone, so
+ * that a relay which starts over produces the same messages in the same order.
  */
-export function createRenderer(store: EventStore, publicEvents: readonly PublicEvents[]): Renderer {
-  const sources = new Map<string, Source>();
-  for (const publisher of publicEvents) {
-    const aggregate = publisher.aggregate as AnyAggregate;
-    const source = sources.get(aggregate.name) ?? { aggregate, publicEvents: [] };
-    source.publicEvents.push(publisher);
-    sources.set(aggregate.name, source);
-  }
-  const states = createFoldedStates(store);
-
-  const renderOne = (sourced: SourcedEvent, source: Source): readonly OutgoingMessage[] => {
-    const { event, aggregate } = sourced;
-    const before = states.before(sourced);
-    if (!belongsTo(aggregate, event)) {
-      states.keep(event, before);
-      return [];
-    }
-    const stamped = stampedEvent(aggregate, event);
-    const after: unknown = aggregate.evolve(before, stamped);
-    const change = { event: stamped, before, after };
-    const publications: PublicEvent[] = [];
-    for (const publisher of source.publicEvents) publications.push(...publisher.publish(change));
-    const messages = publicMessages(event, publications);
-    states.keep(event, after);
-    return messages;
-  };
+export function createRenderer(
+  cache: StreamCache,
+  publicEvents: readonly PublicEvents[],
+): Renderer {
+  const sources: Sources = Map.groupBy(publicEvents, ({ aggregate }) => aggregate.name);
   return {
     prefixes: [...sources.keys()].map(categoryPrefix),
     render: async (events) => {
-      const known = events.flatMap((event) => {
-        const source = sources.get(parseStreamName(event.stream)?.category ?? '');
-        return source ? [{ event, source, aggregate: source.aggregate }] : [];
-      });
-      await states.load(known);
+      const known = events.filter(({ stream }) => sources.has(categoryOf(stream)));
+      const streams = await loadStreams(cache, sources, known);
       const messages: OutgoingMessage[] = [];
-      for (const sourced of known) {
+      for (const event of known) {
         try {
-          messages.push(...renderOne(sourced, sourced.source));
+          messages.push(...renderOne(event, streams.get(event.stream)));
         } catch (error) {
-          return { messages, poison: new PoisonEvent(sourced.event, error) };
+          return { messages, poison: new PoisonEvent(event, error) };
         }
       }
       return { messages, poison: null };
     },
   };
+}
+
+const categoryOf = (streamName: string): string => parseStreamName(streamName)?.category ?? '';
+
+/** The streams of events by name, each as it was right before the first of its events. */
+async function loadStreams(
+  cache: StreamCache,
+  sources: Sources,
+  events: readonly StoredEvent[],
+): Promise<ReadonlyMap<string, Loaded>> {
+  const loaded = new Map<string, Loaded>();
+  const load = async ({ stream: name, revision }: StoredEvent): Promise<void> => {
+    const { category, scope, id } = parseStreamName(name) ?? { category: '', scope: '', id: '' };
+    const publicEvents = sources.get(category) ?? [];
+    const stream = cache.of(placeOf(publicEvents[0]?.aggregate as AnyAggregate, scope, id));
+    try {
+      await stream.follow(revision - 1);
+      loaded.set(name, { stream, publicEvents });
+    } catch (defect) {
+      if (defect instanceof StoreUnavailable) throw defect;
+      loaded.set(name, { defect });
+    }
+  };
+  const first = new Map(events.toReversed().map((event) => [event.stream, event]));
+  const missing = [...first.values()];
+  const workers = Array.from({ length: loadsAtOnce }, async () => {
+    for (let next = missing.pop(); next; next = missing.pop()) await load(next);
+  });
+  await Promise.all(workers);
+  return loaded;
+}
+
+function renderOne(event: StoredEvent, loaded: Loaded | undefined): readonly OutgoingMessage[] {
+  if (!loaded || 'defect' in loaded) throw loaded?.defect;
+  const { stream, publicEvents } = loaded;
+  const { aggregate } = stream.place;
+  return stream.pass(event, (before, after) => {
+    if (!belongsTo(aggregate, event)) return [];
+    const change = { event: stampedEvent(aggregate, event), before, after };
+    return publicMessages(
+      event,
+      publicEvents.flatMap(({ publish }) => publish(change)),
+    );
+  });
 }

@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { openEventStore } from '../log/event-store.ts';
 import { connectNats } from '../nats/nats-connection.ts';
 import { createLog } from '../operations/log.ts';
+import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { startRelay } from './relay.ts';
 import { boxPublicEvents } from './test-box.ts';
 
@@ -10,8 +11,10 @@ const [storeUrl = '', natsUrl = '', checkpointFile = ''] = process.argv.slice(2)
 const log = createLog({ level: 'silent', name: 'relay' });
 const nats = await connectNats({ url: natsUrl, name: 'relay under test', log, firstWait: 100 });
 
+const store = openEventStore({ url: storeUrl });
 startRelay({
-  store: openEventStore({ url: storeUrl }),
+  store,
+  cache: new StreamCache({ store }),
   nats,
   publicEvents: [boxPublicEvents],
   projected: { waitFor: async () => undefined },

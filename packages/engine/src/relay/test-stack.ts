@@ -15,6 +15,7 @@ import type { EventStore } from '../log/types.ts';
 import { connectNats, type Nats } from '../nats/nats-connection.ts';
 import { publicStream } from '../nats/nats-streams.ts';
 import { createLog } from '../operations/log.ts';
+import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { type Relay, type RelayOptions, startRelay } from './relay.ts';
 import type { CheckpointStore, Projected } from './relay-session.ts';
 import type { Checkpoint } from './resume.ts';
@@ -75,6 +76,7 @@ export async function startStack(): Promise<Stack> {
     relay: async (options = {}) => {
       const relay = startRelay({
         store,
+        cache: new StreamCache({ store }),
         nats: options.nats ?? (await nats()),
         publicEvents: [boxPublicEvents],
         projected,

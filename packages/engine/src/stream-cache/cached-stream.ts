@@ -1,142 +1,252 @@
 import { serialize } from 'node:v8';
-import type { StreamPlace } from '../decide/command.ts';
-import { type FreshReads, freshReads } from '../decide/fresh-reads.ts';
-import type { WriterEnvironment } from '../decide/writer-environment.ts';
-import { readFailure } from '../decide/writer-problems.ts';
-import type { NewEvent, StoredEvent } from '../log/types.ts';
-import type { IdempotencyIndex } from './idempotency-index.ts';
-import { advance, emptyStream, type StreamState } from './stream-state.ts';
+import { BrokenInvariant } from '@counterfoil/kernel';
+import { readFailure } from '../decide/problems.ts';
+import type { EventStore, NewEvent, StoredEvent } from '../log/types.ts';
+import { IdempotencyIndex } from './idempotency-index.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { Snapshots } from './snapshot-folder.ts';
+import { advance, emptyStream, type StreamPlace, type StreamState } from './stream-state.ts';
 
-/** The parts by which a stream is read and kept. */
-type StreamTools = Pick<WriterEnvironment, 'store' | 'snapshots' | 'waypoints'>;
+/** The parts by which streams are read and kept. */
+export interface StreamSource {
+  readonly store: Pick<EventStore, 'readStream'>;
+  /** The store for snapshots of long streams; without it they are folded from their first event. */
+  readonly snapshots?: Snapshots;
+}
 
-/** About what the writer of a stream takes beside its state, in bytes. */
-const bytesOfWriter = 4_096;
+/** About what a cached stream takes beside its state and its requests, in bytes. */
+const bytesOfStream = 4_096;
 
 /**
- * A stream of the log, folded as far as this process has read or written it, with the requests that it
- * has seen until there: the two always go together.
+ * A stream of the log, folded as far as this process has read, written or been told of it, with the
+ * requests that it has seen until there: the two always move together.
+ *
+ * It has a second place for whoever goes along the log in order and needs to know a record right before
+ * and after each event: that one may be behind the newest state, which a writer has moved on.
  */
 export class CachedStream<State> {
-  /** Reads what the log has after the last known event. */
-  readonly catchUp: FreshReads;
-  readonly #environment: StreamTools;
-  readonly #place: StreamPlace;
-  readonly #requests: IdempotencyIndex<State>;
-  readonly #onRead: (event: StoredEvent) => void;
-  #stream: StreamState<State>;
-  #behind = true;
+  readonly place: StreamPlace;
+  /** Told each event that the log brought, right after it was folded: the writer's own among them. */
+  onEvent: (event: StoredEvent) => void = () => undefined;
+  /** Reads what the log has after the last known event. Rejects with the problem that a caller gets. */
+  readonly catchUp: () => Promise<void>;
+  readonly #source: StreamSource;
+  #requests = new IdempotencyIndex<State>();
+  #now: StreamState<State>;
+  #followed: StreamState<State>;
+  #isBehind = true;
   #isNew = true;
+  #holds = 0;
   #keptAt = -1;
   #weighedAt = -1;
   #stateBytes = 0;
 
-  /** `onRead` is told each event that was read, right after it was folded. */
-  constructor(
-    environment: StreamTools,
-    place: StreamPlace,
-    requests: IdempotencyIndex<State>,
-    onRead: (event: StoredEvent) => void,
-  ) {
-    this.#environment = environment;
-    this.#place = place;
-    this.#requests = requests;
-    this.#onRead = onRead;
-    this.#stream = emptyStream(place.aggregate.initial);
-    this.catchUp = freshReads(() => this.#readTail());
+  constructor(source: StreamSource, place: StreamPlace) {
+    this.#source = source;
+    this.place = place;
+    this.#now = emptyStream(place.aggregate.initial);
+    this.#followed = this.#now;
+    this.catchUp = shared(() => this.#readTail());
   }
 
+  /** The newest state that is known. */
   get now(): StreamState<State> {
-    return this.#stream;
+    return this.#now;
+  }
+
+  /** The requests that the stream has seen up to the newest state. */
+  get requests(): IdempotencyIndex<State> {
+    return this.#requests;
   }
 
   /** True when there may be events that have not been read: at the start and after a failure. */
   get isBehind(): boolean {
-    return this.#behind;
+    return this.#isBehind;
+  }
+
+  /** True while somebody is at work on it, so that a second copy must not come about. */
+  get isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
+  /** Keeps the stream in the cache until the same number of calls of `release`. */
+  hold(): void {
+    this.#holds += 1;
+  }
+
+  release(): void {
+    this.#holds -= 1;
   }
 
   /** About the memory that the stream takes, in bytes. The state is looked at whenever it may have doubled. */
   weigh(): number {
-    const { head, state } = this.#stream;
+    const { head, state } = this.#now;
     if (head.revision > 2 * this.#weighedAt) {
       this.#stateBytes = serialize(state).byteLength;
       this.#weighedAt = head.revision;
     }
-    return bytesOfWriter + this.#stateBytes + this.#requests.weigh();
+    return bytesOfStream + this.#stateBytes + this.#requests.weigh();
   }
 
   /**
-   * Goes on to the state after events of our own that have just been appended. A read of the tail may
-   * have brought them before the answer to the append came.
+   * Goes on to the state after events of our own that have just been appended. The log may have brought
+   * them before the answer to the append came.
    */
   moveTo(after: StreamState<State>, events: readonly NewEvent[]): void {
-    if (after.head.revision < this.#stream.head.revision) return;
+    if (after.head.revision < this.#now.head.revision) return;
     const first = after.head.revision - events.length + 1;
     for (const [index, { metadata }] of events.entries()) {
       this.#requests.note(metadata.request, first + index);
     }
-    this.#goOn(after);
+    this.#now = after;
     this.#keep();
-  }
-
-  #goOn(after: StreamState<State>): void {
-    this.#environment.waypoints.note(this.#place.name, this.#stream, after);
-    this.#stream = after;
   }
 
   /** Reads the tail after an append that failed; until then nothing is to be trusted. */
   async recover(): Promise<void> {
-    this.#behind = true;
+    this.#isBehind = true;
     await this.catchUp();
   }
 
-  async #readTail(): Promise<void> {
-    const { store } = this.#environment;
-    try {
-      if (this.#isNew) await this.#restore();
-      const from = this.#stream.head.revision + 1;
-      for await (const event of store.readStream(this.#place.name, { from })) {
-        // An append of our own may have moved the stream while this read was under way.
-        if (event.revision <= this.#stream.head.revision) continue;
-        this.#goOn(advance(this.#place.aggregate, this.#stream, event));
-        this.#requests.note(event.metadata.request, event.revision);
-        this.#onRead(event);
-      }
-      this.#behind = false;
-      this.#isNew = false;
-    } catch (error) {
-      this.#behind = true;
-      throw readFailure(error);
-    }
-    this.#keep();
+  /**
+   * Sets the second place right behind a revision. Rejects with `StoreUnavailable` when the log cannot be
+   * read, with `BrokenInvariant` when it does not have the event.
+   */
+  async follow(revision: number): Promise<void> {
+    if (this.#followed.head.revision === revision) return;
+    if (this.#now.head.revision < revision) await this.#read(revision);
+    this.#followed = this.#now.head.revision === revision ? this.#now : await this.at(revision);
   }
 
   /**
-   * Begins with a snapshot instead of the first event, if there is one and the log has the very event
-   * that it ends with: its hash stands for all events before it. Only before the first read, because
-   * nobody is told the events that a snapshot stands for.
+   * Moves the second place over the event behind it. `use` gets the states before and after the event;
+   * when it throws, the place stays.
    */
-  async #restore(): Promise<void> {
-    const { store, snapshots } = this.#environment;
-    const { name } = this.#place;
-    const found = await snapshots?.load(name);
-    if (!found) return;
-    const { revision, hash } = found.stream.head;
-    for await (const event of store.readStream(name, { from: revision, maximum: 1 })) {
-      if (event.revision !== revision || event.metadata.hash !== hash) return;
-      if (this.#stream.head.revision >= 0) return;
-      const stream = found.stream as StreamState<State>;
-      this.#stream = { ...stream, position: event.position };
-      this.#requests.restart(found.requests);
-      this.#keptAt = revision;
+  pass<Value>(event: StoredEvent, use: (before: State, after: State) => Value): Value {
+    const before = this.#followed;
+    if (event.revision !== before.head.revision + 1) {
+      throw new BrokenInvariant(`${event.stream}@${event.revision} came out of order`);
+    }
+    if (event.revision === this.#now.head.revision + 1) {
+      this.#take(event);
+      this.#keep();
+    }
+    const isNow = event.revision === this.#now.head.revision;
+    const after = isNow ? this.#now : advance(this.place.aggregate, before, event);
+    const value = use(before.state, after.state);
+    this.#followed = after;
+    return value;
+  }
+
+  /** The events from one revision to another, both included; none when they are the other way round. */
+  async *events(from: number, upTo: number): AsyncGenerator<StoredEvent> {
+    if (from > upTo) return;
+    yield* this.#source.store.readStream(this.place.name, { from, maximum: upTo - from + 1 });
+  }
+
+  /**
+   * The stream as it was right after an event from before the newest state, folded from the last snapshot
+   * or from the first event. Rejects with `BrokenInvariant` when the log does not have the event.
+   */
+  async at(revision: number): Promise<StreamState<State>> {
+    const { aggregate, name } = this.place;
+    const snapshot = await this.#snapshot(revision);
+    let stream = snapshot?.stream ?? emptyStream<State>(aggregate.initial);
+    for await (const event of this.events(stream.head.revision + 1, revision)) {
+      stream = advance(aggregate, stream, event);
+    }
+    if (stream.head.revision === revision) return stream;
+    throw new BrokenInvariant(`${name}@${stream.head.revision + 1} cannot be read`);
+  }
+
+  #take(event: StoredEvent): void {
+    this.#now = advance(this.place.aggregate, this.#now, event);
+    this.#requests.note(event.metadata.request, event.revision);
+    this.onEvent(event);
+  }
+
+  async #readTail(): Promise<void> {
+    this.hold();
+    try {
+      await this.#read();
+      this.#isBehind = false;
+    } catch (error) {
+      this.#isBehind = true;
+      throw readFailure(error);
+    } finally {
+      this.release();
     }
   }
 
-  #keep(): void {
-    const { snapshots } = this.#environment;
-    const { revision } = this.#stream.head;
-    if (!snapshots || revision - this.#keptAt < snapshots.every) return;
-    const snapshot = { stream: this.#stream, requests: this.#requests.table };
-    if (snapshots.save(this.#place.name, snapshot)) this.#keptAt = revision;
+  /** Reads on to a revision, or to the end. */
+  async #read(upTo = Number.MAX_SAFE_INTEGER - 1): Promise<void> {
+    if (this.#isNew) await this.#restore(upTo);
+    const from = this.#now.head.revision + 1;
+    for await (const event of this.events(from, upTo)) {
+      // An append of our own may have moved the stream while this read was under way.
+      if (event.revision > this.#now.head.revision) this.#take(event);
+    }
+    this.#isNew = false;
+    this.#keep();
   }
+
+  /** Begins with a snapshot. Only before the first read: nobody is told the events that it stands for. */
+  async #restore(upTo: number): Promise<void> {
+    const found = await this.#snapshot(upTo);
+    if (!found || this.#now.head.revision >= 0) return;
+    this.#now = found.stream;
+    this.#requests = new IdempotencyIndex(found.words);
+    this.#keptAt = found.stream.head.revision;
+  }
+
+  #keep(): void {
+    const { snapshots } = this.#source;
+    const { revision } = this.#now.head;
+    if (!snapshots || revision - this.#keptAt < snapshots.every) return;
+    const snapshot = () => ({ stream: this.#now, words: this.#requests.words });
+    if (snapshots.save(this.place.name, snapshot)) this.#keptAt = revision;
+  }
+
+  /**
+   * The last snapshot, if it does not go beyond a revision and the log has the very event that it ends
+   * with: the hash of that one stands for all events before it. One that does not fit the log goes.
+   */
+  async #snapshot(upTo: number): Promise<Snapshot<State> | null> {
+    const { snapshots } = this.#source;
+    const { name } = this.place;
+    const found = upTo < 0 ? null : await snapshots?.load<State>(name);
+    if (!found || found.stream.head.revision > upTo) return null;
+    const { revision, hash } = found.stream.head;
+    for await (const event of this.events(revision, revision)) {
+      if (event.metadata.hash !== hash) break;
+      return { ...found, stream: { ...found.stream, position: event.position } };
+    }
+    await snapshots?.remove(name);
+    return null;
+  }
+}
+
+/**
+ * Lets callers share a read without ever giving one of them an answer that is older than its question:
+ * one that comes while a read is under way gets the next one, because the first may already have passed
+ * what it must see. All that wait for the next share it.
+ */
+function shared(read: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  return function ask(): Promise<void> {
+    if (current) {
+      next ??= current
+        .catch(() => undefined)
+        .then(() => {
+          next = null;
+          return ask();
+        });
+      return next;
+    }
+    current = read().finally(() => {
+      current = null;
+    });
+    return current;
+  };
 }

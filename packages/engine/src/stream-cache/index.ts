@@ -1,2 +1,2 @@
-export * from './code-fingerprint.ts';
 export * from './snapshot-folder.ts';
+export * from './stream-cache.ts';

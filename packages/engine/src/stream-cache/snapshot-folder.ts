@@ -1,8 +1,17 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
-import { copySnapshot, readSnapshot, type Snapshot, snapshotFile } from './snapshot.ts';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Log } from '../operations/log.ts';
+import { codeFingerprint } from './code-fingerprint.ts';
+import {
+  beginningBytes,
+  readSnapshot,
+  revisionIn,
+  type Snapshot,
+  snapshotFile,
+} from './snapshot.ts';
 
 /** The store of snapshots of long streams. It is a cache: losing all of it costs time alone. */
 export interface Snapshots {
@@ -12,12 +21,16 @@ export interface Snapshots {
    */
   readonly every: number;
   /** The last snapshot of a stream, or null. Never rejects. */
-  load(streamName: string): Promise<Snapshot | null>;
+  load<State>(streamName: string): Promise<Snapshot<State> | null>;
   /**
-   * Keeps a snapshot in the background. False when too many are being written: ask again later. Throws
-   * nothing.
+   * Keeps a snapshot in the background, as `take` gives it shortly after. False when too many are being
+   * written: ask again later. Throws nothing.
    */
-  save(streamName: string, snapshot: Snapshot): boolean;
+  save(streamName: string, take: () => Snapshot): boolean;
+  /** Removes a snapshot that does not fit the log. Never rejects. */
+  remove(streamName: string): Promise<void>;
+  /** Resolves when nothing is being written. */
+  settled(): Promise<void>;
 }
 
 export interface SnapshotFolderOptions {
@@ -32,77 +45,59 @@ export interface SnapshotFolderOptions {
   readonly every?: number;
 }
 
-const defaultEvery = 10_000;
-
-const defaultBytesMaximum = 2 * 1024 ** 3;
+const everyDefault = 10_000;
+const bytesMaximumDefault = 2 * 1024 ** 3;
 const writesMaximum = 2;
 const extension = '.snapshot';
+/** A draft that is older is of a process that was killed, and not of one beside this one. */
+const draftMilliseconds = 60_000;
 
-/** Snapshots as files in a folder of this machine, one per stream. Several processes may share it. */
-export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots & {
-  /** Resolves when nothing is being written. */
-  settled(): Promise<void>;
-} {
-  const {
-    folder,
-    code,
-    onError,
-    bytesMaximum = defaultBytesMaximum,
-    every = defaultEvery,
-  } = options;
+/**
+ * Snapshots as files in a folder of this machine, one per stream. Any number of processes may share it:
+ * a file is written beside the old one and takes its place in one step, and only when it is of a later
+ * event. That another process, or other code, has written a file shows when it is read.
+ */
+export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
+  const { folder, code, onError, every = everyDefault } = options;
+  const { bytesMaximum = bytesMaximumDefault } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  removeOldDrafts(folder);
-  const fileOf = (streamName: string): string => join(folder, streamName + extension);
   const underWay = new Map<string, Promise<void>>();
-  const remove = (streamName: string): void => {
-    rm(fileOf(streamName), { force: true }).catch((error) => onError(error, streamName));
-  };
-  const sizes = new LRUCache<string, number>({
-    maxSize: bytesMaximum,
-    sizeCalculation: (bytes) => bytes,
-    dispose: (_bytes, streamName, reason) => {
-      if (reason === 'evict') remove(streamName);
-    },
-  });
-  for (const [streamName, bytes] of filesIn(folder)) sizes.set(streamName, bytes);
+  const pathOf = (streamName: string): string => join(folder, streamName + extension);
 
-  const write = async (streamName: string, snapshot: Snapshot): Promise<void> => {
-    const copy = copySnapshot({ streamName, code }, snapshot);
-    if (!copy) return;
-    const draft = `${fileOf(streamName)}.${process.pid}`;
+  const remove = (streamName: string): Promise<void> =>
+    rm(pathOf(streamName), { force: true }).catch((error) => onError(error, streamName));
+  const load = async <State>(streamName: string): Promise<Snapshot<State> | null> => {
+    const path = pathOf(streamName);
     try {
-      const handle = await open(draft, 'w', 0o600);
-      try {
-        await handle.writev([...(await snapshotFile(copy))]);
-      } finally {
-        await handle.close();
-      }
-      await rename(draft, fileOf(streamName));
+      const snapshot = await readSnapshot<State>(await readFile(path), { streamName, code });
+      const now = new Date();
+      if (snapshot) await utimes(path, now, now);
+      return snapshot;
     } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
+      if (isMissing(error)) return null;
+      onError(error, streamName);
+      await remove(streamName);
+      return null;
     }
-    sizes.set(streamName, copy.header.length + copy.words.length);
   };
-
+  const write = async (streamName: string, take: () => Snapshot): Promise<void> => {
+    const path = pathOf(streamName);
+    const known = revisionIn(await beginningOf(path), { streamName, code });
+    const snapshot = take();
+    // Another process that has the stream in memory writes it down as often.
+    if (snapshot.stream.head.revision - known < every) return;
+    const parts = await snapshotFile({ streamName, code }, snapshot);
+    if (!parts) return;
+    await replace(path, parts);
+    await tidy(folder, bytesMaximum);
+  };
   return {
     every,
-    async load(streamName) {
-      try {
-        const snapshot = await readSnapshot(await readFile(fileOf(streamName)), {
-          streamName,
-          code,
-        });
-        sizes.get(streamName);
-        return snapshot;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onError(error, streamName);
-        return null;
-      }
-    },
-    save(streamName, snapshot) {
+    load,
+    remove,
+    save(streamName, take) {
       if (underWay.size >= writesMaximum || underWay.has(streamName)) return false;
-      const written = write(streamName, snapshot)
+      const written = write(streamName, take)
         .catch((error) => onError(error, streamName))
         .finally(() => underWay.delete(streamName));
       underWay.set(streamName, written);
@@ -114,23 +109,67 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots & 
   };
 }
 
-const draftMilliseconds = 60_000;
+/**
+ * Snapshots in a folder of this machine, by the code of packages; none without a folder. Those that other
+ * code has left there are passed over: it may have folded the same events to another state.
+ *
+ * @param packages addresses (`file:`) of a module in a folder right below each package
+ */
+export function snapshotsIn(
+  folder: string | undefined,
+  packages: readonly string[],
+  log: Log,
+): { readonly snapshots?: Snapshots } {
+  if (folder === undefined) return {};
+  const folders = packages.map((address) => dirname(dirname(fileURLToPath(address))));
+  const snapshots = openSnapshotFolder({
+    folder,
+    code: codeFingerprint(folders),
+    onError: (error, stream) => log.warn({ err: error, stream }, 'a snapshot failed'),
+  });
+  return { snapshots };
+}
 
-/** Drafts of processes that were killed. A young one may be that of a process beside this one. */
-function removeOldDrafts(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (!/\.snapshot\.\d+$/.test(name)) continue;
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats && stats.mtimeMs < Date.now() - draftMilliseconds) rmSync(path, { force: true });
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** The first bytes of a file; none when there is no file. */
+async function beginningOf(path: string): Promise<Buffer> {
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(beginningBytes));
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    if (isMissing(error)) return Buffer.alloc(0);
+    throw error;
   }
 }
 
-/** Lists the files that are there: stream and bytes of each, the one written last at the end. */
-function filesIn(folder: string): [string, number][] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(extension))
-    .map((name) => ({ name, stats: statSync(join(folder, name), { throwIfNoEntry: false }) }))
-    .sort((left, right) => (left.stats?.mtimeMs ?? 0) - (right.stats?.mtimeMs ?? 0))
-    .map(({ name, stats }) => [name.slice(0, -extension.length), Math.max(1, stats?.size ?? 1)]);
+/** Writes a file beside the one that is there and lets it take that one's place. */
+async function replace(path: string, parts: readonly Buffer[]): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await using file = await open(draft, 'wx', 0o600);
+    await file.writev([...parts]);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Removes drafts that nobody writes any more, and the files beyond the limit. */
+async function tidy(folder: string, bytesMaximum: number): Promise<void> {
+  const found = (await readdir(folder)).map(async (name) => {
+    const path = join(folder, name);
+    const stats = await stat(path).catch(() => null);
+    return stats ? [{ name, path, bytes: stats.size, usedAt: stats.mtimeMs }] : [];
+  });
+  const files = (await Promise.all(found)).flat().sort((a, b) => b.usedAt - a.usedAt);
+  let bytes = 0;
+  for (const { name, path, ...file } of files) {
+    const isDraft = !name.endsWith(extension);
+    if (!isDraft) bytes += file.bytes;
+    const isOld = isDraft && file.usedAt < Date.now() - draftMilliseconds;
+    if (isOld || (!isDraft && bytes > bytesMaximum)) await rm(path, { force: true });
+  }
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { IdempotencyTable } from './idempotency-table.ts';
 import type { StreamState } from './stream-state.ts';
 
-/** A stream folded up to an event, and the requests that it has seen until then. */
+/** A stream folded up to an event, and the words of the index of its requests until then. */
 export interface Snapshot<State = unknown> {
   readonly stream: StreamState<State>;
-  readonly requests: IdempotencyTable;
+  readonly words: Uint32Array;
 }
 
 /** The stream of a snapshot, and the code that folded it. */
@@ -17,67 +16,80 @@ export interface SnapshotIdentity {
   readonly code: string;
 }
 
-/** A snapshot as it was at one moment, however its stream goes on, ready to become a file. */
-export interface SnapshotCopy {
-  readonly header: Buffer;
-  readonly words: Buffer;
-}
+type Written<State = unknown> = Omit<StreamState<State>, 'position' | 'revokedClaims'> & {
+  readonly position: string;
+  readonly revokedClaims: readonly string[];
+};
 
-type Header = Omit<StreamState<unknown>, 'position' | 'revokedClaims'> &
-  SnapshotIdentity & { readonly position: string; readonly revokedClaims: readonly string[] };
-
+/** Bytes in which the first two lines of a file lie. */
+export const beginningBytes = 1_024;
 const newline = 0x0a;
-const digestLength = 64;
 const chunkBytes = 1 << 20;
 
 /**
- * Copies a snapshot. Null when the state would not come back from JSON exactly as it is, in which case
+ * The file of a snapshot: a line each for a digest of all that follows, for the identity with the
+ * revision and for the stream, then the words. The snapshot is copied before this returns, so the stream
+ * may go on meanwhile. Null when the state would not come back from JSON exactly as it is, in which case
  * there is no snapshot of it.
  */
-export function copySnapshot(identity: SnapshotIdentity, snapshot: Snapshot): SnapshotCopy | null {
-  const { stream, requests } = snapshot;
-  const header: Header = {
-    ...identity,
+export async function snapshotFile(
+  identity: SnapshotIdentity,
+  { stream, words }: Snapshot,
+): Promise<readonly Buffer[] | null> {
+  const { position, revokedClaims } = stream;
+  const written: Written = {
     ...stream,
-    position: String(stream.position),
-    revokedClaims: [...stream.revokedClaims],
+    position: String(position),
+    revokedClaims: [...revokedClaims],
   };
-  const text = JSON.stringify(header);
-  if (!isDeepStrictEqual((JSON.parse(text) as Header).state, stream.state)) return null;
-  const { buffer, byteOffset, byteLength } = requests.words;
-  return {
-    header: Buffer.from(`${text}\n`),
-    words: Buffer.from(Buffer.from(buffer, byteOffset, byteLength)),
-  };
-}
-
-/** The parts of the file of a snapshot: a digest of all that follows, the header, the requests. */
-export async function snapshotFile({ header, words }: SnapshotCopy): Promise<readonly Buffer[]> {
-  const digest = await digestOf([header, words]);
-  return [Buffer.from(`${digest}\n`), header, words];
+  const text = JSON.stringify(written);
+  if (!isDeepStrictEqual((JSON.parse(text) as Written).state, stream.state)) return null;
+  const identityText = JSON.stringify({ ...identity, revision: stream.head.revision });
+  const lines = Buffer.from(`${identityText}\n${text}\n`);
+  const copy = Buffer.from(Buffer.from(words.buffer, words.byteOffset, words.byteLength));
+  return [Buffer.from(`${await digestOf([lines, copy])}\n`), lines, copy];
 }
 
 /**
- * The snapshot in a file. Null for a file that is damaged or cut off, of another stream or of other
- * code. Whether the log still has the event that it ends with is for the caller to find out.
+ * The snapshot in a file; null for one of another stream or of other code. Throws on a file that is
+ * damaged or cut off. Whether the log still has the event that it ends with is for the caller to find out.
  */
-export async function readSnapshot(
+export async function readSnapshot<State>(
   file: Buffer,
-  identity: SnapshotIdentity,
-): Promise<Snapshot | null> {
-  const digest = file.toString('latin1', 0, digestLength);
-  const rest = file.subarray(digestLength + 1);
-  if (digest !== (await digestOf([rest]))) return null;
-  const end = rest.indexOf(newline);
-  const header = JSON.parse(rest.toString('utf8', 0, end)) as Header;
-  const { streamName, code, position, revokedClaims, ...stream } = header;
-  if (streamName !== identity.streamName || code !== identity.code) return null;
-  // A copy, because words have to begin at a multiple of four.
-  const words = new Uint32Array(new Uint8Array(rest.subarray(end + 1)).buffer);
+  { streamName, code }: SnapshotIdentity,
+): Promise<Snapshot<State> | null> {
+  const digest = lineAt(file, 0);
+  if (digest.text !== (await digestOf([file.subarray(digest.next)]))) throw damaged();
+  const identity = lineAt(file, digest.next);
+  const of = JSON.parse(identity.text) as SnapshotIdentity;
+  if (of.streamName !== streamName || of.code !== code) return null;
+  const written = lineAt(file, identity.next);
+  const { position, revokedClaims, ...stream } = JSON.parse(written.text) as Written<State>;
   return {
     stream: { ...stream, position: BigInt(position), revokedClaims: new Set(revokedClaims) },
-    requests: IdempotencyTable.from(words),
+    // A copy, because words have to begin at a multiple of four.
+    words: new Uint32Array(new Uint8Array(file.subarray(written.next)).buffer),
   };
+}
+
+/** The revision of the snapshot that a file begins with; -1 for other code and for what is no snapshot. */
+export function revisionIn(beginning: Buffer, { code }: SnapshotIdentity): number {
+  try {
+    const { text } = lineAt(beginning, lineAt(beginning, 0).next);
+    const found = JSON.parse(text) as SnapshotIdentity & { readonly revision: number };
+    return found.code === code ? found.revision : -1;
+  } catch {
+    return -1;
+  }
+}
+
+const damaged = (): Error => new Error('the snapshot is damaged');
+
+/** The line that begins at a place, and the place of the next one. Throws when it has no end. */
+function lineAt(file: Buffer, start: number): { readonly text: string; readonly next: number } {
+  const end = file.indexOf(newline, start);
+  if (end < 0) throw damaged();
+  return { text: file.toString('utf8', start, end), next: end + 1 };
 }
 
 /** SHA-256 of buffers. Lets others have their turn in between, because the buffers may be large. */

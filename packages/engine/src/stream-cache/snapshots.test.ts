@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { command, fill, outcomeOf, startOn } from '../decide/test-jar.ts';
+import { command, fill, jar, outcomeOf, startOn } from '../decide/test-jar.ts';
 import { openSnapshotFolder } from './snapshot-folder.ts';
+import { placeOf } from './stream-state.ts';
 
 const test = suite('snapshots of long streams');
 
@@ -176,6 +177,40 @@ test('files beyond the limit go, those that were not used for longest first', as
   const names = readdirSync(folder);
   assert.ok(names.length < 20, `${names.length} files`);
   assert.ok(names.includes('jar-env_1.19.snapshot'), names.join());
+});
+
+test('of processes that share a folder none puts an older snapshot in the place of a newer', async () => {
+  const { store, folder } = await filled(9);
+  const slow = processOn(store, folder);
+  const fast = processOn(store, folder);
+  await slow.writer().current();
+  for (let coin = 0; coin < 30; coin += 1) {
+    await fast.fill(1);
+    await fast.settled();
+  }
+  const newest = readFileSync(fileIn(folder));
+  await slow.streams.cache.of(placeOf(jar, 'env_1', '1')).follow(20);
+  await slow.settled();
+  assert.equal(readFileSync(fileIn(folder)), newest);
+  assert.equal([...slow.errors, ...fast.errors], []);
+});
+
+test('many processes that write and read one snapshot at once find a whole one or none', async () => {
+  const { store, folder } = await filled(40);
+  const processes = Array.from({ length: 8 }, () => processOn(store, folder, 'this code', 1));
+  for (let round = 0; round < 20; round += 1) {
+    await Promise.all(processes.map((process) => process.writer().current()));
+    await processes[round % 8]?.fill(1);
+    const next = processOn(store, folder, 'this code', 1);
+    assert.is((await next.writer().current()).state.coins, 41 + round);
+    assert.equal(next.errors, []);
+  }
+  await Promise.all(processes.map(({ settled }) => settled()));
+  assert.equal(
+    processes.flatMap(({ errors }) => errors),
+    [],
+  );
+  assert.is(readdirSync(folder).length, 1, 'no draft is left');
 });
 
 test('a folder that cannot be written costs no request', async () => {

@@ -1,8 +1,8 @@
-import type { AnyAggregate, Instant } from '@counterfoil/kernel';
-import { BrokenInvariant } from '@counterfoil/kernel';
-import { uniqueChange } from '../constraints/unique-change.ts';
+import { type AnyAggregate, BrokenInvariant, type Instant } from '@counterfoil/kernel';
+import { uniqueChange } from '../constraints/changes.ts';
 import { belongsTo, evolveStored } from '../log/decode.ts';
 import { type ChainHead, chainAfter, emptyChain } from '../log/hash-chain.ts';
+import { streamName } from '../log/stream-name.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 
 /** Type of the event by which the engine takes a tentative claim away; see claims.ts. */
@@ -37,6 +37,22 @@ const engineTypes: readonly string[] = [
 export const isEngineEvent = ({ type }: { readonly type: string }): boolean =>
   engineTypes.includes(type);
 
+/** A stream and the aggregate whose events it holds. */
+export interface StreamPlace {
+  readonly aggregate: AnyAggregate;
+  readonly name: string;
+  readonly scope: string;
+  readonly id: string;
+}
+
+/** Returns the place of a record's stream. */
+export const placeOf = (aggregate: AnyAggregate, scope: string, id: string): StreamPlace => ({
+  aggregate,
+  name: streamName({ category: aggregate.name, scope, id }),
+  scope,
+  id,
+});
+
 /** A stream folded up to its last known event. Immutable, so a batch can be decided on a copy. */
 export interface StreamState<State> {
   readonly state: State;
@@ -67,7 +83,7 @@ export const emptyStream = <State>(initial: State): StreamState<State> => ({
   revokedClaims: new Set(),
 });
 
-/** The stream after one more event of the log. Throws when the event is not the next one. */
+/** The stream after one more event. Throws `BrokenInvariant` when the event is not the next one. */
 export function advance<State>(
   aggregate: AnyAggregate,
   stream: StreamState<State>,
@@ -75,29 +91,23 @@ export function advance<State>(
 ): StreamState<State> {
   if (event.revision !== stream.head.revision + 1) {
     throw new BrokenInvariant(
-      `${event.stream}: read revision ${event.revision} after ${stream.head.revision}`,
+      `${event.stream}: revision ${event.revision} comes after ${stream.head.revision}`,
     );
   }
   const state = evolveStored(aggregate, stream.state, event);
+  const dropsValue = uniqueChange(aggregate, stream.state, state).dropped.length > 0;
   return {
     state,
     head: chainAfter(event),
     recordRevision: belongsTo(aggregate, event) ? event.revision : stream.recordRevision,
-    droppedAt: dropsValue(aggregate, stream.state, state) ? event.revision : stream.droppedAt,
+    droppedAt: dropsValue ? event.revision : stream.droppedAt,
     occurredAt: event.metadata.occurred_at,
     position: event.position,
     revokedClaims: revokedAfter(stream.revokedClaims, event),
   };
 }
 
-/** Tells whether a record gives up a unique value between two states. */
-export const dropsValue = (aggregate: AnyAggregate, before: unknown, after: unknown): boolean =>
-  uniqueChange(aggregate, before, after).dropped.length > 0;
-
-export function revokedAfter(
-  revoked: ReadonlySet<string>,
-  event: { readonly type: string; readonly data: unknown },
-): ReadonlySet<string> {
+function revokedAfter(revoked: ReadonlySet<string>, event: StoredEvent): ReadonlySet<string> {
   if (event.type !== claimRevoked) return revoked;
   return new Set([...revoked, (event.data as { readonly claim_id: string }).claim_id]);
 }

@@ -11,14 +11,6 @@ export const tooManyWaiting = (): Problem =>
     },
   );
 
-/** Others wait for answers from long ago already, each of which takes long to find out. */
-export const tooManyRepeated = (): Problem =>
-  new Problem(
-    'service_unavailable',
-    'Too many requests from long ago are being repeated. Retry with the same idempotency key.',
-    { retryAfterSeconds: 5 },
-  );
-
 /**
  * A command came to no end in all its rounds. Without attempts of unknown outcome, others won every
  * round and nothing of it was appended; with some it may still take effect.
@@ -34,7 +26,7 @@ export const roundsUsedUp = (unknownAttempts: number): Problem =>
       );
 
 /** The event store does not answer. A request with a key can be repeated safely. */
-export function storeAway(cause: Error): Problem {
+function storeAway(cause: Error): Problem {
   const problem = new Problem(
     'service_unavailable',
     'The event store cannot be reached. Retry with the same idempotency key.',
@@ -44,14 +36,11 @@ export function storeAway(cause: Error): Problem {
   return problem;
 }
 
-/** Returns what a failed read of the log means to the caller. */
+/** The problem that a failed read of the log is to the caller. */
 export const readFailure = (error: unknown): unknown =>
   error instanceof StoreUnavailable ? storeAway(error) : error;
 
-/**
- * Returns what an append that surely wrote nothing, and will not when repeated, means to the
- * caller.
- */
+/** The error that an append which wrote nothing, and will not when repeated, is to the caller. */
 export function appendFailure(stream: string, error: AppendError): Error {
   switch (error.failure) {
     case 'unavailable':

@@ -2,7 +2,7 @@ import type { AnyAggregate, UniqueValue } from '@counterfoil/kernel';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { uniqueChange } from './unique-change.ts';
+import { uniqueChange } from './changes.ts';
 
 const test = suite('changes of unique values');
 

@@ -1,0 +1,44 @@
+import { belongsTo, stampedEvent } from '../log/decode.ts';
+import type { RequestFingerprint } from '../log/types.ts';
+import type { CachedStream } from '../stream-cache/cached-stream.ts';
+import { advance } from '../stream-cache/stream-state.ts';
+import { refusalOf } from './batch.ts';
+import type { CommandOutcome } from './command.ts';
+import { readFailure } from './problems.ts';
+import { assertSameRequest } from './request-fingerprint.ts';
+
+/**
+ * The first outcome of a request that the stream has seen, marked as replayed: from memory, else folded
+ * again from the log, as the state right after its last event. Null for a request that it has not seen.
+ * Throws `idempotency_conflict` when the body was another one, and 503 when the log cannot be read.
+ */
+export async function replay<State>(
+  cached: CachedStream<State>,
+  fingerprint: RequestFingerprint,
+): Promise<CommandOutcome<State> | null> {
+  const { place, requests } = cached;
+  const span = requests.get(fingerprint.key);
+  if (!span) return null;
+  const known = requests.remembered(fingerprint.key);
+  if (known) {
+    assertSameRequest(known.fingerprint, fingerprint);
+    return { ...known.outcome, replayed: true };
+  }
+  try {
+    let stream = await cached.at(span.first - 1);
+    const events: CommandOutcome<State>['events'][number][] = [];
+    let refusal: CommandOutcome<State>['refusal'] = null;
+    for await (const event of cached.events(span.first, span.last)) {
+      stream = advance(place.aggregate, stream, event);
+      if (event.metadata.request) assertSameRequest(event.metadata.request, fingerprint);
+      refusal = refusalOf(event);
+      if (belongsTo(place.aggregate, event)) events.push(stampedEvent(place.aggregate, event));
+    }
+    const { state, recordRevision: revision, position } = stream;
+    const outcome = { state, events, revision, position, replayed: true, refusal };
+    requests.remember(fingerprint, outcome);
+    return outcome;
+  } catch (error) {
+    throw readFailure(error);
+  }
+}

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache';
+import { CachedStream, type StreamSource } from './cached-stream.ts';
+import type { StreamPlace } from './stream-state.ts';
+
+/** Folded streams kept in memory while nobody is at work on them, and what they may take together. */
+const idleStreamsMaximum = 20_000;
+const idleBytesMaximum = 256 * 1024 ** 2;
+
+export interface StreamCacheOptions extends StreamSource {
+  readonly idleStreams?: number;
+  readonly idleBytes?: number;
+}
+
+/**
+ * The folded streams of a process, for all that read or write streams there. One that somebody is at
+ * work on is never dropped, because a second copy beside it would only produce conflicts; the others
+ * are kept as long as there is room.
+ */
+export class StreamCache {
+  readonly source: StreamSource;
+  readonly #idleBytes: number;
+  readonly #streams: LRUCache<string, CachedStream<unknown>>;
+  readonly #held = new Map<string, CachedStream<unknown>>();
+  /** A cache weighs only what is new to it, and streams grow while they are in it. */
+  readonly #weighed = new WeakMap<CachedStream<unknown>, number>();
+
+  constructor({ idleStreams, idleBytes, ...source }: StreamCacheOptions) {
+    this.source = source;
+    this.#idleBytes = idleBytes ?? idleBytesMaximum;
+    this.#streams = new LRUCache({
+      max: idleStreams ?? idleStreamsMaximum,
+      maxSize: this.#idleBytes,
+      // What is heavier than all may be is still worth keeping while it is in use.
+      sizeCalculation: (stream) => Math.min(stream.weigh(), this.#idleBytes),
+      dispose: (stream, name, reason) => {
+        if (reason === 'evict' && stream.isHeld) this.#held.set(name, stream);
+      },
+    });
+  }
+
+  /** The stream at a place, whose events may not have been read yet. */
+  of<State>(place: StreamPlace): CachedStream<State> {
+    const known = this.#streams.get(place.name) ?? this.#held.get(place.name);
+    if (known) {
+      if (this.#held.delete(place.name) || this.#isHeavier(known)) this.#add(known);
+      return known as CachedStream<State>;
+    }
+    for (const [name, stream] of this.#held) if (!stream.isHeld) this.#held.delete(name);
+    const stream = new CachedStream<State>(this.source, place);
+    this.#add(stream as CachedStream<unknown>);
+    return stream;
+  }
+
+  #isHeavier(stream: CachedStream<unknown>): boolean {
+    return stream.weigh() > 2 * (this.#weighed.get(stream) ?? 0);
+  }
+
+  #add(stream: CachedStream<unknown>): void {
+    const { name } = stream.place;
+    this.#weighed.set(stream, stream.weigh());
+    this.#streams.delete(name);
+    this.#streams.set(name, stream);
+  }
+}
