@@ -1,9 +1,4 @@
-import {
-  type Placed,
-  type Projection,
-  projection,
-  recordProjection,
-} from '@counterfoil/engine/define';
+import { type Placed, projection, recordProjection } from '@counterfoil/engine/define';
 import { existing } from '@counterfoil/kernel';
 import {
   type Endpoint,
@@ -11,9 +6,9 @@ import {
   type EndpointState,
   webhookEndpoint,
 } from './endpoint/endpoint.ts';
-import { type EndpointResource, endpointResource } from './endpoint/schema.ts';
-import { type RequestedTask, requestedTask } from './task/schema.ts';
-import { type TaskState, webhookTask } from './task/task.ts';
+import { endpointResource } from './endpoint/schema.ts';
+import { requestedTask } from './task/schema.ts';
+import { webhookTask } from './task/task.ts';
 
 /** An endpoint, and the place in the log from which on it receives events. */
 export interface EndpointRow {
@@ -32,32 +27,28 @@ function fold(row: EndpointRow | null, event: Placed<EndpointEvent>): EndpointRo
  * The endpoints. The delivery worker reads this table as well: its state holds the sealed secret
  * and headers, which the resource does not show. A deleted endpoint stays, as deleted.
  */
-export const endpointTable: Projection<'webhook_endpoints', EndpointRow, EndpointResource> =
-  projection(webhookEndpoint, {
-    name: 'webhook_endpoints',
-    version: 2,
-    columns: {
-      enabled: { type: 'boolean', of: (endpoint) => endpoint.enabled },
-      url: { type: 'text', of: (endpoint) => endpoint.url },
-      max_in_flight: { type: 'integer', of: (endpoint) => endpoint.max_in_flight },
-      rate_limit: { type: 'integer', of: (endpoint) => endpoint.rate_limit_per_second },
-      enabled_at: { type: 'timestamptz', of: (_, row) => row.endpoint.enabled_at },
-    },
-    keys: (event: Placed<EndpointEvent>) => [event.aggregate_id],
-    fold,
-    view: (row) => endpointResource(row.endpoint),
-  });
+export const endpointTable = projection(webhookEndpoint, {
+  name: 'webhook_endpoints',
+  version: 2,
+  keys: (event: Placed<EndpointEvent>) => [event.aggregate_id],
+  fold,
+  view: (row: EndpointRow) => endpointResource(row.endpoint),
+  columns: {
+    enabled: { type: 'boolean', of: (endpoint) => endpoint.enabled },
+    url: { type: 'text', of: (endpoint) => endpoint.url },
+    max_in_flight: { type: 'integer', of: (endpoint) => endpoint.max_in_flight },
+    rate_limit: { type: 'integer', of: (endpoint) => endpoint.rate_limit_per_second },
+    enabled_at: { type: 'timestamptz', of: (_, row) => row.endpoint.enabled_at },
+  },
+});
 
 /** The tasks of the worker, which takes them from here. */
-export const taskTable: Projection<'webhook_tasks', TaskState, RequestedTask> = recordProjection(
-  webhookTask,
-  {
-    name: 'webhook_tasks',
-    version: 1,
-    view: (state) => requestedTask(existing(state, 'webhook task')),
-    columns: {
-      endpoint_id: { type: 'text', of: (task) => task.endpoint_id, index: true },
-      is_cancelled: { type: 'boolean', of: (task) => task.is_cancelled },
-    },
+export const taskTable = recordProjection(webhookTask, {
+  name: 'webhook_tasks',
+  version: 1,
+  view: (state) => requestedTask(existing(state, 'webhook task')),
+  columns: {
+    endpoint_id: { type: 'text', of: (task) => task.endpoint_id, index: true },
+    is_cancelled: { type: 'boolean', of: (task) => task.is_cancelled },
   },
-);
+});

@@ -1,4 +1,11 @@
 export { type Connection, connect, type Database, transaction } from './database.ts';
 export { type Migration, type Migrations, type MigrationTransaction, migrate } from './migrate.ts';
 export type * from './schema.ts';
-export { statementsOn, transactionTime } from './statements.ts';
+export {
+  type GivenColumn,
+  type GivenColumns,
+  given,
+  literals,
+  statementsOn,
+  transactionTime,
+} from './statements.ts';

@@ -1,9 +1,11 @@
 import {
+  type AliasedRawBuilder,
   DummyDriver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type RawBuilder,
   sql,
 } from 'kysely';
 import { schemaName } from './database.ts';
@@ -28,3 +30,37 @@ export const statements = statementsOn<EngineTables>();
 
 /** The instant at which the transaction began, by the clock of the database. */
 export const transactionTime = sql<string>`now()`;
+
+/** Each value as it stands in the text of a statement, for conditions that an index is bound to. */
+export const literals = <const Value extends string>(
+  ...values: readonly Value[]
+): readonly RawBuilder<Value>[] => values.map((value) => sql.lit(value));
+
+/** A column of given items: its type in Postgres, and its value in an item. */
+export type GivenColumn<Item> = readonly [
+  type: 'text' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'bytea',
+  of: (item: Item, index: number) => unknown,
+];
+
+export type GivenColumns<Item> = Readonly<Record<string, GivenColumn<Item>>>;
+
+type GivenRow<Columns extends GivenColumns<never>> = {
+  readonly [Name in keyof Columns]: ReturnType<Columns[Name][1]>;
+};
+
+/**
+ * Returns any number of items as a table of a statement. Each column is one parameter, so that the
+ * statement stays the same however many they are.
+ */
+export function given<const Name extends string, Item, const Columns extends GivenColumns<Item>>(
+  name: Name,
+  items: readonly Item[],
+  columns: Columns,
+): AliasedRawBuilder<GivenRow<Columns>, Name> {
+  const lists = Object.values(columns).map(
+    ([type, of]) => sql`${sql.val(items.map(of))}::${sql.raw(type)}[]`,
+  );
+  const names = Object.keys(columns).map((column) => sql.ref(column));
+  const alias = sql`${sql.ref(name)}(${sql.join(names)})`;
+  return sql<GivenRow<Columns>>`unnest(${sql.join(lists)})`.as<Name>(alias);
+}

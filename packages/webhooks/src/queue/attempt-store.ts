@@ -1,9 +1,11 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, given } from '@counterfoil/engine';
+import { sql } from 'kysely';
 import { reportExhausted } from './giving-up.ts';
 import type { BreakerPolicy } from './health.ts';
 import { bringForward, type HealthChange, readHealth, writeHealth } from './health-store.ts';
 import { type Ended, endedGroups, releaseNext } from './ordering.ts';
 import { withQueueLock } from './queue-lock.ts';
+import { type DeliveryState, excluded, queue, stateOf } from './schema.ts';
 import { type Outcome, type Settlement, settle } from './settlement.ts';
 
 /**
@@ -36,7 +38,7 @@ const switched = (changes: readonly HealthChange[]): readonly string[] =>
 
 interface Settled extends Ended {
   readonly id: string;
-  readonly state: Settlement['state'];
+  readonly state: DeliveryState;
 }
 
 /** Sets the states. Returns the deliveries that have ended. claim.ts tells why `lower` is there. */
@@ -44,33 +46,48 @@ async function settleDeliveries(
   connection: Connection,
   settlements: readonly Settlement[],
 ): Promise<readonly Settled[]> {
-  const { rows } = await connection.query<Settled>(
-    `with outcome as (
-       select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::boolean[])
-         as outcome (id, attempt, state, delay_ms, is_counted)
-     ), settled as (
-       update counterfoil.webhook_deliveries delivery
-          set state = outcome.state, lease_until = null,
-              failures = failures + case when outcome.is_counted then 1 else 0 end,
-              next_at = now() + outcome.delay_ms * interval '1 millisecond',
-              finished_at = case when outcome.state <> 'pending' then now() end
-         from outcome
-        where delivery.id = outcome.id and delivery.attempt = outcome.attempt
-          and (lower(delivery.state) = 'sending'
-            or outcome.state = 'delivered' and lower(delivery.state) = 'pending')
-       returning delivery.id, delivery.endpoint_id, delivery.ordering_key, delivery.release_number,
-               delivery.state
-     )
-     select id, endpoint_id as "endpointId", ordering_key as "orderingKey",
-            release_number as "releaseNumber", state
-       from settled where state <> 'pending' order by id`,
-    [
-      settlements.map(({ outcome }) => outcome.delivery.id),
-      settlements.map(({ outcome }) => outcome.delivery.attempt),
-      settlements.map(({ state }) => state),
-      settlements.map(({ delayMs }) => delayMs),
-      settlements.map(({ isCounted }) => isCounted),
-    ],
+  const outcomes = given('outcome', settlements, {
+    id: ['bigint', ({ outcome }) => outcome.delivery.id],
+    attempt: ['integer', ({ outcome }) => outcome.delivery.attempt],
+    state: ['text', ({ state }) => state],
+    delay_ms: ['bigint', ({ delayMs }) => delayMs],
+    is_counted: ['boolean', ({ isCounted }) => isCounted],
+  });
+  const settled = queue
+    .updateTable('webhook_deliveries as delivery')
+    .from(outcomes)
+    .set(({ ref }) => ({
+      state: ref('outcome.state'),
+      lease_until: null,
+      failures: sql<number>`failures + outcome.is_counted::integer`,
+      next_at: sql<string>`now() + outcome.delay_ms * interval '1 millisecond'`,
+      finished_at: sql<string>`case when outcome.state <> 'pending' then now() end`,
+    }))
+    .whereRef('delivery.id', '=', 'outcome.id')
+    .whereRef('delivery.attempt', '=', 'outcome.attempt')
+    .where(({ and, eb, or }) =>
+      or([
+        eb(stateOf('delivery'), '=', sql.lit('sending')),
+        and([
+          eb('outcome.state', '=', sql.lit('delivered')),
+          eb(stateOf('delivery'), '=', sql.lit('pending')),
+        ]),
+      ]),
+    )
+    .returning([
+      'delivery.id',
+      'delivery.endpoint_id as endpointId',
+      'delivery.ordering_key as orderingKey',
+      'delivery.release_number as releaseNumber',
+      'delivery.state',
+    ]);
+  const { rows } = await connection.run(
+    queue
+      .with('settled', () => settled)
+      .selectFrom('settled')
+      .selectAll()
+      .where('state', '<>', sql.lit('pending'))
+      .orderBy('id'),
     { prepared: true },
   );
   return rows;
@@ -81,31 +98,34 @@ const exhaustedOf = (settled: readonly Settled[]): readonly string[] =>
 
 /** An attempt that was given up as lost and then did come to an end gets its true outcome. */
 async function insertAttempts(connection: Connection, outcomes: readonly Outcome[]): Promise<void> {
-  const column = (value: (outcome: Outcome) => unknown) => outcomes.map(value);
-  await connection.query(
-    `insert into counterfoil.webhook_attempts
-       (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds, address,
-        environment_id, endpoint_id, event_id, trigger)
-     select attempt.*, delivery.environment_id, delivery.endpoint_id, delivery.event_id,
-            delivery.trigger
-       from unnest($1::bigint[], $2::integer[], $3::text[], $4::integer[],
-         $5::text[], $6::text[], $7::integer[], $8::text[])
-       as attempt (delivery_id, attempt, outcome, status_code, reason, detail, milliseconds, address)
-       join counterfoil.webhook_deliveries delivery on delivery.id = attempt.delivery_id
-     on conflict (delivery_id, attempt) do update
-        set outcome = excluded.outcome, status_code = excluded.status_code,
-            reason = excluded.reason, detail = excluded.detail,
-            milliseconds = excluded.milliseconds, address = excluded.address`,
-    [
-      column(({ delivery }) => delivery.id),
-      column(({ delivery }) => delivery.attempt),
-      column(({ sent }) => sent.result.kind),
-      column(({ sent: { result } }) => (result.kind === 'answer' ? result.status : null)),
-      column(({ sent: { result } }) => (result.kind === 'failure' ? result.reason : null)),
-      column(({ sent }) => sent.detail),
-      column(({ sent }) => sent.milliseconds),
-      column(({ sent }) => sent.address),
+  const ended = given('ended', outcomes, {
+    delivery_id: ['bigint', ({ delivery }) => delivery.id],
+    attempt: ['integer', ({ delivery }) => delivery.attempt],
+    outcome: ['text', ({ sent }) => sent.result.kind],
+    status_code: [
+      'integer',
+      ({ sent: { result } }) => (result.kind === 'answer' ? result.status : null),
     ],
+    reason: ['text', ({ sent: { result } }) => (result.kind === 'failure' ? result.reason : null)],
+    detail: ['text', ({ sent }) => sent.detail],
+    milliseconds: ['integer', ({ sent }) => sent.milliseconds],
+    address: ['text', ({ sent }) => sent.address],
+  });
+  const own = ['outcome', 'status_code', 'reason', 'detail', 'milliseconds', 'address'] as const;
+  const copied = ['environment_id', 'endpoint_id', 'event_id', 'trigger'] as const;
+  await connection.run(
+    queue
+      .insertInto('webhook_attempts')
+      .columns(['delivery_id', 'attempt', ...own, ...copied])
+      .expression(
+        queue
+          .selectFrom(ended)
+          .innerJoin('webhook_deliveries as delivery', 'delivery.id', 'ended.delivery_id')
+          .select(['ended.delivery_id', 'ended.attempt', ...own, ...copied]),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['delivery_id', 'attempt']).doUpdateSet(excluded(...own)),
+      ),
     { prepared: true },
   );
 }

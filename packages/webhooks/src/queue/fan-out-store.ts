@@ -1,5 +1,21 @@
-import type { Connection, PublicMessage } from '@counterfoil/engine';
+import {
+  type Connection,
+  given,
+  literals,
+  type PublicMessage,
+  transactionTime,
+} from '@counterfoil/engine';
+import { sql } from 'kysely';
 import type { OpenGroup, OrderedGroup, PlannedDelivery } from './fan-out-plan.ts';
+import {
+  afterSeconds,
+  asItStands,
+  givenGroups,
+  insertGiven,
+  nextRelease,
+  queue,
+  servingEndpoints,
+} from './schema.ts';
 
 /** The place up to which the public stream has been turned into deliveries. */
 export interface ReadPosition {
@@ -18,16 +34,9 @@ export class PositionMoved extends Error {
   }
 }
 
-interface StoredPosition {
-  readonly sequence: string;
-  readonly position: string;
-  readonly message_index: number;
-}
-
+/** Reads the place up to which this worker, or another one before it, has read. */
 export async function readPosition(connection: Connection): Promise<ReadPosition> {
-  const { rows } = await connection.query<StoredPosition>(
-    'select sequence, position, message_index from counterfoil.webhook_position',
-  );
+  const { rows } = await connection.run(queue.selectFrom('webhook_position').selectAll());
   const [row] = rows;
   if (!row) throw new Error('The table webhook_position is empty; it must have its one row.');
   return {
@@ -43,21 +52,21 @@ export async function movePosition(
   from: ReadPosition,
   to: ReadPosition,
 ): Promise<void> {
-  const { count } = await connection.query(
-    `update counterfoil.webhook_position
-        set sequence = $4, position = $5, message_index = $6, updated_at = now()
-      where sequence = $1 and position = $2 and message_index = $3`,
-    [...positionValues(from), ...positionValues(to)],
+  const { count } = await connection.run(
+    queue
+      .updateTable('webhook_position')
+      .set({ ...stored(to), updated_at: transactionTime })
+      .where((row) => row.and(stored(from))),
     { prepared: true },
   );
   if (count !== 1) throw new PositionMoved();
 }
 
-const positionValues = ({ sequence, position, index }: ReadPosition): unknown[] => [
-  sequence,
-  String(position),
-  index,
-];
+const stored = ({ sequence, position, index }: ReadPosition) => ({
+  sequence: String(sequence),
+  position: String(position),
+  message_index: index,
+});
 
 /**
  * Reads how far the endpoints of the read model are up to date; -1 when there are none yet. A
@@ -66,33 +75,43 @@ const positionValues = ({ sequence, position, index }: ReadPosition): unknown[] 
  * again, all.
  */
 export async function endpointsPosition(connection: Connection): Promise<bigint> {
-  const { rows } = await connection.query<{ position: string }>(
-    `select position from counterfoil.projection where name = 'webhook_endpoints' and serving`,
-    [],
-    { prepared: true },
-  );
+  const { rows } = await connection.run(servingEndpoints, { prepared: true });
   return BigInt(rows[0]?.position ?? -1);
 }
 
-/**
- * Reads which of these groups have deliveries that have not ended. `offset 0` keeps the planner from making
- * joins of the look-ups, which would read the whole queue.
- */
+/** Reads which of these groups have deliveries that have not ended. */
 export async function readOpenGroups(
   connection: Connection,
   groups: readonly OrderedGroup[],
 ): Promise<readonly OpenGroup[]> {
   if (groups.length === 0) return [];
-  const { rows } = await connection.query<OpenGroup>(
-    `select asked.endpoint_id as "endpointId", asked.ordering_key as "orderingKey",
-            exists (select from counterfoil.webhook_deliveries d
-                     where d.endpoint_id = asked.endpoint_id and d.ordering_key = asked.ordering_key
-                       and d.state = 'waiting' offset 0) as "hasWaiting"
-       from unnest($1::text[], $2::text[]) as asked (endpoint_id, ordering_key)
-      where exists (select from counterfoil.webhook_deliveries d
-                     where d.endpoint_id = asked.endpoint_id and d.ordering_key = asked.ordering_key
-                       and d.state in ('pending', 'waiting', 'sending') offset 0)`,
-    [groups.map(({ endpointId }) => endpointId), groups.map(({ orderingKey }) => orderingKey)],
+  const { rows } = await connection.run(
+    queue
+      .selectFrom(givenGroups('asked', groups))
+      .select(({ exists, selectFrom }) => [
+        'asked.endpoint_id as endpointId',
+        'asked.ordering_key as orderingKey',
+        exists(
+          selectFrom('webhook_deliveries as delivery')
+            .select('id')
+            .whereRef('delivery.endpoint_id', '=', 'asked.endpoint_id')
+            .whereRef('delivery.ordering_key', '=', 'asked.ordering_key')
+            .where('state', '=', sql.lit('waiting'))
+            .offset(asItStands),
+        )
+          .$castTo<boolean>()
+          .as('hasWaiting'),
+      ])
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('webhook_deliveries as delivery')
+            .select('id')
+            .whereRef('delivery.endpoint_id', '=', 'asked.endpoint_id')
+            .whereRef('delivery.ordering_key', '=', 'asked.ordering_key')
+            .where('state', 'in', literals('pending', 'waiting', 'sending'))
+            .offset(asItStands),
+        ),
+      ),
     { prepared: true },
   );
   return rows;
@@ -103,30 +122,32 @@ export async function insertMessages(
   connection: Connection,
   messages: readonly PublicMessage[],
 ): Promise<void> {
-  const column = (value: (message: PublicMessage) => unknown) => messages.map(value);
-  await connection.query(
-    `insert into counterfoil.webhook_messages
-       (event_id, tenant_id, environment_id, event_type, resource_id, position, sequence, stream,
-        revision, correlation_id, occurred_at, body)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-       $7::bigint[], $8::text[], $9::bigint[], $10::text[], $11::timestamptz[], $12::bytea[])`,
-    [
-      column(({ id }) => id),
-      column(({ tenantId }) => tenantId),
-      column(({ environmentId }) => environmentId),
-      column(({ type }) => type),
-      column(({ resourceId }) => resourceId),
-      column(({ position }) => String(position)),
-      column(({ sequence }) => sequence),
-      column(({ stream }) => stream),
-      column(({ revision }) => revision),
-      column(({ correlationId }) => correlationId),
-      column(({ occurredAt }) => occurredAt),
-      column(({ body }) => Buffer.from(body)),
-    ],
-    { prepared: true },
-  );
+  const rows = insertGiven('webhook_messages', messages, {
+    event_id: ['text', ({ id }) => id],
+    tenant_id: ['text', ({ tenantId }) => tenantId],
+    environment_id: ['text', ({ environmentId }) => environmentId],
+    event_type: ['text', ({ type }) => type],
+    resource_id: ['text', ({ resourceId }) => resourceId],
+    position: ['bigint', ({ position }) => String(position)],
+    sequence: ['bigint', ({ sequence }) => sequence],
+    stream: ['text', ({ stream }) => stream],
+    revision: ['bigint', ({ revision }) => revision],
+    correlation_id: ['text', ({ correlationId }) => correlationId],
+    occurred_at: ['timestamptz', ({ occurredAt }) => occurredAt],
+    body: ['bytea', ({ body }) => Buffer.from(body)],
+  });
+  await connection.run(rows, { prepared: true });
 }
+
+const plannedColumns = [
+  'event_id',
+  'endpoint_id',
+  'environment_id',
+  'resource_id',
+  'ordering_key',
+  'state',
+  'head_of_line_seconds',
+] as const;
 
 /** Stores deliveries; their ids rise in the given order. To be called under the queue lock. */
 export async function insertDeliveries(
@@ -134,32 +155,33 @@ export async function insertDeliveries(
   deliveries: readonly PlannedDelivery[],
   trigger: 'scheduled' | 'recovery' = 'scheduled',
 ): Promise<void> {
-  const column = (value: (delivery: PlannedDelivery) => unknown) => deliveries.map(value);
-  await connection.query(
-    `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, ordering_key, trigger, state, head_of_line_seconds,
-        next_at, finished_at, release_number)
-     select event_id, endpoint_id, environment_id, resource_id, ordering_key, $9, state, head_of_line_seconds,
-            coalesce(now() + due_in * interval '1 second', 'infinity'),
-            case when state = 'skipped' then now() end,
-            case when state = 'pending' and ordering_key is not null
-              then nextval('counterfoil.webhook_release_numbers') end
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[],
-              $7::integer[], $8::text[]) with ordinality
-         as planned (event_id, endpoint_id, environment_id, resource_id, state, head_of_line_seconds,
-              due_in, ordering_key, place)
-      order by place`,
-    [
-      column(({ eventId }) => eventId),
-      column(({ endpointId }) => endpointId),
-      column(({ environmentId }) => environmentId),
-      column(({ resourceId }) => resourceId),
-      column(({ state }) => state),
-      column(({ headOfLineSeconds }) => headOfLineSeconds),
-      column(({ dueInSeconds }) => dueInSeconds),
-      column(({ orderingKey }) => orderingKey),
-      trigger,
-    ],
+  const planned = given('planned', deliveries, {
+    event_id: ['text', ({ eventId }) => eventId],
+    endpoint_id: ['text', ({ endpointId }) => endpointId],
+    environment_id: ['text', ({ environmentId }) => environmentId],
+    resource_id: ['text', ({ resourceId }) => resourceId],
+    ordering_key: ['text', ({ orderingKey }) => orderingKey],
+    state: ['text', ({ state }) => state],
+    head_of_line_seconds: ['integer', ({ headOfLineSeconds }) => headOfLineSeconds],
+    due_in: ['integer', ({ dueInSeconds }) => dueInSeconds],
+    place: ['integer', (_, place) => place],
+  });
+  const selected = queue
+    .selectFrom(planned)
+    .select(plannedColumns)
+    .select(({ ref }) => [
+      sql`${trigger}`.as('trigger'),
+      afterSeconds(ref('due_in')).as('next_at'),
+      sql`case when state = 'skipped' then now() end`.as('finished_at'),
+      sql`case when state = 'pending' and ordering_key is not null
+            then ${nextRelease} end`.as('release_number'),
+    ])
+    .orderBy('place');
+  await connection.run(
+    queue
+      .insertInto('webhook_deliveries')
+      .columns([...plannedColumns, 'trigger', 'next_at', 'finished_at', 'release_number'])
+      .expression(selected),
     { prepared: true },
   );
 }

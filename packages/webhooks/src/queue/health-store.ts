@@ -1,11 +1,7 @@
-import type { Connection } from '@counterfoil/engine';
-import {
-  type BreakerPolicy,
-  type BreakerState,
-  type DisableReason,
-  type Health,
-  isNews,
-} from './health.ts';
+import { type Connection, transactionTime } from '@counterfoil/engine';
+import { type Selectable, sql } from 'kysely';
+import { type BreakerPolicy, type DisableReason, type Health, isNews } from './health.ts';
+import { excluded, type HealthTable, insertGiven, interval, queue } from './schema.ts';
 
 /** An endpoint since it was last enabled: what was learnt before does not count any more. */
 export interface EndpointEra {
@@ -20,36 +16,23 @@ export interface KnownHealth {
   readonly byEndpoint: ReadonlyMap<string, { readonly enabledAt: string; readonly health: Health }>;
 }
 
-interface HealthRow {
-  readonly endpoint_id: string;
-  readonly enabled_at: string;
-  readonly state: BreakerState;
-  readonly failures_in_row: number;
-  readonly window_started_at: string;
-  readonly window_attempts: number;
-  readonly window_failures: number;
-  readonly probes: number;
-  readonly next_probe_at: string | null;
-  readonly allowance: number | null;
-  readonly failing_since: string | null;
-  readonly last_failure_at: string | null;
-  readonly last_success_at: string | null;
-  readonly disable_reason: DisableReason | null;
-}
-
 /** Reads what the tables know of these endpoints. To be called under the queue lock. */
 export async function readHealth(
   connection: Connection,
   endpointIds: readonly string[],
 ): Promise<KnownHealth> {
-  const { rows } = await connection.query<HealthRow & { readonly now: string }>(
-    `select clock_timestamp() as now, health.*
-       from (select) always left join counterfoil.webhook_health health
-         on health.endpoint_id = any($1)`,
-    [endpointIds],
+  const { rows } = await connection.run(
+    queue
+      .selectFrom(sql<{ now: string }>`(select clock_timestamp() as now)`.as('clock'))
+      .leftJoin('webhook_health as health', (join) =>
+        join.on(sql<boolean>`health.endpoint_id = any(${endpointIds})`),
+      )
+      .selectAll(),
     { prepared: true },
   );
-  const known = rows.filter(({ endpoint_id }) => endpoint_id !== null);
+  const known = rows.filter(
+    (row): row is typeof row & Selectable<HealthTable> => row.endpoint_id !== null,
+  );
   return {
     now: Date.parse(rows[0]?.now ?? ''),
     byEndpoint: new Map(
@@ -61,7 +44,7 @@ export async function readHealth(
 const milliseconds = (instant: string | null): number | null =>
   instant === null ? null : Date.parse(instant);
 
-const healthOf = (row: HealthRow): Health => ({
+const healthOf = (row: Selectable<HealthTable>): Health => ({
   state: row.state,
   failuresInRow: row.failures_in_row,
   windowStartedAt: Date.parse(row.window_started_at),
@@ -96,43 +79,45 @@ export async function writeHealth(
 ): Promise<void> {
   const news = changes.filter(({ before, after }) => isNews(before, after, successInterval));
   if (news.length === 0) return;
-  const column = (value: (change: HealthChange) => unknown) => news.map(value);
-  await connection.query(
-    `insert into counterfoil.webhook_health
-       (endpoint_id, environment_id, enabled_at, state, failures_in_row, window_started_at,
-        window_attempts, window_failures, probes, next_probe_at, allowance, failing_since,
-        last_failure_at, last_success_at, disable_reason)
-     select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::integer[],
-       $6::timestamptz[], $7::integer[], $8::integer[], $9::integer[], $10::timestamptz[],
-       $11::integer[], $12::timestamptz[], $13::timestamptz[], $14::timestamptz[], $15::text[])
-     on conflict (endpoint_id) do update
-        set enabled_at = excluded.enabled_at, state = excluded.state,
-            failures_in_row = excluded.failures_in_row,
-            window_started_at = excluded.window_started_at,
-            window_attempts = excluded.window_attempts,
-            window_failures = excluded.window_failures, probes = excluded.probes,
-            next_probe_at = excluded.next_probe_at, allowance = excluded.allowance,
-            failing_since = excluded.failing_since, last_failure_at = excluded.last_failure_at,
-            last_success_at = excluded.last_success_at, disable_reason = excluded.disable_reason`,
-    [
-      column(({ era }) => era.endpointId),
-      column(({ era }) => era.environmentId),
-      column(({ era }) => era.enabledAt),
-      column(({ after }) => after.state),
-      column(({ after }) => after.failuresInRow),
-      column(({ after }) => instant(after.windowStartedAt)),
-      column(({ after }) => after.windowAttempts),
-      column(({ after }) => after.windowFailures),
-      column(({ after }) => after.probes),
-      column(({ after }) => instant(after.nextProbeAt)),
-      column(({ after }) => after.allowance),
-      column(({ after }) => instant(after.failingSince)),
-      column(({ after }) => instant(after.lastFailureAt)),
-      column(({ after }) => instant(after.lastSuccessAt)),
-      column(({ after }) => after.disableReason),
-    ],
-    { prepared: true },
+  const inserted = insertGiven('webhook_health', news, {
+    endpoint_id: ['text', ({ era }) => era.endpointId],
+    environment_id: ['text', ({ era }) => era.environmentId],
+    enabled_at: ['timestamptz', ({ era }) => era.enabledAt],
+    state: ['text', ({ after }) => after.state],
+    failures_in_row: ['integer', ({ after }) => after.failuresInRow],
+    window_started_at: ['timestamptz', ({ after }) => instant(after.windowStartedAt)],
+    window_attempts: ['integer', ({ after }) => after.windowAttempts],
+    window_failures: ['integer', ({ after }) => after.windowFailures],
+    probes: ['integer', ({ after }) => after.probes],
+    next_probe_at: ['timestamptz', ({ after }) => instant(after.nextProbeAt)],
+    allowance: ['integer', ({ after }) => after.allowance],
+    failing_since: ['timestamptz', ({ after }) => instant(after.failingSince)],
+    last_failure_at: ['timestamptz', ({ after }) => instant(after.lastFailureAt)],
+    last_success_at: ['timestamptz', ({ after }) => instant(after.lastSuccessAt)],
+    disable_reason: ['text', ({ after }) => after.disableReason],
+  });
+  const written = inserted.onConflict((conflict) =>
+    conflict
+      .column('endpoint_id')
+      .doUpdateSet(
+        excluded(
+          'enabled_at',
+          'state',
+          'failures_in_row',
+          'window_started_at',
+          'window_attempts',
+          'window_failures',
+          'probes',
+          'next_probe_at',
+          'allowance',
+          'failing_since',
+          'last_failure_at',
+          'last_success_at',
+          'disable_reason',
+        ),
+      ),
   );
+  await connection.run(written, { prepared: true });
 }
 
 /** Deliveries that one pass moves forward at most; the others come at their own time. */
@@ -147,12 +132,21 @@ export async function bringForward(
   endpointIds: readonly string[],
 ): Promise<void> {
   if (endpointIds.length === 0) return;
-  await connection.query(
-    `update counterfoil.webhook_deliveries set next_at = now()
-      where id in (select id from counterfoil.webhook_deliveries
-                    where endpoint_id = any($1) and state = 'pending' and next_at > now()
-                    limit ${forwardMaximum} for update skip locked)`,
-    [endpointIds],
+  await connection.run(
+    queue
+      .updateTable('webhook_deliveries')
+      .set({ next_at: transactionTime })
+      .where('id', 'in', (select) =>
+        select
+          .selectFrom('webhook_deliveries')
+          .select('id')
+          .where(sql<boolean>`endpoint_id = any(${endpointIds})`)
+          .where('state', '=', sql.lit('pending'))
+          .where('next_at', '>', transactionTime)
+          .limit(sql.lit(forwardMaximum))
+          .forUpdate()
+          .skipLocked(),
+      ),
     { prepared: true },
   );
 }
@@ -173,19 +167,41 @@ export async function failingEndpoints(
   connection: Connection,
   { disableAfter, disableSpan }: BreakerPolicy,
 ): Promise<readonly FailingEndpoint[]> {
-  const { rows } = await connection.query<FailingEndpoint>(
-    `select endpoint.id as "endpointId", endpoint.tenant_id as "tenantId",
-            endpoint.environment_id as "environmentId",
-            coalesce(health.disable_reason, 'failing') as reason
-       from counterfoil.webhook_health health
-       join counterfoil.webhook_endpoints endpoint
-         on endpoint.environment_id = health.environment_id and endpoint.id = health.endpoint_id
-        and endpoint.enabled and endpoint.enabled_at = health.enabled_at
-      where health.state = 'open' and (health.disable_reason is not null
-         or (health.failing_since <= now() - $1 * interval '1 millisecond'
-             and health.last_failure_at >= health.failing_since + $2 * interval '1 millisecond'))
-      limit ${failingMaximum}`,
-    [disableAfter, disableSpan],
+  const { rows } = await connection.run(
+    queue
+      .selectFrom('webhook_health as health')
+      .innerJoin('webhook_endpoints as endpoint', (join) =>
+        join
+          .onRef('endpoint.environment_id', '=', 'health.environment_id')
+          .onRef('endpoint.id', '=', 'health.endpoint_id')
+          .onRef('endpoint.enabled_at', '=', 'health.enabled_at')
+          .on('endpoint.enabled', '=', sql.lit(true)),
+      )
+      .select(({ fn }) => [
+        'endpoint.id as endpointId',
+        'endpoint.tenant_id as tenantId',
+        'endpoint.environment_id as environmentId',
+        fn.coalesce('health.disable_reason', sql.lit<DisableReason>('failing')).as('reason'),
+      ])
+      .where('health.state', '=', sql.lit('open'))
+      .where(({ and, eb, or }) =>
+        or([
+          eb('health.disable_reason', 'is not', null),
+          and([
+            eb(
+              'health.failing_since',
+              '<=',
+              sql<string>`now() - ${interval('millisecond', disableAfter)}`,
+            ),
+            eb(
+              'health.last_failure_at',
+              '>=',
+              sql<string>`health.failing_since + ${interval('millisecond', disableSpan)}`,
+            ),
+          ]),
+        ]),
+      )
+      .limit(sql.lit(failingMaximum)),
     { prepared: true },
   );
   return rows;

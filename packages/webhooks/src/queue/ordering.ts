@@ -1,6 +1,8 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, given, literals, transactionTime } from '@counterfoil/engine';
+import { sql } from 'kysely';
 import { groupId, type OrderedGroup } from './fan-out-plan.ts';
 import { withQueueLock } from './queue-lock.ts';
+import { afterSeconds, asItStands, givenGroups, nextRelease, queue } from './schema.ts';
 
 /** A delivery that has come to its end. */
 export interface Ended {
@@ -38,39 +40,44 @@ function laterRelease(left: string | null, right: string | null): string | null 
  * Lets the next delivery of each group go, unless one that was let go later than the one that ended
  * has not ended: then the one that ended had been overtaken, and the group waits for that other. To
  * be called under the queue lock.
- *
- * `between` says that a key is itself in a way that leaves one index for the order: by the id alone
- * the planner might go through everything that was ever delivered.
  */
 export async function releaseNext(
   connection: Connection,
   groups: readonly EndedGroup[],
 ): Promise<void> {
   if (groups.length === 0) return;
-  const { rows } = await connection.query<OrderedGroup>(
-    `update counterfoil.webhook_deliveries delivery
-        set state = 'pending', next_at = now(), release_number = nextval('counterfoil.webhook_release_numbers')
-       from (select first_waiting.id
-               from unnest($1::text[], $2::text[], $3::bigint[])
-                 as ended (endpoint_id, ordering_key, last_release)
-              cross join lateral (
-                select id from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = ended.endpoint_id
-                   and d.ordering_key between ended.ordering_key and ended.ordering_key
-                   and d.state = 'waiting' order by d.ordering_key, d.event_id limit 1) first_waiting
-              where not exists (
-                select from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = ended.endpoint_id and d.ordering_key = ended.ordering_key
-                   and d.state in ('pending', 'sending')
-                   and d.release_number > coalesce(ended.last_release, 0)
-                 offset 0)) released
-      where delivery.id = released.id
-     returning delivery.endpoint_id as "endpointId", delivery.ordering_key as "orderingKey"`,
-    [
-      groups.map(({ endpointId }) => endpointId),
-      groups.map(({ orderingKey }) => orderingKey),
-      groups.map(({ lastRelease }) => lastRelease),
-    ],
+  const ended = given('ended', groups, {
+    endpoint_id: ['text', ({ endpointId }) => endpointId],
+    ordering_key: ['text', ({ orderingKey }) => orderingKey],
+    last_release: ['bigint', ({ lastRelease }) => lastRelease],
+  });
+  const released = queue
+    .selectFrom(ended)
+    .crossJoinLateral(firstWaiting('ended'))
+    .select('first_waiting.id')
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_deliveries as later')
+            .select('later.id')
+            .whereRef('later.endpoint_id', '=', 'ended.endpoint_id')
+            .whereRef('later.ordering_key', '=', 'ended.ordering_key')
+            .where('later.state', 'in', literals('pending', 'sending'))
+            .where('later.release_number', '>', sql<string>`coalesce(ended.last_release, 0)`)
+            .offset(asItStands),
+        ),
+      ),
+    );
+  const { rows } = await connection.run(
+    queue
+      .updateTable('webhook_deliveries as delivery')
+      .from(released.as('released'))
+      .set({ state: 'pending', next_at: transactionTime, release_number: nextRelease })
+      .whereRef('delivery.id', '=', 'released.id')
+      .returning([
+        'delivery.endpoint_id as endpointId',
+        sql<string>`delivery.ordering_key`.as('orderingKey'),
+      ]),
     { prepared: true },
   );
   // Where one that waited has ended, another one is now the first that waits.
@@ -95,30 +102,56 @@ const putOffSeconds = 10;
  * recovery has put before a delivery that waits goes first.
  */
 export async function releaseOvertaking(connection: Connection): Promise<number> {
-  const { rows } = await connection.query<OrderedGroup & { readonly state: string }>(
-    `with passed as (
-       select id, head_of_line_seconds, exists (
-                select from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = w.endpoint_id and d.ordering_key = w.ordering_key
-                   and d.state in ('pending', 'sending')
-                   and (d.state = 'sending' or d.attempt = 0 or d.next_at <= now())
-                 offset 0)
-              or w.id <> (
-                select id from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = w.endpoint_id and d.ordering_key between w.ordering_key and w.ordering_key
-                   and d.state = 'waiting' order by d.ordering_key, d.event_id limit 1) as is_put_off
-         from counterfoil.webhook_deliveries w
-        where state = 'waiting' and next_at <= now()
-        order by next_at limit ${overtakingMaximum})
-     update counterfoil.webhook_deliveries delivery
-        set state = case when is_put_off then 'waiting' else 'pending' end,
-            release_number = case when is_put_off then null else nextval('counterfoil.webhook_release_numbers') end,
-            next_at = case when is_put_off
-              then now() + least(passed.head_of_line_seconds, ${putOffSeconds}) * interval '1 second'
-              else now() end
-       from passed where delivery.id = passed.id
-     returning endpoint_id as "endpointId", ordering_key as "orderingKey", state`,
-    [],
+  const passed = queue
+    .selectFrom('webhook_deliveries as waiting')
+    .select(({ eb, exists, or, selectFrom }) => [
+      'waiting.id',
+      'waiting.head_of_line_seconds',
+      or([
+        exists(
+          selectFrom('webhook_deliveries as before')
+            .select('before.id')
+            .whereRef('before.endpoint_id', '=', 'waiting.endpoint_id')
+            .whereRef('before.ordering_key', '=', 'waiting.ordering_key')
+            .where('before.state', 'in', literals('pending', 'sending'))
+            .where((delivery) =>
+              delivery.or([
+                delivery('before.state', '=', sql.lit('sending')),
+                delivery('before.attempt', '=', sql.lit(0)),
+                delivery('before.next_at', '<=', transactionTime),
+              ]),
+            )
+            .offset(asItStands),
+        ),
+        eb(
+          'waiting.id',
+          '<>',
+          queue.selectFrom(firstWaiting('waiting')).select('first_waiting.id'),
+        ),
+      ]).as('is_put_off'),
+    ])
+    .where('waiting.state', '=', sql.lit('waiting'))
+    .where('waiting.next_at', '<=', transactionTime)
+    .orderBy('waiting.next_at')
+    .limit(sql.lit(overtakingMaximum));
+  const putOff = sql<string>`now() + least(passed.head_of_line_seconds, ${sql.lit(putOffSeconds)})
+    * interval '1 second'`;
+  const { rows } = await connection.run(
+    queue
+      .with('passed', () => passed)
+      .updateTable('webhook_deliveries as delivery')
+      .from('passed')
+      .set({
+        state: sql`case when is_put_off then 'waiting' else 'pending' end`,
+        release_number: sql`case when is_put_off then null else ${nextRelease} end`,
+        next_at: sql`case when is_put_off then ${putOff} else now() end`,
+      })
+      .whereRef('delivery.id', '=', 'passed.id')
+      .returning([
+        'delivery.endpoint_id as endpointId',
+        sql<string>`delivery.ordering_key`.as('orderingKey'),
+        'delivery.state',
+      ]),
     { prepared: true },
   );
   const overtaking = rows.filter(({ state }) => state === 'pending');
@@ -135,21 +168,40 @@ export async function startHeadOfLine(
   groups: readonly OrderedGroup[],
 ): Promise<void> {
   if (groups.length === 0) return;
-  await connection.query(
-    `update counterfoil.webhook_deliveries delivery
-        set next_at = coalesce(now() + head_of_line_seconds * interval '1 second', 'infinity')
-       from (select first_waiting.id
-               from unnest($1::text[], $2::text[]) as open_group (endpoint_id, ordering_key)
-              cross join lateral (
-                select id from counterfoil.webhook_deliveries d
-                 where d.endpoint_id = open_group.endpoint_id
-                   and d.ordering_key between open_group.ordering_key and open_group.ordering_key
-                   and d.state = 'waiting' order by d.ordering_key, d.event_id limit 1) first_waiting) next
-      where delivery.id = next.id`,
-    [groups.map(({ endpointId }) => endpointId), groups.map(({ orderingKey }) => orderingKey)],
+  const next = queue
+    .selectFrom(givenGroups('open_group', groups))
+    .crossJoinLateral(firstWaiting('open_group'))
+    .select('first_waiting.id');
+  await connection.run(
+    queue
+      .updateTable('webhook_deliveries as delivery')
+      .from(next.as('next'))
+      .set(({ ref }) => ({ next_at: afterSeconds(ref('delivery.head_of_line_seconds')) }))
+      .whereRef('delivery.id', '=', 'next.id'),
     { prepared: true },
   );
 }
+
+/**
+ * The delivery that waits first in the group of a row, for a statement that has the row at hand.
+ *
+ * `between` says that a key is itself in a way that leaves one index for the order: by the id alone
+ * the planner might go through everything that was ever delivered.
+ */
+const firstWaiting = (row: string) =>
+  queue
+    .selectFrom('webhook_deliveries as first')
+    .select('first.id')
+    .where('first.endpoint_id', '=', sql.ref<string>(`${row}.endpoint_id`))
+    .where((delivery) => {
+      const key = sql.ref<string>(`${row}.ordering_key`);
+      return delivery.between('first.ordering_key', key, key);
+    })
+    .where('first.state', '=', sql.lit('waiting'))
+    .orderBy('first.ordering_key')
+    .orderBy('first.event_id')
+    .limit(sql.lit(1))
+    .as('first_waiting');
 
 /** Stuck groups that are found at once at most. */
 const stuckMaximum = 500;
@@ -159,26 +211,47 @@ const stuckMaximum = 500;
  * transaction, so a group that looks like that to a single statement is like that.
  */
 export async function stuckGroups(connection: Connection): Promise<readonly OrderedGroup[]> {
-  const { rows } = await connection.query<OrderedGroup>(
-    `with recursive open_group (endpoint_id, ordering_key) as (
-       (select endpoint_id, ordering_key from counterfoil.webhook_deliveries
-         where state in ('pending', 'waiting', 'sending') and ordering_key is not null
-         order by endpoint_id, ordering_key limit 1)
-       union all
-       select later.endpoint_id, later.ordering_key
-         from open_group previous
-        cross join lateral (
-          select endpoint_id, ordering_key from counterfoil.webhook_deliveries
-           where state in ('pending', 'waiting', 'sending') and ordering_key is not null
-             and (endpoint_id, ordering_key) > (previous.endpoint_id, previous.ordering_key)
-           order by endpoint_id, ordering_key limit 1) later
-     )
-     select endpoint_id as "endpointId", ordering_key as "orderingKey" from open_group
-      where not exists (select from counterfoil.webhook_deliveries d
-                         where d.endpoint_id = open_group.endpoint_id and d.ordering_key = open_group.ordering_key
-                           and d.state in ('pending', 'sending') offset 0)
-      limit ${stuckMaximum}`,
-    [],
+  const ordered = queue
+    .selectFrom('webhook_deliveries as delivery')
+    .select(['delivery.endpoint_id', 'delivery.ordering_key'])
+    .where('delivery.state', 'in', literals('pending', 'waiting', 'sending'))
+    .where('delivery.ordering_key', 'is not', null)
+    .orderBy('delivery.endpoint_id')
+    .orderBy('delivery.ordering_key')
+    .limit(sql.lit(1));
+  const isLater = sql<boolean>`(delivery.endpoint_id, delivery.ordering_key)
+    > (previous.endpoint_id, previous.ordering_key)`;
+  const { rows } = await connection.run(
+    queue
+      .withRecursive('open_group(endpoint_id, ordering_key)', (query) =>
+        query
+          .selectFrom(ordered.as('first'))
+          .selectAll()
+          .unionAll((union) =>
+            union
+              .selectFrom('open_group as previous')
+              .crossJoinLateral(ordered.where(isLater).as('later'))
+              .selectAll('later'),
+          ),
+      )
+      .selectFrom('open_group')
+      .select([
+        sql<string>`endpoint_id`.as('endpointId'),
+        sql<string>`ordering_key`.as('orderingKey'),
+      ])
+      .where(({ exists, not, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('webhook_deliveries as delivery')
+              .select('delivery.id')
+              .whereRef('delivery.endpoint_id', '=', 'open_group.endpoint_id')
+              .whereRef('delivery.ordering_key', '=', 'open_group.ordering_key')
+              .where('delivery.state', 'in', literals('pending', 'sending'))
+              .offset(asItStands),
+          ),
+        ),
+      )
+      .limit(sql.lit(stuckMaximum)),
     { prepared: true },
   );
   return rows;
