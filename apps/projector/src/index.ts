@@ -4,6 +4,7 @@ import {
   connectNats,
   createLog,
   createMetrics,
+  createReadModel,
   createServiceServer,
   createStreams,
   type EventStore,
@@ -19,6 +20,7 @@ import {
   openLogFeed,
   type Projector,
   postgresCheckpoint,
+  type Reactions,
   type Relay,
   type RoundCheck,
   reservation,
@@ -28,6 +30,7 @@ import {
   startDueWork,
   startParts,
   startProjector,
+  startReactions,
   startRelay,
   startVerification,
   type Verification,
@@ -85,7 +88,7 @@ export const startProjectorApp = (
     const projector = project(tools);
     const { relay, readers } = await publish(tools, projector);
     const admission = await admit(tools);
-    const verification = keepOrder(tools, projector);
+    const { verification, reactions } = keepOrder(tools, projector);
     const server = createServiceServer({
       health: [
         ...health,
@@ -93,6 +96,7 @@ export const startProjectorApp = (
         { name: 'projections', required: true, check: () => projector.check() },
         { name: 'event_subscriptions', required: true, check: () => readers.check() },
         ...admission,
+        { name: 'reactions', required: false, check: () => reactions.check() },
         { name: 'verification', required: true, check: () => verification.check() },
         { name: 'relay', required: false, check: async () => assertNoError(relay.status().error) },
       ],
@@ -171,23 +175,32 @@ async function admit({ config, started, store, log }: Tools): Promise<readonly H
   ];
 }
 
-/** Starts what has to happen from time to time: due work, checkpoints and verification. */
+/** Starts what the service does by itself: reactions, due work, checkpoints and verification. */
 function keepOrder(
   { config, started, store, streams, slices, log, metrics }: Tools,
   projector: Projector,
-): Verification {
+): { readonly reactions: Reactions; readonly verification: Verification } {
   const database = config.DATABASE_URL;
   const isActive = () => projector.status().state === 'running';
   const work = slices.flatMap((slice) => slice.dueWork ?? []);
   const { projected } = projector;
-  started.add(startDueWork({ database, streams, work, projected, isActive, log, metrics }), stop);
+  const common = { database, streams, projected, isActive, log, metrics };
+  started.add(startDueWork({ ...common, work }), stop);
+  const readModel = started.add(createReadModel({ url: database, log }), close);
+  const reactions = startReactions({
+    ...common,
+    store,
+    reactions: slices.flatMap((slice) => slice.reactions ?? []),
+    reader: readModel.reader,
+  });
+  started.add(reactions, stop);
   const { COUNTERFOIL_SECRET_KEY: secretKey, CHECKPOINT_INTERVAL_SECONDS: intervalSeconds } =
     config;
   if (secretKey !== undefined) {
     const schedule = { store, streams, secretKey, intervalSeconds, log };
     started.add(startCheckpointSchedule(schedule), stop);
   }
-  return started.add(
+  const verification = started.add(
     startVerification({
       store,
       database,
@@ -202,6 +215,7 @@ function keepOrder(
     }),
     stop,
   );
+  return { reactions, verification };
 }
 
 /** Holds the log against the signed checkpoints on the way. */

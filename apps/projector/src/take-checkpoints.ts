@@ -12,6 +12,7 @@ import {
   type Checkpoint,
   type CheckpointTools,
   environment,
+  ledgerCheckpoint,
   secretsFrom,
   takeCheckpoint,
 } from '@counterfoil/modules';
@@ -46,8 +47,13 @@ export async function* takeCheckpoints(options: TakingOptions): AsyncGenerator<T
   for await (const { scope, id } of recordsOf(store, environment.name)) {
     if (signal?.aborted) return;
     const place = { tenantId: scope as TenantId, environmentId: id as EnvironmentId };
-    const context = systemContext(streams, { ...place, correlationId: 'checkpoint' });
-    const checkpoint = await takeCheckpoint({ context, key, grown }, place);
+    const acting = { ...place, correlationId: 'checkpoint' };
+    const basis = await systemContext(streams, acting).load(ledgerCheckpoint, place.environmentId);
+    const occasion = { job: 'checkpoint', key: `after ${basis?.sequence ?? 0}` };
+    const context = systemContext(streams, acting, {
+      occasion: { ...occasion, remembersEffectsOnly: true },
+    });
+    const checkpoint = await takeCheckpoint({ context, key, grown }, basis, place);
     if (checkpoint) yield { environmentId: place.environmentId, checkpoint };
   }
 }

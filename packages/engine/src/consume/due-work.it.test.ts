@@ -26,13 +26,13 @@ test('rows whose work fails do not keep others from their turn', async () => {
   await client.query(`create schema if not exists ${schemaName}`);
   await client.query(
     `create table ${schemaName}.things
-       (id text, tenant_id text, environment_id text, due_at timestamptz)`,
+       (id text, tenant_id text, environment_id text, revision integer, due_at timestamptz)`,
   );
   await client.query(
     `insert into ${schemaName}.things
-     select 'broken_' || number, 'tenant_1', 'env_1', timestamptz '2026-01-01'
+     select 'broken_' || number, 'tenant_1', 'env_1', 0, timestamptz '2026-01-01'
      from generate_series(1, ${broken}) number
-     union all select 'good', 'tenant_1', 'env_1', timestamptz '2026-01-02'`,
+     union all select 'good', 'tenant_1', 'env_1', 0, timestamptz '2026-01-02'`,
   );
   await client.end();
   let reach: () => void = () => undefined;

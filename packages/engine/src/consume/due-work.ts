@@ -41,6 +41,8 @@ interface DueRow {
   readonly id: string;
   readonly tenant_id: string;
   readonly environment_id: string | null;
+  readonly revision: string;
+  readonly due_at: string;
 }
 
 /**
@@ -68,8 +70,16 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
       environmentId: (row.environment_id ?? row.tenant_id) as EnvironmentId,
       correlationId: `due ${work.name}`,
     };
-    const context = systemContext(options.streams, scope, (written) => {
-      position = written;
+    const context = systemContext(options.streams, scope, {
+      // A row that still shows what has been done since leads to the same key, and so to nothing.
+      occasion: {
+        job: `due work ${work.name}`,
+        key: `${row.id}@${row.revision} ${row.due_at}`,
+        remembersEffectsOnly: true,
+      },
+      onWritten: (written) => {
+        position = written;
+      },
     });
     try {
       await work.run(context, row.id);
@@ -145,7 +155,7 @@ async function dueRows(
   const { rows } = await connection.run(
     statementsOn<Record<string, DueRow>>()
       .selectFrom(table.name)
-      .select(['id', 'tenant_id', 'environment_id'])
+      .select(['id', 'tenant_id', 'environment_id', 'revision', due.as('due_at')])
       .where(due, '<=', new Date(now).toISOString())
       .where(sql<boolean>`id <> all(${failed}::text[])`)
       .orderBy(due)

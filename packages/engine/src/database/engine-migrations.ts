@@ -126,9 +126,23 @@ const verificationView = `
          ) as resource
     from counterfoil.verification`;
 
+/** The place of each reaction: every event up to the position is handled, or of a record held back. */
+const reaction: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.reaction (
+        name text primary key,
+        position bigint not null,
+        held_back json not null default '{}',
+        updated_at timestamptz not null default now()
+      ) with (fillfactor = 20)`.execute(database);
+  },
+};
+
 /** Migrations of the engine, by name. They come before those of the modules. */
 export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0001_projection: projection,
   engine_0002_relay_checkpoint: relayCheckpoint,
   engine_0003_verification: verification,
+  engine_0004_reaction: reaction,
 };

@@ -44,6 +44,14 @@ interface RelayCheckpointTable extends Singleton {
   updated_at: Generated<Timestamp>;
 }
 
+interface ReactionTable {
+  name: string;
+  position: BigNumber;
+  /** By stream. */
+  held_back: Json;
+  updated_at: Generated<Timestamp>;
+}
+
 interface VerificationTable extends Singleton {
   round: BigNumber;
   position: BigNumber;
@@ -72,6 +80,7 @@ export interface EngineTables {
   projector: ProjectorTable;
   projection: ProjectionTable;
   relay_checkpoint: RelayCheckpointTable;
+  reaction: ReactionTable;
   verification: VerificationTable;
   verification_finding: VerificationFindingTable;
 }

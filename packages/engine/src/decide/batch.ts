@@ -139,13 +139,17 @@ function decideOne<State>(
     if (!isClaimed(command.lease, change, stream)) return { ...change, kind: 'claims' };
     return { ...written, usesClaims: change.added.length > 0 || change.dropped.length > 0 };
   } catch (reason) {
-    const isKept = reason instanceof Problem && reason.isRemembered && command.fingerprint !== null;
+    const isKept = reason instanceof Problem && reason.isRemembered && remembersAll(command);
     if (!isKept) return { kind: 'refused', reason };
     const written = writeEvents(input, stream, [refusalEvent(reason)], command, at);
     const [kept] = written.newEvents;
     return { ...written, refusal: kept ? refusalOf(kept) : reason };
   }
 }
+
+/** Tells whether refusals and commands without effect are remembered too. */
+const remembersAll = ({ fingerprint, remembersEffectsOnly }: QueuedCommand<never>): boolean =>
+  fingerprint !== null && !remembersEffectsOnly;
 
 /**
  * A command that had nothing to do. Under a key this has to be remembered, or a repetition that comes
@@ -158,7 +162,7 @@ function withoutEffect<State>(
   command: QueuedCommand<State>,
   at: Instant,
 ): Decided<State> {
-  if (command.fingerprint === null || stream.recordRevision < 0) {
+  if (!remembersAll(command) || stream.recordRevision < 0) {
     return { kind: 'unchanged', after: stream };
   }
   const remembered: RawEvent = { type: requestWithoutEffect, data: {} };

@@ -25,6 +25,8 @@ export interface Command<State> {
   readonly cause: Cause;
   /** The request that is carried out once for ever; null when there is no idempotency key. */
   readonly fingerprint: RequestFingerprint | null;
+  /** True when only an effect is remembered under the key: without one the request is decided again. */
+  readonly remembersEffectsOnly?: boolean;
   /** Revision that the stream must have; null when any will do. */
   readonly expectedRevision: number | null;
 }

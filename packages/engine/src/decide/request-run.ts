@@ -21,19 +21,15 @@ import type {
   Reader,
   RequestContext,
 } from '../define/context.ts';
+import type { Reaction } from '../define/reaction.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { isRecordId } from '../log/stream-name.ts';
 import type { Position } from '../log/types.ts';
 import { placeOf } from '../stream-cache/stream-state.ts';
-import {
-  type Cause,
-  type CommandOutcome,
-  preparedFrom,
-  type RawEvent,
-  runPrepared,
-} from './command.ts';
+import { type Cause, preparedFrom, type RawEvent, runPrepared } from './command.ts';
 import { readFailure } from './problems.ts';
+import { react } from './react.ts';
 import {
   awaitingReader,
   newProgress,
@@ -133,12 +129,35 @@ export class RequestRunner implements RequestRun, RequestContext {
         expectedRevision,
       },
     );
-    this.#note(outcome);
+    this.#progress.replayed ||= outcome.replayed;
+    this.#note(outcome.position, outcome.events.length > 0 && !outcome.replayed);
     if (outcome.refusal) throw outcome.refusal;
     if (outcome.events.length > 0) {
       await this.#options.takenOver?.((aggregate as unknown as Any).name, outcome.position);
     }
     return outcome as Outcome<State, EventOf<Catalogue>>;
+  }
+
+  async carryOut(
+    reaction: Reaction,
+    id: string,
+    { events, revision }: Outcome<unknown, EventOf<EventCatalogue>>,
+  ): Promise<void> {
+    const circumstances = {
+      read: this.read,
+      correlationId: this.requestId,
+      causationId: this.requestId,
+      onWritten: (position: Position) => this.#note(position, true),
+    };
+    const first = revision - events.length + 1;
+    try {
+      for (const [index, event] of events.entries()) {
+        const placed = { ...event, aggregate_id: id, revision: first + index };
+        await react(this.#options.streams, reaction, placed, circumstances);
+      }
+    } catch {
+      // The event is in the log, so the reaction comes to it by itself, and tells what keeps it.
+    }
   }
 
   async load<Catalogue extends EventCatalogue, State>(
@@ -213,13 +232,9 @@ export class RequestRunner implements RequestRun, RequestContext {
     };
   }
 
-  #note(outcome: CommandOutcome<unknown>): void {
+  #note(position: Position, isNew: boolean): void {
     const progress = this.#progress;
-    progress.replayed ||= outcome.replayed;
-    if (progress.writtenAt === null || outcome.position > progress.writtenAt) {
-      progress.writtenAt = outcome.position;
-    }
-    if (outcome.events.length === 0 || outcome.replayed) return;
-    this.#options.recentWrites.note(this.principal.keyId, outcome.position, this.#options.now());
+    if (progress.writtenAt === null || position > progress.writtenAt) progress.writtenAt = position;
+    if (isNew) this.#options.recentWrites.note(this.principal.keyId, position, this.#options.now());
   }
 }

@@ -15,6 +15,7 @@ import type {
 } from '@counterfoil/kernel';
 import type { ColumnName, Page, PageRequest, RowFilter } from './listing.ts';
 import type { ColumnTypes, Placed, Projection } from './projection.ts';
+import type { Reaction } from './reaction.ts';
 
 /** The caller, as the API key identifies it. Nothing in a request can change it. */
 export interface Principal {
@@ -83,6 +84,8 @@ export type HistoryEvent<Event> = Placed<Event> & {
  */
 export type Prepared<Decide> = Decide | { readonly prepare: () => Decide | Promise<Decide> };
 
+type AnyEvent = EventOf<EventCatalogue>;
+
 /** Everything a route handler may use. There is no other way to the outside. */
 export interface RequestContext {
   readonly principal: Principal;
@@ -106,6 +109,11 @@ export interface RequestContext {
     id: string,
     decision: Prepared<Decision<State, EventOf<Catalogue>>>,
   ): Promise<Outcome<State, EventOf<Catalogue>>>;
+  /**
+   * Carries out at once what a reaction does because of an outcome's events, under the same keys, so that
+   * the answer can show it. Never rejects: what fails is left to the reaction.
+   */
+  carryOut(reaction: Reaction, id: string, outcome: Outcome<unknown, AnyEvent>): Promise<void>;
   /** The current state of an aggregate, folded from the log: never behind. */
   load<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,

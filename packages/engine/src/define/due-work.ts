@@ -11,5 +11,5 @@ export interface DueWork {
   readonly table: AnyProjection;
   /** A timestamptz column; null where nothing will become due. */
   readonly column: string;
-  readonly run: (context: Pick<RequestContext, 'execute'>, id: string) => Promise<unknown>;
+  readonly run: (context: Pick<RequestContext, 'execute' | 'load'>, id: string) => Promise<unknown>;
 }

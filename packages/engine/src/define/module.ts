@@ -3,6 +3,7 @@ import type { Migration } from 'kysely';
 import type { DueWork } from './due-work.ts';
 import type { AnyProjection } from './projection.ts';
 import type { PublicEvents } from './public-event.ts';
+import type { Reaction } from './reaction.ts';
 import type { Routes } from './route.ts';
 
 /** A slice of the business as the apps see it: values only. */
@@ -14,6 +15,8 @@ export interface Module {
   readonly publicEvents: readonly PublicEvents[];
   /** Work that happens by itself when its time comes. */
   readonly dueWork?: readonly DueWork[];
+  /** The work that follows from events of its records, or of others. */
+  readonly reactions?: readonly Reaction[];
   /**
    * Migrations of operational tables, which cannot be derived from the log; a name is
    * `<module>_<number>_<what>`. Read models have versions instead.

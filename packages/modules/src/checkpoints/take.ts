@@ -14,12 +14,10 @@ export const ledgerPrefix = (environmentId: string): string => `wallet-${environ
 /** The tree of nothing, from which the first checkpoint grows. */
 const emptyTree = { size: 0, peaks: [], position: '0' } as const;
 
-type Acting = Pick<RequestContext, 'execute'>;
-
 /** The parts from outside that taking a checkpoint needs. */
 export interface CheckpointTools {
   /** Acts in the environment for the service itself. */
-  readonly context: Acting;
+  readonly context: Pick<RequestContext, 'execute'>;
   readonly key: CheckpointKey;
   /** The tree after the events that have come since it was as given. */
   readonly grown: (
@@ -28,24 +26,16 @@ export interface CheckpointTools {
   ) => Promise<LedgerTree>;
 }
 
-/** The last checkpoint of an environment, from the log; null when there is none. */
-async function latestCheckpoint(
-  context: Acting,
-  environmentId: EnvironmentId,
-): Promise<Checkpoint | null> {
-  return (await context.execute(ledgerCheckpoint, environmentId, () => [])).state;
-}
-
 /**
- * Signs what has come into the wallets of an environment since its last checkpoint. Reads only
- * that. Gives the new checkpoint; null when there was nothing to sign.
+ * Signs what has come into the wallets of an environment since its last checkpoint, the basis. Reads
+ * only that. Gives the new checkpoint; null when there was nothing to sign.
  */
 export async function takeCheckpoint(
   { context, key, grown }: CheckpointTools,
+  basis: Checkpoint | null,
   scope: { readonly tenantId: TenantId; readonly environmentId: EnvironmentId },
 ): Promise<Checkpoint | null> {
   const { environmentId } = scope;
-  const basis = await latestCheckpoint(context, environmentId);
   const before = basis
     ? { size: basis.tree_size, peaks: basis.peaks, position: basis.position }
     : emptyTree;

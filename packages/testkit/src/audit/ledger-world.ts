@@ -96,14 +96,16 @@ export function ledgerWorld() {
       }
     },
     /** Takes a checkpoint; null when there is nothing new. */
-    checkpoint(): Promise<Checkpoint | null> {
+    async checkpoint(): Promise<Checkpoint | null> {
       clock.seconds += 1;
+      const basis = await context.load(ledgerCheckpoint, environmentId);
       return takeCheckpoint(
         {
           context,
           key: signingKey,
           grown: (prefix, before) => grownTree(store, prefix, before),
         },
+        basis,
         { tenantId, environmentId },
       );
     },

@@ -1,0 +1,42 @@
+import type { EnvironmentId, EventCatalogue, EventOf } from '@counterfoil/kernel';
+import type { Reader } from '../define/context.ts';
+import type { Reaction, ReactionEvent } from '../define/reaction.ts';
+import type { Position } from '../log/types.ts';
+import { placeOf } from '../stream-cache/stream-state.ts';
+import type { Streams } from './streams.ts';
+import { systemContext } from './system-context.ts';
+
+/** The part of handling an event that depends on who handles it. */
+interface Circumstances {
+  readonly read: Reader;
+  readonly correlationId: string;
+  readonly causationId: string;
+  readonly onWritten?: (position: Position) => void;
+}
+
+/**
+ * Handles an event, on behalf of whoever caused it. Keys and ids follow from the reaction's name and from
+ * the event's place in the log alone, so that the same is done whoever handles it, and however often.
+ */
+export async function react(
+  streams: Streams,
+  { name, aggregate, on }: Reaction,
+  event: ReactionEvent<EventOf<EventCatalogue>>,
+  { read, onWritten, ...caused }: Circumstances,
+): Promise<void> {
+  const handle = Object.hasOwn(on, event.type) ? on[event.type] : undefined;
+  if (!handle) return;
+  const { tenant_id: tenantId, environment_id, actor } = event.stamp;
+  const environmentId = environment_id ?? (tenantId as string as EnvironmentId);
+  const owner = aggregate.scope === 'tenant' ? tenantId : environmentId;
+  const place = placeOf(aggregate, owner, event.aggregate_id);
+  const context = systemContext(
+    streams,
+    { tenantId, environmentId, actor, ...caused },
+    {
+      occasion: { job: `reaction ${name}`, key: `${place.name}@${event.revision}` },
+      ...(onWritten ? { onWritten } : {}),
+    },
+  );
+  await handle(event, { ...context, read });
+}
