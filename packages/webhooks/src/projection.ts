@@ -1,4 +1,4 @@
-import { type Placed, projection, recordProjection } from '@counterfoil/engine/define';
+import { projection, type RecordedEvent, recordProjection } from '@counterfoil/engine/define';
 import { existing } from '@counterfoil/kernel';
 import {
   type Endpoint,
@@ -17,7 +17,7 @@ export interface EndpointRow {
   readonly created_position: string;
 }
 
-function fold(row: EndpointRow | null, event: Placed<EndpointEvent>): EndpointRow | null {
+function fold(row: EndpointRow | null, event: RecordedEvent<EndpointEvent>): EndpointRow | null {
   const state: EndpointState = row?.endpoint ?? webhookEndpoint.initial;
   const endpoint = webhookEndpoint.evolve(state, event);
   return endpoint && { endpoint, created_position: row?.created_position ?? event.position };
@@ -30,7 +30,7 @@ function fold(row: EndpointRow | null, event: Placed<EndpointEvent>): EndpointRo
 export const endpointTable = projection(webhookEndpoint, {
   name: 'webhook_endpoints',
   version: 2,
-  keys: (event: Placed<EndpointEvent>) => [event.aggregate_id],
+  keys: (event: RecordedEvent<EndpointEvent>) => [event.aggregate_id],
   fold,
   view: (row: EndpointRow) => endpointResource(row.endpoint),
   columns: {

@@ -14,7 +14,7 @@ import type {
   UserId,
 } from '@counterfoil/kernel';
 import type { ColumnName, Page, PageRequest, RowFilter } from './listing.ts';
-import type { ColumnTypes, Placed, Projection } from './projection.ts';
+import type { ColumnTypes, Projection, RecordedEvent } from './projection.ts';
 import type { Reaction } from './reaction.ts';
 
 /** The caller, as the API key identifies it. Nothing in a request can change it. */
@@ -73,7 +73,7 @@ export interface Reader {
 }
 
 /** An event as it stands in the log, with its links in the hash chain. */
-export type HistoryEvent<Event> = Placed<Event> & {
+export type HistoryEvent<Event> = RecordedEvent<Event> & {
   readonly hash: string;
   readonly previous_hash: string;
 };

@@ -25,7 +25,7 @@ export interface Column<Type extends ColumnType, Resource, Row> {
 }
 
 /** An event with its place in its stream and in the whole log. */
-export type Placed<Event> = Stamped<Event> & {
+export type RecordedEvent<Event> = Stamped<Event> & {
   readonly event_id: string;
   /** The id part of the stream name, which is the id of the aggregate. */
   readonly aggregate_id: string;
@@ -36,11 +36,13 @@ export type Placed<Event> = Stamped<Event> & {
 /** An event of one of several aggregates, told apart by the aggregate's name. */
 export type EventFrom<Source extends AnyAggregate> =
   Source extends Aggregate<infer Name, infer Catalogue, infer _State>
-    ? Placed<EventOf<Catalogue>> & { readonly aggregate: Name }
+    ? RecordedEvent<EventOf<Catalogue>> & { readonly aggregate: Name }
     : never;
 
 /** An event of whatever aggregate. */
-export type AnyProjectedEvent = Placed<EventOf<EventCatalogue>> & { readonly aggregate: string };
+export type AnyProjectedEvent = RecordedEvent<EventOf<EventCatalogue>> & {
+  readonly aggregate: string;
+};
 
 /** The instants that every resource shows; the columns of these names, which order lists, are the same. */
 export interface Stamps {

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chained, chainFault, emptyChain } from './hash-chain.ts';
 import { incomingEvent } from './incoming-event.ts';
-import type { RecordedEvent } from './read-message.ts';
+import type { WireEvent } from './read-message.ts';
 import { sampleEvent } from './sample-events.ts';
 import type { StoredEvent } from './types.ts';
 
@@ -19,7 +19,7 @@ const { event: written } = chained(stream, 0, {
 
 /** The event as the store gives it back, with these texts of data and metadata. */
 function read({ data, metadata }: { data?: string; metadata?: string } = {}): StoredEvent {
-  const recorded: RecordedEvent = {
+  const recorded: WireEvent = {
     stream,
     revision: 0,
     position: 1,

@@ -1,7 +1,7 @@
 import { canonicalJson, sha256 } from '@counterfoil/kernel';
 import { ReadEvent } from './incoming-event.ts';
 import { inCanonicalOrder } from './json-safety.ts';
-import type { RecordedEvent } from './read-message.ts';
+import type { WireEvent } from './read-message.ts';
 import type { EventMetadata, NewEvent, StoredEvent } from './types.ts';
 
 /** The `prev` of the first event of a stream. */
@@ -72,7 +72,7 @@ function isAsHashed(event: StoredEvent): boolean {
  * same hash, so a match proves the event without parsing any JSON. An event whose members were written
  * in another order does not match.
  */
-function recordedText(recorded: RecordedEvent, hash: string): string {
+function recordedText(recorded: WireEvent, hash: string): string {
   const { stream, revision, id, type, data } = recorded;
   const metadata = recorded.metadata.replace(`,"hash":"${hash}"`, '');
   const [idText, streamText, typeText] = [id, stream, type].map((text) => JSON.stringify(text));

@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { incomingEvent, UnreadableEvent } from './incoming-event.ts';
-import type { RecordedEvent } from './read-message.ts';
+import type { WireEvent } from './read-message.ts';
 
 const test = suite('incoming-event');
 const metadata = { tenant_id: 'tenant_1', prev: '0'.repeat(64), hash: '1'.repeat(64) };
-const recorded: RecordedEvent = {
+const recorded: WireEvent = {
   stream: 'wallet-env_1.w1',
   id: '6f1a1f0e-6c7e-4a53-9f1c-3a2d5f0b7c11',
   revision: 7,
@@ -38,7 +38,7 @@ test('passes over streams whose name is not ours, whatever they hold', () => {
 });
 
 test('stops at a foreign event under a name of ours and says which', () => {
-  const foreign: readonly Partial<RecordedEvent>[] = [
+  const foreign: readonly Partial<WireEvent>[] = [
     { metadata: '' },
     { metadata: 'bytes' },
     { metadata: '{"prev":"x"}' },

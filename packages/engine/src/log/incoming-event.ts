@@ -1,5 +1,5 @@
 import { isPlainObject } from './json-safety.ts';
-import type { RecordedEvent } from './read-message.ts';
+import type { WireEvent } from './read-message.ts';
 import { isStreamName } from './stream-name.ts';
 import type { EventMetadata, Position, StoredEvent } from './types.ts';
 
@@ -28,9 +28,9 @@ export class ReadEvent implements StoredEvent {
   readonly data: unknown;
   readonly metadata: EventMetadata;
   // A private member: a copy of an event that was changed has none.
-  readonly #recorded: RecordedEvent;
+  readonly #recorded: WireEvent;
 
-  constructor(recorded: RecordedEvent, position: Position, data: unknown, metadata: EventMetadata) {
+  constructor(recorded: WireEvent, position: Position, data: unknown, metadata: EventMetadata) {
     this.stream = recorded.stream;
     this.revision = recorded.revision;
     this.position = position;
@@ -42,7 +42,7 @@ export class ReadEvent implements StoredEvent {
   }
 
   /** The message that carried an event; null for an event made here. */
-  static recordedOf(event: StoredEvent): RecordedEvent | null {
+  static recordedOf(event: StoredEvent): WireEvent | null {
     return #recorded in event ? event.#recorded : null;
   }
 }
@@ -51,7 +51,7 @@ export class ReadEvent implements StoredEvent {
  * The event as the engine knows it; null for an event of a stream whose name is not ours, such as the
  * store's own. Throws `UnreadableEvent` when only the name is ours.
  */
-export function incomingEvent(recorded: RecordedEvent): StoredEvent | null {
+export function incomingEvent(recorded: WireEvent): StoredEvent | null {
   const { stream, revision, position, isJson } = recorded;
   if (!isStreamName(stream)) return null;
   const refuse = (reason: string): never => {

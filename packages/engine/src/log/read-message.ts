@@ -1,7 +1,7 @@
 import { WireFields } from './wire-fields.ts';
 
 /** An event as the server sends it, with its data and metadata as the texts that were written. */
-export interface RecordedEvent {
+export interface WireEvent {
   readonly stream: string;
   readonly id: string;
   readonly revision: number;
@@ -15,7 +15,7 @@ export interface RecordedEvent {
 
 /** The content of one message of a read or a subscription. */
 export type ReadMessage =
-  | { readonly kind: 'event'; readonly event: RecordedEvent }
+  | { readonly kind: 'event'; readonly event: WireEvent }
   /** The filter has considered everything up to here. */
   | { readonly kind: 'checkpoint'; readonly commit: number; readonly prepare: number }
   /** A subscription has begun. */
@@ -86,7 +86,7 @@ function resolvedEvent(fields: WireFields): ReadMessage {
 }
 
 /** `at` is its place in the log, which the event itself may carry as well. */
-function recordedEvent(fields: WireFields, at: number | null): RecordedEvent {
+function recordedEvent(fields: WireFields, at: number | null): WireEvent {
   let [stream, id, type, contentType, data, metadata] = ['', '', '', '', '', ''];
   let revision = 0;
   let position = at;

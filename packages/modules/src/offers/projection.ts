@@ -1,4 +1,4 @@
-import { type Placed, projection } from '@counterfoil/engine/define';
+import { projection, type RecordedEvent } from '@counterfoil/engine/define';
 import type { Stamped } from '@counterfoil/kernel';
 import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon/addon.ts';
 import {
@@ -33,28 +33,31 @@ import {
   priceView,
 } from './views.ts';
 
-const isPlanEvent = (event: Placed<OfferEvent>): event is Placed<PlanEvent> =>
+const isPlanEvent = (event: RecordedEvent<OfferEvent>): event is RecordedEvent<PlanEvent> =>
   Object.hasOwn(planEvents, event.type);
 
-const isAddonEvent = (event: Placed<OfferEvent>): event is Placed<AddonEvent> =>
+const isAddonEvent = (event: RecordedEvent<OfferEvent>): event is RecordedEvent<AddonEvent> =>
   Object.hasOwn(addonEvents, event.type);
 
-const isCostsheetEvent = (event: Placed<OfferEvent>): event is Placed<CostsheetEvent> =>
-  Object.hasOwn(costsheetEvents, event.type);
+const isCostsheetEvent = (
+  event: RecordedEvent<OfferEvent>,
+): event is RecordedEvent<CostsheetEvent> => Object.hasOwn(costsheetEvents, event.type);
 
-const isPriceEvent = (event: Placed<OfferEvent>): event is Placed<PriceEvent> =>
+const isPriceEvent = (event: RecordedEvent<OfferEvent>): event is RecordedEvent<PriceEvent> =>
   Object.hasOwn(priceEvents, event.type);
 
-const isEntitlementEvent = (event: Placed<OfferEvent>): event is Placed<EntitlementEvent> =>
-  Object.hasOwn(entitlementEvents, event.type);
+const isEntitlementEvent = (
+  event: RecordedEvent<OfferEvent>,
+): event is RecordedEvent<EntitlementEvent> => Object.hasOwn(entitlementEvents, event.type);
 
-const isCreditGrantEvent = (event: Placed<OfferEvent>): event is Placed<CreditGrantEvent> =>
-  Object.hasOwn(creditGrantEvents, event.type);
+const isCreditGrantEvent = (
+  event: RecordedEvent<OfferEvent>,
+): event is RecordedEvent<CreditGrantEvent> => Object.hasOwn(creditGrantEvents, event.type);
 
 /** The offer's own row moves on with every event of its stream, and so does its revision. */
 const ownKeys =
   (prefix: string) =>
-  ({ aggregate_id }: Placed<OfferEvent>): readonly string[] =>
+  ({ aggregate_id }: RecordedEvent<OfferEvent>): readonly string[] =>
     aggregate_id.startsWith(prefix) ? [aggregate_id] : [];
 
 /** One row per plan, without what it owns. */
@@ -99,7 +102,7 @@ export const costsheetTable = projection(offer, {
 });
 
 /** Returns what an event takes out of use with its offer; null for every other event. */
-function takenAlongBy(event: Placed<OfferEvent>): TakenAlong | null {
+function takenAlongBy(event: RecordedEvent<OfferEvent>): TakenAlong | null {
   switch (event.type) {
     case 'PlanArchived':
     case 'AddonArchived':

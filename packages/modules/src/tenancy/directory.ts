@@ -1,4 +1,4 @@
-import type { Placed, Principal } from '@counterfoil/engine/define';
+import type { Principal, RecordedEvent } from '@counterfoil/engine/define';
 import type {
   Aggregate,
   EnvironmentId,
@@ -19,7 +19,7 @@ export const directoryAggregates = [tenant, environment, user, apiKey] as const;
 
 /** As much of an event as the directory needs; data is of the current version. */
 export type DirectoryEvent = Pick<
-  Placed<EventOf<EventCatalogue>>,
+  RecordedEvent<EventOf<EventCatalogue>>,
   'type' | 'data' | 'stamp' | 'aggregate_id' | 'revision'
 >;
 

@@ -1,4 +1,4 @@
-import type { Placed } from '@counterfoil/engine/define';
+import type { RecordedEvent } from '@counterfoil/engine/define';
 import {
   createdStamps,
   decimalPlaces,
@@ -85,7 +85,7 @@ export const holdIdOf = (event: WalletEvent): string | null =>
 /** The hold after one of its events. */
 export function holdAfter(
   hold: HoldResource | null,
-  event: Placed<WalletEvent>,
+  event: RecordedEvent<WalletEvent>,
 ): HoldResource | null {
   switch (event.type) {
     case 'CreditsHeld': {

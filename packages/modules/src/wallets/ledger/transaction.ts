@@ -1,4 +1,4 @@
-import type { Placed } from '@counterfoil/engine/define';
+import type { RecordedEvent } from '@counterfoil/engine/define';
 import {
   createdStamps,
   type RecordStatus,
@@ -133,7 +133,7 @@ function changedLoads(event: WalletEvent): readonly Draw[] {
 /** The entry of the ledger with an id, after an event of its wallet; null before it exists. */
 export function entryAfter(
   entry: TransactionResource | null,
-  event: Placed<WalletEvent>,
+  event: RecordedEvent<WalletEvent>,
   id: string,
 ): TransactionResource | null {
   if (isEntry(event) && event.data.transaction_id === id) {
@@ -143,7 +143,10 @@ export function entryAfter(
 }
 
 /** The entry of a load after some of its credits were drawn or returned. */
-function afterDraw(load: TransactionResource, event: Placed<WalletEvent>): TransactionResource {
+function afterDraw(
+  load: TransactionResource,
+  event: RecordedEvent<WalletEvent>,
+): TransactionResource {
   const draw = changedLoads(event).find(({ transaction_id }) => transaction_id === load.id);
   if (!draw) return load;
   return { ...load, credits_available: draw.remaining, ...updatedStamps(event.stamp) };
