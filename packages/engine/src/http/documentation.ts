@@ -4,7 +4,7 @@ import { problemCodes } from '@counterfoil/kernel';
 import express, { type Express, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import { exchangeOf } from './exchange.ts';
-import { otherMethods } from './other-methods.ts';
+import { mountPage } from './paths.ts';
 import { problemsPath } from './problem-body.ts';
 
 /** The files of Swagger UI that its page loads; nothing else of the package is served. */
@@ -122,12 +122,8 @@ export function mountDocumentation(application: Express, title: string, document
     exchangeOf(response).label = `${request.method} /docs`;
     next();
   });
-  const mount = (path: string, answer: RequestHandler): void => {
-    application
-      .route(path)
-      .get(answer)
-      .all(otherMethods(['GET']));
-  };
+  const mount = (path: string, answer: RequestHandler): void =>
+    mountPage(application, path, answer);
   mount('/openapi.json', (_request, response) => {
     exchangeOf(response).label = 'GET /openapi.json';
     send(response, 'application/json', document);

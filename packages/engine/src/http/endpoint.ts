@@ -1,30 +1,17 @@
 import { BrokenInvariant, invariant } from '@counterfoil/kernel';
-import type { Histogram } from 'prom-client';
 import { z } from 'zod';
-import type { RouteKey } from '../define/route.ts';
 import { type Parser, parserOf } from './parse.ts';
-import { expressPath, type Method, type PlacedRoute } from './routing.ts';
+import type { Method, PlacedRoute } from './routing.ts';
 
 /** A route with everything that can be computed before the first request. */
-export interface Endpoint {
-  readonly key: RouteKey;
-  readonly method: Method;
-  /** In the syntax of Express, with /v1. */
-  readonly expressPath: string;
-  readonly placeholders: readonly string[];
-  readonly permission: string | null;
-  readonly status: number;
+export interface Endpoint extends PlacedRoute {
   readonly bodyLimitBytes: number;
-  /** True when a body is read at all. */
-  readonly takesBody: boolean;
-  readonly bodyOptional: boolean;
   readonly parseParams: Parser | null;
   readonly parseQuery: Parser | null;
+  /** Null when no body is read at all. */
   readonly parseBody: Parser | null;
-  /** The response's schema, when responses are checked. */
-  readonly response: z.ZodType | null;
-  readonly hasResponse: boolean;
-  readonly handle: PlacedRoute['route']['handle'];
+  /** The schema of the response, when responses are checked. */
+  readonly checkedResponse: z.ZodType | null;
   /** Canonical method and path of a request: see `BeginRequest.operation`. */
   readonly operation: (params: Readonly<Record<string, string>>) => string;
 }
@@ -34,15 +21,12 @@ interface CompileOptions {
   readonly validateResponses: boolean;
 }
 
-/** The label set of HTTP metrics. */
-export type HttpDurations = Histogram<'route' | 'status'>;
-
 /**
  * Compiles a route. Throws `BrokenInvariant` when its parts contradict each other, so that a wrong
  * table of routes cannot start.
  */
 export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): Endpoint {
-  const { key, method, path, placeholders, route } = placed;
+  const { key, method, path, route } = placed;
   checkParams(placed);
   invariant(
     (route.status === 204) === (route.response === undefined),
@@ -50,21 +34,12 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
   );
   invariant(method !== 'GET' || route.body === undefined, `${key} cannot have a body`);
   return {
-    key,
-    method,
-    expressPath: expressPath(`/v1${path}`),
-    placeholders,
-    permission: route.permission,
-    status: route.status,
+    ...placed,
     bodyLimitBytes: route.bodyLimitBytes ?? options.bodyLimitBytes,
-    takesBody: route.body !== undefined,
-    bodyOptional: route.bodyOptional ?? false,
     parseParams: route.params ? parserOf(route.params, 'path') : null,
     parseQuery: route.query ? parserOf(route.query, 'query') : null,
     parseBody: route.body ? parserOf(route.body, 'body') : null,
-    response: options.validateResponses ? (route.response ?? null) : null,
-    hasResponse: route.response !== undefined,
-    handle: route.handle,
+    checkedResponse: options.validateResponses ? (route.response ?? null) : null,
     operation: operationWriter(method, path),
   };
 }

@@ -7,5 +7,4 @@ export type {
   RequestRun,
 } from './host.ts';
 export { type ProblemBody, problemBody } from './problem-body.ts';
-export { createHttpServer } from './server.ts';
-export { createServiceServer } from './service-server.ts';
+export { createHttpServer, createServiceServer } from './server.ts';

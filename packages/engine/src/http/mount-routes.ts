@@ -1,7 +1,7 @@
 import { type Express, type RequestHandler, Router } from 'express';
 import { compileEndpoint, type Endpoint } from './endpoint.ts';
 import type { HttpSettings } from './host.ts';
-import { otherMethods } from './other-methods.ts';
+import { otherMethods } from './paths.ts';
 import { expressPath, type PlacedRoute, routesByPath } from './routing.ts';
 import {
   answerWith,
@@ -46,7 +46,7 @@ export function mountRoutes(
     identifyCaller,
     limit,
     authorise,
-    ...(endpoint.takesBody ? [checkContentType, readBytes(endpoint.bodyLimitBytes), readJson] : []),
+    ...(endpoint.parseBody ? [checkContentType, readBytes(endpoint.bodyLimitBytes), readJson] : []),
     answer,
   ];
 

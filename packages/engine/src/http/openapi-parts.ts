@@ -1,33 +1,6 @@
-import { type ProblemCode, problemCodes } from '@counterfoil/kernel';
-import { z } from 'zod';
+import { problemCodes } from '@counterfoil/kernel';
 import type { ZodOpenApiObject, ZodOpenApiResponsesObject } from 'zod-openapi';
-
-/** Documentation of `problemBody`. */
-export const problemSchema = z
-  .object({
-    code: z.enum(Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]]),
-    message: z.string().meta({ description: 'For people: what is wrong and what to do about it' }),
-    http_status_code: z.int(),
-    details: z.record(z.string(), z.unknown()).optional(),
-    success: z.literal(false),
-    error: z.object({ code: z.string(), message: z.string() }),
-    type: z.string().meta({ description: 'Where the code is explained' }),
-    title: z.string(),
-    status: z.int(),
-    instance: z.string().meta({ description: 'Id of the request' }),
-    errors: z
-      .array(
-        z.object({
-          pointer: z.string().meta({
-            description:
-              'JSON pointer (RFC 6901) into the body, or into the part `details.in` names',
-          }),
-          message: z.string(),
-        }),
-      )
-      .optional(),
-  })
-  .meta({ id: 'Problem', description: 'The body of every failure' });
+import { problemSchema } from './problem-body.ts';
 
 /** The meaning of each status, with its codes. */
 function statusDescriptions(): Map<number, string> {
@@ -60,9 +33,9 @@ type ResponseHeader = keyof typeof responseHeaders;
 export const headerReferences = (names: readonly ResponseHeader[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-const parameter = (name: string, place: 'header', description: string, limit: number) => ({
+const parameter = (name: string, description: string, limit: number) => ({
   name,
-  in: place,
+  in: 'header' as const,
   required: false,
   description,
   schema: { type: 'string' as const, maxLength: limit },
@@ -71,31 +44,26 @@ const parameter = (name: string, place: 'header', description: string, limit: nu
 const requestHeaders = {
   IdempotencyKey: parameter(
     'Idempotency-Key',
-    'header',
     'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever. 1 to 255 visible ASCII characters.',
     255,
   ),
   IfMatch: parameter(
     'If-Match',
-    'header',
     'The ETag that the record must still have; 412 when it has another.',
     64,
   ),
   IfNoneMatch: parameter(
     'If-None-Match',
-    'header',
     'An ETag that the caller already has; 304 when it is still current.',
     256,
   ),
   MinimumPosition: parameter(
     'Counterfoil-Min-Position',
-    'header',
     'A Counterfoil-Position that the answer must include; 503 when that takes too long.',
     20,
   ),
   RequestId: parameter(
     'X-Request-Id',
-    'header',
     'An id for this request, up to 128 visible ASCII characters; one is made when absent.',
     128,
   ),

@@ -5,7 +5,7 @@ import { describeIssue, fieldProblemsOf, pointerOf } from './issues.ts';
 import { faultInText } from './json-body.ts';
 
 /** The part of a request in which a value stands. */
-export type RequestPart = 'path' | 'query' | 'body';
+export type RequestPart = 'path' | 'query' | 'header' | 'body';
 
 /** Checks and converts one part of a request. Throws a 400 `Problem` that names what is wrong. */
 export type Parser = (input: unknown) => unknown;

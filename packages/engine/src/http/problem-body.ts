@@ -1,22 +1,36 @@
-import { type FieldProblem, type Problem, problemCodes } from '@counterfoil/kernel';
+import { type Problem, type ProblemCode, problemCodes } from '@counterfoil/kernel';
+import { z } from 'zod';
 
 /** The page that explains the codes; the fragment is the code. */
 export const problemsPath = '/docs/problems';
 
 /** The one body of every failure (D4): known client contracts and RFC 9457 at once. */
-export interface ProblemBody {
-  readonly code: string;
-  readonly message: string;
-  readonly http_status_code: number;
-  readonly details?: Readonly<Record<string, unknown>>;
-  readonly success: false;
-  readonly error: { readonly code: string; readonly message: string };
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly instance: string;
-  readonly errors?: readonly FieldProblem[];
-}
+export const problemSchema = z
+  .object({
+    code: z.enum(Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]]),
+    message: z.string().meta({ description: 'For people: what is wrong and what to do about it' }),
+    http_status_code: z.int(),
+    details: z.record(z.string(), z.unknown()).optional(),
+    success: z.literal(false),
+    error: z.object({ code: z.string(), message: z.string() }),
+    type: z.string().meta({ description: 'Where the code is explained' }),
+    title: z.string(),
+    status: z.int(),
+    instance: z.string().meta({ description: 'Id of the request' }),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().meta({
+            description:
+              'JSON pointer (RFC 6901) into the body, or into the part `details.in` names',
+          }),
+          message: z.string(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Problem', description: 'The body of every failure' });
+export type ProblemBody = z.output<typeof problemSchema>;
 
 /** The body of a failure; `instance` is the id of the request. */
 export function problemBody(problem: Problem, requestId: string): ProblemBody {
@@ -33,6 +47,6 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
     title,
     status,
     instance: requestId,
-    ...(errors && { errors }),
+    ...(errors && { errors: [...errors] }),
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Problem } from '@counterfoil/kernel';
+import { invalidField, Problem } from '@counterfoil/kernel';
 import type { Position } from '../log/types.ts';
+import { invalidRequest } from './parse.ts';
 
 const visibleAscii = /^[\x21-\x7e]+$/;
 
@@ -8,12 +9,9 @@ const visibleAscii = /^[\x21-\x7e]+$/;
 export const idempotencyKeyLimit = 255;
 const requestIdLimit = 128;
 
-/** A header is wrong: 400 that names it. */
+/** The 400 for a wrong header. */
 const invalidHeader = (name: string, message: string): Problem =>
-  new Problem('validation_error', `${name}: ${message}`, {
-    details: { in: 'header' },
-    errors: [{ pointer: `/${name}`, message }],
-  });
+  invalidRequest([{ pointer: `/${name}`, message }], 'header');
 
 /** The request id that the caller chose, if it is usable: up to 128 visible ASCII characters. */
 export function givenRequestId(headers: IncomingHttpHeaders): string | null {
@@ -43,10 +41,7 @@ function idempotencyField(body: unknown): string | null {
   const value = body.idempotency_key;
   if (typeof value !== 'string' || value === '') return null;
   if (value.length <= idempotencyKeyLimit) return value;
-  const message = `must have at most ${idempotencyKeyLimit} characters`;
-  throw new Problem('validation_error', `idempotency_key: ${message}`, {
-    errors: [{ pointer: '/idempotency_key', message }],
-  });
+  throw invalidField('/idempotency_key', `must have at most ${idempotencyKeyLimit} characters`);
 }
 
 /**
@@ -58,9 +53,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders, body: unknown): s
   const field = idempotencyField(body);
   if (header !== null && field !== null && header !== field) {
     const message = 'must equal the Idempotency-Key header; send only one of the two';
-    throw new Problem('validation_error', `idempotency_key: ${message}`, {
-      errors: [{ pointer: '/idempotency_key', message }],
-    });
+    throw invalidField('/idempotency_key', message);
   }
   return header ?? field;
 }

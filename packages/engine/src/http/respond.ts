@@ -18,6 +18,12 @@ export function sendJson(response: Response, status: number, body: unknown): voi
   response.end(text);
 }
 
+/** Sends a status without a body. */
+export function sendNothing(response: Response, status: number): void {
+  response.statusCode = status;
+  response.end();
+}
+
 /** Sets the headers with the position of the outcome in the log and with whether it is a repetition. */
 function setRunHeaders(response: Response, run: RequestRun): void {
   if (run.position !== null) response.setHeader('Counterfoil-Position', String(run.position));
@@ -36,30 +42,26 @@ export function sendResult(
   result: unknown,
 ): void {
   if (response.headersSent || response.destroyed) return;
+  const { key, method, route, checkedResponse } = endpoint;
   const body = result instanceof WithETag ? result.body : result;
-  if (endpoint.hasResponse === (body === undefined)) {
-    throw new BrokenInvariant(`${endpoint.key} answered ${body === undefined ? 'no' : 'a'} body`);
+  if ((route.response === undefined) !== (body === undefined)) {
+    throw new BrokenInvariant(`${key} answered ${body === undefined ? 'no' : 'a'} body`);
   }
-  if (endpoint.response) checkResponse(endpoint.key, endpoint.response, body);
+  if (checkedResponse) checkResponse(key, checkedResponse, body);
   setRunHeaders(response, run);
   if (result instanceof WithETag) {
     response.setHeader('ETag', `"${result.revision}"`);
-    if (endpoint.method === 'GET') {
+    if (method === 'GET') {
       // A cache may keep it for this caller, but must ask whether it is still current.
       response.setHeader('Cache-Control', 'private, no-cache');
       if (noneMatch(request.headers['if-none-match'], result.revision)) {
-        response.statusCode = 304;
-        response.end();
+        sendNothing(response, 304);
         return;
       }
     }
   }
-  if (endpoint.hasResponse) {
-    sendJson(response, endpoint.status, body);
-  } else {
-    response.statusCode = endpoint.status;
-    response.end();
-  }
+  if (body === undefined) sendNothing(response, route.status);
+  else sendJson(response, route.status, body);
 }
 
 const defaultRetryAfterSeconds = 1;

@@ -1,4 +1,4 @@
-import { Problem } from '@counterfoil/kernel';
+import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { type Connections, createConnections } from './connections.ts';
@@ -79,3 +79,18 @@ const unknownPath: Step = (request) => {
   const path = request.path.slice(0, 256);
   throw new Problem('not_found', `There is nothing at ${path}. All paths are listed at /docs.`);
 };
+
+const noRoutes = (): never => {
+  throw new BrokenInvariant('a process without routes was asked to handle one');
+};
+
+/** The HTTP side of a process that serves no API: /healthz, /readyz and /metrics. */
+export const createServiceServer = (
+  options: Pick<HttpOptions, 'health' | 'metrics' | 'log' | 'info'>,
+): HttpServer =>
+  createHttpServer({
+    ...options,
+    modules: [],
+    authenticate: () => null,
+    host: { begin: noRoutes },
+  });

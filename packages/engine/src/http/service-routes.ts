@@ -3,7 +3,7 @@ import { createHealth } from '../operations/health.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { exchangeOf } from './exchange.ts';
 import type { HttpOptions } from './host.ts';
-import { otherMethods } from './other-methods.ts';
+import { mountPage } from './paths.ts';
 import { sendJson } from './respond.ts';
 
 interface ServiceOptions extends Pick<HttpOptions, 'health' | 'metrics'> {
@@ -21,17 +21,13 @@ export function mountServiceRoutes(application: Express, options: ServiceOptions
     },
   };
   const report = createHealth([closing, ...options.health]);
-  const mount = (path: string, answer: (response: Response) => Promise<void> | void): void => {
-    application
-      .route(path)
-      .get((_request, response) => {
-        const exchange = exchangeOf(response);
-        exchange.label = `GET ${path}`;
-        exchange.isRoutine = true;
-        return answer(response);
-      })
-      .all(otherMethods(['GET']));
-  };
+  const mount = (path: string, answer: (response: Response) => Promise<void> | void): void =>
+    mountPage(application, path, (_request, response) => {
+      const exchange = exchangeOf(response);
+      exchange.label = `GET ${path}`;
+      exchange.isRoutine = true;
+      return answer(response);
+    });
 
   mount('/healthz', (response) => sendJson(response, 200, { status: 'ok' }));
   mount('/readyz', async (response) => {

@@ -81,7 +81,7 @@ export const authenticate =
 /** Checks that the roles of the key give the right that the route requires. */
 export const authorise: Step = (_request, response, next) => {
   const exchange = exchangeOf(response);
-  const { permission } = endpointOf(exchange);
+  const { permission } = endpointOf(exchange).route;
   const principal = principalOf(exchange);
   if (permission === null || principal.allows(permission)) return next();
   throw new Problem(
@@ -115,7 +115,7 @@ export const readJson: Step = (request, response, next) => {
 function parseBody(endpoint: Endpoint, body: unknown): unknown {
   if (endpoint.parseBody === null) return undefined;
   if (body !== undefined) return endpoint.parseBody(body);
-  if (endpoint.bodyOptional) return endpoint.parseBody({});
+  if (endpoint.route.bodyOptional) return endpoint.parseBody({});
   const message = 'a JSON body is required';
   throw invalidRequest([{ pointer: '', message }], 'body');
 }
@@ -152,6 +152,6 @@ export const answerWith =
       minimumPosition: minimumPositionOf(headers),
     });
     exchange.run = run;
-    const result: unknown = await endpoint.handle(run.context, { params, query, body });
+    const result: unknown = await endpoint.route.handle(run.context, { params, query, body });
     sendResult(request, response, endpoint, run, result);
   };

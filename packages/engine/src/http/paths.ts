@@ -1,4 +1,6 @@
 import { Problem } from '@counterfoil/kernel';
+import type { Express, RequestHandler } from 'express';
+import { sendNothing } from './respond.ts';
 import type { Step } from './steps.ts';
 
 /** Answers OPTIONS, and 405 to every other method that a known path does not have. */
@@ -8,11 +10,18 @@ export function otherMethods(methods: readonly string[]): Step {
   return (request, response) => {
     response.setHeader('Allow', allow);
     if (request.method === 'OPTIONS') {
-      response.statusCode = 204;
-      response.end();
+      sendNothing(response, 204);
       return;
     }
     const message = `This path does not take ${request.method}. It takes ${allow}.`;
     throw new Problem('method_not_allowed', message, { details: { allow: known } });
   };
+}
+
+/** Mounts a path that only GET reads. */
+export function mountPage(application: Express, path: string, answer: RequestHandler): void {
+  application
+    .route(path)
+    .get(answer)
+    .all(otherMethods(['GET']));
 }
