@@ -1,13 +1,13 @@
 import { gatewayConfiguration, gatewayKeys } from '@counterfoil/engine';
-import type { EnvironmentId, KeyId, TenantId, UserId, WalletId } from '@counterfoil/kernel';
+import type { EnvironmentId, WalletId } from '@counterfoil/kernel';
 import { secretsFrom } from '@counterfoil/modules';
 import { Command } from 'commander';
 import { addCatalogCommand } from './catalog/command.ts';
-import { publicKeyOf, takeCheckpoints } from './checkpoint.ts';
+import { takeCheckpoints } from './checkpoint.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
-import { issueKey, revokeKey } from './keys.ts';
+import { addOperatorCommands } from './operator/command.ts';
 import { runProgram } from './program.ts';
 import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
@@ -128,47 +128,7 @@ program
     print(gatewayConfiguration(keys, { listen, directory: accounts, leafUrl: leaf }));
   });
 
-interface KeyOptions {
-  readonly tenant: TenantId;
-  readonly environment: EnvironmentId;
-}
-
-const keys = program.command('keys').description('issue and revoke API keys as the operator');
-keys
-  .command('issue')
-  .requiredOption('--tenant <id>')
-  .requiredOption('--environment <id>')
-  .requiredOption('--user <id>')
-  .requiredOption('--name <name>')
-  .action(async (options: KeyOptions & { user: UserId; name: string }) => {
-    const settings = readSettings();
-    const { eventStoreUrl } = serverUrls(settings);
-    const issued = await issueKey(eventStoreUrl, secretKeyOf(settings), {
-      tenantId: options.tenant,
-      environmentId: options.environment,
-      userId: options.user,
-      name: options.name,
-    });
-    print(JSON.stringify({ id: issued.id, api_key: issued.apiKey }));
-  });
-keys
-  .command('public')
-  .description('print the public key that signed checkpoints are checked with')
-  .action(() => print(publicKeyOf(secretKeyOf(readSettings()))));
-keys
-  .command('revoke')
-  .argument('<key id>')
-  .requiredOption('--tenant <id>')
-  .requiredOption('--environment <id>')
-  .action(async (keyId: KeyId, options: KeyOptions) => {
-    await revokeKey(serverUrls(readSettings()).eventStoreUrl, {
-      tenantId: options.tenant,
-      environmentId: options.environment,
-      keyId,
-    });
-    print('Revoked.');
-  });
-
+addOperatorCommands(program, print);
 addWebhooksCommand(program, print);
 
 await runProgram(program);

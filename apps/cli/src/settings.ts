@@ -13,6 +13,8 @@ export const settingsSchema = z.object({
   DATABASE_URL: optionalUrl,
   NATS_URL: optionalUrl,
   EVENT_GATEWAY_URL: optionalUrl,
+  OPERATOR_URL: optionalUrl,
+  OPERATOR_KEY: z.string().min(1).optional(),
   COUNTERFOIL_SECRET_KEY: z.string().min(1).optional(),
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
   HOST: z.string().default('127.0.0.1'),
@@ -25,9 +27,13 @@ export const readSettings = (): Settings => readConfig(settingsSchema);
 /** The description that `counterfoil up` leaves of the installation that it started. */
 const demoSchema = z.object({
   base_url: z.string(),
-  api_key: z.string(),
+  /** Null when the demo key has been revoked. */
+  api_key: z.string().nullable(),
   tenant_id: z.string(),
   environment_id: z.string(),
+  user_id: z.string(),
+  operator_url: z.string(),
+  operator_key: z.string(),
   nats_url: z.string(),
   database_url: z.string(),
   eventstore_url: z.string(),
@@ -42,6 +48,17 @@ export const secretFile = (folder: string): string => join(resolve(folder), 'sec
 export function readDemo(folder: string): Demo | null {
   const file = demoFile(folder);
   return existsSync(file) ? demoSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
+}
+
+/** The command that makes a key in the place of the demo key. */
+export const newDemoKey = ({ tenant_id, environment_id, user_id }: Demo): string =>
+  `npm run --silent counterfoil -- keys create --tenant ${tenant_id} ` +
+  `--environment ${environment_id} --user ${user_id} --name demo`;
+
+/** The demo key. Throws `OperatorError` when it has been revoked. */
+export function demoKeyOf(demo: Demo): string {
+  if (demo.api_key !== null) return demo.api_key;
+  throw new OperatorError(`The demo key was revoked. Make another one: ${newDemoKey(demo)}`);
 }
 
 /** The addresses of the three servers, for commands that work on an installation. */

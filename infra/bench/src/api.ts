@@ -1,4 +1,4 @@
-import { type Demo, OperatorError } from '@counterfoil/cli/settings';
+import { type Demo, demoKeyOf, OperatorError } from '@counterfoil/cli/settings';
 import { request } from 'undici';
 
 /**
@@ -10,16 +10,16 @@ import { request } from 'undici';
  * @throws {OperatorError} when the answer is no success
  */
 export async function api<Body>(
-  { base_url, api_key }: Demo,
+  demo: Demo,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
   key?: string,
 ): Promise<Body> {
-  const answer = await request(`${base_url}/v1${path}`, {
+  const answer = await request(`${demo.base_url}/v1${path}`, {
     method,
     headers: {
-      'x-api-key': api_key,
+      'x-api-key': demoKeyOf(demo),
       'content-type': 'application/json',
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     },

@@ -1,3 +1,4 @@
+import { demoKeyOf } from '@counterfoil/cli/settings';
 import type { LoadResult, Part } from './load/plan.ts';
 import { type ProcessorTime, spentPerThousand } from './processor-time.ts';
 import type { Figure, Result } from './report.ts';
@@ -31,7 +32,7 @@ export async function measure(world: World, measurement: Measurement): Promise<R
   const before = { time: world.processorTime(), space: await world.diskSpace() };
   const running = world.run({
     baseUrl: demo.base_url,
-    apiKey: demo.api_key,
+    apiKey: demoKeyOf(demo),
     keys,
     seed: options.seed,
     warmUpSeconds: options.seconds * warmUpShare,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Demo, OperatorError } from '@counterfoil/cli/settings';
+import { type Demo, demoKeyOf, OperatorError } from '@counterfoil/cli/settings';
 import {
   categoryPrefix,
   type EventStore,
@@ -78,7 +78,7 @@ export async function untilVisible(store: EventStore, demo: Demo): Promise<void>
     const answer = await fetch(`${demo.base_url}/v1/wallets/search`, {
       method: 'POST',
       headers: {
-        'x-api-key': demo.api_key,
+        'x-api-key': demoKeyOf(demo),
         'content-type': 'application/json',
         'counterfoil-min-position': position,
       },

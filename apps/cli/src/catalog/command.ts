@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ApiPlace, bodyOf, callApi } from '../http-api.ts';
-import { OperatorError, readDemo, readSettings } from '../settings.ts';
+import { demoKeyOf, OperatorError, readDemo, readSettings } from '../settings.ts';
 import { type ImportReport, reportLines } from './report.ts';
 
 interface PlaceOptions {
@@ -58,7 +58,7 @@ function placeOf({ url, key }: PlaceOptions): ApiPlace {
   }
   if (url !== undefined && key !== undefined) return { baseUrl: url, apiKey: key };
   const demo = readDemo(readSettings().COUNTERFOIL_DATA);
-  if (demo) return { baseUrl: demo.base_url, apiKey: demo.api_key };
+  if (demo) return { baseUrl: demo.base_url, apiKey: demoKeyOf(demo) };
   throw new OperatorError('There is no running installation here: give --url and --key.');
 }
 

@@ -47,9 +47,14 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   PORT: 'Port of the HTTP API; 0 takes a free one.',
   OPERATOR_KEY:
     'At least 32 characters, the key of the operator API, which makes tenants, environments, users and ' +
-    'keys; without it there is no operator API. The command line presents it too.',
+    'keys; without it there is no operator API. The command line presents it too. `counterfoil up` has one ' +
+    'by itself.',
+  OPERATOR_URL:
+    'Address of the operator API, such as `http://127.0.0.1:4010`, for the command line; that of the ' +
+    'running local installation when it is not set.',
   OPERATOR_HOST: 'Address that the operator API is served on. Keep it inside your network.',
-  OPERATOR_PORT: 'Port of the operator API; 0 takes a free one.',
+  OPERATOR_PORT:
+    'Port of the operator API; 0 takes a free one, as `counterfoil up` does unless it is set.',
   HEALTH_PORT:
     'Port of `/healthz`, `/readyz` and `/metrics`; 0 takes a free one, which the line ' +
     '`{"event":"ready",…}` names. `counterfoil up` always uses 0.',

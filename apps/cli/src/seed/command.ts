@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ApiPlace } from '../http-api.ts';
-import { secondTenant, seedDemoTenant, seedTenant } from '../seed.ts';
-import { readDemo, readSettings, secretKeyOf, serverUrls } from '../settings.ts';
+import { demoTenant, secondTenant, seedTenant } from '../seed.ts';
+import { OperatorError, readDemo, readSettings, secretKeyOf } from '../settings.ts';
 import { fillCatalogue, fillCustomers } from './fill.ts';
 import { untilKnown } from './until-known.ts';
 
@@ -10,26 +10,28 @@ export function addSeedCommand(program: Command, print: (line: string) => void):
   program
     .command('seed')
     .description(
-      'create two tenants with a catalogue and customers; doing it again changes nothing',
+      'fill the demo tenant and a second one with a catalogue and customers; again changes nothing',
     )
-    .option('--url <url>', 'of the API; by default that of the running local installation')
-    .action(async ({ url }: { readonly url?: string }) => {
+    .action(async () => {
       const settings = readSettings();
-      const { eventStoreUrl } = serverUrls(settings);
-      const secretKey = secretKeyOf(settings);
-      const baseUrl = url ?? readDemo(settings.COUNTERFOIL_DATA)?.base_url;
-      const tenants = [
-        await seedDemoTenant(eventStoreUrl, secretKey),
-        await seedTenant(eventStoreUrl, secretKey, secondTenant),
-      ];
-      for (const { tenantId, environmentId, apiKey } of tenants) {
-        if (baseUrl !== undefined) await fill({ baseUrl, apiKey });
+      const demo = readDemo(settings.COUNTERFOIL_DATA);
+      if (!demo) {
+        throw new OperatorError(
+          `seed fills the demo tenants of npm start, and nothing was started in ${settings.COUNTERFOIL_DATA}. ` +
+            'Elsewhere make tenants with: counterfoil tenants create',
+        );
+      }
+      for (const input of [demoTenant, secondTenant]) {
+        const secretKey = secretKeyOf(settings);
+        const { tenantId, environmentId, apiKey } = await seedTenant(
+          demo.eventstore_url,
+          secretKey,
+          input,
+        );
+        if (apiKey !== null) await fill({ baseUrl: demo.base_url, apiKey });
         print(
           JSON.stringify({ tenant_id: tenantId, environment_id: environmentId, api_key: apiKey }),
         );
-      }
-      if (baseUrl === undefined) {
-        process.stderr.write('The tenants are empty: give --url to fill their catalogues.\n');
       }
     });
 }

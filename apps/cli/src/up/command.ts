@@ -1,5 +1,5 @@
 import { fillCatalogue } from '../seed/fill.ts';
-import type { Settings } from '../settings.ts';
+import { newDemoKey, type Settings } from '../settings.ts';
 import { type Installation, startInstallation } from './up.ts';
 
 /** `counterfoil up`: starts everything, prints how to use it and runs until it is told to stop. */
@@ -23,6 +23,7 @@ export async function up(settings: Settings): Promise<void> {
  * was decided is carried out also after a stop in between.
  */
 async function fillDemo({ demo }: Installation, signal: AbortSignal): Promise<void> {
+  if (demo.api_key === null) return;
   try {
     await fillCatalogue({ baseUrl: demo.base_url, apiKey: demo.api_key }, signal);
   } catch (error) {
@@ -36,14 +37,14 @@ const greeting = ({ demo }: Installation, settings: Settings, milliseconds: numb
 Counterfoil is ready after ${(milliseconds / 1000).toFixed(1)} s.
 
   API         ${demo.base_url}/v1   (reference: ${demo.base_url}/docs)
-  API key     ${demo.api_key}
+  API key     ${demo.api_key ?? `none: it was revoked; the next line makes another one\n  ${newDemoKey(demo)}`}
   NATS        ${demo.nats_url}
   Data        ${settings.COUNTERFOIL_DATA}/   (addresses and key: demo.json, log: counterfoil.log)
 
 Try it:
 
   curl ${demo.base_url}/v1/customers \\
-    -H 'x-api-key: ${demo.api_key}' \\
+    -H 'x-api-key: ${demo.api_key ?? '…'}' \\
     -H 'content-type: application/json' \\
     -d '{"external_id": "acme", "name": "Acme Inc"}'
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gatewayKeys } from '@counterfoil/engine';
 import { type DataFolder, DataFolderInUseError, dataFolder, openLogFile } from '@counterfoil/local';
 import { secretsFrom } from '@counterfoil/modules';
-import { seedDemoTenant } from '../seed.ts';
+import { demoTenant, type Seeded, seedTenant } from '../seed.ts';
 import {
   type Demo,
   demoFile,
@@ -52,22 +52,25 @@ export async function startInstallation(settings: Settings): Promise<Installatio
     const keys = gatewayKeys(secretsFrom(secretKey).gatewaySeed);
     const servers = await startServers(settings, folder.path, keys, log);
     stops.push(() => servers.stop());
+    const operatorKey = settings.OPERATOR_KEY ?? operatorKeyFrom(secretKey);
     const env = {
       SNAPSHOT_FOLDER: join(folder.path, 'snapshots'),
+      OPERATOR_PORT: '0',
       ...applicationEnvironment(settings, servers, secretKey),
+      OPERATOR_KEY: operatorKey,
     };
+    const seeded = await seedTenant(servers.urls.eventStoreUrl, secretKey, demoTenant);
     const start = (name: Parameters<typeof startApplication>[0]) => {
       const application = startApplication(name, env, folder, log);
       stops.push(() => application.stop());
       return application.ready;
     };
-    const [seeded, , , api] = await Promise.all([
-      seedDemoTenant(servers.urls.eventStoreUrl, secretKey),
-      start('projector'),
-      start('webhooks'),
-      start('api'),
-    ]);
-    const demo = describe(settings, servers.urls, seeded, Number(api.readyLine.port));
+    const [, , api] = await Promise.all([start('projector'), start('webhooks'), start('api')]);
+    const demo = describe(settings, servers.urls, seeded, {
+      port: Number(api.readyLine.port),
+      operatorPort: Number(api.readyLine.operator_port),
+      operatorKey,
+    });
     await untilAnswered(demo);
     writeFileSync(demoFile(folder.path), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
     return { demo, stop };
@@ -110,32 +113,57 @@ const applicationEnvironment = (
   COUNTERFOIL_SECRET_KEY: secretKey,
 });
 
+/** The key of the operator API, which no one needs to keep: it follows from the secret key. */
+const operatorKeyFrom = (secretKey: string): string =>
+  createHmac('sha256', secretKey).update('operator key').digest('hex');
+
+interface Listening {
+  readonly port: number;
+  readonly operatorPort: number;
+  readonly operatorKey: string;
+}
+
 const describe = (
   settings: Settings,
   urls: ServerUrls,
-  seeded: Awaited<ReturnType<typeof seedDemoTenant>>,
-  port: number,
+  seeded: Seeded,
+  { port, operatorPort, operatorKey }: Listening,
 ): Demo => ({
   base_url: `http://${settings.HOST}:${port}`,
   api_key: seeded.apiKey,
   tenant_id: seeded.tenantId,
   environment_id: seeded.environmentId,
+  user_id: seeded.userId,
+  operator_url: `http://127.0.0.1:${operatorPort}`,
+  operator_key: operatorKey,
   nats_url: urls.natsUrl,
   database_url: urls.databaseUrl,
   eventstore_url: urls.eventStoreUrl,
   pid: process.pid,
 });
 
-/** Waits until the API knows the demo key and the read models answer. */
+interface Readiness {
+  readonly checks: readonly { readonly name: string; readonly status: string }[];
+}
+
+/** Waits until the API and the read models answer, and until the API knows the demo key. */
 async function untilAnswered({ base_url, api_key }: Demo): Promise<void> {
   const deadline = Date.now() + readyMilliseconds;
   let last = 'no answer';
-  while (Date.now() < deadline) {
-    const answer = await fetch(`${base_url}/v1/webhooks/endpoints?limit=1`, {
-      headers: { 'x-api-key': api_key },
-    }).catch((error: unknown) => String(error));
-    if (typeof answer !== 'string' && answer.ok) return;
+  const succeeds = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${base_url}${path}`, { headers }).catch(String);
     last = typeof answer === 'string' ? answer : await answer.text();
+    return typeof answer !== 'string' && answer.ok;
+  };
+  while (Date.now() < deadline) {
+    const isReady =
+      (await succeeds('/readyz')) &&
+      (JSON.parse(last) as Readiness).checks.some(
+        ({ name, status }) => name === 'read_model' && status === 'ok',
+      );
+    const isKnown =
+      isReady && (api_key === null || (await succeeds('/v1/users/me', { 'x-api-key': api_key })));
+    if (isKnown) return;
     await pause(pollMilliseconds);
   }
   throw new OperatorError(`The installation did not become ready: ${last}`);

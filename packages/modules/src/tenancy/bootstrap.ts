@@ -6,7 +6,9 @@ import {
   type EnvironmentId,
   type EventCatalogue,
   type EventOf,
+  type KeyId,
   type TenantId,
+  type UserId,
 } from '@counterfoil/kernel';
 import { apiKey, createApiKey } from './api-key.ts';
 import { createEnvironment, environment } from './environment.ts';
@@ -45,6 +47,8 @@ const creation =
 export interface FirstTenantPlan {
   readonly tenantId: TenantId;
   readonly environmentId: EnvironmentId;
+  readonly userId: UserId;
+  readonly keyId: KeyId;
   /** The whole key, to be shown and not stored. */
   readonly apiKey: string;
   readonly creations: readonly Creation[];
@@ -61,8 +65,8 @@ const owner: readonly Role[] = ['super_admin'];
 export function firstTenant(input: FirstTenant, material: KeyMaterial): FirstTenantPlan {
   const tenantId: TenantId = derivedId('tenant', input.seed);
   const environmentId: EnvironmentId = derivedId('env', input.seed);
-  const userId = derivedId('user', input.seed);
-  const keyId = derivedId('secret', input.seed);
+  const userId: UserId = derivedId('user', input.seed);
+  const keyId: KeyId = derivedId('secret', input.seed);
   const key = deriveKey(material, environmentId, keyId);
   const person = {
     type: 'user',
@@ -73,6 +77,8 @@ export function firstTenant(input: FirstTenant, material: KeyMaterial): FirstTen
   return {
     tenantId,
     environmentId,
+    userId,
+    keyId,
     apiKey: key,
     creations: [
       creation(tenant, tenantId, createTenant(tenantId, input.tenantName)),

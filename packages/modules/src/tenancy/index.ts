@@ -2,6 +2,7 @@ import { type Module, module } from '@counterfoil/engine/define';
 import { apiKey } from './api-key.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { environment } from './environment.ts';
+import { installation } from './installation.ts';
 import type { KeyMaterial } from './key-material.ts';
 import { apiKeyTable, environmentTable, tenantTable, userTable } from './projection.ts';
 import { tenancyRoutes } from './routes.ts';
@@ -18,6 +19,13 @@ export {
 } from './directory.ts';
 export { createEnvironment, environment, environmentView } from './environment.ts';
 export { newEnvironment, refuseUnlessAdmin } from './environment-routes.ts';
+export {
+  beginInstallation,
+  installation,
+  installationId,
+  installationPlace,
+  seedOf,
+} from './installation.ts';
 export { deriveKey, fingerprintOf, type KeyMaterial, readKeyMaterial } from './key-material.ts';
 export {
   type OperatorOptions,
@@ -41,7 +49,7 @@ export interface TenancyOptions {
 export const tenancy = ({ keyMaterial, directory }: TenancyOptions): Module =>
   module({
     name: 'tenancy',
-    aggregates: [tenant, environment, user, apiKey],
+    aggregates: [installation, tenant, environment, user, apiKey],
     tables: [tenantTable, environmentTable, userTable, apiKeyTable],
     routes: tenancyRoutes(keyMaterial, directory ?? createDirectory()),
     publicEvents: [],
