@@ -117,12 +117,14 @@ async function readMessages(
     const { pending } = pull;
     const messages: PublicMessage[] = [];
     // A page that ends within the messages of one event goes on to the last of them.
-    while (messages.length < pending && (messages.length < limit || isTorn(messages))) {
-      const batch = await pull.take();
-      if (!batch) throw signal.reason;
+    const isWhole = (): boolean =>
+      messages.length >= pending || (messages.length >= limit && !isTorn(messages));
+    if (isWhole()) return { messages, pending };
+    for await (const batch of pull.batches) {
       messages.push(...batch);
+      if (isWhole()) return { messages, pending };
     }
-    return { messages, pending };
+    throw signal.reason;
   } finally {
     pull.close();
   }

@@ -3,7 +3,7 @@ import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { type PublicMessage, readPlace } from '../relay/public-message.ts';
 import { ConnectionLost, type Nats, type NatsSession } from './nats-connection.ts';
-import { pullMessages } from './nats-pull.ts';
+import { openPull } from './nats-pull.ts';
 import { storedMessage, streamInfo } from './nats-streams.ts';
 import { type JetStreamRequests, jetStreamRequests } from './nats-tail.ts';
 
@@ -79,13 +79,18 @@ async function* readSession(
   if (after) await confirmPlace(requests, after, log, ended);
   const from = (after?.sequence ?? 0) + 1;
   let last = after?.sequence ?? null;
-  for await (const messages of pullMessages(session, requests, { from, maximum, signal: ended })) {
-    const fresh = messages.filter(({ sequence }) => last === null || sequence > last);
-    for (const { sequence } of fresh) {
-      if (last !== null && sequence !== last + 1) await explainGap(requests, last);
-      last = sequence;
+  const pull = await openPull(session, requests, { from, maximum, signal: ended });
+  try {
+    for await (const messages of pull.batches) {
+      const fresh = messages.filter(({ sequence }) => last === null || sequence > last);
+      for (const { sequence } of fresh) {
+        if (last !== null && sequence !== last + 1) await explainGap(requests, last);
+        last = sequence;
+      }
+      if (fresh.length > 0) yield fresh;
     }
-    if (fresh.length > 0) yield fresh;
+  } finally {
+    pull.close();
   }
   ended.throwIfAborted();
 }
