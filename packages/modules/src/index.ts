@@ -18,22 +18,10 @@ import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
-import {
-  type FeatureRoutes,
-  features,
-  featuresOfGroup,
-  featuresOfMeter,
-} from './features/index.ts';
+import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
-import {
-  entitlementsOfFeature,
-  type OfferRoutes,
-  offers,
-  pricesOfGroup,
-  pricesOfMeter,
-  pricesOfPriceUnit,
-} from './offers/index.ts';
+import { type OfferRoutes, offers, pricesOfMeter } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
@@ -115,10 +103,10 @@ function refusedByNobody(): Promise<never> {
 const businessModules = ({ secrets, directory }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   customers({ inUse: [openWalletsOf] }),
-  meters({ inUse: [featuresOfMeter, pricesOfMeter] }),
-  groups({ members: [featuresOfGroup, pricesOfGroup] }),
-  pricingUnits({ inUse: [pricesOfPriceUnit] }),
-  features({ inUse: [entitlementsOfFeature], meterInUse: [pricesOfMeter] }),
+  meters,
+  groups,
+  pricingUnits,
+  features({ meterInUse: [pricesOfMeter] }),
   // There are no subscriptions yet, so nothing grants anything.
   entitlements({ grantsOf: async () => [] }),
   offers({ plansInUse: [], addonsInUse: [] }),

@@ -19,6 +19,7 @@ import {
   type PriceData,
   willBeInForce,
 } from '../offers/index.ts';
+import type { AnyEvent, AnyRecord } from '../record/index.ts';
 import {
   type CatalogImportRecord,
   catalogImport,
@@ -27,7 +28,6 @@ import {
   finishImport,
   type Step,
 } from './catalog-import.ts';
-import type { AnyEvent, AnyRecord } from './kind.ts';
 import { kinds } from './kinds.ts';
 
 type Context = Pick<RequestContext, 'execute'>;

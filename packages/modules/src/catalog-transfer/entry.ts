@@ -1,7 +1,7 @@
 import { canonicalJson, Problem } from '@counterfoil/kernel';
 import { ZodError } from 'zod';
 import { inTextOrder, type Names } from './keys.ts';
-import type { Reference } from './kind.ts';
+import type { Reference } from './kinds.ts';
 import { type Entry, type SimpleSection, simpleSections } from './schema.ts';
 
 /** Everything that is wrong with a document, gathered so that it can be told at once. */

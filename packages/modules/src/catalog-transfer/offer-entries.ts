@@ -9,7 +9,7 @@ import {
 } from '../offers/index.ts';
 import { type AllNames, entryOf, withoutEmpty } from './entry.ts';
 import { inTextOrder } from './keys.ts';
-import { only, type Reference } from './kind.ts';
+import { only, type Reference } from './kinds.ts';
 import type { Entry } from './schema.ts';
 
 export const priceReferences = {

@@ -7,11 +7,11 @@ import {
   sequencedId,
 } from '@counterfoil/kernel';
 import { type Offer, offer } from '../offers/index.ts';
+import type { AnyRecord } from '../record/index.ts';
 import type { Step } from './catalog-import.ts';
 import { differences, entryOf, Faults, refuseUnknown, withIds } from './entry.ts';
 import { naturalKeys } from './keys.ts';
-import type { AnyRecord, Kind } from './kind.ts';
-import { kinds } from './kinds.ts';
+import { type Kind, kinds } from './kinds.ts';
 import { planBytesMaximum, refuseTooLarge, stepBytesMaximum } from './limits.ts';
 import { type OfferKind, offerKinds } from './offer-kinds.ts';
 import { OfferPlan, type OfferSurroundings } from './plan-offer.ts';
@@ -113,7 +113,7 @@ class Planner {
       const { key, entry } = asked;
       let before = known.get(key) ?? null;
       if (!before && unique && calledBy(kind, entry).unique !== null) {
-        const holder = await this.#context.holderOf(aggregate, unique.claim, key);
+        const holder = await this.#context.holderOf(aggregate, unique.field, key);
         if (holder !== null) before = (await this.#context.load(aggregate, holder)) as AnyRecord;
       }
       const id = before?.id ?? this.#newId(prefix);
@@ -216,7 +216,7 @@ class Planner {
   /** Decides on the offers of one kind, with what they own. */
   async decideOffers(kind: OfferKind, entries: readonly Entry[] | undefined): Promise<void> {
     const known = this.#snapshot.offers[kind.section];
-    const unique = { field: 'lookup_key', claim: kind.claim, caseless: false };
+    const unique = { field: 'lookup_key' };
     const kept = new Set<string>();
     for (const asked of this.#keyed(kind.section, entries ?? [], { unique })) {
       let before = known.get(asked.key) ?? null;

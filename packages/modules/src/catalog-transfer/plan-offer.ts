@@ -17,8 +17,8 @@ import {
   updateEntitlement,
 } from '../offers/index.ts';
 import type { PriceUnitRecord } from '../pricing-units/index.ts';
+import type { AnyRecord } from '../record/index.ts';
 import { type AllNames, differences, type Faults, refuseUnknown, withIds } from './entry.ts';
-import type { AnyRecord } from './kind.ts';
 import {
   entitlementEntry,
   entitlementFields,

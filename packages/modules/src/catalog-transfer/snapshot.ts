@@ -1,10 +1,10 @@
 import type { AnyProjection, RequestContext } from '@counterfoil/engine/define';
 import { type AnyAggregate, invalidOperation } from '@counterfoil/kernel';
 import { type Offer, offer } from '../offers/index.ts';
+import type { AnyRecord } from '../record/index.ts';
 import { mapSections } from './entry.ts';
 import { inTextOrder, Names, naturalKeys } from './keys.ts';
-import type { AnyRecord, Kind } from './kind.ts';
-import { kinds } from './kinds.ts';
+import { type Kind, kinds } from './kinds.ts';
 import { type OfferKind, offerKinds } from './offer-kinds.ts';
 import { type Section, sectionMaximum } from './schema.ts';
 
@@ -53,7 +53,7 @@ export function calledBy(
   const value = unique ? fields[unique.field] : null;
   const text = typeof value === 'string' && value !== '' ? value : null;
   return {
-    unique: unique?.caseless ? (text?.toLowerCase() ?? null) : text,
+    unique: unique?.ignoresCase ? (text?.toLowerCase() ?? null) : text,
     name: typeof fields.name === 'string' ? fields.name : '',
   };
 }

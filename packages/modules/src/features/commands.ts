@@ -19,7 +19,7 @@ import {
   meterReference,
   replaceFilters,
 } from '../meters/index.ts';
-import { refuseWhileInUse, useOf } from '../uses.ts';
+import { useOf } from '../uses.ts';
 import { executeCreation, type FeaturePlan } from './creation.ts';
 import {
   archiveFeature,
@@ -143,14 +143,9 @@ export async function updateFeatureAndMeter(
 export async function deleteFeature(
   context: RequestContext,
   id: FeatureId,
-  { inUse, meterInUse }: FeatureUses,
+  { meterInUse }: FeatureUses,
 ): Promise<z.output<typeof messageSchema>> {
-  const { state } = await context.execute(feature, id, {
-    prepare: async () => {
-      await refuseWhileInUse(context, 'feature', id, inUse);
-      return archiveFeature(id);
-    },
-  });
+  const { state } = await context.execute(feature, id, archiveFeature(id));
   const meterId = state?.meter_id ?? null;
   if (meterId !== null) await stopUnused(context, meterId, id, meterInUse);
   return deleted('feature', id);

@@ -1,6 +1,6 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { type Group, group, groupsById, groupView } from '../groups/index.ts';
-import { type Meter, meter, metersById, meterView } from '../meters/index.ts';
+import { type Group, group, groupRecords, groupView } from '../groups/index.ts';
+import { type Meter, meter, meterRecords, meterView } from '../meters/index.ts';
 import type { Feature } from './schema.ts';
 
 const withInside = (
@@ -17,11 +17,11 @@ export async function embedded(
   context: RequestContext,
   features: readonly Feature[],
 ): Promise<Feature[]> {
-  const meters = await metersById(
+  const meters = await meterRecords.byIds(
     context,
     features.map(({ meter_id }) => meter_id),
   );
-  const groups = await groupsById(
+  const groups = await groupRecords.byIds(
     context,
     features.map(({ group_id }) => group_id),
   );

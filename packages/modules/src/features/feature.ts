@@ -1,23 +1,11 @@
 import {
-  aggregate,
-  type Changes,
-  changedFields,
-  createdStamps,
   type DecimalText,
   type Decision,
-  type EventOf,
-  existing,
   type FeatureId,
   invalidField,
-  invariant,
-  isEmpty,
-  type RecordStamps,
-  type RecordStatus,
+  type MeterId,
   referenceSchema,
-  updatedStamps,
-  withChanges,
   withoutNulls,
-  writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import {
@@ -27,7 +15,15 @@ import {
   assertConsistentAlerts,
   wireNumber,
 } from '../alert-settings.ts';
-import { type Feature, featureTypeSchema, type UpdateFeature } from './schema.ts';
+import { groupRecords } from '../groups/index.ts';
+import { meterRecords } from '../meters/index.ts';
+import { type EventsOf, type RecordOf, record, type StateOf } from '../record/index.ts';
+import {
+  createFeatureSchema,
+  featureSchema,
+  featureTypeSchema,
+  type UpdateFeature,
+} from './schema.ts';
 
 const changeableData = z.object({
   name: z.string(),
@@ -47,75 +43,6 @@ const changeableData = z.object({
 });
 type Changeable = z.output<typeof changeableData>;
 
-const featureData = z.object({
-  id: referenceSchema('feat'),
-  type: featureTypeSchema,
-  lookup_key: z.string().nullable(),
-  meter_id: referenceSchema('meter').nullable(),
-  ...changeableData.shape,
-});
-/** A feature as it is decided: complete, with the id of its meter. */
-export type FeatureData = z.output<typeof featureData>;
-
-const events = {
-  FeatureCreated: featureData,
-  /** Only what changed. */
-  FeatureUpdated: changeableData.partial(),
-  FeatureArchived: z.object({}),
-} as const;
-export type FeatureEvent = EventOf<typeof events>;
-
-export interface FeatureRecord extends FeatureData, RecordStamps {
-  readonly status: RecordStatus;
-}
-
-/** Null until the feature is created. */
-export type FeatureState = FeatureRecord | null;
-
-export const feature = aggregate({
-  name: 'feature',
-  scope: 'environment',
-  events,
-  initial: null as FeatureState,
-  evolve: (state, event): FeatureState => {
-    const { stamp } = event;
-    switch (event.type) {
-      case 'FeatureCreated':
-        return { ...event.data, status: 'published', ...createdStamps(stamp) };
-      case 'FeatureUpdated':
-        return {
-          ...withChanges<FeatureRecord>(existing(state, 'feature'), event.data),
-          ...updatedStamps(stamp),
-        };
-      case 'FeatureArchived':
-        return { ...existing(state, 'feature'), ...updatedStamps(stamp), status: 'archived' };
-      default:
-        return event satisfies never;
-    }
-  },
-  isReferable: (state) => state?.status === 'published',
-  isRemoved: (state) => state !== null && state.status !== 'published',
-  refersTo: (state) => {
-    if (state?.status !== 'published') return [];
-    const { meter_id, group_id } = state;
-    return [
-      ...(meter_id === null ? [] : [{ category: 'meter', id: meter_id, what: 'meter' }]),
-      ...(group_id === null ? [] : [{ category: 'group', id: group_id, what: 'group' }]),
-    ];
-  },
-  /** An archived feature gives its lookup_key back. */
-  unique: (state) =>
-    state?.status === 'published' && state.lookup_key !== null
-      ? [
-          {
-            name: 'lookup_key',
-            value: state.lookup_key,
-            problem: `Another feature has the lookup_key ${JSON.stringify(state.lookup_key)}.`,
-          },
-        ]
-      : [],
-});
-
 /** Refuses a feature of which one unit is named and the other is not, or whose alerts disagree. */
 function assertConsistent({ unit_singular, unit_plural, alert_settings }: Changeable): void {
   if (unit_singular !== null && unit_plural === null) {
@@ -127,14 +54,89 @@ function assertConsistent({ unit_singular, unit_plural, alert_settings }: Change
   if (alert_settings) assertConsistentAlerts(alert_settings);
 }
 
-/** Creates a feature. Group and meter have been looked up. */
-export const createFeature =
-  (data: FeatureData): Decision<FeatureState, FeatureEvent> =>
-  (state) => {
-    invariant(state === null, `feature ${data.id} is created twice`);
-    assertConsistent(data);
-    return [{ type: 'FeatureCreated', data }];
-  };
+/** A feature. Its meter and its group stay as long as it is in use. */
+export const featureRecords = record({
+  name: 'feature',
+  called: 'feature',
+  prefix: 'feat',
+  life: {
+    created: {
+      event: 'FeatureCreated',
+      publishes: 'feature.created',
+      when: 'A feature is created',
+    },
+    updated: {
+      event: 'FeatureUpdated',
+      publishes: 'feature.updated',
+      when: 'Data of a feature change',
+    },
+    archived: {
+      event: 'FeatureArchived',
+      publishes: 'feature.deleted',
+      when: 'A feature is archived',
+    },
+  },
+  fixed: {
+    type: featureTypeSchema,
+    lookup_key: z.string().nullable(),
+    meter_id: referenceSchema('meter').nullable(),
+  },
+  changeable: changeableData.shape,
+  unique: { field: 'lookup_key' },
+  references: { meter_id: meterRecords, group_id: groupRecords },
+  check: assertConsistent,
+  request: {
+    schema: createFeatureSchema,
+    fields: ({ name, type, metadata, ...optional }) => ({
+      ...{ name, type, metadata },
+      lookup_key: optional.lookup_key ?? null,
+      description: optional.description ?? null,
+      group_id: optional.group_id ?? null,
+      meter_id: (optional.meter_id ?? null) as MeterId | null,
+      unit_singular: optional.unit_singular ?? null,
+      unit_plural: optional.unit_plural ?? null,
+      reporting_unit: optional.reporting_unit ?? null,
+      alert_settings: optional.alert_settings ?? null,
+    }),
+  },
+  entry: {
+    fields: ({ alert_settings: alerts, ...fields }) => ({
+      ...fields,
+      alert_settings: alerts && withoutNulls(alerts),
+    }),
+  },
+  schema: featureSchema,
+  view: ({ reporting_unit: unit, alert_settings, ...fields }) =>
+    withoutNulls({
+      ...fields,
+      reporting_unit: unit && { ...unit, conversion_rate: wireNumber(unit.conversion_rate) },
+      alert_settings: alertSettingsView(alert_settings),
+    }),
+  table: {
+    name: 'features',
+    version: 1,
+    columns: {
+      name: { type: 'text', of: ({ name }) => name },
+      type: { type: 'text', of: ({ type }) => type },
+      lookup_key: { type: 'text', of: ({ lookup_key }) => lookup_key, index: true },
+      meter_id: { type: 'text', of: ({ meter_id }) => meter_id, index: true },
+      group_id: { type: 'text', of: ({ group_id }) => group_id, index: true },
+    },
+  },
+});
+
+export type FeatureEvent = EventsOf<typeof featureRecords>;
+export type FeatureState = StateOf<typeof featureRecords>;
+export type FeatureRecord = RecordOf<typeof featureRecords>;
+export const {
+  aggregate: feature,
+  create: createFeature,
+  archive: archiveFeature,
+  view: featureView,
+  referred: featureReference,
+} = featureRecords;
+/** A feature as it is created: complete, with the ids of its meter and group. */
+export type FeatureData = Parameters<typeof createFeature>[0];
 
 /** The settings after an update: levels that are given replace theirs, null removes one or all. */
 function mergedAlerts(
@@ -150,34 +152,9 @@ function mergedAlerts(
 export const updateFeature =
   (
     id: FeatureId,
-    { alert_settings, filters: _ofTheMeter, ...fields }: UpdateFeature,
+    { alert_settings, ...fields }: UpdateFeature,
   ): Decision<FeatureState, FeatureEvent> =>
-  (state) => {
-    const current = writable(state, 'feature', id);
-    const changes: Changes<Changeable> = changedFields<Changeable>(current, {
-      ...fields,
-      alert_settings: mergedAlerts(current.alert_settings, alert_settings),
-    });
-    if (isEmpty(changes)) return [];
-    assertConsistent(withChanges<Changeable>(current, changes));
-    return [{ type: 'FeatureUpdated', data: changes }];
+  (state, at) => {
+    const settings = mergedAlerts(state?.alert_settings ?? null, alert_settings);
+    return featureRecords.update(id, { ...fields, alert_settings: settings })(state, at);
   };
-
-/** Takes a feature out of use, for good. One that is archived already stays as it is. */
-export const archiveFeature =
-  (id: FeatureId): Decision<FeatureState, FeatureEvent> =>
-  (state) => {
-    if (state?.status === 'archived') return [];
-    writable(state, 'feature', id);
-    return [{ type: 'FeatureArchived', data: {} }];
-  };
-
-/** The feature as the API shows it, without meter and group: those are not its own. */
-export const featureView = (state: FeatureState): Feature => {
-  const { reporting_unit: unit, alert_settings, ...record } = existing(state, 'feature');
-  return withoutNulls({
-    ...record,
-    reporting_unit: unit && { ...unit, conversion_rate: wireNumber(unit.conversion_rate) },
-    alert_settings: alertSettingsView(alert_settings),
-  });
-};

@@ -1,24 +1,18 @@
 import { type Module, module } from '@counterfoil/engine/define';
-import { feature } from './feature.ts';
-import { featureTable } from './projection.ts';
-import { featurePublicEvents } from './public-events.ts';
+import { feature, featureRecords } from './feature.ts';
 import { type FeatureUses, featureRoutes } from './routes.ts';
 
 export {
-  archiveFeature,
   createFeature,
   type FeatureData,
   type FeatureRecord,
-  type FeatureState,
   feature,
+  featureRecords,
+  featureReference,
   featureView,
-  updateFeature,
 } from './feature.ts';
-export { featureTable } from './projection.ts';
-export { featuresById, featuresOfGroup, featuresOfMeter } from './queries.ts';
-export { featureReference } from './reference.ts';
+export { featuresById } from './queries.ts';
 export {
-  type CreateFeature,
   createFeatureSchema,
   type Feature,
   type FeatureType,
@@ -26,17 +20,14 @@ export {
   featureTypeSchema,
 } from './schema.ts';
 
-/**
- * The features, which plans grant. The uses are asked before a feature, or its meter, goes out of
- * use.
- */
+/** The features, which plans grant. The uses are asked before a meter goes out of use. */
 export const features = (uses: FeatureUses): Module =>
   module({
     name: 'features',
     aggregates: [feature],
-    tables: [featureTable],
+    tables: [featureRecords.table],
     routes: featureRoutes(uses),
-    publicEvents: [featurePublicEvents],
+    publicEvents: [featureRecords.publicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

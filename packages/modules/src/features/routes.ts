@@ -1,40 +1,46 @@
-import {
-  listShape,
-  newText,
-  pageSchema,
-  type Routes,
-  route,
-  withETag,
-} from '@counterfoil/engine/define';
+import { newText, type Routes, route, withETag } from '@counterfoil/engine/define';
+import { referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
 import { messageSchema } from '../message.ts';
+import { containing, equalTo, oneOf, recordRoutes } from '../record/index.ts';
 import type { Use } from '../uses.ts';
 import { cloneOfFeature, deleteFeature, newFeature, updateFeatureAndMeter } from './commands.ts';
-import { embeddedNow } from './embedding.ts';
-import { featureView } from './feature.ts';
-import { getFeature, searchFeatures } from './queries.ts';
+import { embedded, embeddedNow } from './embedding.ts';
+import { featureRecords, featureView } from './feature.ts';
 import {
   cloneFeatureSchema,
   createFeatureSchema,
-  featureIdParameters,
-  featureListSchema,
   featureSchema,
-  featureSearchSchema,
   updateFeatureSchema,
 } from './schema.ts';
 
 const tag = 'Features';
+const params = z.object({ id: referenceSchema('feat') });
+const common = { tag, permission: 'feature:write', response: featureSchema } as const;
+
+const records = recordRoutes(featureRecords, {
+  tag,
+  right: 'feature',
+  embedding: { read: embedded },
+});
+
+const filters = {
+  lookup_key: equalTo('lookup_key', z.string().max(255)),
+  name_contains: containing('name', 255),
+  feature_ids: oneOf('id', 255),
+  lookup_keys: oneOf('lookup_key', 255),
+  meter_ids: oneOf('meter_id', 255, { names: 'meter' }),
+} as const;
 
 const routes = {
   'POST /features': route({
+    ...common,
     summary: 'Create a feature',
     description:
       'A metered feature names its meter by `meter_id`, or brings one as `meter` that is created ' +
       'with it.',
-    tag,
     status: 201,
-    permission: 'feature:write',
     body: createFeatureSchema,
-    response: featureSchema,
     example: {
       body: {
         name: newText('Tokens'),
@@ -55,54 +61,18 @@ const routes = {
       return withETag(await embeddedNow(context, featureView(state)), revision);
     },
   }),
-
-  'GET /features': route({
-    summary: 'List features',
-    tag,
-    status: 200,
-    permission: 'feature:read',
-    query: featureListSchema.extend(listShape),
-    response: pageSchema(featureSchema),
-    example: { names: { feature_ids: 'feat', meter_ids: 'meter' } },
-    handle: (context, { query }) => searchFeatures(context, query),
-  }),
-
-  'POST /features/search': route({
-    summary: 'Search features',
-    tag,
-    status: 200,
-    permission: 'feature:read',
-    body: featureSearchSchema,
-    bodyOptional: true,
-    response: pageSchema(featureSchema),
-    example: { names: { feature_ids: 'feat', meter_ids: 'meter' } },
-    handle: (context, { body }) => searchFeatures(context, body),
-  }),
-
-  'GET /features/{id}': route({
-    summary: 'Get a feature with its meter and group',
-    tag,
-    status: 200,
-    permission: 'feature:read',
-    params: featureIdParameters,
-    response: featureSchema,
-    handle: async (context, { params: { id } }) => {
-      const { resource, revision } = await getFeature(context, id);
-      return withETag(resource, revision);
-    },
-  }),
-
+  'GET /features': records.list(filters),
+  'POST /features/search': records.search('FeatureSearch', filters),
+  'GET /features/{id}': records.get({ summary: 'Get a feature with its meter and group' }),
   'PUT /features/{id}': route({
+    ...common,
     summary: 'Update a feature',
     description:
       'Only fields that are given change; `""` and null clear an optional one. Units are set ' +
       'together. `filters` replaces those of the meter.',
-    tag,
     status: 200,
-    permission: 'feature:write',
-    params: featureIdParameters,
+    params,
     body: updateFeatureSchema,
-    response: featureSchema,
     example: {
       body: { description: newText('Changed'), filters: [] },
       names: { group_id: 'group' },
@@ -112,16 +82,13 @@ const routes = {
       return withETag(await embeddedNow(context, featureView(state)), revision);
     },
   }),
-
   'POST /features/{id}/clone': route({
+    ...common,
     summary: 'Copy a feature, and its meter',
-    tag,
     status: 201,
-    permission: 'feature:write',
-    params: featureIdParameters,
+    params,
     body: cloneFeatureSchema,
     bodyOptional: true,
-    response: featureSchema,
     example: { body: {} },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await cloneOfFeature(context, id, body);
@@ -130,14 +97,13 @@ const routes = {
   }),
 } satisfies Routes;
 
-/** The questions to be asked before a feature or its meter goes out of use. */
+/** The questions to be asked before the meter of a feature is stopped with it. */
 export interface FeatureUses {
-  readonly inUse: readonly Use<'feat'>[];
   /** The uses of a meter beside features. */
   readonly meterInUse: readonly Use<'meter'>[];
 }
 
-/** The routes of features. `uses` are asked before a feature is deleted. */
+/** The routes of features. `uses` are asked before the meter of a deleted feature is stopped. */
 export const featureRoutes = (uses: FeatureUses) =>
   ({
     ...routes,
@@ -149,7 +115,7 @@ export const featureRoutes = (uses: FeatureUses) =>
       tag,
       status: 200,
       permission: 'feature:write',
-      params: featureIdParameters,
+      params,
       response: messageSchema,
       handle: (context, { params: { id } }) => deleteFeature(context, id, uses),
     }),

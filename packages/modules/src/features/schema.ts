@@ -1,4 +1,3 @@
-import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   clearable,
   decimalPlaces,
@@ -6,7 +5,6 @@ import {
   positiveDecimalSchema,
   recordStampsShape,
   recordStatusSchema,
-  referenceSchema,
   requiredTextSchema,
   textSchema,
 } from '@counterfoil/kernel';
@@ -98,30 +96,6 @@ export const cloneFeatureSchema = z
   .meta({ id: 'CloneFeature' });
 export type CloneFeature = z.output<typeof cloneFeatureSchema>;
 
-const filterShape = {
-  lookup_key: z.string().max(255).optional(),
-  name_contains: z.string().max(255).optional(),
-} as const;
-
-export const featureListSchema = z.object({
-  ...filterShape,
-  feature_ids: listParameter(z.string()).optional(),
-  lookup_keys: listParameter(z.string()).optional(),
-  meter_ids: listParameter(z.string()).optional(),
-});
-
-const textsSchema = anyOfTexts(255);
-
-export const featureSearchSchema = z
-  .object({
-    ...searchShape,
-    ...filterShape,
-    feature_ids: textsSchema,
-    lookup_keys: textsSchema,
-    meter_ids: textsSchema,
-  })
-  .meta({ id: 'FeatureSearch' });
-
 /** The feature on the wire (specification §2.5; hidden field: D1). */
 export const featureSchema = z
   .object({
@@ -149,5 +123,3 @@ export const featureSchema = z
   })
   .meta({ id: 'Feature' });
 export type Feature = z.output<typeof featureSchema>;
-
-export const featureIdParameters = z.object({ id: referenceSchema('feat') });

@@ -1,89 +1,65 @@
-import {
-  aggregate,
-  createdStamps,
-  type Decision,
-  type EventOf,
-  existing,
-  type GroupId,
-  invariant,
-  type RecordStamps,
-  type RecordStatus,
-  referenceSchema,
-  updatedStamps,
-  writable,
-} from '@counterfoil/kernel';
+import type { RequestContext } from '@counterfoil/engine/define';
+import { invalidField } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type CreateGroup, type Group, groupEntitySchema } from './schema.ts';
-
-const groupData = z.object({
-  id: referenceSchema('group'),
-  name: z.string(),
-  lookup_key: z.string(),
-  entity_type: groupEntitySchema,
-  metadata: z.record(z.string(), z.string()),
-});
-
-const events = { GroupCreated: groupData, GroupArchived: z.object({}) } as const;
-export type GroupEvent = EventOf<typeof events>;
-
-export interface GroupRecord extends z.output<typeof groupData>, RecordStamps {
-  readonly status: RecordStatus;
-}
-
-/** Null until the group is created. */
-export type GroupState = GroupRecord | null;
+import { type EventsOf, type RecordOf, record } from '../record/index.ts';
+import { createGroupSchema, type GroupEntity, groupEntitySchema, groupSchema } from './schema.ts';
 
 /**
  * A group. Membership is written at the members, so that a group can grow without a limit of its
  * own.
  */
-export const group = aggregate({
+export const groupRecords = record({
   name: 'group',
-  scope: 'environment',
-  events,
-  initial: null as GroupState,
-  evolve: (state, event): GroupState => {
-    const { stamp } = event;
-    switch (event.type) {
-      case 'GroupCreated':
-        return { ...event.data, status: 'published', ...createdStamps(stamp) };
-      case 'GroupArchived':
-        return { ...existing(state, 'group'), ...updatedStamps(stamp), status: 'archived' };
-      default:
-        return event satisfies never;
-    }
+  called: 'group',
+  prefix: 'group',
+  life: {
+    created: { event: 'GroupCreated', publishes: 'group.created', when: 'A group is created' },
+    archived: { event: 'GroupArchived', publishes: 'group.deleted', when: 'A group is archived' },
   },
-  isReferable: (state) => state?.status === 'published',
-  isRemoved: (state) => state !== null && state.status !== 'published',
-  /** An archived group gives its lookup_key back. */
-  unique: (state) =>
-    state?.status === 'published'
-      ? [
-          {
-            name: 'lookup_key',
-            value: state.lookup_key,
-            problem: `Another group has the lookup_key ${JSON.stringify(state.lookup_key)}.`,
-          },
-        ]
-      : [],
+  fixed: {
+    name: z.string(),
+    lookup_key: z.string(),
+    entity_type: groupEntitySchema,
+    metadata: z.record(z.string(), z.string()),
+  },
+  changeable: {},
+  unique: { field: 'lookup_key' },
+  request: { schema: createGroupSchema, fields: (request) => request },
+  schema: groupSchema,
+  view: (group) => ({ ...group }),
+  table: {
+    name: 'groups',
+    version: 1,
+    columns: {
+      name: { type: 'text', of: ({ name }) => name },
+      lookup_key: { type: 'text', of: ({ lookup_key }) => lookup_key, index: true },
+      entity_type: { type: 'text', of: ({ entity_type }) => entity_type },
+    },
+  },
 });
 
-/** Creates a group without members. */
-export const createGroup =
-  (id: GroupId, request: CreateGroup): Decision<GroupState, GroupEvent> =>
-  (state) => {
-    invariant(state === null, `group ${id} is created twice`);
-    return [{ type: 'GroupCreated', data: { id, ...request } }];
-  };
+export type GroupEvent = EventsOf<typeof groupRecords>;
+export type GroupRecord = RecordOf<typeof groupRecords>;
+export const {
+  aggregate: group,
+  createFrom: createGroup,
+  archive: archiveGroup,
+  view: groupView,
+} = groupRecords;
 
-/** Takes a group out of use, for good. One that is archived already stays as it is. */
-export const archiveGroup =
-  (id: GroupId): Decision<GroupState, GroupEvent> =>
-  (state) => {
-    if (state?.status === 'archived') return [];
-    writable(state, 'group', id);
-    return [{ type: 'GroupArchived', data: {} }];
-  };
-
-/** The group as the API shows it, without its members: those are not its own. */
-export const groupView = (state: GroupState): Group => ({ ...existing(state, 'group') });
+/**
+ * The group that a field of a request names for a member of one kind, from the log and so never
+ * behind. Unknown: 404 naming the field; archived, or a group of another kind: 400.
+ */
+export async function groupReference(
+  context: RequestContext,
+  id: string,
+  entityType: GroupEntity,
+  field = 'group_id',
+): Promise<GroupRecord> {
+  const record = await groupRecords.referred(context, id, field);
+  if (record.entity_type !== entityType) {
+    throw invalidField(`/${field}`, `is a group of ${record.entity_type}s, not of ${entityType}s`);
+  }
+  return record;
+}

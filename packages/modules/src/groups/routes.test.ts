@@ -8,29 +8,33 @@ import {
 } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { group } from './group.ts';
-import type { GroupMembers } from './members.ts';
-import { groupPublicEvents } from './public-events.ts';
-import { groupsById } from './queries.ts';
-import { groupReference } from './reference.ts';
+import type { z } from 'zod';
+import { createFeature, feature } from '../features/index.ts';
+import { meter } from '../meters/index.ts';
+import { groupMemberRoutes, offer } from '../offers/index.ts';
+import { group, groupRecords, groupReference } from './group.ts';
 import { groupRoutes } from './routes.ts';
-import { groupSearchSchema } from './schema.ts';
+
+const routes = { ...groupRoutes, ...groupMemberRoutes };
+const { byIds: groupsById, publicEvents: groupPublicEvents } = groupRecords;
+const groupSearchSchema = routes['POST /groups/search'].body as z.ZodType;
 
 const test = suite('group routes');
 
-/** A world with nothing but groups, each of which has these features and prices. */
-function groupsOf(features: readonly string[] = [], prices: readonly string[] = []) {
-  const world = memoryWorld([group]);
-  const listing = (ids: readonly string[]): GroupMembers['membersOf'] => {
-    return async () => ({ ids, total: ids.length });
-  };
-  const routes = groupRoutes([
-    { entityType: 'feature', membersOf: listing(features) },
-    { entityType: 'price', membersOf: listing(prices) },
-  ]);
+/** A world with groups, and with features in them. */
+function groupsOf() {
+  const world = memoryWorld([group, meter, feature, offer]);
   const context = (environment?: string) => world.request(testPrincipal(environment));
   return {
     context,
+    async addFeature(group_id: string): Promise<string> {
+      const id = context().newId('feat');
+      const units = { unit_singular: null, unit_plural: null, reporting_unit: null };
+      const rest = { lookup_key: null, description: null, alert_settings: null, metadata: {} };
+      const data = { id, name: 'F', type: 'static', meter_id: null, group_id, ...units, ...rest };
+      await context().execute(feature, id, createFeature(data as never));
+      return id;
+    },
     create: (body: object) => callRoute(routes['POST /groups'], context(), { body }),
     get: (id: string, within = context()) =>
       callRoute(routes['GET /groups/{id}'], within, { params: { id } }),
@@ -43,11 +47,15 @@ function groupsOf(features: readonly string[] = [], prices: readonly string[] = 
 const models = { name: 'Models', lookup_key: 'models', entity_type: 'feature' };
 
 test('a group shows the ids of its members, of its own kind alone', async () => {
-  const { create, get, list } = groupsOf(['feat_1', 'feat_2'], ['price_1']);
+  const { create, get, list, addFeature } = groupsOf();
   const { id, entity_ids } = await create(models);
   assert.equal(entity_ids, []);
-  assert.equal((await get(id)).entity_ids, ['feat_1', 'feat_2']);
+  const first = await addFeature(id);
+  const second = await addFeature(id);
+  assert.equal((await get(id)).entity_ids, [second, first]);
   assert.is((await list({})).items[0]?.entity_ids, undefined);
+  const prices = await create({ name: 'Tiers', lookup_key: 'tiers', entity_type: 'price' });
+  assert.equal((await get(prices.id)).entity_ids, []);
 });
 
 test('a lookup_key is unique until its group is deleted', async () => {
@@ -61,11 +69,12 @@ test('a lookup_key is unique until its group is deleted', async () => {
 });
 
 test('a group with members is not deleted', async () => {
-  const { create, remove, get } = groupsOf([], ['price_1', 'price_2']);
-  const { id } = await create({ ...models, entity_type: 'price' });
+  const { create, remove, get, addFeature } = groupsOf();
+  const { id } = await create(models);
+  const member = await addFeature(id);
   const refused = await rejection(remove(id));
   assert.is(refused.code, 'invalid_operation');
-  assert.match(refused.message, '2 prices');
+  assert.match(refused.message, member);
   assert.is((await get(id)).status, 'published');
 });
 

@@ -1,4 +1,3 @@
-import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   metadataSchema,
   recordStampsShape,
@@ -20,25 +19,6 @@ export const createGroupSchema = z
   })
   .meta({ id: 'CreateGroup' });
 export type CreateGroup = z.output<typeof createGroupSchema>;
-
-const filterShape = {
-  entity_type: groupEntitySchema.optional(),
-  lookup_key: z.string().max(255).optional(),
-  name: z.string().max(255).optional(),
-} as const;
-
-export const groupListSchema = z.object({
-  ...filterShape,
-  group_ids: listParameter(z.string()).optional(),
-});
-
-export const groupSearchSchema = z
-  .object({
-    ...searchShape,
-    ...filterShape,
-    group_ids: anyOfTexts(64),
-  })
-  .meta({ id: 'GroupSearch' });
 
 /** The group on the wire (specification §2.6). */
 export const groupSchema = z

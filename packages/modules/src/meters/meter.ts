@@ -1,113 +1,59 @@
-import {
-  aggregate,
-  canonicalJson,
-  createdStamps,
-  type Decision,
-  type EventOf,
-  existing,
-  invariant,
-  type MeterId,
-  type RecordStamps,
-  type RecordStatus,
-  referenceSchema,
-  updatedStamps,
-  withoutNulls,
-  writable,
-} from '@counterfoil/kernel';
+import { type MeterId, withoutNulls } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { type EventsOf, type RecordOf, record } from '../record/index.ts';
 import { aggregationData } from './aggregation.ts';
-import { type CreateMeter, type Filters, type Meter, resetUsageSchema } from './schema.ts';
+import { createMeterSchema, type Filters, meterSchema, resetUsageSchema } from './schema.ts';
 
-const filtersData = z.array(z.object({ key: z.string(), values: z.array(z.string()) }));
-
-const definitionData = z.object({
-  id: referenceSchema('meter'),
-  name: z.string(),
-  event_name: z.string(),
-  aggregation: aggregationData,
-  filters: filtersData,
-  reset_usage: resetUsageSchema,
-});
-
-const events = {
-  MeterCreated: definitionData,
-  MeterFiltersReplaced: z.object({ filters: filtersData }),
-  /** It counts no more events; what it has counted stays. */
-  MeterDisabled: z.object({}),
-  MeterDeleted: z.object({}),
-} as const;
-export type MeterEvent = EventOf<typeof events>;
-
-export interface MeterRecord extends z.output<typeof definitionData>, RecordStamps {
-  readonly status: RecordStatus;
-}
-
-/** Null until the meter is created. */
-export type MeterState = MeterRecord | null;
-
-export const meter = aggregate({
+/** A meter. Everything but the filters is for ever; one that is stopped keeps what it has counted. */
+export const meterRecords = record({
   name: 'meter',
-  scope: 'environment',
-  events,
-  initial: null as MeterState,
-  evolve: (state, event): MeterState => {
-    const { stamp } = event;
-    switch (event.type) {
-      case 'MeterCreated':
-        return { ...event.data, status: 'published', ...createdStamps(stamp) };
-      case 'MeterFiltersReplaced':
-        return { ...existing(state, 'meter'), ...event.data, ...updatedStamps(stamp) };
-      case 'MeterDisabled':
-        return { ...existing(state, 'meter'), ...updatedStamps(stamp), status: 'archived' };
-      case 'MeterDeleted':
-        return { ...existing(state, 'meter'), ...updatedStamps(stamp), status: 'deleted' };
-      default:
-        return event satisfies never;
-    }
+  called: 'meter',
+  prefix: 'meter',
+  life: {
+    created: { event: 'MeterCreated', publishes: 'meter.created', when: 'A meter is created' },
+    updated: {
+      event: 'MeterFiltersReplaced',
+      publishes: 'meter.updated',
+      when: 'The filters of a meter change',
+    },
+    archived: {
+      event: 'MeterDisabled',
+      publishes: 'meter.disabled',
+      when: 'A meter counts no more',
+    },
+    deleted: { event: 'MeterDeleted', publishes: 'meter.deleted', when: 'A meter is deleted' },
   },
-  isReferable: (state) => state?.status === 'published',
-  // One that is stopped stays with what counts by it.
-  isRemoved: (state) => state?.status === 'deleted',
+  fixed: {
+    name: z.string(),
+    event_name: z.string(),
+    aggregation: aggregationData,
+    reset_usage: resetUsageSchema,
+  },
+  changeable: { filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })) },
+  request: { schema: createMeterSchema, fields: (request) => request },
+  schema: meterSchema,
+  view: (meter) => ({ ...meter, aggregation: withoutNulls(meter.aggregation) }),
+  table: {
+    name: 'meters',
+    version: 1,
+    columns: {
+      name: { type: 'text', of: ({ name }) => name },
+      event_name: { type: 'text', of: ({ event_name }) => event_name, index: true },
+    },
+  },
 });
 
-/** Creates a meter. Its aggregation has been checked when the request was read. */
-export const createMeter =
-  (id: MeterId, request: CreateMeter): Decision<MeterState, MeterEvent> =>
-  (state) => {
-    invariant(state === null, `meter ${id} is created twice`);
-    return [{ type: 'MeterCreated', data: { id, ...request } }];
-  };
+export type MeterEvent = EventsOf<typeof meterRecords>;
+export type MeterRecord = RecordOf<typeof meterRecords>;
+export const {
+  aggregate: meter,
+  createFrom: createMeter,
+  archive: disableMeter,
+  remove: deleteMeter,
+  view: meterView,
+  referred: meterReference,
+} = meterRecords;
 
 /** Replaces which events count from now on. The same filters again change nothing. */
-export const replaceFilters =
-  (id: MeterId, filters: Filters | undefined): Decision<MeterState, MeterEvent> =>
-  (state) => {
-    const current = writable(state, 'meter', id);
-    if (filters === undefined || canonicalJson(filters) === canonicalJson(current.filters)) {
-      return [];
-    }
-    return [{ type: 'MeterFiltersReplaced', data: { filters } }];
-  };
-
-/** Stops a meter for good: it stays readable. One that is stopped already stays as it is. */
-export const disableMeter =
-  (id: MeterId): Decision<MeterState, MeterEvent> =>
-  (state) => {
-    if (state?.status === 'archived') return [];
-    writable(state, 'meter', id);
-    return [{ type: 'MeterDisabled', data: {} }];
-  };
-
-/** Removes a meter that was never needed. */
-export const deleteMeter =
-  (id: MeterId): Decision<MeterState, MeterEvent> =>
-  (state) => {
-    writable(state, 'meter', id);
-    return [{ type: 'MeterDeleted', data: {} }];
-  };
-
-/** The meter as the API shows it. */
-export const meterView = (state: MeterState): Meter => {
-  const record = existing(state, 'meter');
-  return { ...record, aggregation: withoutNulls(record.aggregation) };
-};
+export const replaceFilters = (id: MeterId, filters: Filters | undefined) =>
+  meterRecords.update(id, { filters });

@@ -1,4 +1,3 @@
-import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import { recordStampsShape, recordStatusSchema, requiredTextSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { aggregationSchema, aggregationTypeSchema, bucketSizeSchema } from './aggregation.ts';
@@ -43,19 +42,6 @@ export type CreateMeter = z.output<typeof createMeterSchema>;
 export const updateMeterSchema = z
   .object({ filters: filtersSchema.optional() })
   .meta({ id: 'UpdateMeter' });
-
-export const meterListSchema = z.object({
-  event_name: z.string().max(255).optional(),
-  meter_ids: listParameter(z.string()).optional(),
-});
-
-export const meterSearchSchema = z
-  .object({
-    ...searchShape,
-    event_name: z.string().max(255).optional(),
-    meter_ids: anyOfTexts(64),
-  })
-  .meta({ id: 'MeterSearch' });
 
 /** The meter on the wire (specification §2.4; hidden fields: D1). */
 export const meterSchema = z

@@ -22,6 +22,7 @@ export { createBulkEntitlementsSchema } from './entitlement/schema.ts';
 export type { CreditGrantData } from './grant/credit-grant.ts';
 export { createCreditGrant, endCreditGrant, updateCreditGrant } from './grant/decisions.ts';
 export { createCreditGrantSchema } from './grant/schema.ts';
+export { groupMemberRoutes } from './group-routes.ts';
 export { hasEnded, willBeInForce } from './limits.ts';
 export {
   addonOf,
@@ -63,12 +64,7 @@ export {
   updatePlan,
 } from './root-decisions.ts';
 export { createAddonSchema, createCostsheetSchema, createPlanSchema } from './root-schema.ts';
-export {
-  entitlementsOfFeature,
-  pricesOfGroup,
-  pricesOfMeter,
-  pricesOfPriceUnit,
-} from './uses.ts';
+export { pricesOfMeter } from './uses.ts';
 
 /** Plans, add-ons and costsheets with all that they own. The uses are asked before a deletion. */
 export const offers = (uses: OfferUses): Module =>

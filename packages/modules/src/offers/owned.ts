@@ -1,9 +1,9 @@
 import { type Projection, type RequestContext, where } from '@counterfoil/engine/define';
 import { invalidOperation, notFound, type PriceId, type RecordStatus } from '@counterfoil/kernel';
 import { featuresById } from '../features/index.ts';
-import { groupsById } from '../groups/index.ts';
-import { metersById } from '../meters/index.ts';
-import { priceUnitsById } from '../pricing-units/index.ts';
+import { groupRecords } from '../groups/index.ts';
+import { meterRecords } from '../meters/index.ts';
+import { priceUnitRecords } from '../pricing-units/index.ts';
 import { resourcesById } from '../references.ts';
 import type { Entitlement } from './entitlement/schema.ts';
 import type { Price } from './price/schema.ts';
@@ -50,15 +50,15 @@ export async function withPriceParts(
   { owner }: Inside = { owner: false },
 ): Promise<Price[]> {
   const [meters, groups, units, owners] = await Promise.all([
-    metersById(
+    meterRecords.byIds(
       context,
       prices.map(({ meter_id }) => meter_id),
     ),
-    groupsById(
+    groupRecords.byIds(
       context,
       prices.map(({ group_id }) => group_id),
     ),
-    priceUnitsById(
+    priceUnitRecords.byIds(
       context,
       prices.map(({ price_unit_id }) => price_unit_id),
     ),

@@ -3,17 +3,16 @@ import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel
 import { callRoute, memoryWorld, type RawInput, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createFeature, type FeatureData, feature } from '../features/index.ts';
-import { createGroup, createGroupSchema, group } from '../groups/index.ts';
-import { createMeter, createMeterSchema, meter } from '../meters/index.ts';
-import { createPriceUnit, createPriceUnitSchema, priceUnit } from '../pricing-units/index.ts';
+import { createFeature, type FeatureData, feature, featureRecords } from '../features/index.ts';
+import { createGroup, createGroupSchema, group, groupRecords } from '../groups/index.ts';
+import { createMeter, createMeterSchema, meter, meterRecords } from '../meters/index.ts';
 import {
-  entitlementsOfFeature,
-  offer,
-  pricesOfGroup,
-  pricesOfMeter,
-  pricesOfPriceUnit,
-} from './index.ts';
+  createPriceUnit,
+  createPriceUnitSchema,
+  priceUnit,
+  priceUnitRecords,
+} from '../pricing-units/index.ts';
+import { offer, pricesOfMeter } from './index.ts';
 import { offerRoutes } from './routes.ts';
 
 const test = suite('offer routes');
@@ -403,7 +402,7 @@ test('a credit grant stops, now or later', async () => {
   assert.is(nobody.details?.field, 'plan_id');
 });
 
-test('slices below are told what uses their records', async () => {
+test('what a price or an entitlement uses is not deleted; the refusal names the plan', async () => {
   const { call, planId, context, ...make } = await withPlan();
   const [meter_id, group_id, feature_id] = [
     await make.meter(),
@@ -424,16 +423,27 @@ test('slices below are told what uses their records', async () => {
   });
   const body = { feature_id, feature_type: 'boolean', plan_id: planId };
   await call('POST /entitlements', { body });
-  const usesNow = () =>
-    Promise.all([
-      pricesOfMeter(context(), meter_id),
-      pricesOfPriceUnit(context(), unitId),
-      entitlementsOfFeature(context(), feature_id),
-    ]);
-  assert.equal(await usesNow(), ['1 price', '1 price', '1 entitlement']);
-  assert.equal((await pricesOfGroup.membersOf(context(), group_id)).ids, [price.id]);
+  const removals = {
+    meter: () => context().execute(meter, meter_id, meterRecords.remove(meter_id)),
+    group: () => context().execute(group, group_id, groupRecords.archive(group_id)),
+    unit: () => context().execute(priceUnit, unitId, priceUnitRecords.archive(unitId)),
+    feature: () => context().execute(feature, feature_id, featureRecords.archive(feature_id)),
+  };
+  for (const remove of Object.values(removals)) {
+    const refused = await rejection(remove());
+    assert.is(refused.code, 'invalid_operation');
+    assert.match(refused.message, planId);
+  }
+  assert.is(await pricesOfMeter(context(), meter_id), '1 price');
+  assert.equal((await call('GET /groups/{id}', { params: { id: group_id } })).entity_ids, [
+    price.id,
+  ]);
   await call('DELETE /prices/{id}', { params: { id: price.id } });
-  assert.equal(await usesNow(), [null, null, '1 entitlement']);
+  assert.is(await pricesOfMeter(context(), meter_id), null);
+  await removals.meter();
+  await removals.group();
+  await removals.unit();
+  assert.match((await rejection(removals.feature())).message, planId);
 });
 
 test.run();

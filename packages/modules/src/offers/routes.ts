@@ -4,6 +4,7 @@ import { addonRoutes } from './addon/routes.ts';
 import { costsheetRoutes } from './costsheet/routes.ts';
 import { entitlementRoutes } from './entitlement/routes.ts';
 import { creditGrantRoutes } from './grant/routes.ts';
+import { groupMemberRoutes } from './group-routes.ts';
 import { planRoutes } from './plan/routes.ts';
 import { priceRoutes } from './price/routes.ts';
 
@@ -22,4 +23,5 @@ export const offerRoutes = ({ plansInUse, addonsInUse }: OfferUses) =>
     ...addonRoutes(addonsInUse),
     ...creditGrantRoutes,
     ...costsheetRoutes,
+    ...groupMemberRoutes,
   }) satisfies Routes;

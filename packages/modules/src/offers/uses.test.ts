@@ -14,16 +14,15 @@ import { type FeatureRoutes, feature, features as featuresModule } from '../feat
 import { group } from '../groups/index.ts';
 import { type MeterRoutes, meter, meters as metersModule } from '../meters/index.ts';
 import { priceUnit } from '../pricing-units/index.ts';
-import { entitlementsOfFeature, offer, pricesOfMeter } from './index.ts';
+import { offer, pricesOfMeter } from './index.ts';
 import { offerRoutes } from './routes.ts';
 
 const test = suite('what offers use is not deleted under them');
 
 const aggregates = [offer, meter, group, priceUnit, feature, customer];
 const offers = offerRoutes({ plansInUse: [], addonsInUse: [] });
-const meters = metersModule({ inUse: [pricesOfMeter] }).routes as unknown as MeterRoutes;
+const meters = metersModule.routes as unknown as MeterRoutes;
 const features = featuresModule({
-  inUse: [entitlementsOfFeature],
   meterInUse: [pricesOfMeter],
 }).routes as unknown as FeatureRoutes;
 const principal: Principal = testPrincipal('env_01');

@@ -1,42 +1,24 @@
-import { type Module, module } from '@counterfoil/engine/define';
-import type { Use } from '../uses.ts';
-import { priceUnit } from './price-unit.ts';
-import { priceUnitTable } from './projection.ts';
-import { priceUnitPublicEvents } from './public-events.ts';
+import { module } from '@counterfoil/engine/define';
+import { priceUnit, priceUnitRecords } from './price-unit.ts';
 import { priceUnitRoutes } from './routes.ts';
 
 export {
-  archivePriceUnit,
   createPriceUnit,
   type PriceUnitRecord,
-  type PriceUnitState,
   priceUnit,
-  priceUnitView,
-  updatePriceUnit,
+  priceUnitRecords,
+  priceUnitReference,
 } from './price-unit.ts';
-export { priceUnitTable } from './projection.ts';
-export { priceUnitsById } from './queries.ts';
-export { priceUnitReference } from './reference.ts';
-export {
-  type CreatePriceUnit,
-  createPriceUnitSchema,
-  type PriceUnit,
-  priceUnitSchema,
-} from './schema.ts';
+export { createPriceUnitSchema, priceUnitSchema } from './schema.ts';
 
-interface PricingUnitsOptions {
-  readonly inUse: readonly Use<'price_unit'>[];
-}
-
-/** Currencies of a tenant's own. `inUse` are asked before a unit is deleted. */
-export const pricingUnits = ({ inUse }: PricingUnitsOptions): Module =>
-  module({
-    name: 'pricing-units',
-    aggregates: [priceUnit],
-    tables: [priceUnitTable],
-    routes: priceUnitRoutes(inUse),
-    publicEvents: [priceUnitPublicEvents],
-  });
+/** Currencies of a tenant's own. */
+export const pricingUnits = module({
+  name: 'pricing-units',
+  aggregates: [priceUnit],
+  tables: [priceUnitRecords.table],
+  routes: priceUnitRoutes,
+  publicEvents: [priceUnitRecords.publicEvents],
+});
 
 /** The routes with their exact types, for the typed client. */
-export type PriceUnitRoutes = ReturnType<typeof priceUnitRoutes>;
+export type PriceUnitRoutes = typeof priceUnitRoutes;

@@ -1,123 +1,68 @@
-import {
-  aggregate,
-  type Currency,
-  changedFields,
-  createdStamps,
-  type DecimalText,
-  type Decision,
-  type EventOf,
-  existing,
-  invariant,
-  isEmpty,
-  type PriceUnitId,
-  type RecordStamps,
-  type RecordStatus,
-  referenceSchema,
-  updatedStamps,
-  withChanges,
-  writable,
-} from '@counterfoil/kernel';
+import type { RequestContext } from '@counterfoil/engine/define';
+import type { Currency, DecimalText } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { CreatePriceUnit, PriceUnit, UpdatePriceUnit } from './schema.ts';
+import { type EventsOf, lowerCase, type RecordOf, record } from '../record/index.ts';
+import { createPriceUnitSchema, priceUnitSchema } from './schema.ts';
 
 const kept = <Kind extends string>() => z.string().transform((text) => text as Kind);
 
-const changeableData = {
-  name: z.string(),
-  metadata: z.record(z.string(), z.string()),
-} as const;
-
-const priceUnitData = z.object({
-  id: referenceSchema('price_unit'),
-  code: z.string(),
-  symbol: z.string(),
-  base_currency: kept<Currency>(),
-  conversion_rate: kept<DecimalText>(),
-  ...changeableData,
-});
-
-const events = {
-  PriceUnitCreated: priceUnitData,
-  /** Only what changed. */
-  PriceUnitUpdated: z.object(changeableData).partial(),
-  PriceUnitArchived: z.object({}),
-} as const;
-export type PriceUnitEvent = EventOf<typeof events>;
-
-export interface PriceUnitRecord extends z.output<typeof priceUnitData>, RecordStamps {
-  readonly status: RecordStatus;
-}
-
-/** Null until the pricing unit is created. */
-export type PriceUnitState = PriceUnitRecord | null;
-
-/** A code as it is compared: codes that differ in case alone are the same. */
-export const comparedCode = (code: string): string => code.toLowerCase();
-
-export const priceUnit = aggregate({
+/** A currency of a tenant's own. Whatever prices and wallets are computed with is for ever. */
+export const priceUnitRecords = record({
   name: 'price_unit',
-  scope: 'environment',
-  events,
-  initial: null as PriceUnitState,
-  evolve: (state, event): PriceUnitState => {
-    const { stamp } = event;
-    switch (event.type) {
-      case 'PriceUnitCreated':
-        return { ...event.data, status: 'published', ...createdStamps(stamp) };
-      case 'PriceUnitUpdated':
-        return {
-          ...withChanges<PriceUnitRecord>(existing(state, 'pricing unit'), event.data),
-          ...updatedStamps(stamp),
-        };
-      case 'PriceUnitArchived':
-        return { ...existing(state, 'pricing unit'), ...updatedStamps(stamp), status: 'archived' };
-      default:
-        return event satisfies never;
-    }
+  called: 'pricing unit',
+  prefix: 'price_unit',
+  life: {
+    created: {
+      event: 'PriceUnitCreated',
+      publishes: 'price_unit.created',
+      when: 'A pricing unit is created',
+    },
+    updated: {
+      event: 'PriceUnitUpdated',
+      publishes: 'price_unit.updated',
+      when: 'Name or metadata of a pricing unit change',
+    },
+    archived: {
+      event: 'PriceUnitArchived',
+      publishes: 'price_unit.deleted',
+      when: 'A pricing unit is archived',
+    },
   },
-  isReferable: (state) => state?.status === 'published',
-  isRemoved: (state) => state !== null && state.status !== 'published',
-  /** An archived unit gives its code back. */
-  unique: (state) =>
-    state?.status === 'published'
-      ? [
-          {
-            name: 'code',
-            value: comparedCode(state.code),
-            problem: `Another pricing unit has the code ${JSON.stringify(state.code)}.`,
-          },
-        ]
-      : [],
+  fixed: {
+    code: z.string(),
+    symbol: z.string(),
+    base_currency: kept<Currency>(),
+    conversion_rate: kept<DecimalText>(),
+  },
+  changeable: { name: z.string(), metadata: z.record(z.string(), z.string()) },
+  unique: { field: 'code', ignoresCase: true },
+  request: { schema: createPriceUnitSchema, fields: (request) => request },
+  schema: priceUnitSchema,
+  view: (unit) => ({ ...unit }),
+  table: {
+    name: 'price_units',
+    version: 1,
+    columns: {
+      name: { type: 'text', of: ({ name }) => name },
+      code: { type: 'text', of: ({ code }) => lowerCase(code), index: true },
+      base_currency: { type: 'text', of: ({ base_currency }) => base_currency },
+    },
+  },
 });
 
-/** Creates a pricing unit. */
-export const createPriceUnit =
-  (id: PriceUnitId, request: CreatePriceUnit): Decision<PriceUnitState, PriceUnitEvent> =>
-  (state) => {
-    invariant(state === null, `pricing unit ${id} is created twice`);
-    return [{ type: 'PriceUnitCreated', data: { id, ...request } }];
-  };
+export type PriceUnitEvent = EventsOf<typeof priceUnitRecords>;
+export type PriceUnitRecord = RecordOf<typeof priceUnitRecords>;
+export const {
+  aggregate: priceUnit,
+  createFrom: createPriceUnit,
+  update: updatePriceUnit,
+  archive: archivePriceUnit,
+  view: priceUnitView,
+} = priceUnitRecords;
 
-/** Changes name and metadata where they are given and differ; code, rate and currency never. */
-export const updatePriceUnit =
-  (id: PriceUnitId, request: UpdatePriceUnit): Decision<PriceUnitState, PriceUnitEvent> =>
-  (state) => {
-    const current = writable(state, 'pricing unit', id);
-    const { name, metadata } = request;
-    const changes = changedFields<UpdatePriceUnit>(current, { name, metadata });
-    return isEmpty(changes) ? [] : [{ type: 'PriceUnitUpdated', data: changes }];
-  };
-
-/** Takes a pricing unit out of use, for good. One that is archived already stays as it is. */
-export const archivePriceUnit =
-  (id: PriceUnitId): Decision<PriceUnitState, PriceUnitEvent> =>
-  (state) => {
-    if (state?.status === 'archived') return [];
-    writable(state, 'pricing unit', id);
-    return [{ type: 'PriceUnitArchived', data: {} }];
-  };
-
-/** The pricing unit as the API shows it. */
-export const priceUnitView = (state: PriceUnitState): PriceUnit => ({
-  ...existing(state, 'pricing unit'),
-});
+/** The published pricing unit with a code, from the log. 404 naming the field when there is none. */
+export const priceUnitReference = (
+  context: RequestContext,
+  code: string,
+  field = 'price_unit',
+): Promise<PriceUnitRecord> => priceUnitRecords.holder(context, code, field);

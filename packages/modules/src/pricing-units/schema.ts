@@ -1,4 +1,3 @@
-import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
 import {
   currencySchema,
   decimalPlaces,
@@ -42,17 +41,6 @@ export const updatePriceUnitSchema = z
   })
   .meta({ id: 'UpdatePriceUnit' });
 export type UpdatePriceUnit = z.output<typeof updatePriceUnitSchema>;
-
-export const priceUnitListSchema = z.object({
-  price_unit_ids: listParameter(z.string()).optional(),
-});
-
-export const priceUnitSearchSchema = z
-  .object({
-    ...searchShape,
-    price_unit_ids: anyOfTexts(64),
-  })
-  .meta({ id: 'PriceUnitSearch' });
 
 /** The pricing unit on the wire (specification §2.11). */
 export const priceUnitSchema = z

@@ -5,7 +5,6 @@ import {
   type RowFilter,
   where,
 } from '@counterfoil/engine/define';
-import type { IdPrefix } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { lowerCase } from './record.ts';
 
@@ -23,8 +22,8 @@ export interface Filter<
   readonly conditions: (value: z.output<Member>) => readonly Condition[];
   /** The column that it looks at. */
   readonly column: string;
-  /** The prefix of the kind of record that its values name by their ids, where it is another kind. */
-  readonly names?: IdPrefix;
+  /** The kind of record, by its prefix, that values name by their ids or by `prefix.field`. */
+  readonly names?: string;
 }
 
 /** Filters by the names that requests call them by, each on a column that the table has. */
@@ -60,10 +59,7 @@ type Where<Column extends string, Operator extends 'eq' | 'in' | 'contains', Val
 export const oneOf = <const Column extends string>(
   column: Column,
   longest: number,
-  {
-    ignoresCase = false,
-    names,
-  }: { readonly ignoresCase?: boolean; readonly names?: IdPrefix } = {},
+  { ignoresCase = false, names }: { readonly ignoresCase?: boolean; readonly names?: string } = {},
 ): Filter<
   z.ZodOptional<ReturnType<typeof listParameter<z.ZodString>>>,
   ReturnType<typeof anyOfTexts>,
@@ -79,10 +75,11 @@ export const oneOf = <const Column extends string>(
 export const equalTo = <const Column extends string, Schema extends z.ZodType<string>>(
   column: Column,
   schema: Schema,
+  { names }: { readonly names?: string } = {},
 ): Filter<z.ZodOptional<Schema>, z.ZodOptional<Schema>, Where<Column, 'eq', string>> => ({
   parameter: schema.optional(),
   member: schema.optional(),
-  column,
+  ...{ column, ...(names && { names }) },
   conditions: (value) => where(column, 'eq', value as string | undefined),
 });
 

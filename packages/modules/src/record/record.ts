@@ -32,7 +32,7 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { referredRecord } from '../references.ts';
+import { referredRecord, resourcesById } from '../references.ts';
 import { catalogueKind } from './catalogue.ts';
 import type {
   AnyDefinition,
@@ -248,6 +248,9 @@ export function record<
     ...commands,
     publicEvents: publishedRecord(folded, definition, view),
     catalogue: catalogueKind(definition, { aggregate: folded, table: rows, ...commands }),
+    /** Resources by id, archived ones included, for what shows them inside. */
+    byIds: (context: RequestContext, ids: readonly (string | null | undefined)[]) =>
+      resourcesById(context, rows, ids),
     /**
      * The record that a field of a request names, from the log and so never behind. Unknown or deleted:
      * 404 naming the field; archived: 400.

@@ -56,12 +56,12 @@ export interface Kind<
   readonly table: Projection<string, any, z.output<Schema>, Columns>;
 }
 
-/** Records of other kinds that are shown inside those of a kind, such as the meter of a feature. */
+/** The parts of an answer that are no fields of the record itself, such as the meter of a feature. */
 interface Embedding<Shown> {
-  /** Adds them to records that are read. */
-  readonly read: (context: RequestContext, records: readonly Shown[]) => Promise<Shown[]>;
-  /** Adds them to the record that a write answers, from the log and so never behind. */
-  readonly written: (context: RequestContext, record: Shown) => Promise<Shown>;
+  /** Adds it to records that are read. */
+  readonly read?: (context: RequestContext, records: readonly Shown[]) => Promise<Shown[]>;
+  /** Adds it to the record that a write answers, from the log and so never behind. */
+  readonly written?: (context: RequestContext, record: Shown) => Promise<Shown>;
 }
 
 /** The part that all routes of a kind share. */
@@ -111,7 +111,7 @@ function writingRoutes<
   ) => {
     const { state, revision } = await context.execute(aggregate, id, decision);
     const shown = view(state);
-    return withETag(embedding ? await embedding.written(context, shown) : shown, revision);
+    return withETag(embedding?.written ? await embedding.written(context, shown) : shown, revision);
   };
   return {
     /** Creates a record under a new id, and answers it. */
@@ -189,7 +189,7 @@ function readingRoutes<
   const table: AnyProjection = kind.table;
   const common = { tag, status: 200, permission: `${right}:read` } as const;
   const completed = async (context: RequestContext, records: readonly Shown[]) =>
-    embedding ? embedding.read(context, records) : [...records];
+    embedding?.read ? embedding.read(context, records) : [...records];
   const answered = async (
     context: RequestContext,
     { resource, revision }: Found<Shown>,

@@ -1,4 +1,3 @@
-import { listShape } from '@counterfoil/engine/define';
 import {
   currencySchema,
   instantSchema,
@@ -54,14 +53,6 @@ export const updateAssociationSchema = z
   })
   .meta({ id: 'UpdateTaxAssociation' });
 export type UpdateAssociation = z.output<typeof updateAssociationSchema>;
-
-export const associationListSchema = z.object({
-  ...listShape,
-  entity_type: taxEntitySchema.optional(),
-  entity_id: z.string().max(64).optional(),
-  external_customer_id: externalIdSchema.optional(),
-  tax_rate_id: z.string().max(64).optional(),
-});
 
 /** The association on the wire (client contract). */
 export const associationSchema = z

@@ -1,4 +1,3 @@
-import { listParameter, listShape } from '@counterfoil/engine/define';
 import {
   clearable,
   decimal,
@@ -72,13 +71,6 @@ export const updateTaxRateSchema = z
   })
   .meta({ id: 'UpdateTaxRate' });
 export type UpdateTaxRate = z.output<typeof updateTaxRateSchema>;
-
-export const taxRateListSchema = z.object({
-  ...listShape,
-  scope: taxRateScopeSchema.optional(),
-  taxrate_ids: listParameter(z.string()).optional(),
-  taxrate_codes: listParameter(z.string()).optional(),
-});
 
 /** The tax rate on the wire (specification §2.20; D1). */
 export const taxRateSchema = z

@@ -51,7 +51,7 @@ test('is created, changed and deleted once', () => {
   }
 });
 
-test('holds its withETag, rate and currency until it is deleted', () => {
+test('holds its entity, rate and currency until it is deleted', () => {
   const heldAfter = (events: readonly TaxAssociationEvent[]) =>
     taxAssociation.unique?.(folded(taxAssociation, events)).map(({ value }) => value);
   assert.equal(heldAfter([created]), ['customer/cust_01/taxrate_01/any']);

@@ -14,7 +14,7 @@ async function worldWithUnit() {
   const world = memoryWorld([customer, wallet, priceUnit]);
   const context = () => world.request(testPrincipal());
   const createCustomer = customers({ inUse: [] }).routes['POST /customers'];
-  const units = pricingUnits({ inUse: [] }).routes;
+  const units = pricingUnits.routes;
   const createUnit = units['POST /prices/units'];
   const deleteUnit = units['DELETE /prices/units/{id}'];
   invariant(createCustomer && createUnit && deleteUnit, 'a route is missing');

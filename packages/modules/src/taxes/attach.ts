@@ -2,10 +2,9 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { invalidField, notFound, type TaxAssociationId } from '@counterfoil/kernel';
 import { customer, customerIdOf } from '../customers/index.ts';
 import { referredRecord } from '../references.ts';
-import type { Association, CreateAssociation, TaxEntity } from './association-schema.ts';
-import { taxRateReference } from './reference.ts';
-import { associationView, createAssociation, type TaxAssociationState } from './tax-association.ts';
-import { taxRate, taxRateView } from './tax-rate.ts';
+import type { CreateAssociation, TaxEntity } from './association-schema.ts';
+import { createAssociation } from './tax-association.ts';
+import { taxRateReference } from './tax-rate.ts';
 
 interface Owner {
   readonly entity_type: TaxEntity;
@@ -67,14 +66,4 @@ export async function prepareAssociation(
     auto_apply,
     metadata,
   });
-}
-
-/** An association with its rate from the log, for the answer to a write. */
-export async function associationNow(
-  context: RequestContext,
-  state: TaxAssociationState,
-): Promise<Association> {
-  const shown = associationView(state);
-  const rate = await context.load(taxRate, shown.tax_rate_id);
-  return { ...shown, ...(rate && { tax_rate: taxRateView(rate) }) };
 }
