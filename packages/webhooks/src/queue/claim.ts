@@ -1,5 +1,15 @@
 import type { Connection } from '@counterfoil/engine';
+import { sql } from 'kysely';
 import { withQueueLock } from './queue-lock.ts';
+import {
+  areEndpointsRead,
+  excluded,
+  interval,
+  openEndpoints,
+  queue,
+  stateOf,
+  type Trigger,
+} from './schema.ts';
 
 /** One state of one endpoint. */
 export interface EndpointVersion {
@@ -20,7 +30,7 @@ export interface Claimed {
   readonly body: Buffer;
   readonly occurredAt: string;
   /** The trigger of the delivery. */
-  readonly trigger: 'scheduled' | 'recovery' | 'resend' | 'test';
+  readonly trigger: Trigger;
   /** The time at which it came into the queue. */
   readonly queuedAt: string;
   /** True when it is sent to see if the endpoint is well again, while the others are held back. */
@@ -36,102 +46,140 @@ interface ClaimOptions {
   readonly leaseMs: number;
 }
 
-interface ClaimedRow {
-  readonly id: string;
-  readonly event_id: string;
-  readonly endpoint_id: string;
-  readonly environment_id: string;
-  readonly attempt: number;
-  readonly failures: number;
-  readonly revision: string;
-  readonly occurred_at: string;
-  readonly trigger: Claimed['trigger'];
-  readonly queued_at: string;
-  readonly is_probe: boolean;
-  readonly enabled_at: string;
-  /** The text form of bytea: `\x` and hexadecimal digits. */
-  readonly body: string;
-}
+/** Instants in statements, `epoch` being due since 1970. */
+const dueBy = sql<string>`case when breaker.is_held_back then 'epoch' else now() end`;
 
 /**
- * Endpoints with pending deliveries are found by skipping through the index from one to the next,
- * so that neither the length of a queue nor the number of idle endpoints matters.
+ * Due deliveries, at most so many, with the endpoints that they go to.
  *
  * Each endpoint gives its due deliveries up to its own bound of what is in flight, up to what its
  * rate still allows in this second, and while it is held back none, or one as a probe. What was
  * asked for by hand is due since 1970 and passes by that. Of all those the endpoints with the
  * least in flight come first: when the worker has less room than there is work, one that hangs
  * cannot take the room of one that answers.
- *
- * The last look at the state is written so that the planner cannot take an index of the queue for
- * it. Its figures may be from a moment when the queue was empty; it would then read the whole queue
- * once for each claimed delivery.
  */
-const claimStatement = `
-  with recursive open_endpoint (endpoint_id, environment_id) as (
-    (select endpoint_id, environment_id from counterfoil.webhook_deliveries
-      where state = 'pending' order by endpoint_id limit 1)
-    union all
-    select later.endpoint_id, later.environment_id
-      from open_endpoint previous
-     cross join lateral (
-       select endpoint_id, environment_id from counterfoil.webhook_deliveries
-        where state = 'pending' and endpoint_id > previous.endpoint_id
-        order by endpoint_id limit 1) later
-  ), candidate as (
-    select due.id, endpoint.revision, endpoint.enabled_at, endpoint.id as endpoint_id,
-           endpoint.rate_limit, breaker.is_open, rate.used_until
-      from open_endpoint
-      join counterfoil.webhook_endpoints endpoint
-        on endpoint.environment_id = open_endpoint.environment_id
-       and endpoint.id = open_endpoint.endpoint_id and endpoint.enabled
-      left join counterfoil.webhook_health health
-        on health.endpoint_id = endpoint.id and health.enabled_at = endpoint.enabled_at
-     cross join lateral (
-       select coalesce(health.state = 'open', false) as is_open,
-              coalesce(health.state = 'open'
-                and coalesce(health.next_probe_at > now(), true), false) as is_held_back) breaker
-     cross join lateral (
-       select greatest(now(), (select used_until from counterfoil.webhook_rates
-                                where endpoint_id = endpoint.id)) as used_until) rate
-     cross join lateral (
-       select count(*) as sending from counterfoil.webhook_deliveries
-        where state = 'sending' and endpoint_id = endpoint.id) busy
-     cross join lateral (
-       select least(
-         least(endpoint.max_in_flight, case when breaker.is_open then 1 else health.allowance end)
-           - busy.sending,
-         floor(endpoint.rate_limit * (1.000001 - extract(epoch from rate.used_until - now())))
-       ) as free) room
-     cross join lateral (
-       select id, row_number() over (order by next_at, id) as place
-         from (select id, next_at from counterfoil.webhook_deliveries
-                where state = 'pending' and endpoint_id = endpoint.id
-                  and next_at <= case when breaker.is_held_back then 'epoch' else now() end
-                order by next_at, id
-                limit greatest(0, room.free)::bigint) first_due) due
-     where (select position from counterfoil.projection
-             where name = 'webhook_endpoints' and serving)
-           >= (select position from counterfoil.webhook_position)
-     order by busy.sending + due.place, endpoint.id
-     limit $1
-  ), paced as (
-    insert into counterfoil.webhook_rates (endpoint_id, used_until)
-    select endpoint_id, max(used_until) + count(*) / max(rate_limit)::float * interval '1 second'
-      from candidate where rate_limit is not null group by endpoint_id
-    on conflict (endpoint_id) do update set used_until = excluded.used_until
-  ), claimed as (
-    update counterfoil.webhook_deliveries delivery
-       set state = 'sending', attempt = attempt + 1,
-           lease_until = now() + $2 * interval '1 millisecond'
-      from candidate
-     where delivery.id = candidate.id and lower(delivery.state) = 'pending'
-    returning delivery.id, delivery.event_id, delivery.endpoint_id, delivery.environment_id,
-              delivery.attempt, delivery.failures, delivery.trigger, delivery.queued_at,
-              candidate.revision, candidate.enabled_at, candidate.is_open as is_probe
-  )
-  select claimed.*, message.occurred_at, message.body
-    from claimed join counterfoil.webhook_messages message using (event_id)`;
+function candidates(limit: number) {
+  const breaker = queue.selectNoFrom([
+    sql<boolean>`coalesce(health.state = 'open', false)`.as('is_open'),
+    sql<boolean>`coalesce(health.state = 'open'
+      and coalesce(health.next_probe_at > now(), true), false)`.as('is_held_back'),
+  ]);
+  const used = queue
+    .selectFrom('webhook_rates as known')
+    .select('known.used_until')
+    .where('known.endpoint_id', '=', sql.ref<string>('endpoint.id'));
+  const rate = queue.selectNoFrom(sql<string>`greatest(now(), ${used})`.as('used_until'));
+  const busy = queue
+    .selectFrom('webhook_deliveries as sent')
+    .select(({ fn }) => fn.countAll<string>().as('sending'))
+    .where('sent.state', '=', sql.lit('sending'))
+    .where('sent.endpoint_id', '=', sql.ref<string>('endpoint.id'));
+  const room = queue.selectNoFrom(
+    sql<string>`least(
+      least(endpoint.max_in_flight, case when breaker.is_open then 1 else health.allowance end)
+        - busy.sending,
+      floor(endpoint.rate_limit * (1.000001 - extract(epoch from rate.used_until - now()))))`.as(
+      'free',
+    ),
+  );
+  const firstDue = queue
+    .selectFrom('webhook_deliveries as pending')
+    .select(['pending.id', 'pending.next_at'])
+    .where('pending.state', '=', sql.lit('pending'))
+    .where('pending.endpoint_id', '=', sql.ref<string>('endpoint.id'))
+    .where('pending.next_at', '<=', dueBy)
+    .orderBy('pending.next_at')
+    .orderBy('pending.id')
+    .limit(sql<number>`greatest(0, room.free)::bigint`);
+  const due = queue
+    .selectFrom(firstDue.as('first_due'))
+    .select(['id', sql<string>`row_number() over (order by next_at, id)`.as('place')]);
+  return openEndpoints('pending')
+    .innerJoin('webhook_endpoints as endpoint', (join) =>
+      join
+        .onRef('endpoint.environment_id', '=', 'open_endpoint.environment_id')
+        .onRef('endpoint.id', '=', 'open_endpoint.endpoint_id')
+        .on('endpoint.enabled', '=', sql.lit(true)),
+    )
+    .leftJoin('webhook_health as health', (join) =>
+      join
+        .onRef('health.endpoint_id', '=', 'endpoint.id')
+        .onRef('health.enabled_at', '=', 'endpoint.enabled_at'),
+    )
+    .crossJoinLateral(breaker.as('breaker'))
+    .crossJoinLateral(rate.as('rate'))
+    .crossJoinLateral(busy.as('busy'))
+    .crossJoinLateral(room.as('room'))
+    .crossJoinLateral(due.as('due'))
+    .select([
+      'due.id',
+      'endpoint.revision',
+      'endpoint.id as endpoint_id',
+      'endpoint.rate_limit',
+      'breaker.is_open',
+      'rate.used_until',
+      sql<string>`endpoint.enabled_at`.as('enabled_at'),
+    ])
+    .where(areEndpointsRead)
+    .orderBy(sql`busy.sending + due.place`)
+    .orderBy('endpoint.id')
+    .limit(limit);
+}
+
+/** Takes the candidates and the room that they need in the rates of their endpoints. */
+const claimed = (limit: number, leaseMs: number) =>
+  queue
+    .with('candidate', () => candidates(limit))
+    .with('paced', (query) =>
+      query
+        .insertInto('webhook_rates')
+        .columns(['endpoint_id', 'used_until'])
+        .expression(({ selectFrom }) =>
+          selectFrom('candidate')
+            .select([
+              'endpoint_id',
+              sql`max(used_until) + count(*) / max(rate_limit)::float * interval '1 second'`.as(
+                'used_until',
+              ),
+            ])
+            .where('rate_limit', 'is not', null)
+            .groupBy('endpoint_id'),
+        )
+        .onConflict((conflict) =>
+          conflict.column('endpoint_id').doUpdateSet(excluded('used_until')),
+        ),
+    )
+    .with('claimed', (query) =>
+      query
+        .updateTable('webhook_deliveries as delivery')
+        .from('candidate')
+        .set({
+          state: 'sending',
+          attempt: sql`attempt + 1`,
+          lease_until: sql`now() + ${interval('millisecond', leaseMs)}`,
+        })
+        .whereRef('delivery.id', '=', 'candidate.id')
+        // The figures of the planner may be from a moment when the queue was empty. By an index of
+        // it, it would then read the whole queue once for each claimed delivery.
+        .where(stateOf('delivery'), '=', sql.lit('pending'))
+        .returning([
+          'delivery.id',
+          'delivery.event_id',
+          'delivery.endpoint_id',
+          'delivery.environment_id',
+          'delivery.attempt',
+          'delivery.failures',
+          'delivery.trigger',
+          'delivery.queued_at',
+          'candidate.revision',
+          'candidate.enabled_at',
+          'candidate.is_open as is_probe',
+        ]),
+    )
+    .selectFrom('claimed')
+    .innerJoin('webhook_messages as message', 'message.event_id', 'claimed.event_id')
+    .selectAll('claimed')
+    .select(['message.occurred_at', 'message.body']);
 
 /**
  * Takes deliveries that are due. The endpoints must be as far as the fan-out: while a lost read
@@ -142,27 +190,23 @@ export const claimDeliveries = (
   { limit, leaseMs }: ClaimOptions,
 ): Promise<readonly Claimed[]> =>
   withQueueLock(connection, 'claims', async () => {
-    const { rows } = await connection.query<ClaimedRow>(claimStatement, [limit, leaseMs], {
-      prepared: true,
-    });
-    return rows.map(claimedOf);
+    const { rows } = await connection.run(claimed(limit, leaseMs), { prepared: true });
+    return rows.map((row) => ({
+      id: row.id,
+      eventId: row.event_id,
+      endpointId: row.endpoint_id,
+      attempt: row.attempt,
+      failures: row.failures,
+      body: Buffer.from(row.body.slice(2), 'hex'),
+      occurredAt: row.occurred_at,
+      trigger: row.trigger,
+      queuedAt: row.queued_at,
+      isProbe: row.is_probe,
+      enabledAt: row.enabled_at,
+      endpoint: {
+        id: row.endpoint_id,
+        environmentId: row.environment_id,
+        revision: row.revision,
+      },
+    }));
   });
-
-const claimedOf = (row: ClaimedRow): Claimed => ({
-  id: row.id,
-  eventId: row.event_id,
-  endpointId: row.endpoint_id,
-  attempt: row.attempt,
-  failures: row.failures,
-  body: Buffer.from(row.body.slice(2), 'hex'),
-  occurredAt: row.occurred_at,
-  trigger: row.trigger,
-  queuedAt: row.queued_at,
-  isProbe: row.is_probe,
-  enabledAt: row.enabled_at,
-  endpoint: {
-    id: row.endpoint_id,
-    environmentId: row.environment_id,
-    revision: row.revision,
-  },
-});

@@ -1,5 +1,7 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, literals } from '@counterfoil/engine';
+import { sql } from 'kysely';
 import type { BreakerState } from './health.ts';
+import { queue } from './schema.ts';
 
 /** Figures for operators. */
 export interface Figures {
@@ -15,43 +17,60 @@ export interface Figures {
 
 /** Reads the figures. How far the relay has published it writes down once a second. */
 export async function readFigures(connection: Connection): Promise<Figures> {
-  const { rows: queued } = await connection.query<Record<string, string>>(
-    `select count(*) filter (where state = 'pending') as pending,
-            count(*) filter (where state = 'waiting') as waiting,
-            count(*) filter (where state = 'sending') as sending,
-            coalesce(greatest(0, extract(epoch from
-              now() - min(next_at) filter (where state = 'pending' and next_at > 'epoch'))), 0) as oldest
-       from counterfoil.webhook_deliveries where state in ('pending', 'waiting', 'sending')`,
-    [],
+  const queued = await connection.run(
+    queue
+      .selectFrom('webhook_deliveries')
+      .select(({ fn }) => [
+        fn.countAll<string>().filterWhere('state', '=', sql.lit('pending')).as('pending'),
+        fn.countAll<string>().filterWhere('state', '=', sql.lit('waiting')).as('waiting'),
+        fn.countAll<string>().filterWhere('state', '=', sql.lit('sending')).as('sending'),
+        fn
+          .min('next_at')
+          .filterWhere('state', '=', sql.lit('pending'))
+          .filterWhere('next_at', '>', sql.lit('epoch'))
+          .as('oldest'),
+        sql<string>`now()`.as('now'),
+      ])
+      .where('state', 'in', literals('pending', 'waiting', 'sending')),
     { prepared: true },
   );
-  const { rows: endpoints } = await connection.query<Record<string, string>>(
-    `select count(*) filter (where state = 'open') as open,
-            count(*) filter (where state = 'half_open') as half_open,
-            count(*) filter (where state = 'closed') as closed,
-            coalesce((select greatest(0, relay.sequence - reader.sequence)
-                        from counterfoil.relay_checkpoint relay, counterfoil.webhook_position reader
-                       limit 1), 0) as unread
-       from (select coalesce(health.state, 'closed') as state
-               from counterfoil.webhook_endpoints endpoint
-               left join counterfoil.webhook_health health
-                 on health.endpoint_id = endpoint.id and health.enabled_at = endpoint.enabled_at
-              where endpoint.enabled) endpoints`,
+  const breakers = await connection.run(
+    queue
+      .selectFrom('webhook_endpoints as endpoint')
+      .leftJoin('webhook_health as health', (join) =>
+        join
+          .onRef('health.endpoint_id', '=', 'endpoint.id')
+          .onRef('health.enabled_at', '=', 'endpoint.enabled_at'),
+      )
+      .select(({ fn }) => [
+        fn.coalesce('health.state', sql.lit<BreakerState>('closed')).as('state'),
+        fn.countAll<string>().as('count'),
+      ])
+      .where('endpoint.enabled', '=', sql.lit(true))
+      .groupBy(sql`1`),
   );
-  const figures = { ...queued[0], ...endpoints[0] };
-  const figure = (name: string): number => Number(figures[name] ?? 0);
+  const places = await connection.run(
+    queue
+      .selectFrom(['relay_checkpoint as relay', 'webhook_position as reader'])
+      .select(['relay.sequence as published', 'reader.sequence as read']),
+  );
+  const { pending, waiting, sending, oldest, now } = queued.rows[0] ?? {};
+  const { published = 0, read = 0 } = places.rows[0] ?? {};
+  const inState = (state: BreakerState): number =>
+    Number(breakers.rows.find((row) => row.state === state)?.count ?? 0);
+  const dueFor = oldest && now ? (Date.parse(now) - Date.parse(oldest)) / 1_000 : 0;
   return {
     deliveries: {
-      pending: figure('pending'),
-      waiting: figure('waiting'),
-      sending: figure('sending'),
+      pending: Number(pending ?? 0),
+      waiting: Number(waiting ?? 0),
+      sending: Number(sending ?? 0),
     },
-    oldestDueSeconds: figure('oldest'),
+    oldestDueSeconds: Math.max(0, dueFor),
     endpoints: {
-      closed: figure('closed'),
-      open: figure('open'),
-      half_open: figure('half_open'),
+      closed: inState('closed'),
+      open: inState('open'),
+      half_open: inState('half_open'),
     },
-    unread: figure('unread'),
+    unread: Math.max(0, Number(published) - Number(read)),
   };
 }

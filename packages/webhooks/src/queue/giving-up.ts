@@ -1,7 +1,10 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, literals, transactionTime } from '@counterfoil/engine';
+import { type Expression, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { endpointPublicEvents } from '../endpoint/public-events.ts';
 import type { BreakerPolicy } from './health.ts';
-import { type Ended, endedGroups, releaseNext } from './ordering.ts';
+import { endedGroups, releaseNext } from './ordering.ts';
+import { asItStands, interval, queue, stateOf } from './schema.ts';
 import type { Retention } from './upkeep-store.ts';
 
 /** Deliveries that one pass gives up at most. */
@@ -15,23 +18,22 @@ export async function giveUpOld(
   connection: Connection,
   { messageDays }: Retention,
 ): Promise<number> {
-  const { rows } = await connection.query<GivenUp>(
-    `update counterfoil.webhook_deliveries delivery
-        set state = 'exhausted', finished_at = now()
-      where id in (
-        select delivery.id from counterfoil.webhook_messages message
-         cross join lateral (
-           select id from counterfoil.webhook_deliveries
-            where event_id = message.event_id and state in ('pending', 'waiting') offset 0) delivery
-         where message.created_at < now() - $1 * interval '1 day'
-         order by message.created_at limit ${givenUpMaximum})
-        and lower(delivery.state) in ('pending', 'waiting')
-     returning id, endpoint_id as "endpointId", ordering_key as "orderingKey",
-               release_number as "releaseNumber"`,
-    [messageDays],
-    { prepared: true },
-  );
-  return await followGivenUp(connection, rows);
+  const old = queue
+    .selectFrom('webhook_messages as message')
+    .crossJoinLateral(
+      queue
+        .selectFrom('webhook_deliveries as delivery')
+        .select('delivery.id')
+        .where('delivery.event_id', '=', sql.ref<string>('message.event_id'))
+        .where('delivery.state', 'in', literals('pending', 'waiting'))
+        .offset(asItStands)
+        .as('unsent'),
+    )
+    .select('unsent.id')
+    .where('message.created_at', '<', sql<string>`now() - ${interval('day', messageDays)}`)
+    .orderBy('message.created_at')
+    .limit(sql.lit(givenUpMaximum));
+  return await giveUp(connection, old);
 }
 
 /**
@@ -42,36 +44,49 @@ export async function giveUpHeldBack(
   connection: Connection,
   { horizon }: BreakerPolicy,
 ): Promise<number> {
-  const { rows } = await connection.query<GivenUp>(
-    `update counterfoil.webhook_deliveries delivery
-        set state = 'exhausted', finished_at = now()
-      where id in (
-        select delivery.id from counterfoil.webhook_health health
-         cross join lateral (
-           select id from counterfoil.webhook_deliveries
-            where endpoint_id = health.endpoint_id and state in ('pending', 'waiting')
-              and queued_at < now() - $1 * interval '1 millisecond'
-            limit ${givenUpMaximum}) delivery
-         where health.state = 'open' limit ${givenUpMaximum})
-        and lower(delivery.state) in ('pending', 'waiting')
-     returning id, endpoint_id as "endpointId", ordering_key as "orderingKey",
-               release_number as "releaseNumber"`,
-    [horizon],
+  const heldBack = queue
+    .selectFrom('webhook_health as health')
+    .crossJoinLateral(
+      queue
+        .selectFrom('webhook_deliveries as delivery')
+        .select('delivery.id')
+        .where('delivery.endpoint_id', '=', sql.ref<string>('health.endpoint_id'))
+        .where('delivery.state', 'in', literals('pending', 'waiting'))
+        .where('delivery.queued_at', '<', sql<string>`now() - ${interval('millisecond', horizon)}`)
+        .limit(sql.lit(givenUpMaximum))
+        .as('unsent'),
+    )
+    .select('unsent.id')
+    .where('health.state', '=', sql.lit('open'))
+    .limit(sql.lit(givenUpMaximum));
+  return await giveUp(connection, heldBack);
+}
+
+/** Ends deliveries, reports them and lets go what waits for them. Returns how many they are. */
+async function giveUp(
+  connection: Connection,
+  ids: Expression<{ readonly id: string }>,
+): Promise<number> {
+  const { rows } = await connection.run(
+    queue
+      .updateTable('webhook_deliveries as delivery')
+      .set({ state: 'exhausted', finished_at: transactionTime })
+      .where(sql<boolean>`delivery.id in ${ids}`)
+      .where(stateOf('delivery'), 'in', literals('pending', 'waiting'))
+      .returning([
+        'delivery.id',
+        'delivery.endpoint_id as endpointId',
+        'delivery.ordering_key as orderingKey',
+        'delivery.release_number as releaseNumber',
+      ]),
     { prepared: true },
   );
-  return await followGivenUp(connection, rows);
-}
-
-interface GivenUp extends Ended {
-  readonly id: string;
-}
-
-/** Reports deliveries that were given up and lets go what waits for them. Returns how many they are. */
-async function followGivenUp(connection: Connection, givenUp: readonly GivenUp[]): Promise<number> {
-  const ids = givenUp.map(({ id }) => id);
-  await reportExhausted(connection, ids);
-  await releaseNext(connection, endedGroups(givenUp));
-  return givenUp.length;
+  await reportExhausted(
+    connection,
+    rows.map(({ id }) => id),
+  );
+  await releaseNext(connection, endedGroups(rows));
+  return rows.length;
 }
 
 /**
@@ -83,21 +98,34 @@ export async function reportExhausted(
   deliveryIds: readonly string[],
 ): Promise<void> {
   if (deliveryIds.length === 0) return;
-  await connection.query(
-    `insert into counterfoil.webhook_reports (environment_id, tenant_id, endpoint_id, message)
-     select delivery.environment_id, message.tenant_id, delivery.endpoint_id,
-            json_build_object('message_id', message.event_id, 'event_type', message.event_type,
-              'resource_id', message.resource_id, 'attempts', delivery.attempt,
-              'status_code', attempt.status_code,
-              'error', case attempt.outcome when 'lost' then 'lost' else attempt.reason end)
-       from counterfoil.webhook_deliveries delivery
-       join counterfoil.webhook_messages message using (event_id)
-       left join counterfoil.webhook_attempts attempt
-         on attempt.delivery_id = delivery.id and attempt.attempt = delivery.attempt
-      where delivery.id = any($1) and delivery.trigger in ('scheduled', 'recovery')
-        and message.event_type <> all($2)
-      order by delivery.id`,
-    [deliveryIds, Object.keys(endpointPublicEvents.types)],
+  const exhausted = queue
+    .selectFrom('webhook_deliveries as delivery')
+    .innerJoin('webhook_messages as message', 'message.event_id', 'delivery.event_id')
+    .leftJoin('webhook_attempts as attempt', (join) =>
+      join
+        .onRef('attempt.delivery_id', '=', 'delivery.id')
+        .onRef('attempt.attempt', '=', 'delivery.attempt'),
+    )
+    .select(['delivery.environment_id', 'message.tenant_id', 'delivery.endpoint_id'])
+    .select(({ ref }) =>
+      jsonBuildObject({
+        message_id: ref('message.event_id'),
+        event_type: ref('message.event_type'),
+        resource_id: ref('message.resource_id'),
+        attempts: ref('delivery.attempt'),
+        status_code: ref('attempt.status_code'),
+        error: sql`case attempt.outcome when 'lost' then 'lost' else attempt.reason end`,
+      }).as('message'),
+    )
+    .where(sql<boolean>`delivery.id = any(${deliveryIds})`)
+    .where('delivery.trigger', 'in', literals('scheduled', 'recovery'))
+    .where('message.event_type', 'not in', Object.keys(endpointPublicEvents.types))
+    .orderBy('delivery.id');
+  await connection.run(
+    queue
+      .insertInto('webhook_reports')
+      .columns(['environment_id', 'tenant_id', 'endpoint_id', 'message'])
+      .expression(exhausted),
     { prepared: true },
   );
 }
@@ -118,11 +146,18 @@ const reportsMaximum = 1_000;
 
 /** Returns what is on the list, oldest first. */
 export async function readReports(connection: Connection): Promise<readonly ListedReport[]> {
-  const { rows } = await connection.query<ListedReport>(
-    `select id, message, endpoint_id as "endpointId", tenant_id as "tenantId",
-            environment_id as "environmentId"
-       from counterfoil.webhook_reports order by id limit ${reportsMaximum}`,
-    [],
+  const { rows } = await connection.run(
+    queue
+      .selectFrom('webhook_reports')
+      .select([
+        'id',
+        'message',
+        'endpoint_id as endpointId',
+        'tenant_id as tenantId',
+        'environment_id as environmentId',
+      ])
+      .orderBy('id')
+      .limit(reportsMaximum),
     { prepared: true },
   );
   return rows;
@@ -133,9 +168,8 @@ export async function crossOffReports(
   connection: Connection,
   { endpointId, id }: ListedReport,
 ): Promise<void> {
-  await connection.query(
-    'delete from counterfoil.webhook_reports where endpoint_id = $1 and id <= $2',
-    [endpointId, id],
+  await connection.run(
+    queue.deleteFrom('webhook_reports').where('endpoint_id', '=', endpointId).where('id', '<=', id),
     { prepared: true },
   );
 }

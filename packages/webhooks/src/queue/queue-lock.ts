@@ -1,4 +1,6 @@
 import { type Connection, transaction } from '@counterfoil/engine';
+import { sql } from 'kysely';
+import { queue } from './schema.ts';
 
 /**
  * Numbers of the advisory locks. The first number is ours, so that other programs in the same
@@ -28,8 +30,7 @@ export const withQueueLock = <Result>(
 
 /** Takes a lock for as long as the session lasts. False when another session has it. */
 export async function tryHold(connection: Connection, lock: QueueLock): Promise<boolean> {
-  const { rows } = await connection.query<{ held: boolean }>(
-    `select pg_try_advisory_lock(${lockFamily}, ${locks[lock]}) as held`,
-  );
+  const held = sql<boolean>`pg_try_advisory_lock(${lockFamily}::integer, ${locks[lock]}::integer)`;
+  const { rows } = await connection.run(queue.selectNoFrom(held.as('held')));
   return rows[0]?.held ?? false;
 }

@@ -5,6 +5,7 @@ import {
   type GivenColumns,
   given,
   type Json,
+  literals,
   statementsOn,
   type Timestamp,
 } from '@counterfoil/engine';
@@ -210,3 +211,38 @@ export const excluded = <const Column extends string>(...columns: readonly Colum
   Object.fromEntries(columns.map((column) => [column, sql.ref(`excluded.${column}`)])) as Readonly<
     Record<Column, RawBuilder<never>>
   >;
+
+/** True when the endpoints that readers see are as far as the public stream has been read. */
+export const areEndpointsRead = sql<boolean>`${servingEndpoints.clearSelect().select('position')}
+  >= ${queue.selectFrom('webhook_position').select('position')}`;
+
+/**
+ * The endpoints with deliveries in some states, to be joined to others. They are found by skipping
+ * through the index from one to the next, so that neither the length of a queue nor the number of
+ * idle endpoints matters.
+ */
+export function openEndpoints(...states: readonly DeliveryState[]) {
+  const first = queue
+    .selectFrom('webhook_deliveries as delivery')
+    .select(['delivery.endpoint_id', 'delivery.environment_id'])
+    .where('delivery.state', 'in', literals(...states))
+    .orderBy('delivery.endpoint_id')
+    .limit(sql.lit(1));
+  const later = first.where('delivery.endpoint_id', '>', sql.ref<string>('previous.endpoint_id'));
+  return queue
+    .withRecursive('open_endpoint(endpoint_id, environment_id)', (query) =>
+      query
+        .selectFrom(first.as('first'))
+        .selectAll()
+        .unionAll((union) =>
+          union
+            .selectFrom('open_endpoint as previous')
+            .crossJoinLateral(later.as('later'))
+            .selectAll('later'),
+        ),
+    )
+    .selectFrom('open_endpoint');
+}
+
+/** The body of a message as it is delivered. */
+export const bodyText = sql<string>`convert_from(body, 'UTF8')`;

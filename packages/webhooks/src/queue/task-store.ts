@@ -1,6 +1,9 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, given, literals, transactionTime } from '@counterfoil/engine';
+import { fromJson } from '@counterfoil/engine/define';
+import { sql } from 'kysely';
 import type { RequestedTask } from '../task/schema.ts';
 import type { PlannedDelivery, Routed } from './fan-out-plan.ts';
+import { afterSeconds, asItStands, bodyText, excluded, nextRelease, queue } from './schema.ts';
 
 /*
  * What looks through the past is planned anew each time: prepared while there is little of it, it
@@ -13,12 +16,6 @@ export interface OpenTask extends RequestedTask {
   readonly reached: string;
 }
 
-interface OpenRow {
-  /** JSON text. */
-  readonly resource: string;
-  readonly reached: string;
-}
-
 /**
  * Takes a task that has not been begun, else one that is not finished; null when there is neither.
  *
@@ -27,46 +24,79 @@ interface OpenRow {
  * that was begun: an hour is beyond any clock that can be worked with.
  */
 export async function nextTask(connection: Connection): Promise<OpenTask | null> {
-  const unbegun = await connection.query<OpenRow>(
-    `with recursive environment (id) as (
-       (select environment_id from counterfoil.webhook_tasks order by environment_id limit 1)
-       union all
-       select later.environment_id
-         from environment previous
-        cross join lateral (
-          select environment_id from counterfoil.webhook_tasks
-           where environment_id > previous.id order by environment_id limit 1) later
-     )
-     select task.resource, '' as reached
-       from environment
-      cross join lateral (
-        select max(requested_at) as last from counterfoil.webhook_task_runs
-         where environment_id = environment.id) begun
-      cross join lateral (
-        select resource, created_at, id from counterfoil.webhook_tasks task
-         where task.environment_id = environment.id
-           and task.created_at >= coalesce(begun.last - interval '1 hour', '-infinity')
-           and not exists (select from counterfoil.webhook_task_runs run
-                            where run.task_id = task.id offset 0)
-         order by created_at, id limit 1) task
-      order by task.created_at, task.id limit 1`,
-    [],
+  const first = queue
+    .selectFrom('webhook_tasks as task')
+    .select('task.environment_id')
+    .orderBy('task.environment_id')
+    .limit(1);
+  const later = first.where('task.environment_id', '>', sql.ref<string>('previous.environment_id'));
+  const begun = queue
+    .selectFrom('webhook_task_runs as run')
+    .select(({ fn }) => fn.max('run.requested_at').as('last'))
+    .where('run.environment_id', '=', sql.ref<string>('environment.environment_id'));
+  const unbegun = queue
+    .selectFrom('webhook_tasks as task')
+    .select(['task.resource', 'task.created_at', 'task.id'])
+    .where('task.environment_id', '=', sql.ref<string>('environment.environment_id'))
+    .where(
+      'task.created_at',
+      '>=',
+      sql<string>`coalesce(begun.last - interval '1 hour', '-infinity')`,
+    )
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_task_runs as run')
+            .select('run.task_id')
+            .whereRef('run.task_id', '=', 'task.id')
+            .offset(asItStands),
+        ),
+      ),
+    )
+    .orderBy('task.created_at')
+    .orderBy('task.id')
+    .limit(1);
+  const { rows } = await connection.run(
+    queue
+      .withRecursive('environment(environment_id)', (query) =>
+        query
+          .selectFrom(first.as('first'))
+          .selectAll()
+          .unionAll((union) =>
+            union
+              .selectFrom('environment as previous')
+              .crossJoinLateral(later.as('later'))
+              .selectAll('later'),
+          ),
+      )
+      .selectFrom('environment')
+      .crossJoinLateral(begun.as('begun'))
+      .crossJoinLateral(unbegun.as('unbegun'))
+      .select(['unbegun.resource', sql.lit('').as('reached')])
+      .orderBy('unbegun.created_at')
+      .orderBy('unbegun.id')
+      .limit(1),
   );
-  const [row] = unbegun.rows[0] ? unbegun.rows : await runningTask(connection);
-  return row ? { ...(JSON.parse(row.resource) as RequestedTask), reached: row.reached } : null;
+  const row = rows[0] ?? (await runningTask(connection));
+  return row ? { ...fromJson(row.resource), reached: row.reached } : null;
 }
 
 /** The task that was begun first of those that are not finished. */
-async function runningTask(connection: Connection): Promise<readonly OpenRow[]> {
-  const { rows } = await connection.query<OpenRow>(
-    `select task.resource, run.reached
-       from counterfoil.webhook_task_runs run
-       join counterfoil.webhook_tasks task
-         on task.environment_id = run.environment_id and task.id = run.task_id
-      where run.state = 'running' order by run.started_at limit 1`,
-    [],
+async function runningTask(connection: Connection) {
+  const { rows } = await connection.run(
+    queue
+      .selectFrom('webhook_task_runs as run')
+      .innerJoin('webhook_tasks as task', (join) =>
+        join
+          .onRef('task.environment_id', '=', 'run.environment_id')
+          .onRef('task.id', '=', 'run.task_id'),
+      )
+      .select(['task.resource', 'run.reached'])
+      .where('run.state', '=', 'running')
+      .orderBy('run.started_at')
+      .limit(1),
   );
-  return rows;
+  return rows[0];
 }
 
 /** The progress of a task by one step. */
@@ -86,28 +116,31 @@ export async function recordStep(
   { id, environment_id, created_at }: OpenTask,
   { state, reached = '', examined = 0, queued = 0, messageId, detail }: Step,
 ): Promise<void> {
-  await connection.query(
-    `insert into counterfoil.webhook_task_runs as run
-       (task_id, environment_id, state, reached, examined, queued, message_id, detail, finished_at,
-        requested_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $3 = 'running' then null else now() end, $9)
-     on conflict (task_id) do update
-        set state = excluded.state, reached = greatest(run.reached, excluded.reached),
-            examined = run.examined + excluded.examined, queued = run.queued + excluded.queued,
-            message_id = coalesce(excluded.message_id, run.message_id), detail = excluded.detail,
-            finished_at = excluded.finished_at`,
-    [
-      id,
-      environment_id,
-      state,
-      reached,
-      examined,
-      queued,
-      messageId ?? null,
-      detail ?? null,
-      created_at,
-    ],
-    { prepared: true },
+  const finished = state === 'running' ? null : transactionTime;
+  await connection.run(
+    queue
+      .insertInto('webhook_task_runs')
+      .values({
+        task_id: id,
+        environment_id,
+        state,
+        reached,
+        examined: String(examined),
+        queued: String(queued),
+        message_id: messageId ?? null,
+        detail: detail ?? null,
+        requested_at: created_at,
+        finished_at: finished,
+      })
+      .onConflict((conflict) =>
+        conflict.column('task_id').doUpdateSet({
+          ...excluded('state', 'detail', 'finished_at'),
+          reached: sql<string>`greatest(webhook_task_runs.reached, excluded.reached)`,
+          examined: sql<string>`webhook_task_runs.examined + excluded.examined`,
+          queued: sql<string>`webhook_task_runs.queued + excluded.queued`,
+          message_id: sql<string>`coalesce(excluded.message_id, webhook_task_runs.message_id)`,
+        }),
+      ),
   );
 }
 
@@ -137,25 +170,46 @@ export async function readPast(
   task: OpenTask,
   maximum: number,
 ): Promise<Past> {
-  const { rows } = await connection.query<
-    Omit<PastMessage, 'position'> & { readonly position: string; readonly isAsked: boolean }
-  >(
-    `select message.event_id as id, message.event_type as type, message.position,
-            message.environment_id as "environmentId", message.resource_id as "resourceId",
-            delivery.id as "deliveryId", delivery.state as "deliveryState",
-            message.occurred_at >= $4 and message.occurred_at < $5 as "isAsked"
-       from (select * from counterfoil.webhook_messages
-              where environment_id = $1 and event_id > $3 and position > 0
-                and event_id >= (select event_id from counterfoil.webhook_messages
-                                  where created_at >= $4::timestamptz - interval '1 day'
-                                    and position > 0
-                                  order by created_at, event_id limit 1)
-              order by event_id limit $6) message
-       left join counterfoil.webhook_deliveries delivery
-         on delivery.event_id = message.event_id and delivery.endpoint_id = $2
-        and delivery.task_id = ''
-      order by message.event_id`,
-    [task.environment_id, task.endpoint_id, task.reached, task.since, task.until, maximum],
+  const { environment_id, endpoint_id, reached, since, until } = task;
+  const oldest = queue
+    .selectFrom('webhook_messages as message')
+    .select('message.event_id')
+    .where('message.created_at', '>=', sql<string>`${since}::timestamptz - interval '1 day'`)
+    .where('message.position', '>', '0')
+    .orderBy('message.created_at')
+    .orderBy('message.event_id')
+    .limit(1);
+  const part = queue
+    .selectFrom('webhook_messages as message')
+    .selectAll()
+    .where('message.environment_id', '=', environment_id)
+    .where('message.event_id', '>', reached)
+    .where('message.position', '>', '0')
+    .where('message.event_id', '>=', oldest)
+    .orderBy('message.event_id')
+    .limit(maximum);
+  const { rows } = await connection.run(
+    queue
+      .selectFrom(part.as('message'))
+      .leftJoin('webhook_deliveries as delivery', (join) =>
+        join
+          .onRef('delivery.event_id', '=', 'message.event_id')
+          .on('delivery.endpoint_id', '=', endpoint_id)
+          .on('delivery.task_id', '=', ''),
+      )
+      .select(({ and, eb }) => [
+        'message.event_id as id',
+        'message.event_type as type',
+        'message.position',
+        'message.environment_id as environmentId',
+        'message.resource_id as resourceId',
+        'delivery.id as deliveryId',
+        'delivery.state as deliveryState',
+        and([eb('message.occurred_at', '>=', since), eb('message.occurred_at', '<', until)]).as(
+          'isAsked',
+        ),
+      ])
+      .orderBy('message.event_id'),
   );
   return {
     messages: rows
@@ -172,23 +226,30 @@ export async function requeue(
   deliveries: readonly { readonly id: string; readonly planned: PlannedDelivery }[],
 ): Promise<void> {
   if (deliveries.length === 0) return;
-  await connection.query(
-    `update counterfoil.webhook_deliveries delivery
-        set state = planned.state, trigger = 'recovery', failures = 0, queued_at = now(),
-            finished_at = null, ordering_key = planned.ordering_key,
-            release_number = case when planned.state = 'pending' then nextval('counterfoil.webhook_release_numbers') end,
-            head_of_line_seconds = planned.head_of_line_seconds,
-            next_at = coalesce(now() + planned.due_in * interval '1 second', 'infinity')
-       from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[], $5::integer[])
-         as planned (id, state, ordering_key, head_of_line_seconds, due_in)
-      where delivery.id = planned.id and delivery.state in ('exhausted', 'skipped')`,
-    [
-      deliveries.map(({ id }) => id),
-      deliveries.map(({ planned }) => planned.state),
-      deliveries.map(({ planned }) => planned.orderingKey),
-      deliveries.map(({ planned }) => planned.headOfLineSeconds),
-      deliveries.map(({ planned }) => planned.dueInSeconds),
-    ],
+  const planned = given('planned', deliveries, {
+    id: ['bigint', ({ id }) => id],
+    state: ['text', ({ planned: { state } }) => state],
+    ordering_key: ['text', ({ planned: { orderingKey } }) => orderingKey],
+    head_of_line_seconds: ['integer', ({ planned: { headOfLineSeconds } }) => headOfLineSeconds],
+    due_in: ['integer', ({ planned: { dueInSeconds } }) => dueInSeconds],
+  });
+  await connection.run(
+    queue
+      .updateTable('webhook_deliveries as delivery')
+      .from(planned)
+      .set(({ ref }) => ({
+        state: ref('planned.state'),
+        trigger: 'recovery',
+        failures: 0,
+        queued_at: transactionTime,
+        finished_at: null,
+        ordering_key: ref('planned.ordering_key'),
+        release_number: sql<string>`case when planned.state = 'pending' then ${nextRelease} end`,
+        head_of_line_seconds: ref('planned.head_of_line_seconds'),
+        next_at: afterSeconds(ref('planned.due_in')),
+      }))
+      .whereRef('delivery.id', '=', 'planned.id')
+      .where('delivery.state', 'in', literals('exhausted', 'skipped')),
     { prepared: true },
   );
 }
@@ -203,13 +264,24 @@ export async function queueByHand(
   messageId: string,
   trigger: 'resend' | 'test',
 ): Promise<boolean> {
-  const { count } = await connection.query(
-    `insert into counterfoil.webhook_deliveries
-       (event_id, endpoint_id, environment_id, resource_id, trigger, task_id, state, next_at)
-     select event_id, $3, environment_id, resource_id, $4, $5, 'pending', 'epoch'
-       from counterfoil.webhook_messages where environment_id = $1 and event_id = $2`,
-    [environment_id, messageId, endpoint_id, trigger, id],
-    { prepared: true },
+  const copied = ['event_id', 'environment_id', 'resource_id'] as const;
+  const { count } = await connection.run(
+    queue
+      .insertInto('webhook_deliveries')
+      .columns([...copied, 'endpoint_id', 'trigger', 'task_id', 'state', 'next_at'])
+      .expression(({ selectFrom }) =>
+        selectFrom('webhook_messages')
+          .select(copied)
+          .select([
+            sql`${endpoint_id}`.as('endpoint_id'),
+            sql`${trigger}`.as('trigger'),
+            sql`${id}`.as('task_id'),
+            sql.lit('pending').as('state'),
+            sql.lit('epoch').as('next_at'),
+          ])
+          .where('environment_id', '=', environment_id)
+          .where('event_id', '=', messageId),
+      ),
   );
   return count > 0;
 }
@@ -223,15 +295,21 @@ export async function latestBody(
   environmentId: string,
   type: string,
 ): Promise<string | null> {
-  const { rows } = await connection.query<{ body: string }>(
-    `select convert_from(body, 'UTF8') as body from counterfoil.webhook_messages
-      where event_id = (
-        select event_id
-          from (select event_id, event_type from counterfoil.webhook_messages
-                 where environment_id = $1 and position > 0
-                 order by event_id desc limit ${sampleMaximum}) recent
-         where event_type = $2 order by event_id desc limit 1)`,
-    [environmentId, type],
+  const recent = queue
+    .selectFrom('webhook_messages')
+    .select(['event_id', 'event_type'])
+    .where('environment_id', '=', environmentId)
+    .where('position', '>', '0')
+    .orderBy('event_id', 'desc')
+    .limit(sampleMaximum);
+  const latest = queue
+    .selectFrom(recent.as('recent'))
+    .select('event_id')
+    .where('event_type', '=', type)
+    .orderBy('event_id', 'desc')
+    .limit(1);
+  const { rows } = await connection.run(
+    queue.selectFrom('webhook_messages').select(bodyText.as('body')).where('event_id', '=', latest),
   );
   return rows[0]?.body ?? null;
 }
@@ -242,12 +320,20 @@ export async function insertTestMessage(
   { id, tenant_id, environment_id }: OpenTask,
   message: { readonly id: string; readonly type: string; readonly body: string },
 ): Promise<void> {
-  await connection.query(
-    `insert into counterfoil.webhook_messages
-       (event_id, tenant_id, environment_id, event_type, resource_id, position, sequence, stream,
-        revision, correlation_id, occurred_at, body)
-     values ($1, $2, $3, $4, 'test', 0, 0, '', 0, $5, now(), convert_to($6, 'UTF8'))`,
-    [message.id, tenant_id, environment_id, message.type, id, message.body],
-    { prepared: true },
+  await connection.run(
+    queue.insertInto('webhook_messages').values({
+      event_id: message.id,
+      tenant_id,
+      environment_id,
+      event_type: message.type,
+      resource_id: 'test',
+      position: '0',
+      sequence: '0',
+      stream: '',
+      revision: '0',
+      correlation_id: id,
+      occurred_at: transactionTime,
+      body: sql<string>`convert_to(${message.body}, 'UTF8')`,
+    }),
   );
 }

@@ -1,7 +1,11 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, literals, transactionTime } from '@counterfoil/engine';
+import { sql } from 'kysely';
+import { areEndpointsRead, asItStands, interval, openEndpoints, queue } from './schema.ts';
 
 /** Rows that one pass changes or removes at most, so that no pass holds others up for long. */
 const passMaximum = 1_000;
+
+const lostDetail = 'The worker ended before it could record the outcome.';
 
 /**
  * Gives deliveries back whose worker has not been heard of within the lease. The attempt stays on
@@ -9,24 +13,36 @@ const passMaximum = 1_000;
  * Returns how many.
  */
 export async function reclaimExpired(connection: Connection): Promise<number> {
-  const { count } = await connection.query(
-    `with expired as (
-       select id from counterfoil.webhook_deliveries
-        where state = 'sending' and lease_until < now()
-        limit ${passMaximum} for update skip locked
-     ), reclaimed as (
-       update counterfoil.webhook_deliveries delivery
-          set state = 'pending', next_at = now(), lease_until = null
-         from expired where delivery.id = expired.id
-       returning delivery.id, delivery.attempt, delivery.environment_id, delivery.endpoint_id,
-                 delivery.event_id, delivery.trigger
-     )
-     insert into counterfoil.webhook_attempts
-       (delivery_id, attempt, environment_id, endpoint_id, event_id, trigger, outcome, detail)
-     select reclaimed.*, 'lost', 'The worker ended before it could record the outcome.'
-       from reclaimed
-     on conflict (delivery_id, attempt) do nothing`,
-    [],
+  const columns = ['attempt', 'environment_id', 'endpoint_id', 'event_id', 'trigger'] as const;
+  const { count } = await connection.run(
+    queue
+      .with('expired', (query) =>
+        query
+          .selectFrom('webhook_deliveries')
+          .select('id')
+          .where('state', '=', sql.lit('sending'))
+          .where('lease_until', '<', transactionTime)
+          .limit(sql.lit(passMaximum))
+          .forUpdate()
+          .skipLocked(),
+      )
+      .with('reclaimed', (query) =>
+        query
+          .updateTable('webhook_deliveries as delivery')
+          .from('expired')
+          .set({ state: 'pending', next_at: transactionTime, lease_until: null })
+          .whereRef('delivery.id', '=', 'expired.id')
+          .returning('delivery.id as delivery_id')
+          .returning(columns),
+      )
+      .insertInto('webhook_attempts')
+      .columns(['delivery_id', ...columns, 'outcome', 'detail'])
+      .expression(({ selectFrom }) =>
+        selectFrom('reclaimed')
+          .select(['delivery_id', ...columns])
+          .select([sql.lit('lost').as('outcome'), sql.lit(lostDetail).as('detail')]),
+      )
+      .onConflict((conflict) => conflict.columns(['delivery_id', 'attempt']).doNothing()),
     { prepared: true },
   );
   return count;
@@ -40,41 +56,51 @@ export async function reclaimExpired(connection: Connection): Promise<number> {
  * how many. Call it under the queue lock.
  */
 export async function dropUnwanted(connection: Connection): Promise<number> {
-  const { count } = await connection.query(
-    `with recursive open_endpoint (endpoint_id, environment_id) as (
-       (select endpoint_id, environment_id from counterfoil.webhook_deliveries
-         where state in ('pending', 'waiting', 'sending') order by endpoint_id limit 1)
-       union all
-       select later.endpoint_id, later.environment_id
-         from open_endpoint previous
-        cross join lateral (
-          select endpoint_id, environment_id from counterfoil.webhook_deliveries
-           where state in ('pending', 'waiting', 'sending')
-             and endpoint_id > previous.endpoint_id
-           order by endpoint_id limit 1) later
-     ), unwanted as (
-       select delivery.id, endpoint.status
-         from open_endpoint
-         join counterfoil.webhook_endpoints endpoint
-           on endpoint.environment_id = open_endpoint.environment_id
-          and endpoint.id = open_endpoint.endpoint_id and not endpoint.enabled
-        cross join lateral (
-          select id from counterfoil.webhook_deliveries
-           where endpoint_id = endpoint.id and state in ('pending', 'waiting')
-             and (state = 'waiting' or not exists (
-               select from counterfoil.webhook_deliveries
-                where endpoint_id = endpoint.id and state = 'waiting' offset 0))
-           limit ${passMaximum} for update skip locked) delivery
-        where (select position from counterfoil.projection
-                where name = 'webhook_endpoints' and serving)
-              >= (select position from counterfoil.webhook_position)
-        limit ${passMaximum}
-     )
-     update counterfoil.webhook_deliveries delivery
-        set state = case when unwanted.status = 'deleted' then 'cancelled' else 'skipped' end,
-            finished_at = now()
-       from unwanted where delivery.id = unwanted.id`,
-    [],
+  const unwanted = openEndpoints('pending', 'waiting', 'sending')
+    .innerJoin('webhook_endpoints as endpoint', (join) =>
+      join
+        .onRef('endpoint.environment_id', '=', 'open_endpoint.environment_id')
+        .onRef('endpoint.id', '=', 'open_endpoint.endpoint_id')
+        .on('endpoint.enabled', '=', sql.lit(false)),
+    )
+    .crossJoinLateral(
+      queue
+        .selectFrom('webhook_deliveries as delivery')
+        .select('delivery.id')
+        .where('delivery.endpoint_id', '=', sql.ref<string>('endpoint.id'))
+        .where('delivery.state', 'in', literals('pending', 'waiting'))
+        .where(({ eb, exists, not, or, selectFrom }) =>
+          or([
+            eb('delivery.state', '=', sql.lit('waiting')),
+            not(
+              exists(
+                selectFrom('webhook_deliveries as other')
+                  .select('other.id')
+                  .where('other.endpoint_id', '=', sql.ref<string>('endpoint.id'))
+                  .where('other.state', '=', sql.lit('waiting'))
+                  .offset(asItStands),
+              ),
+            ),
+          ]),
+        )
+        .limit(sql.lit(passMaximum))
+        .forUpdate()
+        .skipLocked()
+        .as('unsent'),
+    )
+    .select(['unsent.id', 'endpoint.status'])
+    .where(areEndpointsRead)
+    .limit(sql.lit(passMaximum));
+  const { count } = await connection.run(
+    queue
+      .with('unwanted', () => unwanted)
+      .updateTable('webhook_deliveries as delivery')
+      .from('unwanted')
+      .set({
+        state: sql`case when unwanted.status = 'deleted' then 'cancelled' else 'skipped' end`,
+        finished_at: transactionTime,
+      })
+      .whereRef('delivery.id', '=', 'unwanted.id'),
     { prepared: true },
   );
   return count;
@@ -94,24 +120,39 @@ const messagesMaximum = 500;
 
 /** Removes some of what is older than it is to be kept. Returns whether there may be more of it. */
 export async function removeOld(connection: Connection, retention: Retention): Promise<boolean> {
-  const attempts = await connection.query(
-    `delete from counterfoil.webhook_attempts
-      where ctid = any (array (
-        select ctid from counterfoil.webhook_attempts
-         where recorded_at < now() - $1 * interval '1 day' limit ${attemptsMaximum}))`,
-    [retention.attemptDays],
+  const before = (days: number) => sql<string>`now() - ${interval('day', days)}`;
+  const attempts = await connection.run(
+    queue
+      .deleteFrom('webhook_attempts')
+      // By their place in the table: no index finds single attempts by their time.
+      .where(({ selectFrom }) => {
+        const places = selectFrom('webhook_attempts')
+          .select(sql`ctid`.as('place'))
+          .where('recorded_at', '<', before(retention.attemptDays))
+          .limit(sql.lit(attemptsMaximum));
+        return sql<boolean>`ctid = any (array ${places})`;
+      }),
     { prepared: true },
   );
-  const messages = await connection.query(
-    `delete from counterfoil.webhook_messages
-      where event_id in (
-        select event_id from counterfoil.webhook_messages message
-         where created_at < now() - $1 * interval '1 day'
-           and not exists (select from counterfoil.webhook_deliveries delivery
-                            where delivery.event_id = message.event_id
-                              and delivery.state in ('pending', 'waiting', 'sending') offset 0)
-         order by created_at limit ${messagesMaximum})`,
-    [retention.messageDays],
+  const messages = await connection.run(
+    queue.deleteFrom('webhook_messages').where('event_id', 'in', ({ selectFrom }) =>
+      selectFrom('webhook_messages as message')
+        .select('message.event_id')
+        .where('message.created_at', '<', before(retention.messageDays))
+        .where(({ exists, not, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('webhook_deliveries as delivery')
+                .select('delivery.id')
+                .whereRef('delivery.event_id', '=', 'message.event_id')
+                .where('delivery.state', 'in', literals('pending', 'waiting', 'sending'))
+                .offset(asItStands),
+            ),
+          ),
+        )
+        .orderBy('message.created_at')
+        .limit(sql.lit(messagesMaximum)),
+    ),
     { prepared: true },
   );
   return attempts.count === attemptsMaximum || messages.count === messagesMaximum;

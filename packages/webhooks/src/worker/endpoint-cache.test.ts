@@ -1,4 +1,5 @@
 import type { Connection } from '@counterfoil/engine';
+import type { Compilable } from 'kysely';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sealingContext } from '../endpoint/endpoint.ts';
@@ -35,9 +36,11 @@ function databaseOf(stored: readonly StoredEndpoint[], beforeRows = async () => 
     const row = { endpoint, created_position: '0' } as unknown as EndpointRow;
     return JSON.stringify(row);
   };
-  const query = async (text: string, values: readonly unknown[] = []) => {
-    if (text.includes('select relation')) return { rows: [{ relation: 'rows' }], count: 1 };
-    const [environments, ids] = values as [readonly string[], readonly string[] | undefined];
+  const run = async (statement: Compilable<unknown>) => {
+    const { sql, parameters } = statement.compile();
+    if (sql.includes('"relation"')) return { rows: [{ relation: 'rows' }], count: 1 };
+    const [environments, given] = parameters as [readonly string[], unknown];
+    const ids = Array.isArray(given) ? given : null;
     if (ids) await beforeRows();
     const rows = stored
       .filter(
@@ -47,7 +50,7 @@ function databaseOf(stored: readonly StoredEndpoint[], beforeRows = async () => 
       .map((one) => ({ ...one, state: stateOf(one) }));
     return { rows, count: rows.length };
   };
-  return { query } as unknown as Connection;
+  return { run } as unknown as Connection;
 }
 
 const endpoint = (id: string, environmentId = 'env_1'): StoredEndpoint => ({

@@ -1,8 +1,11 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, statementsOn } from '@counterfoil/engine';
+import { fromJson, type JsonText } from '@counterfoil/engine/define';
+import { sql } from 'kysely';
 import type { Sealer } from '../endpoint/sealing.ts';
 import type { EndpointRow } from '../projection.ts';
 import type { EndpointVersion } from '../queue/claim.ts';
 import type { Target } from '../queue/fan-out-plan.ts';
+import { queue, servingEndpoints } from '../queue/schema.ts';
 import { type Destination, destinationOf } from '../sending/request.ts';
 
 /** The endpoints of the read model, kept in memory by revision. */
@@ -20,21 +23,6 @@ export interface EndpointCache {
 }
 
 const cachedMaximum = 20_000;
-
-/**
- * The table behind the view. Its column `state`, with the sealed secrets, is not in the view, so
- * that whoever may read what is shown does not read them as well.
- */
-async function servingTable(connection: Connection): Promise<string> {
-  const { rows } = await connection.query<{ relation: string }>(
-    `select relation from counterfoil.projection where name = 'webhook_endpoints' and serving`,
-  );
-  const relation = rows[0]?.relation ?? '';
-  if (!/^[a-z][a-z0-9_]*$/.test(relation)) {
-    throw new Error('The read model has no table of webhook endpoints.');
-  }
-  return `counterfoil."${relation}"`;
-}
 
 interface Known {
   readonly revision: string;
@@ -69,11 +57,13 @@ export function createEndpointCache(sealer: Sealer, maximum = cachedMaximum): En
 
   return {
     targets: async (connection, environmentIds) => {
-      const { rows } = await connection.query<EndpointVersion>(
-        `select id, environment_id as "environmentId", revision
-           from counterfoil.webhook_endpoints
-          where environment_id = any($1) and status <> 'deleted' order by id`,
-        [environmentIds],
+      const { rows } = await connection.run(
+        queue
+          .selectFrom('webhook_endpoints')
+          .select(['id', 'environment_id as environmentId', 'revision'])
+          .where(sql<boolean>`environment_id = any(${environmentIds})`)
+          .where('status', '<>', 'deleted')
+          .orderBy('id'),
       );
       const found = await read(connection, rows);
       return rows.map(({ id }) => targetOf(knownOf(found, id).row));
@@ -95,24 +85,33 @@ function knownOf(found: ReadonlyMap<string, Known>, id: string): Known {
   return known;
 }
 
+/**
+ * The tables behind the view. Their column `state`, with the sealed secrets, is not in the view, so
+ * that whoever may read what is shown does not read them as well.
+ */
+const fillings =
+  statementsOn<Record<string, { id: string; revision: string; state: JsonText<EndpointRow> }>>();
+
 /** Reads endpoints as they are now. Throws when one of them is not to be found. */
 async function readRows(
   connection: Connection,
   versions: readonly EndpointVersion[],
 ): Promise<ReadonlyMap<string, Known>> {
   if (versions.length === 0) return new Map();
-  const { rows } = await connection.query<{ id: string; revision: string; state: string }>(
-    `select id, revision, state from ${await servingTable(connection)}
-      where environment_id = any($1) and id = any($2)`,
-    [
-      [...new Set(versions.map(({ environmentId }) => environmentId))],
-      versions.map(({ id }) => id),
-    ],
+  const [serving] = (await connection.run(servingEndpoints)).rows;
+  if (!serving) throw new Error('The read model has no table of webhook endpoints.');
+  const environmentIds = [...new Set(versions.map(({ environmentId }) => environmentId))];
+  const ids = versions.map(({ id }) => id);
+  const { rows } = await connection.run(
+    fillings
+      .selectFrom(serving.relation)
+      .select(['id', 'revision', 'state'])
+      .where(sql<boolean>`environment_id = any(${environmentIds}) and id = any(${ids})`),
   );
   const read = new Map(
     rows.map(({ id, revision, state }): [string, Known] => [
       id,
-      { revision, row: JSON.parse(state) as EndpointRow, destination: null },
+      { revision, row: fromJson(state), destination: null },
     ]),
   );
   const lost = versions.find(({ id }) => !read.has(id));

@@ -1,4 +1,6 @@
 import { type Connection, connect, type Log, runForever, sleep } from '@counterfoil/engine';
+import { sql } from 'kysely';
+import { queue } from '../queue/schema.ts';
 
 export interface LoopOptions {
   readonly name: string;
@@ -80,9 +82,11 @@ export function startLoop(
  */
 async function waitForReadModel(connection: Connection, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { rows } = await connection.query<{ exists: boolean }>(
-      `select to_regclass('counterfoil.webhook_endpoints') is not null
-              and to_regclass('counterfoil.webhook_tasks') is not null as exists`,
+    const { rows } = await connection.run(
+      queue.selectNoFrom(
+        sql<boolean>`to_regclass('counterfoil.webhook_endpoints') is not null
+          and to_regclass('counterfoil.webhook_tasks') is not null`.as('exists'),
+      ),
     );
     if (rows[0]?.exists) return;
     await sleep(readModelMs, signal);
