@@ -1,4 +1,5 @@
 import {
+  commandMetrics,
   connectGateway,
   connectNats,
   createHttpServer,
@@ -50,27 +51,31 @@ async function assertLevel(readModel: ReadModel): Promise<void> {
 }
 
 /** NATS, which the API needs only for the feed of events. */
-async function openBroker(url: string | undefined, log: Log, metrics: Metrics) {
-  if (url === undefined) return { events: undefined, check: withoutNats, close: async () => {} };
-  const nats = await connectNats({ url, name: 'counterfoil api', log, metrics });
-  const check = async (): Promise<void> => {
-    const { connected, error } = nats.status();
-    if (!connected) throw new Error(error ?? 'There is no connection to NATS.');
-  };
-  return { events: natsBroker(nats, log), check, close: () => nats.close() };
+async function openBroker(
+  started: Started,
+  { NATS_URL: url }: ApiConfig,
+  log: Log,
+  metrics: Metrics,
+) {
+  if (url === undefined) return { check: withoutNats };
+  const nats = started.add(
+    await connectNats({ url, name: 'counterfoil api', log, metrics }),
+    close,
+  );
+  return { events: natsBroker(nats, log), check: nats.check };
 }
 
 const withoutNats = (): Promise<never> =>
   Promise.reject(new Error('NATS_URL is not set: the event feed is not available.'));
 
 /** The event gateway, where there is one. */
-async function openGateway(config: ApiConfig, log: Log) {
+async function openGateway(started: Started, config: ApiConfig, log: Log) {
   const { EVENT_GATEWAY_URL: url, EVENT_GATEWAY_PUBLIC_URL: publicUrl } = config;
-  if (url === undefined) return { events: undefined, health: [], close: async () => {} };
+  if (url === undefined) return { health: [] };
   const { gatewaySeed: seed } = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
-  const gateway = await connectGateway({ url, publicUrl, seed, name: 'counterfoil api', log });
-  const health = [{ name: 'event_gateway', required: false, check: gateway.check }];
-  return { events: gateway.events, health, close: gateway.close };
+  const address = { url, publicUrl, name: 'counterfoil api' };
+  const { events, check } = started.add(await connectGateway({ ...address, seed, log }), close);
+  return { events, health: [{ name: 'event_gateway', required: false, check }] };
 }
 
 /**
@@ -86,8 +91,8 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
   const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
-  const broker = started.add(await openBroker(config.NATS_URL, log, metrics), close);
-  const gateway = started.add(await openGateway(config, log), close);
+  const broker = await openBroker(started, config, log, metrics);
+  const gateway = await openGateway(started, config, log);
   const directory = createDirectory();
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
   const slices = modules({
@@ -105,26 +110,10 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
   const authentication = startAuthentication(store, directory, log);
   started.add(authentication.fold, (fold) => fold.stop());
-  const conflicts = metrics.counter({
-    name: 'counterfoil_append_conflicts_total',
-    help: 'Appends that another writer was faster than',
-  });
-  const commands = metrics.counter({
-    name: 'counterfoil_commands_total',
-    help: 'Commands that were decided',
-  });
-  const appends = metrics.counter({
-    name: 'counterfoil_appends_total',
-    help: 'Appends that succeeded; fewer than commands, because those that wait go together',
-  });
   const streams = createStreams({
     store,
     aggregates: slices.flatMap(({ aggregates }) => aggregates),
-    onBatch: (count) => {
-      commands.inc(count);
-      appends.inc();
-    },
-    onConflict: () => conflicts.inc(),
+    ...commandMetrics(metrics),
     ...snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log),
     onLeftBehind: ({ name }, error) =>
       log.warn({ err: error, stream: name }, 'a claim stays behind'),

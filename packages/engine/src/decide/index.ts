@@ -1,4 +1,5 @@
 export * from './command.ts';
+export * from './command-metrics.ts';
 export * from './read-your-writes.ts';
 export * from './request-fingerprint.ts';
 export * from './request-run.ts';

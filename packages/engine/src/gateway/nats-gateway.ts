@@ -51,11 +51,8 @@ export async function connectGateway(options: GatewayOptions): Promise<Gateway> 
   const urls = (publicUrl ?? url).split(',').map((address) => address.trim());
   return {
     events: natsGateway(nats, keys, urls, log),
-    check: async () => {
-      const { connected, error } = nats.status();
-      if (!connected) throw new Error(error ?? 'There is no connection to the event gateway.');
-    },
-    close: () => nats.close(),
+    check: nats.check,
+    close: nats.close,
   };
 }
 

@@ -41,6 +41,8 @@ export interface Nats {
   /** The current session, waiting for one as long as it takes. Rejects when the signal aborts. */
   session(signal: AbortSignal): Promise<NatsSession>;
   status(): NatsStatus;
+  /** Throws while there is no connection. */
+  check(): Promise<void>;
   /** Gives up the connection. What is published but not yet answered has an unknown outcome. */
   close(): Promise<void>;
 }
@@ -79,6 +81,10 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
   return {
     session: (signal) => link.session(signal),
     status: () => link.status(),
+    check: async () => {
+      const { connected, error } = link.status();
+      if (!connected) throw new Error(error ?? 'There is no connection to NATS.');
+    },
     close: async () => {
       closing.abort();
       await running;
