@@ -95,7 +95,8 @@ test('a connection tells whether it is there, and comes back by itself', async (
   await eventually('the loss is noticed', () => first.lost.aborted);
   assert.is(nats.status().connected, false);
   assert.match(nats.status().error ?? '', /was lost/);
-  assert.match(await nats.check().catch(String), /was lost/);
+  const failure = await nats.check().catch((error) => error);
+  assert.match(String(failure), /was lost/);
   const given = new AbortController();
   const waiting = nats.session(given.signal).catch((error) => error);
   given.abort(new Error('no patience'));
