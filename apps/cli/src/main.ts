@@ -34,7 +34,7 @@ addCatalogCommand(program, print);
 
 program
   .command('verify')
-  .description('check every hash chain and derive every read-model row anew from the log')
+  .description('check every hash chain and derive every row of the read models again from the log')
   .action(async () => {
     const isClean = await verify(serverUrls(readSettings()), print);
     if (!isClean) process.exitCode = 1;
@@ -82,13 +82,13 @@ program
 
 program
   .command('rebuild')
-  .description('fill read models anew from the log, while everything goes on')
+  .description('fill read models again from the log, while everything keeps running')
   .argument('[tables...]', 'only these read tables')
   .option('--discard', 'throw all away first, also when they come from another log', false)
   .action(async (tables: string[], { discard: isDiscarded }: { discard: boolean }) => {
     if (isDiscarded) await discard(serverUrls(readSettings()));
     else await rebuild(serverUrls(readSettings()), tables);
-    print(isDiscarded ? 'Discarded. The next projector fills them anew.' : 'Rebuilt.');
+    print(isDiscarded ? 'Discarded. The next projector fills them again.' : 'Rebuilt.');
   });
 
 program

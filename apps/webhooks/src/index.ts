@@ -55,7 +55,7 @@ export const startWebhooks = (
     const server = createServiceServer({
       health: [
         ...health,
-        // Without NATS nothing new comes in, but what has come in goes on being delivered.
+        // Without NATS nothing new comes in, but what has come in is still delivered.
         { name: 'nats', required: false, check: nats.check },
         ...worker.health,
       ],

@@ -24,7 +24,7 @@ function fake(pid: number): Fake {
   };
 }
 
-test('starts anew whatever ends without being asked to, and reports it', async () => {
+test('starts again whatever ends without being asked to, and reports it', async () => {
   const started: Fake[] = [];
   const reports: string[] = [];
   const kept = keepRunning({

@@ -12,7 +12,7 @@ export interface Running {
 export interface RestartPolicy {
   /** Pause before the first restart; it doubles with every further one. */
   readonly initialDelayMs: number;
-  /** Longest pause. Whatever has run for longer than this starts anew with the initial pause. */
+  /** Longest pause. Whatever has run for longer than this starts again with the initial pause. */
   readonly maxDelayMs: number;
   /** The number of attempts at the very first start before `ready` is rejected. Default 3. */
   readonly startAttemptsMax?: number;

@@ -60,7 +60,7 @@ async function launchUntilReady(
   // A name made for this start tells our server from another one that may sit on the same port.
   const serverName = `counterfoil-${randomBytes(6).toString('hex')}`;
   const configFile = join(directory, 'nats-server.conf');
-  const content = `# Written anew at every start.\nserver_name: ${serverName}\n${configuration}`;
+  const content = `# Written again at every start.\nserver_name: ${serverName}\n${configuration}`;
   writeFileSync(configFile, content, { mode: 0o600 });
 
   const log = join(directory, 'nats-server.log');

@@ -10,7 +10,7 @@ export type Use<Prefix extends IdPrefix> = (
   id: Id<Prefix>,
 ) => Promise<string | null>;
 
-/** The first thing that still hangs on a record, in words; null for nothing. */
+/** The first thing that still depends on a record, in words; null for nothing. */
 export async function useOf<Prefix extends IdPrefix>(
   context: RequestContext,
   id: Id<Prefix>,
@@ -24,8 +24,8 @@ export async function useOf<Prefix extends IdPrefix>(
 }
 
 /**
- * Throws 400 `invalid_operation` when anything still hangs on a record. `what` names its kind. This
- * tells how much it is; what begins to hang on the record in the same instant is found by the engine
+ * Throws 400 `invalid_operation` when anything still depends on a record. `what` names its kind. This
+ * tells how much it is; what begins to depend on the record in the same instant is found by the engine
  * (`refersTo` of the aggregates).
  */
 export async function refuseWhileInUse<Prefix extends IdPrefix>(

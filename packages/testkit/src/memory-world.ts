@@ -42,7 +42,7 @@ const idleStreams = 1_000;
 
 /**
  * A world with nothing in it, or another process over a log that is there already. Commands run on
- * the engine's own stream writers; reads fold the log anew each time, so they are never behind. They
+ * the engine's own stream writers; reads fold the log again each time, so they are never behind. They
  * know the filters `eq`, `in`, `contains` (of texts), `metadata` and the comparisons (of instants).
  */
 export function memoryWorld(

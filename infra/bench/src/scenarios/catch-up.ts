@@ -10,7 +10,7 @@ const prefixes = [categoryPrefix('wallet')];
 /** CATCH-UP: the speed of checking the log and refilling read models, on what the others left. */
 export const catchUp: Scenario = {
   id: 'CATCH-UP',
-  title: 'check of the whole log, and all read models anew from its start',
+  title: 'check of the whole log, and all read models again from its start',
   run: async ({ store, demo, processorTime }) => {
     const urls: ServerUrls = {
       eventStoreUrl: demo.eventstore_url,

@@ -33,7 +33,7 @@ export interface ClaimsOptions extends ReferenceClaimsOptions {
  * claim without it was left by a process that died or is still at work. Whoever needs the
  * value then waits a little, and after that revokes the claim in the owner's stream. That
  * moves the stream on, so an append that is still under way there fails and has to
- * claim anew: two owners of one value cannot come about.
+ * claim again: two owners of one value cannot come about.
  */
 export class ReservationClaims {
   readonly #options: ClaimsOptions;

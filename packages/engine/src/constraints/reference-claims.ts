@@ -32,13 +32,13 @@ const examinedAtOnce = 16;
 const revokedAtOnce = 500;
 
 /**
- * References across streams, without a lock: nothing ever hangs on a record that has gone out of use.
+ * References across streams, without a lock: nothing ever depends on a record that has gone out of use.
  *
- * Before an owner's event that makes it hang on a record, the owner's claim is appended to the stream
+ * Before an owner's event that makes it depend on a record, the owner's claim is appended to the stream
  * of that record, in one decision with the question whether it may still be referred to. A decision that
  * takes the record out of use looks at all claims that its stream has up to the revision that it is made
- * on. An owner that hangs on the record keeps it in use. One that does not (yet) has its claim revoked in
- * its own stream, which moves that on: what is under way there fails and has to claim anew. So
+ * on. An owner that depends on the record keeps it in use. One that does not (yet) has its claim revoked in
+ * its own stream, which moves that on: what is under way there fails and has to claim again. So
  * whoever comes second finds what the first has done.
  */
 export class ReferenceClaims {
@@ -52,7 +52,7 @@ export class ReferenceClaims {
    * Claims that an owner is about to refer to records; the ids of the claims. They need not be given
    * back: a claim means nothing where the owner does not refer to the record.
    *
-   * @throws a Problem when one of the records is there no more: `not_found` or `invalid_operation`
+   * @throws a Problem when one of the records is no longer there: `not_found` or `invalid_operation`
    */
   claim(
     owner: StreamPlace,
@@ -79,10 +79,10 @@ export class ReferenceClaims {
   }
 
   /**
-   * Sees to it that nothing hangs on a record and that nothing under way will, as far as the claims up to
+   * Makes sure that nothing depends on a record and that nothing under way will, as far as the claims up to
    * a revision of its stream tell.
    *
-   * @throws a Problem `invalid_operation` that names a record which hangs on it
+   * @throws a Problem `invalid_operation` that names a record which depends on it
    */
   async clear(
     record: StreamPlace,
@@ -96,7 +96,7 @@ export class ReferenceClaims {
     }
   }
 
-  /** The claims in a stream by owner, those first that came last: they are the likeliest to hang on it. */
+  /** The claims in a stream by owner, those first that came last: they are the likeliest to depend on it. */
   async #ownersOf(record: StreamPlace, upTo: number): Promise<readonly (readonly Claim[])[]> {
     const owners = new Map<string, Claim[]>();
     for await (const { type, data, revision } of this.#options.store.readStream(record.name)) {

@@ -77,7 +77,7 @@ const outcomeOf = (work: Promise<unknown>): Promise<string> =>
     ({ code }: Problem) => code,
   );
 
-/** Books that stand on a shelf which is not there any more, by the log. */
+/** Books that stand on a shelf which is no longer there, by the log. */
 async function hanging(store: MemoryStore): Promise<number> {
   const streams = processOver(store);
   const isGone = (await streams.writer<Shelf>(shelf, 'env_1', 'a').current()).state === 'removed';

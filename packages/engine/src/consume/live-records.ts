@@ -19,7 +19,7 @@ interface LiveRecordsOptions<Catalogue extends EventCatalogue, State> {
   readonly retry?: { readonly firstMilliseconds: number; readonly lastMilliseconds: number };
 }
 
-/** Something that goes on until it is stopped. */
+/** Something that runs until it is stopped. */
 export interface Keeper {
   /** Throws, saying why, while what it keeps may not be as the log says. */
   check(): Promise<void>;

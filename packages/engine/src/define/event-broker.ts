@@ -14,7 +14,7 @@ export interface DurableReader {
   /** First word of the event types wanted, such as `wallet`; null for all. */
   readonly resource: string | null;
   readonly start: ReaderStart;
-  /** Raised to begin anew: a reader of another generation is replaced. */
+  /** Raised to start again: a reader of another generation is replaced. */
   readonly generation: number;
   /** The most messages that may be under way unconfirmed; 1 for strict order. */
   readonly unconfirmedMaximum: number;

@@ -144,7 +144,7 @@ async function startOf(requests: JetStreamRequests, after: string | null): Promi
   const place = await sequenceAfter(requests, after === null ? null : BigInt(after));
   if (!place.isIncomplete) return place;
   throw invalidOperation(
-    `Events after position ${after} are no longer kept. Read the records anew, then go on from ` +
+    `Events after position ${after} are no longer kept. Read the records again, then continue from ` +
       'the Counterfoil-Position of those answers.',
     { oldest_position: String(place.oldest ?? '') },
   );

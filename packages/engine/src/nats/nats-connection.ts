@@ -110,7 +110,7 @@ const connectionOptions = ({ url, name, credentials }: NatsOptions): ConnectionO
 
 /**
  * Dials until it works. From then on the client reconnects by itself; should it ever give up,
- * it is dialled anew. The client's own `waitOnFirstConnect` is not used: it cannot be stopped.
+ * it is dialled again. The client's own `waitOnFirstConnect` is not used: it cannot be stopped.
  */
 async function keepConnected(
   options: ConnectionOptions,

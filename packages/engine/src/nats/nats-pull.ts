@@ -35,7 +35,7 @@ const askedMaximum = 128;
 
 /**
  * Begins to read the stream from a sequence on. It does not use the client's ordered consumer, which
- * goes on by itself after a loss: here each new start has to be checked against the stream first.
+ * continues by itself after a loss: here each new start has to be checked against the stream first.
  */
 export async function openPull(
   { connection }: NatsSession,

@@ -196,7 +196,7 @@ test('messages that are no longer kept are missed and not passed over', async ({
   const failure = await mismatch(read(stack, 1, { after: { sequence: first - 2, position: 1n } }));
   assert.is(failure.reason, 'aged_out');
   assert.is(failure.firstSequence, first);
-  // Whoever has had all that is gone, and whoever starts anew, can go on.
+  // Whoever has had all that is gone, and whoever starts again, can go on.
   const [next] = await read(stack, 1, { after: { sequence: first - 1, position: 1n } });
   const [oldest] = await read(stack, 1);
   assert.is(next?.sequence, first);

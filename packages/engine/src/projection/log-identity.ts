@@ -10,7 +10,7 @@ export class ForeignLog extends Error {
     super(
       `The event log is not the one that the read models were filled from: ${detail}. ` +
         'Connect to the right event store, or restore the log that belongs to this database. ' +
-        'If this log is meant, discard the read models: they are then filled from it anew.',
+        'If this log is meant, discard the read models: they are then filled from it again.',
     );
     this.name = 'ForeignLog';
   }

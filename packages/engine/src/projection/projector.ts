@@ -48,7 +48,7 @@ const retry = { firstMilliseconds: 200, lastMilliseconds: 10_000 } as const;
 const projectorLock = 'counterfoil projector';
 
 /**
- * Starts to keep the read models up to date with the log, and goes on until it is stopped: over
+ * Starts to keep the read models up to date with the log, and runs until it is stopped: over
  * losses of Postgres and of the event store it retries for ever, with back-off. Of all
  * projectors on one database one is active; the others stand by and take over.
  */

@@ -37,7 +37,7 @@ export class RebuildFailed extends Error {
 }
 
 /**
- * Fills read tables anew from the start of the log, beside the ones that readers see, and switches
+ * Fills read tables again from the start of the log, beside the ones that readers see, and switches
  * when they have caught up; resolves then. The projector that is active does the work; this
  * process stands by and does it itself when there is none. Throws `RebuildFailed` when a table
  * meets an event that it cannot take, or when the projector refuses to work on this log.

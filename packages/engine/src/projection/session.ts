@@ -219,7 +219,7 @@ export class Session {
 /**
  * The subscription starts after the last event, not after the last checkpoint, though the filter had
  * nothing for us in between. If it has something now, a log that ended there has been restored
- * and written to anew.
+ * and written to again.
  */
 function assertKnown(items: readonly LogItem[], { position, categories }: Start): void {
   for (const item of items) {

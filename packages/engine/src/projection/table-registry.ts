@@ -26,7 +26,7 @@ export interface ActiveTable extends Target, ProjectionKey {
 const lockTimeout = `set local lock_timeout = '500ms'`;
 
 /**
- * Sees to it that each read table has a filling of its current version, makes what is missing, and
+ * Makes sure that each read table has a filling of its current version, makes what is missing, and
  * gives all fillings to be moved on. What was stopped is taken up again where it stopped.
  * Unfinished fillings of other versions are retired. Throws `BrokenInvariant` when the
  * columns of a table have changed without its version.

@@ -20,7 +20,7 @@ export class ReaderRoleMissing extends Error {
 }
 
 /**
- * Sees to it that the role of the readers exists, that this user may take it on, and that it may
+ * Makes sure that the role of the readers exists, that this user may take it on, and that it may
  * look into the schema. Roles belong to the whole server, so it may be there from elsewhere.
  * Throws `ReaderRoleMissing`, which says what an administrator has to do.
  */

@@ -78,7 +78,7 @@ export async function relayOnce(parts: SessionParts, signal: AbortSignal): Promi
   }
 }
 
-/** The state of one session: its place, and how it goes on from there. */
+/** The state of one session: its place, and how it continues from there. */
 interface OpenRelay {
   readonly from: Position;
   publish(messages: readonly OutgoingMessage[]): Promise<void>;

@@ -30,7 +30,7 @@ test.after(async ({ stack, relays }) => {
 
 type Victim = keyof typeof kills;
 
-/** All kills, in an order that is drawn anew each time. */
+/** All kills, in an order that is drawn again each time. */
 function drawOrder(): readonly Victim[] {
   const left = Object.entries(kills).flatMap(([victim, count]) =>
     Array.from({ length: count }, () => victim as Victim),

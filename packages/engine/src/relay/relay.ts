@@ -42,7 +42,7 @@ const relayBackOff = { firstMilliseconds: 100, lastMilliseconds: 10_000 } as con
 
 /**
  * Publishes the public events of the log to NATS JetStream: each exactly once in the stream, in
- * the order of the log. It goes on by itself after any failure, with back-off and for ever; what
+ * the order of the log. It continues by itself after any failure, with back-off and for ever; what
  * keeps it from publishing is in its status. Any number of relays may run at once.
  */
 export function startRelay(options: RelayOptions): Relay {

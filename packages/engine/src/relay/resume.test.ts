@@ -40,7 +40,7 @@ test('an empty stream is filled from the start', () => {
   assert.equal(resumption(empty, null), { from: logStart, skip: 0, damage: null });
 });
 
-test('a stream that was made anew is filled from the start, and it is told', () => {
+test('a stream that was made again is filled from the start, and it is told', () => {
   const renewed = tail({ identity: 'BILLING now', sequence: 0, last: null });
   assert.equal(resumption(renewed, row), { from: logStart, skip: 0, damage: 'recreated' });
 });

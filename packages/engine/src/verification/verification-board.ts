@@ -28,7 +28,7 @@ export class VerificationBoard {
     });
     this.#events = metrics?.counter({
       name: 'counterfoil_verification_events_total',
-      help: 'Events whose hash was computed anew',
+      help: 'Events whose hash was computed again',
     });
   }
 

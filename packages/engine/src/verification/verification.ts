@@ -48,7 +48,7 @@ export interface VerificationOptions {
   readonly metrics?: Metrics;
 }
 
-/** The verification that goes on in the background. */
+/** The verification in the background. */
 export interface Verification {
   /** Throws, with the first finding, while there is one. */
   check(): Promise<void>;

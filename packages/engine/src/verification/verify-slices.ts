@@ -17,7 +17,7 @@ export type SliceOptions = Pick<
 
 /**
  * Compares the read models with the log as `verifyReadModel` does, for as long as it may take: the log is
- * folded into temporary tables, in short transactions, while everything goes on. Only the last events, and
+ * folded into temporary tables, in short transactions, while everything keeps running. Only the last events, and
  * the comparison itself, are in one snapshot of the database, because as long as there is one Postgres
  * cannot clean up in any table. The copies take as much room as the read models.
  *

@@ -51,8 +51,8 @@ export interface VerifyReport {
 }
 
 /**
- * Derives every read table anew from the log, with the fold that this program has, and compares
- * the outcome with what readers see, row by row. Everything may go on meanwhile: it looks
+ * Derives every read table again from the log, with the fold that this program has, and compares
+ * the outcome with what readers see, row by row. Everything may keep running meanwhile: it looks
  * at one snapshot of the database and folds the log exactly up to the snapshot's checkpoint.
  *
  * The fold is done in memory, which is fast and proves that a table is right; what that leaves open

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ledgerCheckpoint } from './checkpoint.ts';
 import { checkpointSchema, checkpointView } from './schema.ts';
 
-/** Every checkpoint is published, so that others hold it and it cannot be signed anew unseen. */
+/** Every checkpoint is published, so that others hold it and it cannot be signed again unseen. */
 export const checkpointPublicEvents = publicEvents(
   ledgerCheckpoint,
   ({ event }) => [

@@ -26,7 +26,7 @@ const principalOf = (environment: string): Principal => ({
   allows: () => true,
 });
 
-/** A world with nothing but customers; `use` is what hangs on every one of them. */
+/** A world with nothing but customers; `use` is what depends on every one of them. */
 function customersOf(use: string | null = null) {
   const world = memoryWorld([customer]);
   const routes = customerRoutes([async () => null, async () => use]);

@@ -161,7 +161,7 @@ const deletion = (uses: readonly Use<'cust'>[]) =>
     summary: 'Delete a customer',
     description:
       'The customer is archived: readable by id, out of lists, no longer writable; its ' +
-      'external_id is free again. Refused while active records hang on it.',
+      'external_id is free again. Refused while active records depend on it.',
     tag,
     status: 204,
     permission: 'customer:write',

@@ -176,7 +176,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
     }),
 
     'POST /events/subscriptions/{id}/replay': route({
-      summary: 'Begin an event subscription anew',
+      summary: 'Restart an event subscription',
       description: 'What it was given and has not acknowledged is forgotten.',
       tag,
       status: 200,

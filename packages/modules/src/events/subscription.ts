@@ -34,7 +34,7 @@ const events = {
     start: startSchema,
     unconfirmed_maximum: z.number().int(),
   }),
-  /** The reader begins anew, wherever it was. */
+  /** The reader starts again, wherever it was. */
   EventSubscriptionReplayed: z.object({ start: startSchema }),
   /** New credentials; those before are void. They follow from the id and their generation. */
   EventSubscriptionCredentialsIssued: z.object({ expires_at: instantSchema.nullable() }),
@@ -146,7 +146,7 @@ export const createSubscription =
     return [{ type: 'EventSubscriptionCreated', data }];
   };
 
-/** Begins anew, from another place or the same. Throws 404 when there is none. */
+/** Starts again, from another place or the same. Throws 404 when there is none. */
 export const replaySubscription =
   (id: string, start: ReaderStart): SubscriptionDecision =>
   (state) => {

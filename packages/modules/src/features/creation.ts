@@ -30,7 +30,7 @@ async function assertFree(context: RequestContext, lookupKey: string | null): Pr
 /**
  * Creates a feature, after its meter if it brings one. The meter comes first, so that no feature ever
  * refers to one that does not exist. When the second write does not happen, what remains is a meter
- * that nothing uses; a repetition of the request with its idempotency key goes on from there.
+ * that nothing uses; a repetition of the request with its idempotency key continues from there.
  * `check` throws where the feature may not be created: it runs before the first write.
  */
 export async function executeCreation(

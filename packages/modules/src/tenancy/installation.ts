@@ -34,7 +34,7 @@ export const installation = aggregate({
   evolve: (_, event): InstallationState => event.data,
 });
 
-/** Begins the installation, or goes on with the one that was begun under the same secret. */
+/** Begins the installation, or continues the one that was begun under the same secret. */
 export const beginInstallation =
   (begun: {
     readonly seed: string;

@@ -267,7 +267,7 @@ export class PlainWallet {
   }
 
   #judge(): void {
-    // A bulk may have put the books back, so they are asked for anew.
+    // A bulk may have put the books back, so they are asked for again.
     const books = this.#books;
     const isLow = books.alarm !== null && this.#balance() <= books.alarm;
     const alert = isLow ? 'in_alarm' : 'ok';

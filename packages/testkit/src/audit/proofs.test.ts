@@ -172,7 +172,7 @@ test('a checkpoint of another key is refused', async () => {
   );
 });
 
-test('a suffix that is chained anew adds up by itself, but is not what was signed', async () => {
+test('a suffix that is chained again adds up by itself, but is not what was signed', async () => {
   const { world } = await worldWith('30');
   const lines = await world.exported(id, { withProofs: true });
   const forged = rechained(lines, 3, (data) => ({ ...data, description: 'never happened' }));
@@ -180,7 +180,7 @@ test('a suffix that is chained anew adds up by itself, but is not what was signe
   assert.match(await finding(forged, key), /^line 9: revision 3 is not what the checkpoint/);
 });
 
-test('an operator who writes history and checkpoints anew is found by an earlier checkpoint', async () => {
+test('an operator who writes history and checkpoints again is found by an earlier checkpoint', async () => {
   const { first: published } = await worldWith('30');
   const { world: rewritten, first } = await worldWith('20');
   const lines = await rewritten.exported(id, { withProofs: true, since: first.id });
@@ -252,7 +252,7 @@ test('a proof of another wallet does not pass for that of this one', async () =>
   assert.match(found, /^line 10: revision 3 is not the last one that was signed/);
 });
 
-test('a tree that grew from what is remembered is the tree that is read anew', async () => {
+test('a tree that grew from what is remembered is the tree that is read again', async () => {
   const world = ledgerWorld();
   const remembered = new HeadCache();
   let before = { size: 0, peaks: [] as readonly string[], position: '0' };
@@ -299,7 +299,7 @@ test('no proof is made from a log that is not what was signed', async () => {
   }
 });
 
-test('the operator finds a suffix that was chained anew in the log itself', async () => {
+test('the operator finds a suffix that was chained again in the log itself', async () => {
   const { world, first, second } = await worldWith('30');
   const lost = async (): Promise<string[]> => {
     const check = await createCheckpointCheck(world.store);

@@ -120,7 +120,7 @@ for (const [what, number, change, named] of [
     /^line 11: revision 9: does not end its top-up/,
   ],
 ] as const) {
-  test(`${what}, changed and chained anew, does not add up`, async () => {
+  test(`${what}, changed and chained again, does not add up`, async () => {
     const forged = rechained(lines, number, (data) =>
       JSON.parse(JSON.stringify({ ...data, ...change })),
     );

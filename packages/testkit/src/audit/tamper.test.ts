@@ -174,7 +174,7 @@ for (const [what, number, change, named] of [
   Parameters<typeof rechained>[2],
   RegExp,
 ])[]) {
-  test(`${what}, changed and chained anew, does not add up`, async () => {
+  test(`${what}, changed and chained again, does not add up`, async () => {
     assert.match(await finding(rechained(lines, number, change)), named);
   });
 }

@@ -69,7 +69,7 @@ async function newCustomers(tenant: TestTenant, names: readonly string[]): Promi
 const namesOf = (taken: readonly { customer: { name: string } }[]) =>
   taken.map(({ customer }) => customer.name);
 
-test('begins with what comes next, at a position, or with the oldest, and begins anew when asked', async () => {
+test('begins with what comes next, at a position, or with the oldest, and starts again when asked', async () => {
   const position = await newCustomers(one, ['a', 'b']);
   await eventually(async () => {
     const { items } = await one.ok('GET', '/events');

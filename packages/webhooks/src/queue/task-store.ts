@@ -6,7 +6,7 @@ import type { PlannedDelivery, Routed } from './fan-out-plan.ts';
 import { afterSeconds, asItStands, bodyText, excluded, nextRelease, queue } from './schema.ts';
 
 /*
- * What looks through the past is planned anew each time: prepared while there is little of it, it
+ * What looks through the past is planned again each time: prepared while there is little of it, it
  * would go on sorting all there is when there is much.
  */
 

@@ -164,7 +164,7 @@ class Reader {
       const taken = messages.slice(0, Math.max(1, Math.floor(deliveriesMaximum / targets.length)));
       const deliveries = await insert(connection, taken, targets);
       const position = taken.at(-1) ?? this.#position;
-      // Looked at last: endpoints that were read while they were being filled anew may not be all.
+      // Looked at last: endpoints that were read while they were being filled again may not be all.
       if ((await endpointsPosition(connection)) < position.position) {
         throw new Error('The read model of endpoints has gone back while messages were matched.');
       }

@@ -168,7 +168,7 @@ test('who answers 410 gets nothing more', async (context) => {
     return row?.disable_reason === 'gone';
   });
   assert.equal(await world.states(id), ['exhausted', 'pending', 'waiting']);
-  // Enabled again, it begins anew.
+  // Enabled again, it starts again.
   receiver.answer(() => 200);
   await world.changeEndpoint(id, { enabled_at: '2100-01-01T00:00:00.000Z' as never });
   await eventually(

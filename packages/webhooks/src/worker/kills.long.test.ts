@@ -18,7 +18,7 @@ test.after(async ({ world, receiver }) => {
 
 const counts: Readonly<Record<Victim, number>> = { worker: 14, postgres: 6, nats: 6 };
 
-/** All victims, in an order that is drawn anew each time. */
+/** All victims, in an order that is drawn again each time. */
 function drawOrder(): readonly Victim[] {
   const left = Object.entries(counts).flatMap(([victim, count]) =>
     Array.from({ length: count }, () => victim as Victim),

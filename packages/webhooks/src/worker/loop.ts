@@ -10,7 +10,7 @@ export interface LoopOptions {
   readonly log: Log;
 }
 
-/** A part of the worker that goes on for ever, with a database session of its own. */
+/** A part of the worker that runs for ever, with a database session of its own. */
 export interface Loop {
   readonly name: string;
   /** The reason why it is stuck at present; null while it is not, as far as it knows. */

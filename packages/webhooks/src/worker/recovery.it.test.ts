@@ -179,7 +179,7 @@ test('messages wait until the read model is as far as they are', async (context)
   assert.equal(receiver.ids(), [message, next]);
 });
 
-test('a stream that was made anew is read again without sending anything twice', async (context) => {
+test('a stream that was made again is read again without sending anything twice', async (context) => {
   const { world, receiver, environment } = context;
   const { id } = await world.addEndpoint({ url: receiver.url, environment_id: environment });
   const worker = await world.startWorker();

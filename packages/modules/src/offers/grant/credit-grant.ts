@@ -29,7 +29,7 @@ const creditGrantData = z.object({
   ...changeableData,
   credits: z.string(),
   cadence: grantCadenceSchema,
-  /** Of a recurring grant: granted anew every `period_count` periods. */
+  /** Of a recurring grant: granted again every `period_count` periods. */
   period: grantPeriodSchema.nullable(),
   period_count: z.number().int().nullable(),
   expiration_type: expirationTypeSchema,

@@ -163,7 +163,7 @@ test('no top-up while it is off, while the wallet is frozen, or by a creation', 
   assert.is(stateOf(thawed).credit_balance, '109');
 });
 
-test('the breaker stops it after so many on one UTC day, says so once, and begins anew the next', () => {
+test('the breaker stops it after so many on one UTC day, says so once, and starts again the next', () => {
   const day = 86_400;
   const falls = [1, 2, 3, 4].map((second) => [second, debit('100')] as const);
   const log = history([0, withRule({ daily_limit: 2 }, '120')], ...falls.slice(0, 2), [

@@ -14,7 +14,7 @@ export interface ReplayedLot extends Lot {
 const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
 const time = (text: string | null): number | null => (text === null ? null : Date.parse(text));
 
-/** A wallet as its events say it is, added up anew: no balance that an event claims is believed. */
+/** A wallet as its events say it is, added up again: no balance that an event claims is believed. */
 export class Replay {
   balance = 0n;
   status: 'active' | 'frozen' | 'closed' = 'active';
