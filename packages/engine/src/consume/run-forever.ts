@@ -22,6 +22,7 @@ export interface BackOffLimits {
   readonly lastMilliseconds: number;
 }
 
+/** Makes a back-off that has not waited yet. */
 export function createBackOff(limits: BackOffLimits, random = Math.random): BackOff {
   let step = limits.firstMilliseconds;
   return {

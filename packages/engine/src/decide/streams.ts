@@ -24,6 +24,7 @@ export interface Streams {
   readonly store: EventStore;
 }
 
+/** Makes the writers of a process; each is made when its stream is first asked for. */
 export function createStreams(options: StreamsOptions): Streams {
   const { store, now = Date.now } = options;
   const cache = new StreamCache(options);

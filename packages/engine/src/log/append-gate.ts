@@ -37,6 +37,7 @@ interface Waiting {
   readonly admit: () => void;
 }
 
+/** Makes an open gate with nothing under way. */
 export function createAppendGate({ appends, bytes: bytesMaximum }: AppendGateLimits): AppendGate {
   const waiting = new Set<Waiting>();
   let emptied: (() => void)[] = [];

@@ -43,6 +43,7 @@ const pendingMaximum = 10_000;
 /** The server gives up before we do, so that it writes nothing after we have given up. */
 const serverShare = 0.8;
 
+/** Makes an appender that connects when it sends its first append. */
 export function createAppender({ connect, gate }: AppenderOptions): Appender {
   let client = connect();
   let pending = 0;

@@ -63,6 +63,7 @@ export type AppendFailure =
   /** A defect on our side (not JSON, bad id) or a refusal that repeating cannot change. */
   | 'fatal';
 
+/** An append that did not succeed, with what is known about the reason. */
 export class AppendError extends Error {
   readonly failure: AppendFailure;
   constructor(failure: AppendFailure, message: string, options?: ErrorOptions) {

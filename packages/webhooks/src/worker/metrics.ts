@@ -24,6 +24,7 @@ export interface WorkerMetrics {
 const outcomeOf = ({ result }: Sent): string =>
   result.kind === 'answer' ? `${Math.floor(result.status / 100)}xx` : result.reason;
 
+/** Registers the figures of a worker. */
 export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
   const attempts = metrics.counter({
     name: 'counterfoil_webhook_attempts_total',
