@@ -72,7 +72,7 @@ export async function referenceDocuments(): Promise<Readonly<Record<string, stri
   };
 }
 
-/** `counterfoil docs`: writes the reference into a folder. Gives the paths of the files. */
+/** `counterfoil docs`: writes the reference into a folder. Returns the paths of the files. */
 export async function writeReference(folder: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true });
   const documents = Object.entries(await referenceDocuments());

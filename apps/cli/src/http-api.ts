@@ -20,7 +20,7 @@ export interface CallOptions {
 const answerMilliseconds = 60_000;
 
 /**
- * Sends one request to the API. Gives refusals as they are; throws `OperatorError` when there is no
+ * Sends one request to the API. Returns refusals as they are; throws `OperatorError` when there is no
  * answer, or none in JSON.
  */
 export async function callApi(

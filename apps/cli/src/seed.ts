@@ -93,7 +93,7 @@ async function hasTenants(store: EventStore): Promise<boolean> {
   return false;
 }
 
-/** Begins the installation, or continues it; gives the seed of its demo tenants. */
+/** Begins the installation, or continues it; returns the seed of its demo tenants. */
 async function begin(
   streams: Streams,
   secret_id: string,

@@ -79,7 +79,7 @@ function drawOrder({ order: a }: Lot, { order: b }: Lot): number {
 const goneAt = ({ expires, since }: Lot): string | null =>
   expires !== null && expires < since ? since : expires;
 
-/** Takes credits from lots in their order, as far as they go. Gives the parts; changes the lots. */
+/** Takes credits from lots in their order, as far as they go. Returns the parts; changes the lots. */
 function take(lots: readonly Lot[], credits: bigint): Lot[] {
   let missing = credits;
   return lots.flatMap((lot) => {
@@ -439,7 +439,7 @@ const hasMembers = (line: Data, wanted: string): boolean =>
   Object.keys(line).sort().join(' ') === wanted;
 
 /**
- * Checks the lines of an export; gives a summary. With a public key (PEM) it also checks the signatures,
+ * Checks the lines of an export; returns a summary. With a public key (PEM) it also checks the signatures,
  * and with checkpoints kept from earlier (one, or the list that the API answers) that they still hold.
  * Throws a `LedgerFault` at the first fault, and `UnusableInput` for a text that is no key or checkpoint.
  */

@@ -38,7 +38,7 @@ export interface Taken {
   readonly checkpoint: Checkpoint;
 }
 
-/** Signs what is new in the wallets of every environment; gives each checkpoint as it is made. */
+/** Signs what is new in the wallets of every environment; returns each checkpoint as it is made. */
 export async function* takeCheckpoints(options: TakingOptions): AsyncGenerator<Taken> {
   const { store, streams, secretKey, heads, signal } = options;
   const key = checkpointKeyOf(secretKey);

@@ -30,7 +30,7 @@ export async function api<Body>(
   throw new OperatorError(`${method} ${path} was answered ${answer.statusCode}: ${text}`);
 }
 
-/** Makes a customer with a wallet that has so many credits; gives the wallet's id. */
+/** Makes a customer with a wallet that has so many credits; returns the wallet's id. */
 export async function makeWallet(demo: Demo, name: string, credits: string): Promise<string> {
   const customer = await api<{ id: string }>(demo, 'POST', '/customers', {
     external_id: name,

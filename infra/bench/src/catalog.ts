@@ -111,7 +111,7 @@ async function fill(demo: Demo, { plans, pricesPerPlan }: CatalogBenchOptions): 
   return made;
 }
 
-/** Reads a whole list page by page, which must show every created record once. Gives its length. */
+/** Reads a whole list page by page, which must show every created record once. Returns its length. */
 async function readAll(demo: Demo, path: string, created: readonly string[]): Promise<number> {
   const total = await untilShown(demo, path, created.length);
   const seen = new Set<string>();
@@ -187,7 +187,7 @@ async function measurePages(
 
 const shownMilliseconds = 120_000;
 
-/** Waits until the read model shows at least this many rows; gives their number. */
+/** Waits until the read model shows at least this many rows; returns their number. */
 async function untilShown(demo: Demo, path: string, least: number): Promise<number> {
   const deadline = Date.now() + shownMilliseconds;
   for (;;) {

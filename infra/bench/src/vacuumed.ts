@@ -15,7 +15,7 @@ const seenShare = `
 
 /**
  * Waits until PostgreSQL has vacuumed a freshly written read table, as it does by itself about a minute
- * later: reads in the first minute of a catalogue say little. Gives the seconds that it took, or null when
+ * later: reads in the first minute of a catalogue say little. Returns the seconds that it took, or null when
  * it did not happen within two and a half minutes.
  */
 export async function untilVacuumed(databaseUrl: string, table: string): Promise<number | null> {

@@ -55,7 +55,7 @@ export function keepRunning<Started extends Running>(options: {
   // Whoever does not wait for readiness learns of a failure by the report.
   ready.catch(() => undefined);
 
-  /** One life, from its start to its end. Gives how long it ran, or the reason it never came up. */
+  /** One life, from its start to its end. Returns how long it ran, or the reason it never came up. */
   const liveOnce = async (): Promise<{ ranMs: number } | { failure: unknown }> => {
     try {
       current = await options.start(stopping.signal);

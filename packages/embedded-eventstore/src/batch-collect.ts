@@ -45,7 +45,7 @@ export function startCollecting(
   };
 }
 
-/** Adds the events of one message; gives the reason when the append has to be refused. */
+/** Adds the events of one message; returns the reason when the append has to be refused. */
 export function collectEvents(
   append: Collecting,
   message: BatchAppendReq,

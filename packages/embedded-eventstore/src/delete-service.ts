@@ -59,7 +59,7 @@ export function createTombstoneHandler(store: EventStore, calls: OpenCalls) {
   };
 }
 
-/** Gives the position of the record that deleted the stream, or the status to answer. */
+/** Returns the position of the record that deleted the stream, or the status to answer. */
 async function run(
   operation: Operation,
   options: Options | undefined,

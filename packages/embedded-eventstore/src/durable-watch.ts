@@ -5,7 +5,7 @@ export interface DurableWatch {
   position(): number;
   /** Moves the position and wakes all that watch the log or one of these streams. */
   advance(position: number, streamNames: Iterable<string>): void;
-  /** Calls `wake` whenever any event becomes durable; gives the function that stops it. */
+  /** Calls `wake` whenever any event becomes durable; returns the function that stops it. */
   watchAll(wake: () => void): () => void;
   /** Calls `wake` whenever an event of this stream becomes durable. */
   watchStream(streamName: string, wake: () => void): () => void;

@@ -25,7 +25,7 @@ const PROGRAM = `
   process.stdin.resume().on('end', () => process.exit());
 `;
 
-/** Starts a process that tries to lock the directory and then stays; gives its output. */
+/** Starts a process that tries to lock the directory and then stays; returns its output. */
 async function contend(directory: string): Promise<{ child: ChildProcess; said: string }> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],

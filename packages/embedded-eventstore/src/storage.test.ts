@@ -14,7 +14,7 @@ test.before.each(async (context) => {
 });
 test.after.each(({ directory }) => rm(directory, { recursive: true }));
 
-/** Commits events of one stream, as the writer would, and gives their positions. */
+/** Commits events of one stream, as the writer would, and returns their positions. */
 async function fill(storage: Storage, count: number): Promise<number[]> {
   let { nextPosition } = storage.counters;
   const entries: CommitEntry[] = [];

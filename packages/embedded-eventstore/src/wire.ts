@@ -16,7 +16,7 @@ export function varintSize(value: number): number {
   return size;
 }
 
-/** Writes `value` (an integer from 0 to 2^53) as a varint and gives the offset behind it. */
+/** Writes `value` (an integer from 0 to 2^53) as a varint and returns the offset behind it. */
 export function writeVarint(target: Buffer, value: number, offset: number): number {
   let rest = value;
   let at = offset;
@@ -28,7 +28,7 @@ export function writeVarint(target: Buffer, value: number, offset: number): numb
   return at;
 }
 
-/** Reads a varint below 2^53 and gives it with the offset behind it. */
+/** Reads a varint below 2^53 and returns it with the offset behind it. */
 export function readVarint(source: Buffer, offset: number): { value: number; next: number } {
   let value = 0;
   let factor = 1;
@@ -58,7 +58,7 @@ export function fieldSize(length: number): number {
   return 1 + varintSize(length) + length;
 }
 
-/** Writes tag and length of a length-delimited field and gives the offset of its content. */
+/** Writes tag and length of a length-delimited field and returns the offset of its content. */
 export function writeFieldHeader(
   target: Buffer,
   tag: number,
@@ -69,7 +69,7 @@ export function writeFieldHeader(
   return writeVarint(target, length, offset + 1);
 }
 
-/** Writes a whole length-delimited field and gives the offset behind it. */
+/** Writes a whole length-delimited field and returns the offset behind it. */
 export function writeBytesField(
   target: Buffer,
   tag: number,

@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   else await run(chosen(), stopping.signal);
 }
 
-/** Runs test files and says how they went. Gives whether it came to its end before the signal. */
+/** Runs test files and says how they went. Returns whether it came to its end before the signal. */
 async function run(files: readonly TestFile[], signal: AbortSignal): Promise<boolean> {
   const startedAt = Date.now();
   const tally: Tally = { files: 0, passed: 0, failed: 0, skipped: 0, failedFiles: new Set() };

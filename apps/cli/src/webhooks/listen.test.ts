@@ -8,7 +8,7 @@ const test = suite('webhooks listen');
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Runs a listener for as long as `work` takes. Gives the lines that it printed, parsed. */
+/** Runs a listener for as long as `work` takes. Returns the lines that it printed, parsed. */
 async function listening(
   options: Partial<ListenOptions>,
   work: (url: string) => Promise<void>,

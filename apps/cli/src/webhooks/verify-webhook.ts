@@ -43,7 +43,7 @@ export interface VerifyOptions {
 }
 
 /**
- * Checks a webhook and gives its content.
+ * Checks a webhook and returns its content.
  *
  * @param body the bytes as they came in
  * @param headers the headers, with names in lower case as Node gives them

@@ -92,7 +92,7 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
     return position;
   };
 
-  /** One round over all kinds of work. Gives whether there may be more at once. */
+  /** One round over all kinds of work. Returns whether there may be more at once. */
   const round = async (connection: Connection): Promise<boolean> => {
     let hasMore = false;
     let furthest: Position = 0n;

@@ -44,12 +44,12 @@ export interface ForeverOptions {
   readonly signal: AbortSignal;
   /** 200 milliseconds to 10 seconds unless given. */
   readonly backOff?: BackOffLimits;
-  /** Told about every failure. Gives the milliseconds to wait, or null to wait as the back-off says. */
+  /** Told about every failure. Returns the milliseconds to wait, or null to wait as the back-off says. */
   readonly onFailure?: (error: unknown) => number | null;
 }
 
 /**
- * One turn of a loop. Gives the milliseconds until the next one. It may call `progressed` while it
+ * One turn of a loop. Returns the milliseconds until the next one. It may call `progressed` while it
  * goes on: should it fail later, the waits start over.
  */
 export type Turn = (progressed: () => void) => Promise<number>;

@@ -37,7 +37,7 @@ const lockTimeoutMs = 10 * 60_000;
 /**
  * Brings the schema up to date: runs every migration that has not run yet, each in its own order
  * within its module. Several processes may do this at once; one works, the others wait and
- * find it done. Gives the names of the migrations that this call ran.
+ * find it done. Returns the names of the migrations that this call ran.
  */
 export async function migrate({ database, migrations = {} }: MigrateOptions): Promise<string[]> {
   const all = { ...engineMigrations, ...migrations };

@@ -31,7 +31,7 @@ const processOn = (store: CountingStore, options: Partial<StreamsOptions> = {}) 
     writer,
     /** Sends the request that put in the coin of this number, counted from 1. */
     send: (coin: number) => writer().run(command(fill(1), `key ${coin}`)),
-    /** Sends it again; gives the coins of its answer and the events that were read for it. */
+    /** Sends it again; returns the coins of its answer and the events that were read for it. */
     async repeat(coin: number) {
       store.events = 0;
       const outcome = await writer().run(command(fill(1), `key ${coin}`));

@@ -49,7 +49,7 @@ export async function errorOf(promise: Promise<unknown>): Promise<Error> {
   throw new Error('was expected to fail');
 }
 
-/** Appends a number of events to an empty stream, one append each, and gives their positions. */
+/** Appends a number of events to an empty stream, one append each, and returns their positions. */
 export async function fill(store: EventStore, stream: string, count: number): Promise<Position[]> {
   const positions: Position[] = [];
   for (let index = 0; index < count; index += 1) {

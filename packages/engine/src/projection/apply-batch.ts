@@ -132,7 +132,7 @@ const applyInTurn: BatchStep = async (context, targets, batch) => {
 
 /**
  * Applies events to one table inside a transaction of the caller, who has to clear the cache
- * when it rolls back. Gives the event that the table cannot take, if any.
+ * when it rolls back. Returns the event that the table cannot take, if any.
  */
 export async function applyInside(
   context: BatchContext,

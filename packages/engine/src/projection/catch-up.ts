@@ -50,7 +50,7 @@ export async function catchUp(options: CatchUpOptions): Promise<void> {
   });
 }
 
-/** Projects the events after one position and up to another; gives their number. */
+/** Projects the events after one position and up to another; returns their number. */
 async function readPass(
   options: CatchUpOptions,
   after: Position,

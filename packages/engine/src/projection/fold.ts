@@ -136,7 +136,7 @@ interface Draft {
 }
 
 /**
- * Folds steps in order onto the rows that `known` returns, and gives the rows that changed. The result
+ * Folds steps in order onto the rows that `known` returns, and returns the rows that changed. The result
  * does not depend on how events are cut into batches: each event's row is made from the row before
  * it, the event and nothing else. A row that several events change is shown to `view` once, as it is in the
  * end. Throws what the projection's functions throw.

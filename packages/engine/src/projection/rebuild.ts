@@ -68,7 +68,7 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
   }
 }
 
-/** Asks for new fillings; gives the generation that each table has now. */
+/** Asks for new fillings; returns the generation that each table has now. */
 async function requestRebuild(
   connection: Connection,
   tables: readonly AnyProjection[],

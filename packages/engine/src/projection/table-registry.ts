@@ -173,7 +173,7 @@ const isUnfinished = ({ serving, status }: ProjectionRow): boolean =>
 
 /**
  * Starts a new filling for each table of which a rebuild is requested, unless one is under way
- * already, and gives the new ones.
+ * already, and returns the new ones.
  */
 export async function startRequested(
   connection: Connection,

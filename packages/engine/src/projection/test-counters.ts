@@ -193,7 +193,7 @@ export class Pen {
     this.store = store;
   }
 
-  /** Appends to one record's stream; gives the position of the last event. */
+  /** Appends to one record's stream; returns the position of the last event. */
   async write(
     id: string,
     events: readonly TestEvent[],

@@ -79,7 +79,7 @@ export async function startLog(directory: string): Promise<TestLog> {
   };
 }
 
-/** Runs statements on a database; gives the rows of the last one. */
+/** Runs statements on a database; returns the rows of the last one. */
 export async function statement<Row>(
   url: string,
   text: string,

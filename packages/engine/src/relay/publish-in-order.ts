@@ -40,7 +40,7 @@ const fruitlessMaximum = 8;
  * fault the stream's own end says what is still missing, so neither a lost answer nor another
  * relay can lead to a gap or a second copy.
  *
- * Gives the place after the last message. Throws `StreamWentBack` when the stream is shorter than
+ * Returns the place after the last message. Throws `StreamWentBack` when the stream is shorter than
  * `place` says, and `PublishRefused` when it does not get on.
  */
 export async function publishInOrder(

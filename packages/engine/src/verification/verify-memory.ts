@@ -77,7 +77,7 @@ export class MemoryComparison {
     }
   }
 
-  /** Looks up all that is left; gives the tables that are not certain to be what the log says. */
+  /** Looks up all that is left; returns the tables that are not certain to be what the log says. */
   async finish(): Promise<readonly Compared[]> {
     for (const held of this.#tables) {
       await held.lookedUp;
@@ -118,7 +118,7 @@ export class MemoryComparison {
   }
 }
 
-/** Folds events onto the rows; gives the keys of those that changed. */
+/** Folds events onto the rows; returns the keys of those that changed. */
 function fold(held: Held, batch: Batch): readonly string[] {
   const { table, rows } = held;
   try {

@@ -82,7 +82,7 @@ function missingPart(examined: readonly Examined[]) {
 }
 
 /**
- * Folds the log into the scratch tables, each from where it is up to where it should be; gives the number
+ * Folds the log into the scratch tables, each from where it is up to where it should be; returns the number
  * of events. Runs inside a transaction of the caller, unless `around` brings one for each batch.
  */
 export async function deriveAll(

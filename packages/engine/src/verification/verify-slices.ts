@@ -39,7 +39,7 @@ export async function verifyInSlices(options: SliceOptions): Promise<VerifyRepor
   }
 }
 
-/** Folds the log slice by slice, each up to where the tables then are; gives the number of events. */
+/** Folds the log slice by slice, each up to where the tables then are; returns the number of events. */
 async function fillSlices(
   connection: Connection,
   examined: readonly Examined[],

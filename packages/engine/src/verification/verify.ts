@@ -121,7 +121,7 @@ function reasonToSkip(table: AnyProjection, serving: ProjectionRow | undefined):
 /** Large, so that a row that changes often is shown and looked up seldom. */
 const defaultBatchMaximum = 8_000;
 
-/** Reads the log once, for the comparison and for the witness; gives the events of the tables. */
+/** Reads the log once, for the comparison and for the witness; returns the events of the tables. */
 async function readThrough(
   comparison: MemoryComparison,
   compared: readonly Compared[],

@@ -64,7 +64,7 @@ export class OfferPlan {
     this.#state = state;
   }
 
-  /** Decides and continues from there. Gives whether anything followed. */
+  /** Decides and continues from there. Returns whether anything followed. */
   run(decision: OfferDecision): boolean {
     const { at, stamp } = this.around;
     const events = decision(this.#state, at);

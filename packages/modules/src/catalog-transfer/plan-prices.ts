@@ -99,7 +99,7 @@ function keyedSchedules(
   });
 }
 
-/** Prices with one key that are in force in one time would charge twice. Gives whether there are none. */
+/** Prices with one key that are in force in one time would charge twice. Returns whether there are none. */
 function refuseOverlaps({ around }: OfferPlan, ordered: readonly Wanted[]): boolean {
   const faults = around.faults.all.length;
   for (const [index, { draft, pointer }] of ordered.entries()) {

@@ -28,7 +28,7 @@ export interface CheckpointTools {
 
 /**
  * Signs what has come into the wallets of an environment since its last checkpoint, the basis. Reads
- * only that. Gives the new checkpoint; null when there was nothing to sign.
+ * only that. Returns the new checkpoint; null when there was nothing to sign.
  */
 export async function takeCheckpoint(
   { context, key, grown }: CheckpointTools,

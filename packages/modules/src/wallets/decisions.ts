@@ -126,7 +126,7 @@ export const terminateWallet =
     return chain(wallet, [due, assertEndable, orders, rest, alertEvents, () => [closed]]);
   };
 
-/** Refuses to close a wallet that owes credits or has open holds. Gives no events. */
+/** Refuses to close a wallet that owes credits or has open holds. Returns no events. */
 function assertEndable(wallet: Wallet): readonly [] {
   if (decimal(wallet.credit_balance).cmp(zero) < 0) {
     throw refusal('The wallet owes credits. Top it up to zero before terminating it.', {

@@ -115,7 +115,7 @@ export const held = ({ holds }: Books): bigint =>
 export const debt = ({ lots, holds, balance }: Books): bigint =>
   total([...lots, ...holds.flatMap(({ parts }) => parts)]) - balance;
 
-/** Takes credits out of lots that stand in their order, as far as they go. Gives the parts taken. */
+/** Takes credits out of lots that stand in their order, as far as they go. Returns the parts taken. */
 export function take(lots: readonly Lot[], credits: bigint): Lot[] {
   const taken: Lot[] = [];
   let missing = credits;

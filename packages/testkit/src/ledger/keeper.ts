@@ -64,7 +64,7 @@ export class Keeper {
     this.#mayOwe = mayOwe;
   }
 
-  /** Does work; when it is refused, nothing of it has happened. Gives the refusal. */
+  /** Does work; when it is refused, nothing of it has happened. Returns the refusal. */
   attempt(work: () => void): Refused | null {
     const before = copied(this.books);
     const told = this.effects.length;

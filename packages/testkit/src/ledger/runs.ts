@@ -34,7 +34,7 @@ export async function proveInMemory({ seed, scripts: numRuns, clients }: MemoryR
   return requests;
 }
 
-/** Plays one script in memory and proves its ledger. Gives the number of its requests. */
+/** Plays one script in memory and proves its ledger. Returns the number of its requests. */
 export async function proveScript(script: Script, clients: number): Promise<number> {
   const client = memoryClient();
   const options = { name: 'run', clients, unit: 1_000, lead: 0 };

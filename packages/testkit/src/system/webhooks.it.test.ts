@@ -79,7 +79,7 @@ const ended = ({ tenant }: Context, id: string) =>
     return ['finished', 'cancelled', 'refused'].includes(task.progress.state) && task;
   });
 
-/** Waits until the message about a resource has come to a state at an endpoint. Gives the message. */
+/** Waits until the message about a resource has come to a state at an endpoint. Returns the message. */
 const messageIn = ({ tenant }: Context, resourceId: string, endpointId: string, state: string) =>
   eventually(
     async () => {

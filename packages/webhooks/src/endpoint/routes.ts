@@ -121,7 +121,7 @@ function change(
   return changeEndpoint(id, { ...body, url, headers }, isSameHeaders);
 }
 
-/** Runs a decision on an endpoint and gives the endpoint as it is afterwards. */
+/** Runs a decision on an endpoint and returns the endpoint as it is afterwards. */
 async function decide(context: RequestContext, id: string, decision: Prepared<EndpointDecision>) {
   const outcome = await context.execute(webhookEndpoint, id, decision);
   return withETag(endpointResource(requireEndpoint(outcome.state, id)), outcome.revision);

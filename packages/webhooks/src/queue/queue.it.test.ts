@@ -178,7 +178,7 @@ test('in strict order one is under way, whatever it is about', async (context) =
   assert.equal(await world.states(id), ['delivered', 'pending', 'waiting']);
 });
 
-/** Lets an endpoint fail until it is held back. Gives the deliveries that were tried. */
+/** Lets an endpoint fail until it is held back. Returns the deliveries that were tried. */
 async function failUntilOpen(connection: Connection): Promise<void> {
   for (let failures = 0; failures < standardBreakerPolicy.failuresInRow; failures += 1) {
     const [claimed] = await claim(connection, 1);
