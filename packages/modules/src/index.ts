@@ -26,7 +26,7 @@ import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
-import { openWalletsOf, type WalletRoutes, wallets } from './wallets/index.ts';
+import { type WalletRoutes, wallets } from './wallets/index.ts';
 
 export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
@@ -102,7 +102,7 @@ function refusedByNobody(): Promise<never> {
 /** The business, lower slices first: a slice knows only those that stand before it. */
 const businessModules = ({ secrets, directory }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
-  customers({ inUse: [openWalletsOf] }),
+  customers,
   meters,
   groups,
   pricingUnits,

@@ -1,3 +1,4 @@
+import { recordProjection } from '@counterfoil/engine/define';
 import {
   aggregate,
   type Changes,
@@ -20,13 +21,19 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { type Address, addressData, noAddress } from '../address.ts';
+import { publishedRecord } from '../record/index.ts';
 import {
   type Integration,
   integrationData,
   newIntegrations,
   withIntegrations,
 } from './integrations.ts';
-import type { CreateCustomer, Customer, UpdateCustomer } from './schema.ts';
+import {
+  type CreateCustomer,
+  type Customer,
+  customerSchema,
+  type UpdateCustomer,
+} from './schema.ts';
 
 const profileData = {
   name: z.string(),
@@ -153,3 +160,43 @@ export const customerView = (state: CustomerState): Customer => {
   const { integrations, ...record } = existing(state, 'customer');
   return { ...withoutNulls(record), integrations: [...integrations] };
 };
+
+const life = {
+  created: {
+    event: 'CustomerCreated',
+    publishes: 'customer.created',
+    when: 'A customer is created',
+  },
+  updated: {
+    event: 'CustomerUpdated',
+    publishes: 'customer.updated',
+    when: 'Data of a customer change',
+  },
+  archived: {
+    event: 'CustomerArchived',
+    publishes: 'customer.deleted',
+    when: 'A customer is archived',
+  },
+} as const;
+
+const kind = { name: 'customer', called: 'customer', schema: customerSchema } as const;
+
+/** Customers as their routes, their table and those who receive messages need them. */
+export const customerRecords = {
+  ...kind,
+  prefix: 'cust',
+  aggregate: customer,
+  view: customerView,
+  unique: { field: 'external_id' },
+  table: recordProjection(customer, {
+    name: 'customers',
+    version: 1,
+    view: customerView,
+    columns: {
+      name: { type: 'text', of: ({ name }) => name },
+      email: { type: 'text', of: ({ email }) => email, index: true },
+      external_id: { type: 'text', of: ({ external_id }) => external_id, index: true },
+    },
+  }),
+  publicEvents: publishedRecord(customer, { ...kind, life }, customerView),
+} as const;

@@ -2,10 +2,16 @@ import { type CustomerId, type Stamped, sha256 } from '@counterfoil/kernel';
 import { folded, stampAt } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type CustomerEvent, createCustomer, customer, customerView } from './customer.ts';
-import { customerPublicEvents } from './public-events.ts';
+import {
+  type CustomerEvent,
+  createCustomer,
+  customer,
+  customerRecords,
+  customerView,
+} from './customer.ts';
 import { createCustomerSchema } from './schema.ts';
 
+const { publicEvents: customerPublicEvents } = customerRecords;
 const test = suite('customer publications');
 
 const id = 'cust_01' as CustomerId;

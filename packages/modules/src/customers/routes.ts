@@ -1,36 +1,35 @@
-import {
-  listShape,
-  newRecord,
-  newText,
-  pageSchema,
-  type Routes,
-  route,
-  withETag,
-} from '@counterfoil/engine/define';
-import { referenceSchema } from '@counterfoil/kernel';
+import { newRecord, newText, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { z } from 'zod';
-import { refuseWhileInUse, type Use } from '../uses.ts';
+import { accepted, equalTo, oneOf, recordRoutes, withMetadata } from '../record/index.ts';
 import {
   archiveCustomer,
   createCustomer,
   customer,
+  customerRecords,
   customerView,
   updateCustomer,
 } from './customer.ts';
-import { getCustomer, getCustomerByExternalId, searchCustomers } from './queries.ts';
 import { customerIdOf } from './reference.ts';
 import {
   createCustomerSchema,
-  customerListSchema,
+  customerMetadataSchema,
   customerSchema,
-  customerSearchSchema,
-  expandQuerySchema,
+  expandSchema,
   updateCustomerQuerySchema,
   updateCustomerSchema,
 } from './schema.ts';
 
 const tag = 'Customers';
-const idParameters = z.object({ id: referenceSchema('cust') });
+const routes = recordRoutes(customerRecords, { tag, right: 'customer' });
+
+const filters = {
+  email: equalTo('email', z.string().max(254), { names: 'cust.email' }),
+  external_id: equalTo('external_id', z.string().max(255)),
+  customer_ids: oneOf('id', 255),
+  external_ids: oneOf('external_id', 255),
+  expand: accepted(expandSchema),
+} as const;
+const query = z.object({ expand: expandSchema });
 
 /** Ids that the tenant's own system, or one that is integrated, gave to the customer. */
 const idsOfOthers = [
@@ -39,28 +38,18 @@ const idsOfOthers = [
   'integration_entity_mapping.0.entity_id',
 ];
 
-const routes = {
-  'POST /customers': route({
-    summary: 'Create a customer',
-    tag,
-    status: 201,
-    permission: 'customer:write',
+export const customerRoutes = {
+  'POST /customers': routes.create({
     body: createCustomerSchema,
-    response: customerSchema,
     example: {
       body: {
         external_id: newText('acme'),
         name: newText('Acme'),
         email: newText('billing@example.com'),
       },
-      makes: 'cust',
       texts: idsOfOthers,
     },
-    handle: async (context, { body }) => {
-      const id = context.newId('cust');
-      const { state, revision } = await context.execute(customer, id, createCustomer(id, body));
-      return withETag(customerView(state), revision);
-    },
+    decide: createCustomer,
   }),
 
   'PUT /customers': route({
@@ -89,94 +78,17 @@ const routes = {
     },
   }),
 
-  'GET /customers': route({
-    summary: 'List customers',
-    tag,
-    status: 200,
-    permission: 'customer:read',
-    query: customerListSchema.extend(listShape),
-    response: pageSchema(customerSchema),
-    example: {
-      names: {
-        customer_ids: 'cust',
-        external_ids: 'cust.external_id',
-        external_id: 'cust.external_id',
-        email: 'cust.email',
-      },
-    },
-    handle: (context, { query }) => searchCustomers(context, query),
+  'GET /customers': routes.list(filters),
+  'POST /customers/search': routes.search('CustomerSearch', {
+    ...filters,
+    metadata: withMetadata(customerMetadataSchema),
   }),
-
-  'POST /customers/search': route({
-    summary: 'Search customers',
-    tag,
-    status: 200,
-    permission: 'customer:read',
-    body: customerSearchSchema,
-    bodyOptional: true,
-    response: pageSchema(customerSchema),
-    example: {
-      names: {
-        customer_ids: 'cust',
-        external_ids: 'cust.external_id',
-        external_id: 'cust.external_id',
-        email: 'cust.email',
-      },
-    },
-    handle: (context, { body }) => searchCustomers(context, body),
-  }),
-
-  'GET /customers/{id}': route({
-    summary: 'Get a customer',
-    tag,
-    status: 200,
-    permission: 'customer:read',
-    params: idParameters,
-    query: expandQuerySchema,
-    response: customerSchema,
-    handle: async (context, { params }) => {
-      const { resource, revision } = await getCustomer(context, params.id);
-      return withETag(resource, revision);
-    },
-  }),
-
-  'GET /customers/external/{external_id}': route({
-    summary: 'Get a customer by its external_id',
-    tag,
-    status: 200,
-    permission: 'customer:read',
-    params: z.object({ external_id: z.string().max(255) }),
-    query: expandQuerySchema,
-    response: customerSchema,
-    example: { params: { external_id: newRecord('cust', 'external_id') } },
-    handle: async (context, { params }) => {
-      const { resource, revision } = await getCustomerByExternalId(context, params.external_id);
-      return withETag(resource, revision);
-    },
-  }),
-} satisfies Routes;
-
-const deletion = (uses: readonly Use<'cust'>[]) =>
-  route({
-    summary: 'Delete a customer',
+  'GET /customers/{id}': routes.get({ query }),
+  'GET /customers/external/{external_id}': routes.getBy('external_id', { query }),
+  'DELETE /customers/{id}': routes.end({
     description:
       'The customer is archived: readable by id, out of lists, no longer writable; its ' +
       'external_id is free again. Refused while active records depend on it.',
-    tag,
-    status: 204,
-    permission: 'customer:write',
-    params: idParameters,
-    handle: async (context, { params: { id } }) => {
-      await context.execute(customer, id, {
-        prepare: async () => {
-          await refuseWhileInUse(context, 'customer', id, uses);
-          return archiveCustomer(id);
-        },
-      });
-      return undefined;
-    },
-  });
-
-/** The routes of customers. `uses` are asked before a customer is deleted. */
-export const customerRoutes = (uses: readonly Use<'cust'>[]) =>
-  ({ ...routes, 'DELETE /customers/{id}': deletion(uses) }) satisfies Routes;
+    decide: archiveCustomer,
+  }),
+} satisfies Routes;

@@ -1,13 +1,15 @@
 import { pointersOf } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  createCustomerSchema,
-  customerListSchema,
-  customerSearchSchema,
-  expandQuerySchema,
-  updateCustomerSchema,
-} from './schema.ts';
+import type { z } from 'zod';
+import { customerRoutes } from './routes.ts';
+import { createCustomerSchema, updateCustomerSchema } from './schema.ts';
+
+const customerListSchema = customerRoutes['GET /customers'].query as z.ZodType<{
+  readonly customer_ids?: readonly string[];
+}>;
+const customerSearchSchema = customerRoutes['POST /customers/search'].body as z.ZodType;
+const expandQuerySchema = customerRoutes['GET /customers/{id}'].query as z.ZodType;
 
 const test = suite('customer schemas');
 

@@ -1,4 +1,4 @@
-import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
+import { listParameter } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -75,40 +75,16 @@ export const updateCustomerQuerySchema = z.object({
   external_customer_id: externalIdSchema.optional(),
 });
 
-const expandSchema = listParameter(z.enum(['integrations']))
+export const expandSchema = listParameter(z.enum(['integrations']))
   .optional()
   .meta({
     description: 'Accepted for compatibility: integrations are always shown',
   });
 
-export const expandQuerySchema = z.object({ expand: expandSchema });
-
-const filterShape = {
-  email: z.string().max(254).optional(),
-  external_id: z.string().max(255).optional(),
-} as const;
-
-export const customerListSchema = z.object({
-  ...filterShape,
-  customer_ids: listParameter(z.string()).optional(),
-  external_ids: listParameter(z.string()).optional(),
-  expand: expandSchema,
-});
-
-const idsSchema = anyOfTexts(255);
-
-export const customerSearchSchema = z
-  .object({
-    ...searchShape,
-    ...filterShape,
-    customer_ids: idsSchema,
-    external_ids: idsSchema,
-    metadata: metadataSchema
-      .optional()
-      .meta({ description: 'Customers that have all these pairs' }),
-    expand: expandSchema,
-  })
-  .meta({ id: 'CustomerSearch' });
+/** Pairs that the metadata of customers have. */
+export const customerMetadataSchema = metadataSchema
+  .optional()
+  .meta({ description: 'Customers that have all these pairs' });
 
 const customerIntegrationSchema = z
   .object({

@@ -16,12 +16,12 @@ async function worldWith(granted: (featureId: string) => readonly GrantedEntitle
   const world = memoryWorld([customer, feature, meter, group]);
   const context = () => world.request(testPrincipal());
   const made = async (slice: { readonly routes: object }, key: string, body: object) => {
-    const found = (slice.routes as ReturnType<typeof customers>['routes'])[key as 'GET /'];
+    const found = (slice.routes as typeof customers.routes)[key as 'GET /'];
     assert.ok(found);
     return (await callRoute(found, context(), { body })) as { readonly id: string };
   };
   const person = { external_id: 'ext-ada', name: 'Ada' };
-  const { id } = await made(customers({ inUse: [] }), 'POST /customers', person);
+  const { id } = await made(customers, 'POST /customers', person);
   const tokens = { name: 'Tokens', type: 'metered', meter: { name: 'M', event_name: 'e' } };
   const counted = { ...tokens, meter: { ...tokens.meter, aggregation: { type: 'COUNT' } } };
   const slice = features({ meterInUse: [] });

@@ -1,9 +1,12 @@
 import { newRecord, type Routes, route } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { getCustomer, getCustomerByExternalId } from '../customers/index.ts';
+import { customerRecords } from '../customers/index.ts';
+import { foundById, foundByUnique } from '../record/index.ts';
 import { customerEntitlements, type GrantsOf } from './queries.ts';
 import { customerEntitlementsQuerySchema, customerEntitlementsSchema } from './schema.ts';
+
+const { table, called } = customerRecords;
 
 const common = {
   description: 'By feature, over all active and trialing subscriptions, with where it comes from.',
@@ -23,7 +26,7 @@ export const customerEntitlementRoutes = (grantsOf: GrantsOf) =>
       params: z.object({ id: referenceSchema('cust') }),
       example: { texts: ['feature_ids', 'subscription_ids'] },
       handle: async (context, { params, query }) => {
-        const { resource } = await getCustomer(context, params.id);
+        const { resource } = await foundById(context, table, called, params.id);
         return customerEntitlements(context, grantsOf, resource.id, query);
       },
     }),
@@ -37,8 +40,9 @@ export const customerEntitlementRoutes = (grantsOf: GrantsOf) =>
         texts: ['feature_ids', 'subscription_ids'],
       },
       handle: async (context, { params, query }) => {
-        const { resource } = await getCustomerByExternalId(context, params.external_id);
-        return customerEntitlements(context, grantsOf, resource.id, query);
+        const { external_id } = params;
+        const found = await foundByUnique(context, customerRecords, external_id, 'external_id');
+        return customerEntitlements(context, grantsOf, found.resource.id, query);
       },
     }),
   }) satisfies Routes;

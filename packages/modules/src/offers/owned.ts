@@ -4,7 +4,7 @@ import { featuresById } from '../features/index.ts';
 import { groupRecords } from '../groups/index.ts';
 import { meterRecords } from '../meters/index.ts';
 import { priceUnitRecords } from '../pricing-units/index.ts';
-import { resourcesById } from '../references.ts';
+import { resourcesById } from '../record/index.ts';
 import type { Entitlement } from './entitlement/schema.ts';
 import type { Price } from './price/schema.ts';
 import { addonTable, entitlementTable, planTable, priceTable } from './projection.ts';

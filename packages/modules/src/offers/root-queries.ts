@@ -10,7 +10,7 @@ import {
 } from '@counterfoil/engine/define';
 import { invalidField, notFound, type RecordStatus } from '@counterfoil/kernel';
 import type { z } from 'zod';
-import { foundById } from '../references.ts';
+import { foundById } from '../record/index.ts';
 import type { Entitlement } from './entitlement/schema.ts';
 import type { CreditGrant } from './grant/schema.ts';
 import { groupedByOffer, ownedBy, withEntitlementParts, withPriceParts } from './owned.ts';

@@ -125,6 +125,9 @@ export interface Definition<
   };
 }
 
+/** The text in the form in which texts are compared that may differ in case. */
+export const lowerCase = (text: string): string => text.toLowerCase();
+
 /** A field that is unique among published records. */
 export interface Unique<Field extends string = string> {
   readonly field: Field;

@@ -5,8 +5,9 @@ import {
   type RowFilter,
   where,
 } from '@counterfoil/engine/define';
+import type { Metadata } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { lowerCase } from './record.ts';
+import { lowerCase } from './definition.ts';
 
 /**
  * A member of a list's query string and of a search's body that narrows down what is found. `conditions`
@@ -81,6 +82,24 @@ export const equalTo = <const Column extends string, Schema extends z.ZodType<st
   member: schema.optional(),
   ...{ column, ...(names && { names }) },
   conditions: (value) => where(column, 'eq', value as string | undefined),
+});
+
+/** A member that requests may have and that finds nothing else. */
+export const accepted = <Schema extends z.ZodType>(
+  schema: Schema,
+): Filter<Schema, Schema, never> => ({
+  parameter: schema,
+  member: schema,
+  column: '',
+  conditions: () => [],
+});
+
+/** Records whose metadata has all pairs of a map. */
+export const withMetadata = <Schema extends z.ZodType<Metadata | undefined>>(
+  schema: Schema,
+): Filter<Schema, Schema, ReturnType<typeof where<'metadata', 'metadata', Metadata>>[number]> => ({
+  ...{ parameter: schema, member: schema, column: 'metadata' },
+  conditions: (pairs) => where('metadata', 'metadata', pairs as Metadata | undefined),
 });
 
 /** Records whose column has a text in it, in whatever case. */

@@ -32,20 +32,18 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { referredRecord, resourcesById } from '../references.ts';
 import { catalogueKind } from './catalogue.ts';
-import type {
-  AnyDefinition,
-  Definition,
-  Fields,
-  Kept,
-  Life,
-  RecordEvents,
-  Step,
+import {
+  type AnyDefinition,
+  type Definition,
+  type Fields,
+  type Kept,
+  type Life,
+  lowerCase,
+  type RecordEvents,
+  type Step,
 } from './definition.ts';
-
-/** The text in the form in which texts are compared that may differ in case. */
-export const lowerCase = (text: string): string => text.toLowerCase();
+import { referredRecord, resourcesById } from './look-ups.ts';
 
 /** A record of any kind, as far as all are the same. */
 interface AnyKept extends RecordStamps {

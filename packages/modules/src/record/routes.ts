@@ -17,7 +17,6 @@ import {
   searchFilters,
   searchShape,
   type WithETag,
-  where,
   withETag,
 } from '@counterfoil/engine/define';
 import {
@@ -27,16 +26,13 @@ import {
   type EventOf,
   type Id,
   type IdPrefix,
-  invariant,
-  notFound,
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../message.ts';
-import { foundById } from '../references.ts';
 import type { Unique } from './definition.ts';
 import { conditionsOf, type Filters, membersOf, parametersOf } from './filters.ts';
-import { lowerCase } from './record.ts';
+import { foundById, foundByUnique } from './look-ups.ts';
 
 /** A kind of record as its routes need it, whether `record` has declared it or not. */
 export interface Kind<
@@ -218,9 +214,9 @@ function readingRoutes<
     );
   return {
     /** Finds the record with an id, archived ones included. */
-    get: (texts: Texts = {}) =>
+    get: <Query extends z.ZodType>(rest: Texts & { readonly query?: Query } = {}) =>
       route({
-        ...{ summary: `Get ${withArticle(called)}`, ...common, ...texts },
+        ...{ summary: `Get ${withArticle(called)}`, ...common, ...rest },
         params: z.object({ id: referenceSchema(prefix) }),
         response: schema,
         handle: async (context, { params: { id } }) =>
@@ -228,24 +224,20 @@ function readingRoutes<
       }),
 
     /** Finds the published record with a unique value, which the path calls `parameter`. */
-    getBy: <const Parameter extends string>(parameter: Parameter) => {
-      invariant(unique, `no ${called} has a unique value`);
-      return route({
-        ...{ summary: `Get ${withArticle(called)} by its ${parameter}`, ...common },
+    getBy: <const Parameter extends string, Query extends z.ZodType>(
+      parameter: Parameter,
+      rest: Texts & { readonly query?: Query } = {},
+    ) =>
+      route({
+        ...{ summary: `Get ${withArticle(called)} by its ${parameter}`, ...common, ...rest },
         params: z.object({ [parameter]: z.string().max(255) } as Record<Parameter, z.ZodString>),
         response: schema,
-        example: { params: { [parameter]: newRecord(prefix, unique.field) } as never },
+        example: { params: { [parameter]: newRecord(prefix, unique?.field) } as never },
         handle: async (context, { params }) => {
           const value = String(Object.values(params)[0]);
-          const found = await context.read.first(table, [
-            ...where(unique.field, 'eq', unique.ignoresCase ? lowerCase(value) : value),
-            ...where('status', 'eq', 'published'),
-          ]);
-          if (!found) throw notFound(called, value, parameter);
-          return answered(context, found);
+          return answered(context, await foundByUnique(context, kind, value, parameter));
         },
-      });
-    },
+      }),
 
     /** Lists published records, as a query string says. */
     list: <const Own extends Filters<Columns>>(filters: Own, texts: Texts = {}) =>

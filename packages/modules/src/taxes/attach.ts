@@ -1,7 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { invalidField, notFound, type TaxAssociationId } from '@counterfoil/kernel';
 import { customer, customerIdOf } from '../customers/index.ts';
-import { referredRecord } from '../references.ts';
+import { referredRecord } from '../record/index.ts';
 import type { CreateAssociation, TaxEntity } from './association-schema.ts';
 import { createAssociation } from './tax-association.ts';
 import { taxRateReference } from './tax-rate.ts';

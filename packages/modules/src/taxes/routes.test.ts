@@ -16,7 +16,7 @@ const test = suite('tax routes');
 function taxWorld() {
   const world = memoryWorld([customer, taxRate, taxAssociation]);
   const context = (environment?: string) => world.request(testPrincipal(environment));
-  const ofCustomers = customers({ inUse: [] }).routes;
+  const ofCustomers = customers.routes;
   const on = (id: string, body: object = {}) => ({ params: { id }, body });
   const createCustomer = async (external_id: string): Promise<string> => {
     const create = ofCustomers['POST /customers'];

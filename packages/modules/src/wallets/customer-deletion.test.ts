@@ -1,15 +1,20 @@
 import { Problem } from '@counterfoil/kernel';
-import { callRoute, type MemoryWorld, memoryWorld, testPrincipal } from '@counterfoil/testkit';
+import {
+  callRoute,
+  type MemoryWorld,
+  memoryWorld,
+  rejection,
+  testPrincipal,
+} from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CustomerRoutes, customer, customers } from '../customers/index.ts';
-import { openWalletsOf } from './index.ts';
 import { walletRoutes } from './routes.ts';
 import { wallet } from './wallet.ts';
 
 const test = suite('a customer is deleted while a wallet is made for it');
 
-const customerRoutes = customers({ inUse: [openWalletsOf] }).routes as unknown as CustomerRoutes;
+const customerRoutes = customers.routes as unknown as CustomerRoutes;
 const principal = testPrincipal();
 const aggregates = [customer, wallet];
 
@@ -58,6 +63,15 @@ function beforeAppend(world: MemoryWorld, number: number, work: () => Promise<un
     return append(...given);
   };
 }
+
+test('a customer with an open wallet is not deleted; the refusal names the wallet', async () => {
+  const { world, open, remove, left } = await worldWithCustomer();
+  const { id } = await open(world);
+  const refused = await rejection(remove(world));
+  assert.is(refused.code, 'invalid_operation');
+  assert.match(refused.message, id);
+  assert.is((await left()).status, 'published');
+});
 
 const appendsMaximum = 8;
 

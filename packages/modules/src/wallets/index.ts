@@ -1,31 +1,15 @@
-import { type DueWork, module, type RequestContext } from '@counterfoil/engine/define';
-import type { CustomerId } from '@counterfoil/kernel';
+import { type DueWork, module } from '@counterfoil/engine/define';
 import { auditRoutes } from './audit/routes.ts';
 import { settleDue } from './decisions.ts';
 import { holdRoutes } from './holds/routes.ts';
 import { walletListRoutes } from './list-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletPublicEvents } from './public-events.ts';
-import { walletsOf } from './queries.ts';
 import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
 export { wallet } from './wallet.ts';
-
-/** The number of a customer's wallets that are not closed, in words; null for none. */
-export async function openWalletsOf(
-  context: RequestContext,
-  customerId: CustomerId,
-): Promise<string | null> {
-  const open = (await walletsOf(context, customerId)).filter(
-    ({ wallet_status }) => wallet_status !== 'closed',
-  );
-  if (open.length === 0) return null;
-  return open.length === 1
-    ? 'a wallet that is not closed'
-    : `${open.length} wallets that are not closed`;
-}
 
 /** Books the lots, holds and orders whose instant has come (D23). */
 const expiry: DueWork = {

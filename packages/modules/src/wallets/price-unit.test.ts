@@ -13,7 +13,7 @@ const test = suite('wallets in a pricing unit');
 async function worldWithUnit() {
   const world = memoryWorld([customer, wallet, priceUnit]);
   const context = () => world.request(testPrincipal());
-  const createCustomer = customers({ inUse: [] }).routes['POST /customers'];
+  const createCustomer = customers.routes['POST /customers'];
   const units = pricingUnits.routes;
   const createUnit = units['POST /prices/units'];
   const deleteUnit = units['DELETE /prices/units/{id}'];

@@ -13,7 +13,7 @@ export async function walletWorld(body: object = {}) {
   /** A request; with a key it is idempotent. */
   const request = (operation = '', key?: string) =>
     world.request(testPrincipal(), key === undefined ? undefined : { key, operation, fields: {} });
-  const createCustomer = customers({ inUse: [] }).routes['POST /customers'];
+  const createCustomer = customers.routes['POST /customers'];
   invariant(createCustomer, 'customers cannot be created');
   await callRoute(createCustomer, request(), { body: { name: 'Ada', external_id: 'ada' } });
   const { id } = await callRoute(walletRoutes['POST /wallets'], request(), {

@@ -48,7 +48,7 @@ const principal: Principal = {
 /** The caller in memory, with its tenant and environment. */
 export const memoryPrincipal = principal;
 
-const slices = [customers({ inUse: [] }), wallets];
+const slices = [customers, wallets];
 const dueWork = slices.flatMap((slice) => slice.dueWork ?? []);
 const aggregates = slices.flatMap((slice) => slice.aggregates);
 const routes: Readonly<Record<string, AnyRoute>> = Object.assign(

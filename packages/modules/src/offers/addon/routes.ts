@@ -10,7 +10,7 @@ import {
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../../message.ts';
-import { foundById } from '../../references.ts';
+import { foundById } from '../../record/index.ts';
 import { refuseWhileInUse, type Use } from '../../uses.ts';
 import { searchEntitlements } from '../entitlement/queries.ts';
 import { entitlementSchema } from '../entitlement/schema.ts';

@@ -6,7 +6,7 @@ import {
   where,
 } from '@counterfoil/engine/define';
 import type { z } from 'zod';
-import { foundById } from '../../references.ts';
+import { foundById } from '../../record/index.ts';
 import { withEntitlementParts } from '../owned.ts';
 import { entitlementTable } from '../projection.ts';
 import type { Entitlement, entitlementSearchSchema } from './schema.ts';

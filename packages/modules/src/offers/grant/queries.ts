@@ -7,7 +7,7 @@ import {
   where,
 } from '@counterfoil/engine/define';
 import type { z } from 'zod';
-import { foundById } from '../../references.ts';
+import { foundById } from '../../record/index.ts';
 import { creditGrantTable } from '../projection.ts';
 import type { CreditGrant, creditGrantListSchema } from './schema.ts';
 

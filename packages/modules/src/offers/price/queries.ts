@@ -9,7 +9,7 @@ import {
 } from '@counterfoil/engine/define';
 import { notFound } from '@counterfoil/kernel';
 import type { z } from 'zod';
-import { foundById } from '../../references.ts';
+import { foundById } from '../../record/index.ts';
 import { withPriceParts } from '../owned.ts';
 import { priceTable } from '../projection.ts';
 import type { Price, priceSearchSchema } from './schema.ts';

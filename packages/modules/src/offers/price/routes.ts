@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { groupReference } from '../../groups/index.ts';
 import { messageSchema } from '../../message.ts';
 import { priceTermsOf, quoteBodySchema, quoteOf, quoteSchema } from '../../pricing/index.ts';
-import { foundById } from '../../references.ts';
+import { foundById } from '../../record/index.ts';
 import { type OfferEvent, type OfferState, offer } from '../offer.ts';
 import { ownerOfPrice } from '../owned.ts';
 import { priceTable } from '../projection.ts';

@@ -1,11 +1,20 @@
-import type { ColumnTypes, Projection, RequestContext } from '@counterfoil/engine/define';
+import {
+  type AnyProjection,
+  type ColumnTypes,
+  type Found,
+  type Projection,
+  type RequestContext,
+  where,
+} from '@counterfoil/engine/define';
 import {
   type Aggregate,
   type EventCatalogue,
   invalidOperation,
+  invariant,
   notFound,
   type RecordStatus,
 } from '@counterfoil/kernel';
+import { lowerCase, type Unique } from './definition.ts';
 
 interface HasStatus {
   readonly status: RecordStatus;
@@ -50,4 +59,32 @@ export async function foundById<Row, Resource, Columns extends ColumnTypes>(
   const found = await context.read.find(table, id);
   if (!found) throw notFound(what, id);
   return found;
+}
+
+/**
+ * The published row with a unique value: what is archived has given its value back. 404 when there is
+ * none, with the name that the caller has for the value.
+ */
+export async function foundByUnique<Resource>(
+  context: RequestContext,
+  { called, unique, table }: WithUnique<Resource>,
+  value: string,
+  parameter: string,
+): Promise<Found<Resource>> {
+  invariant(unique, `no ${called} has a unique value`);
+  // The column of a unique field is declared like any other, with the same name.
+  const rows: AnyProjection = table;
+  const found = await context.read.first(rows, [
+    ...where(unique.field, 'eq', unique.ignoresCase ? lowerCase(value) : value),
+    ...where('status', 'eq', 'published'),
+  ]);
+  if (!found) throw notFound(called, value, parameter);
+  return found as Found<Resource>;
+}
+
+interface WithUnique<Resource> {
+  readonly called: string;
+  readonly unique?: Unique | null;
+  // biome-ignore lint/suspicious/noExplicitAny: what a row holds is no business of a look-up.
+  readonly table: Projection<string, any, Resource, any>;
 }
