@@ -1,9 +1,8 @@
-import type { Data, History, HistoryEvent } from './history.ts';
-import { isEntry } from './history.ts';
+import { type Data, type Fact, isEntry } from './history.ts';
 import type { Effect } from './keeper.ts';
 
 /** Number of each entry of a wallet, by its id. */
-export function entryNumbers(history: History): ReadonlyMap<string, number> {
+export function entryNumbers(history: readonly Fact[]): ReadonlyMap<string, number> {
   return new Map(
     history
       .filter(isEntry)
@@ -20,7 +19,7 @@ const drawsOf = (parts: readonly Data[], numbers: Numbers) =>
     remaining,
   ]);
 
-const entryOf = ({ type, data }: HistoryEvent): Effect => ({
+const entryOf = ({ type, data }: Fact): Effect => ({
   type,
   number: data.sequence,
   reason: data.reason,
@@ -43,7 +42,7 @@ const automaticOf = ({ automatic }: Data, numbers: Numbers) =>
  * Returns what an event says, in the words of the oracle: figures and numbers of entries. Throws
  * for a type that the oracle does not know, so that nothing can be added that nobody checks.
  */
-export function effectOf(event: HistoryEvent, numbers: Numbers): Effect {
+export function effectOf(event: Fact, numbers: Numbers): Effect {
   const { type, data } = event;
   switch (type) {
     case 'CreditsLoaded': {

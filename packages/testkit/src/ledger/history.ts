@@ -29,6 +29,9 @@ export interface HistoryEvent {
 
 export type History = readonly HistoryEvent[];
 
+/** An event without its place in a log. */
+export type Fact = { readonly type: string; readonly data: Data };
+
 /** Reads the lines of `counterfoil export`: events only, without header, head and proofs. */
 export function historyFrom(lines: readonly string[]): History {
   return lines.flatMap((line) => {
@@ -84,7 +87,7 @@ export const walletTypes = [
 ];
 
 /** Ids that the service gave in these events: of a hold, and of orders. */
-export const newIdsIn = (events: History) => ({
+export const newIdsIn = (events: readonly Fact[]) => ({
   hold: String(events.find(({ type }) => type === 'CreditsHeld')?.data.hold_id ?? ''),
   orders: events
     .filter(({ type }) => type === 'TopUpRequested')

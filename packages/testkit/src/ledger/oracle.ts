@@ -100,6 +100,16 @@ export class Oracle {
       .filter((time) => time > after && time <= upTo);
   }
 
+  /** The wallet at a later time, when nothing but what is due happens until then. */
+  facesAt(time: number): Faces {
+    const { books } = this.#keeper;
+    this.#keeper.books = copied(books);
+    this.#keeper.due(time);
+    const faces = this.faces();
+    this.#keeper.books = books;
+    return faces;
+  }
+
   faces(): Faces {
     return facesOf(this.#keeper.books, this.#keeper.rate);
   }
