@@ -14,6 +14,13 @@ import {
   type StoredEvent,
   systemContext,
 } from '@counterfoil/engine';
+import type { EnvironmentId } from '@counterfoil/kernel';
+import {
+  beginInstallation,
+  installation,
+  installationId,
+  installationPlace,
+} from '@counterfoil/modules';
 import { disableEndpoint, reportExhausted } from '../../../../webhooks/src/endpoint/decisions.ts';
 import { webhookEndpoint } from '../../../../webhooks/src/endpoint/endpoint.ts';
 import { type Stack, startStack, type TestTenant } from '../../stack.ts';
@@ -54,6 +61,7 @@ async function tellStories(stack: Stack): Promise<void> {
     await play(client, fullStory(type), options);
   }
   await reportFailures(stack, tenant, own);
+  await begin(stack);
   await takeCheckpoints(stack.eventStoreUrl, stack.secretKey, () => undefined);
 }
 
@@ -72,6 +80,15 @@ async function reportFailures(stack: Stack, tenant: TestTenant, own: Records): P
   };
   await context.execute(webhookEndpoint, id, reportExhausted(id, '1', [message]));
   await context.execute(webhookEndpoint, id, disableEndpoint(id, 'failing'));
+}
+
+/** What `counterfoil up` does before there are tenants. */
+async function begin(stack: Stack): Promise<void> {
+  const streams = createStreams({ store: stack.store, aggregates });
+  const place = { tenantId: installationPlace, environmentId: 'env_golden' as EnvironmentId };
+  const context = systemContext(streams, { ...place, correlationId: 'golden' });
+  const begun = beginInstallation({ seed: 'golden', secret_id: 'golden' });
+  await context.execute(installation, installationId, begun);
 }
 
 /** Events of each stream of a record, in their order. */
