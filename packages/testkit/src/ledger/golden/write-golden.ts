@@ -82,7 +82,7 @@ async function reportFailures(stack: Stack, tenant: TestTenant, own: Records): P
   await context.execute(webhookEndpoint, id, disableEndpoint(id, 'failing'));
 }
 
-/** What `counterfoil up` does before there are tenants. */
+/** Begins the installation, as `counterfoil up` does before there are tenants. */
 async function begin(stack: Stack): Promise<void> {
   const streams = createStreams({ store: stack.store, aggregates });
   const place = { tenantId: installationPlace, environmentId: 'env_golden' as EnvironmentId };
