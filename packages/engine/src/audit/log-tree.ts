@@ -70,10 +70,7 @@ export async function grownTree(
 
 /** The log no longer holds the events that a tree was built from. */
 export class RewrittenLog extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'RewrittenLog';
-  }
+  override readonly name = 'RewrittenLog';
 }
 
 /** Proof that the last event of a stream within a tree is in it. */

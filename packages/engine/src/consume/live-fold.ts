@@ -1,4 +1,5 @@
-import type { EventStore, LogItem, Position, StoredEvent } from '../log/types.ts';
+import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
+import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 
 /** Items that one round takes over; the fold yields to requests between rounds. */
 const batchMaximum = 500;
@@ -42,27 +43,7 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
   let position: Position = 0n;
   const { clock = () => performance.now() } = options;
   let lostAt: number | null = null;
-  let becomeReady: () => void = () => undefined;
-  const ready = new Promise<void>((resolve) => {
-    becomeReady = resolve;
-  });
-
-  const take = (item: LogItem): void => {
-    switch (item.kind) {
-      case 'event':
-        options.apply(item.event);
-        position = item.event.position;
-        break;
-      case 'checkpoint':
-        position = item.position;
-        break;
-      case 'caught_up':
-        becomeReady();
-        break;
-      default:
-        item satisfies never;
-    }
-  };
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
 
   const notify = (): void => {
     for (const waiter of waiters) if (waiter.position <= position) waiter.resolve(true);
@@ -79,9 +60,13 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
       },
     };
     for await (const items of options.store.follow(subscription, batchMaximum)) {
-      items.forEach(take);
-      // Only a subscription that has taken over everything is as good as the one before it.
-      if (items.some(({ kind }) => kind === 'caught_up')) lostAt = null;
+      for (const event of eventsOf(items)) options.apply(event);
+      position = positionAfter(items) ?? position;
+      if (isCaughtUp(items)) {
+        // Only a subscription that has taken over everything is as good as the one before it.
+        lostAt = null;
+        becomeReady();
+      }
       notify();
     }
   };

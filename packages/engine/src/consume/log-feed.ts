@@ -1,4 +1,4 @@
-import { followLog } from '../log/follow.ts';
+import { eventsOf, followLog, isCaughtUp, positionAfter } from '../log/follow.ts';
 import { ReadEvent } from '../log/incoming-event.ts';
 import {
   type EventStore,
@@ -115,13 +115,12 @@ class FeedWindow {
   }
 
   take(items: readonly LogItem[]): void {
-    for (const item of items) {
-      if (item.kind === 'caught_up') this.isCaughtUp = true;
-      else this.position = item.kind === 'event' ? item.event.position : item.position;
-      if (item.kind !== 'event') continue;
-      this.#events.push(item.event);
-      this.#characters += sizeOf(item.event);
+    for (const event of eventsOf(items)) {
+      this.#events.push(event);
+      this.#characters += sizeOf(event);
     }
+    this.position = positionAfter(items) ?? this.position;
+    this.isCaughtUp ||= isCaughtUp(items);
     this.#trim();
     this.#notify();
   }
@@ -242,7 +241,7 @@ class Follower {
   async *#readUpTo(start: Position): AsyncGenerator<readonly LogItem[]> {
     let isAtEnd = false;
     for await (const items of this.#read(() => isAtEnd || this.#position >= start)) {
-      isAtEnd = items.some(({ kind }) => kind === 'caught_up');
+      isAtEnd = isCaughtUp(items);
       const before = items.filter(({ kind }) => kind !== 'caught_up');
       if (before.length > 0) yield before;
     }
@@ -264,10 +263,7 @@ class Follower {
       maximum,
     );
     for await (const items of batches) {
-      for (const item of items) {
-        if (item.kind === 'caught_up') continue;
-        this.#position = item.kind === 'event' ? item.event.position : item.position;
-      }
+      this.#position = positionAfter(items) ?? this.#position;
       yield items;
       if (isDone()) return;
     }

@@ -4,6 +4,7 @@ import type { Streams } from '../decide/streams.ts';
 import type { Principal, Reader } from '../define/context.ts';
 import type { Reaction, Reconciliation } from '../define/reaction.ts';
 import { stampedEvent } from '../log/decode.ts';
+import { eventsOf, positionAfter } from '../log/follow.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, LogItem, Position, StoredEvent } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -124,9 +125,7 @@ export class RunningReaction {
   }
 
   async #handleBatch(items: readonly LogItem[], signal: AbortSignal): Promise<void> {
-    const events = items.flatMap((item) =>
-      item.kind === 'event' && this.#isWanted(item.event) ? [item.event] : [],
-    );
+    const events = eventsOf(items).filter((event) => this.#isWanted(event));
     const reached = positionAfter(items) ?? this.#place.position;
     await this.#awaitProjection(events.at(-1)?.position ?? 0n, signal);
     if (signal.aborted) return;
@@ -284,13 +283,6 @@ const scopeOf = ({ tenant_id, environment_id }: Omit<RecordPlace, 'id'>) => ({
   tenantId: tenant_id as TenantId,
   environmentId: (environment_id ?? tenant_id) as EnvironmentId,
 });
-
-/** The position that a batch of the log reaches; null when it holds none. */
-function positionAfter(items: readonly LogItem[]): Position | null {
-  const last = items.findLast((item) => item.kind !== 'caught_up');
-  if (!last) return null;
-  return last.kind === 'event' ? last.event.position : last.position;
-}
 
 /** Does a piece of work for each of some things, so many of them at once. */
 async function beside<Thing>(

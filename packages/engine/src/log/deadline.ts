@@ -1,8 +1,10 @@
+import { unlessAborted } from '../consume/run-forever.ts';
+
 /** The reason with which a deadline's signal aborts. */
 export class DeadlinePassed extends Error {
+  override readonly name = 'DeadlinePassed';
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds} ms`);
-    this.name = 'DeadlinePassed';
   }
 }
 
@@ -29,16 +31,6 @@ export function startDeadline(milliseconds: number): Deadline {
     // The timer counts whole milliseconds and may fire slightly before this clock says so.
     remaining: () => (signal.aborted ? 0 : Math.max(0, end - performance.now())),
     clear: () => clearTimeout(timer),
-    race: (promise) => {
-      // The outcome of a promise that lost does not matter, but must not become an error.
-      promise.catch(() => {});
-      if (signal.aborted) return Promise.reject(signal.reason);
-      return new Promise((resolve, reject) => {
-        const expire = (): void => reject(signal.reason);
-        signal.addEventListener('abort', expire, { once: true });
-        const settle = (): void => signal.removeEventListener('abort', expire);
-        promise.finally(settle).then(resolve, reject);
-      });
-    },
+    race: (promise) => unlessAborted(promise, signal),
   };
 }

@@ -8,7 +8,6 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openEventStore } from './event-store.ts';
 import { collect, errorOf, failureOf, fill, freshStream, sampleEvent } from './sample-events.ts';
-import type { StoreMetric } from './store-metric.ts';
 import { type EventStore, type Position, StoreUnavailable } from './types.ts';
 
 const test = suite('event-store');
@@ -18,7 +17,6 @@ let server: RunningServer;
 let store: EventStore;
 /** The bare client, for operations that our own store refuses. */
 let foreign: EventStoreDBClient;
-const metrics: StoreMetric[] = [];
 const unhandled: unknown[] = [];
 const rememberUnhandled = (reason: unknown): void => {
   unhandled.push(reason);
@@ -28,8 +26,7 @@ test.before(async () => {
   process.on('unhandledRejection', rememberUnhandled);
   directory = await mkdtemp(join(tmpdir(), 'event-store-'));
   server = await startEventStoreServer({ directory });
-  const onMetric = (metric: StoreMetric) => metrics.push(metric);
-  store = openEventStore({ url: server.connectionString, onMetric });
+  store = openEventStore({ url: server.connectionString });
   foreign = EventStoreDBClient.connectionString(server.connectionString);
 });
 
@@ -170,20 +167,6 @@ test('gives up a read of the log with the reason of the signal', async () => {
     })(),
   );
   assert.is(error.message, 'enough');
-});
-
-test('reports how appends ended', async () => {
-  const stream = freshStream();
-  metrics.length = 0;
-  await store.append(stream, [sampleEvent(), sampleEvent()], -1);
-  await errorOf(store.append(stream, [sampleEvent()], -1));
-  assert.equal(
-    metrics.map((metric) => (metric.kind === 'append' ? [metric.outcome, metric.events] : [])),
-    [
-      ['appended', 2],
-      ['conflict', 1],
-    ],
-  );
 });
 
 test('is closed once and for all, after the appends under way', async () => {

@@ -6,17 +6,7 @@ import { createReader } from './log-reader.ts';
 import { outgoingAppend } from './outgoing-append.ts';
 import { createShares } from './shares.ts';
 import { appendClient, closeClient, connect, readClient } from './store-client.ts';
-import type { StoreMetric } from './store-metric.ts';
-import {
-  AppendError,
-  type Appended,
-  type AppendFailure,
-  type EventStore,
-  type NewEvent,
-  StoreUnavailable,
-} from './types.ts';
-
-export type { StoreMetric };
+import { type Appended, type EventStore, StoreUnavailable } from './types.ts';
 
 export interface EventStoreOptions {
   /** Such as `esdb://127.0.0.1:2113?tls=false`. Keep-alive is 10 s / 10 s unless it says so. */
@@ -25,7 +15,6 @@ export interface EventStoreOptions {
   readonly appendTimeoutMs?: number;
   /** A read fails when the store sends nothing for this many milliseconds while we wait for it. */
   readonly readTimeoutMs?: number;
-  readonly onMetric?: (metric: StoreMetric) => void;
 }
 
 /**
@@ -44,7 +33,7 @@ const shareAppender = createShares(
  * Throws when the connection string makes no sense.
  */
 export function openEventStore(options: EventStoreOptions): EventStore {
-  const { url, appendTimeoutMs = 10_000, readTimeoutMs = 10_000, onMetric = () => {} } = options;
+  const { url, appendTimeoutMs = 10_000, readTimeoutMs = 10_000 } = options;
   const client = connect(url);
   const appender = shareAppender(url);
   const closing = new AbortController();
@@ -54,31 +43,24 @@ export function openEventStore(options: EventStoreOptions): EventStore {
     client: readClient(client),
     timeoutMs: readTimeoutMs,
     closing: closing.signal,
-    onMetric,
   });
   const underWay = new Set<Promise<Appended>>();
-  const append = async (
-    stream: string,
-    events: readonly NewEvent[],
-    expectedRevision: number,
-  ): Promise<Appended> => {
-    if (closing.signal.aborted) throw unsentAppendError(stream, 'the event store is closed');
-    const outgoing = outgoingAppend(stream, events, expectedRevision);
-    const outcome = appender.value.append(outgoing, appendTimeoutMs);
-    underWay.add(outcome);
-    try {
-      return await outcome;
-    } finally {
-      underWay.delete(outcome);
-    }
-  };
   return {
     ...reader,
     ping: async () => {
       await reader.head();
     },
-    append: (stream, events, expectedRevision) =>
-      measured(onMetric, events.length, append(stream, events, expectedRevision)),
+    append: async (stream, events, expectedRevision) => {
+      if (closing.signal.aborted) throw unsentAppendError(stream, 'the event store is closed');
+      const outgoing = outgoingAppend(stream, events, expectedRevision);
+      const outcome = appender.value.append(outgoing, appendTimeoutMs);
+      underWay.add(outcome);
+      try {
+        return await outcome;
+      } finally {
+        underWay.delete(outcome);
+      }
+    },
     close: async () => {
       if (closing.signal.aborted) return;
       closing.abort(new StoreUnavailable('the event store is closed'));
@@ -86,26 +68,4 @@ export function openEventStore(options: EventStoreOptions): EventStore {
       await Promise.all([appender.release(), closeClient(client)]);
     },
   };
-}
-
-/** Reports the end of an append. A failing report must not turn a success into a failure. */
-async function measured(
-  onMetric: (metric: StoreMetric) => void,
-  events: number,
-  outcome: Promise<Appended>,
-): Promise<Appended> {
-  const started = performance.now();
-  const report = (result: 'appended' | AppendFailure): void => {
-    const milliseconds = performance.now() - started;
-    try {
-      onMetric({ kind: 'append', outcome: result, events, milliseconds });
-    } catch {
-      // The observer handles its own failures.
-    }
-  };
-  outcome.then(
-    () => report('appended'),
-    (error) => report(error instanceof AppendError ? error.failure : 'fatal'),
-  );
-  return await outcome;
 }

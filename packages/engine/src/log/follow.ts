@@ -1,6 +1,6 @@
 import { type BackOff, sleep } from '../consume/run-forever.ts';
 import { UnreadableEvent } from './incoming-event.ts';
-import { type LogItem, type Position, StoreUnavailable } from './types.ts';
+import { type LogItem, type Position, type StoredEvent, StoreUnavailable } from './types.ts';
 
 export interface FollowOptions {
   /** One subscription: the items after a position, until it is lost. */
@@ -63,3 +63,18 @@ export function createOrderCheck(after: Position): (item: LogItem) => LogItem | 
     throw new UnreadableEvent(stream, revision, `position ${position} comes after ${last}`);
   };
 }
+
+/** The events among items of the log. */
+export const eventsOf = (items: readonly LogItem[]): readonly StoredEvent[] =>
+  items.flatMap((item) => (item.kind === 'event' ? [item.event] : []));
+
+/** The position that items of the log reach; null when they hold none. */
+export function positionAfter(items: readonly LogItem[]): Position | null {
+  const last = items.findLast((item) => item.kind !== 'caught_up');
+  if (!last) return null;
+  return last.kind === 'event' ? last.event.position : last.position;
+}
+
+/** Tells whether items of the log say that everything that was there has been handed over. */
+export const isCaughtUp = (items: readonly LogItem[]): boolean =>
+  items.some(({ kind }) => kind === 'caught_up');

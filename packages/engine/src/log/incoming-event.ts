@@ -8,11 +8,11 @@ import type { EventMetadata, Position, StoredEvent } from './types.ts';
  * something out of a ledger, and repeating the read would change nothing.
  */
 export class UnreadableEvent extends Error {
+  override readonly name = 'UnreadableEvent';
   readonly stream: string;
   readonly revision: number;
   constructor(stream: string, revision: number, reason: string) {
     super(`${stream}@${revision} cannot be read: ${reason}`);
-    this.name = 'UnreadableEvent';
     this.stream = stream;
     this.revision = revision;
   }

@@ -4,7 +4,6 @@ import { batchesOfCall, type OpenCall } from './call-batches.ts';
 import { createOrderCheck, followLog } from './follow.ts';
 import { incomingEvent } from './incoming-event.ts';
 import type { ReadMessage } from './read-message.ts';
-import type { StoreMetric } from './store-metric.ts';
 import { parseStreamName } from './stream-name.ts';
 import {
   type EventStore,
@@ -31,7 +30,6 @@ export interface ReaderOptions {
   readonly timeoutMs: number;
   /** Aborts when the event store is closed. */
   readonly closing: AbortSignal;
-  readonly onMetric: (metric: StoreMetric) => void;
 }
 
 /** Waits between subscriptions: the first is short, later ones take up to five seconds. */
@@ -182,7 +180,6 @@ function followWith(
   const ended = AbortSignal.any([options.closing, signal]);
   return followLog({
     connect: (position) => {
-      options.onMetric({ kind: 'subscription_started' });
       const request = { prefixes, after: position, signals: [ended], maximum, isLive: true };
       return subscription(options, request);
     },
@@ -190,7 +187,6 @@ function followWith(
     signal: ended,
     backOff: createBackOff(resubscription),
     onLost: (error) => {
-      options.onMetric({ kind: 'subscription_lost' });
       onLost?.(error);
     },
   });

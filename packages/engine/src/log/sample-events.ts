@@ -9,7 +9,6 @@ import {
   type LogItem,
   type NewEvent,
   type Position,
-  type StoredEvent,
 } from './types.ts';
 
 /** An event that any stream takes, with these members of its data. */
@@ -76,9 +75,7 @@ export async function followUntil(
   return items;
 }
 
-/** The events among items of the log. */
-export const eventsOf = (items: readonly LogItem[]): readonly StoredEvent[] =>
-  items.flatMap((item) => (item.kind === 'event' ? [item.event] : []));
+export { eventsOf } from './follow.ts';
 
 /** The failure of an append; throws when it did not fail, or failed with another kind of error. */
 export async function failureOf(promise: Promise<unknown>): Promise<AppendFailure> {

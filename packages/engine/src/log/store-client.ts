@@ -12,6 +12,7 @@ import { convertToCommandError, EventStoreDBClient, NO_STREAM } from '@eventstor
 import sharedMessages from '@eventstore/db-client/generated/shared_pb.js';
 import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamMessages from '@eventstore/db-client/generated/streams_pb.js';
+import { within } from '../operations/health.ts';
 import type { AppendClient } from './appender.ts';
 import type { OpenCall } from './call-batches.ts';
 import type { ReadClient } from './log-reader.ts';
@@ -179,13 +180,8 @@ function prefixFilter(prefixes: readonly string[]): streamMessages.ReadReq.Optio
 }
 
 /** Waits for the end of a promise, but not for long, and ignores its outcome. */
-function soon(promise: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, closeMilliseconds);
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    promise.then(done, done);
-  });
-}
+const soon = (promise: Promise<unknown>): Promise<void> =>
+  within(closeMilliseconds, promise).then(
+    () => undefined,
+    () => undefined,
+  );

@@ -65,20 +65,17 @@ export type AppendFailure =
 
 /** An append that did not succeed, with what is known about the reason. */
 export class AppendError extends Error {
+  override readonly name = 'AppendError';
   readonly failure: AppendFailure;
   constructor(failure: AppendFailure, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'AppendError';
     this.failure = failure;
   }
 }
 
 /** The store cannot be read now. */
 export class StoreUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'StoreUnavailable';
-  }
+  override readonly name = 'StoreUnavailable';
 }
 
 export interface Appended {

@@ -19,9 +19,9 @@ export interface NatsSession {
 
 /** The reason with which `lost` aborts. */
 export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
   constructor() {
     super('the connection to NATS was lost');
-    this.name = 'ConnectionLost';
   }
 }
 

@@ -29,11 +29,11 @@ export interface FollowOptions {
  * longer kept; the oldest that is left is `firstSequence`.
  */
 export class StreamMismatch extends Error {
+  override readonly name = 'StreamMismatch';
   readonly reason: 'recreated' | 'aged_out';
   readonly firstSequence: number;
   constructor(reason: 'recreated' | 'aged_out', firstSequence: number, message: string) {
     super(message);
-    this.name = 'StreamMismatch';
     this.reason = reason;
     this.firstSequence = firstSequence;
   }

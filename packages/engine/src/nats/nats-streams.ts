@@ -30,10 +30,7 @@ export interface StreamOptions {
 
 /** The server has a stream of our name that cannot be turned into ours, or refuses ours. */
 export class StreamRefused extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'StreamRefused';
-  }
+  override readonly name = 'StreamRefused';
 }
 
 /**
@@ -47,14 +44,6 @@ export async function ensureStreams(
 ): Promise<'created' | 'updated' | 'unchanged'> {
   const { connection } = await nats.session(signal);
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  return await ensurePublicStream(manager, options);
-}
-
-/** As `ensureStreams`, over a connection that is there. */
-export async function ensurePublicStream(
-  manager: JetStreamManager,
-  options: StreamOptions,
-): Promise<'created' | 'updated' | 'unchanged'> {
   const wanted = publicStreamConfig(options);
   const existing = await streamInfo(manager);
   if (!existing) {

@@ -3,10 +3,10 @@ import { describeIssue, fieldProblemsOf } from '../http/issues.ts';
 
 /** The environment does not fit the configuration. The message lists each wrong variable. */
 export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
   readonly variables: readonly string[];
   constructor(variables: readonly string[], message: string) {
     super(message);
-    this.name = 'ConfigError';
     this.variables = variables;
   }
 }

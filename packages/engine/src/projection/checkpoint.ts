@@ -54,9 +54,9 @@ export const controlChannel = 'counterfoil_projector';
 
 /** Another projector moved a checkpoint that only the holder of the lock may move. */
 export class CheckpointMoved extends Error {
+  override readonly name = 'CheckpointMoved';
   constructor() {
     super('The checkpoint is not where this projector left it: another one must be at work.');
-    this.name = 'CheckpointMoved';
   }
 }
 

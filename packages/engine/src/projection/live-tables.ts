@@ -1,3 +1,4 @@
+import { eventsOf, positionAfter } from '../log/follow.ts';
 import type { LogItem, Position, StoredEvent } from '../log/types.ts';
 import { applyBatch, type BatchContext, type Stopped } from './apply-batch.ts';
 import {
@@ -61,9 +62,9 @@ export class LiveTables {
 
   /** Projects what the items hold beyond the position, in one transaction, and moves there. */
   async take(items: readonly LogItem[]): Promise<void> {
-    const position = lastPosition(items);
+    const position = positionAfter(items);
     if (position === null || position <= this.#position) return;
-    const events = items.flatMap((item) => (item.kind === 'event' ? [item.event] : []));
+    const events = eventsOf(items);
     const startedAt = performance.now();
     await this.#project(
       events.filter((event) => event.position > this.#position),
@@ -135,10 +136,3 @@ export class LiveTables {
     }
   }
 }
-
-/** Position up to which the items go; null when they hold none. */
-export const lastPosition = (items: readonly LogItem[]): Position | null => {
-  const item = items.findLast(({ kind }) => kind !== 'caught_up');
-  if (!item || item.kind === 'caught_up') return null;
-  return item.kind === 'event' ? item.event.position : item.position;
-};

@@ -6,13 +6,13 @@ import type { LogMark } from './checkpoint.ts';
  * or the address is that of a different store. Following it would show wrong records.
  */
 export class ForeignLog extends Error {
+  override readonly name = 'ForeignLog';
   constructor(detail: string) {
     super(
       `The event log is not the one that the read models were filled from: ${detail}. ` +
         'Connect to the right event store, or restore the log that belongs to this database. ' +
         'If this log is meant, discard the read models: they are then filled from it again.',
     );
-    this.name = 'ForeignLog';
   }
 }
 

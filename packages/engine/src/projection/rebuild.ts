@@ -30,10 +30,7 @@ const pollMilliseconds = 100;
 
 /** A rebuild could not be finished; readers still see the rows from before. */
 export class RebuildFailed extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'RebuildFailed';
-  }
+  override readonly name = 'RebuildFailed';
 }
 
 /**
@@ -110,9 +107,9 @@ async function areRebuilt(
 
 /** A projector is at work, so its tables cannot be thrown away. */
 export class ProjectorActive extends Error {
+  override readonly name = 'ProjectorActive';
   constructor() {
     super('A projector is active on this database. Stop it first.');
-    this.name = 'ProjectorActive';
   }
 }
 

@@ -28,9 +28,9 @@ export interface Row extends RowPlace {
 
 /** An event that a projection cannot fold, or a row that does not fit its columns, as the cause says. */
 export class Unfit extends Error {
+  override readonly name = 'Unfit';
   constructor(cause: unknown) {
     super('a table cannot take an event', { cause });
-    this.name = 'Unfit';
   }
 }
 

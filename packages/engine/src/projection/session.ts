@@ -2,13 +2,14 @@ import { sleep } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import { Mutex } from '../database/mutex.ts';
 import type { AnyProjection } from '../define/projection.ts';
+import { isCaughtUp, positionAfter } from '../log/follow.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, LogItem, Position } from '../log/types.ts';
 import type { BatchContext } from './apply-batch.ts';
 import { catchUp } from './catch-up.ts';
 import { controlChannel, readProjector } from './checkpoint.ts';
 import { categoriesOf, categoryOf } from './fold.ts';
-import { LiveTables, lastPosition } from './live-tables.ts';
+import { LiveTables } from './live-tables.ts';
 import { assertSameLog, ForeignLog } from './log-identity.ts';
 import type { PositionClock } from './projected-position.ts';
 import type { StatusBoard } from './projector-status.ts';
@@ -151,12 +152,12 @@ export class Session {
       batchMaximum,
     );
     for await (const items of batches) {
-      received = lastPosition(items) ?? received;
+      received = positionAfter(items) ?? received;
       assertKnown(items, start);
       await this.#exclusive(async () => {
         await live.take(items);
         progressed();
-        const isAtHead = items.some(({ kind }) => kind === 'caught_up');
+        const isAtHead = isCaughtUp(items);
         if (isAtHead || live.position >= start.head) board.caughtUp = true;
         // What is filled for the first time is shown when all that was there at the start is in.
         if (board.caughtUp) await live.promoteAll();

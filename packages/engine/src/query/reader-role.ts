@@ -8,6 +8,7 @@ const uniqueViolation = '23505';
 
 /** Postgres does not let our user make the role that row-level security needs. */
 export class ReaderRoleMissing extends Error {
+  override readonly name = 'ReaderRoleMissing';
   constructor(user: string, cause: unknown) {
     super(
       `The Postgres user ${user} cannot create or join the role ${readerRole}, under which the ` +
@@ -15,7 +16,6 @@ export class ReaderRoleMissing extends Error {
         `create role ${readerRole} nologin; grant ${readerRole} to "${user}";`,
       { cause },
     );
-    this.name = 'ReaderRoleMissing';
   }
 }
 

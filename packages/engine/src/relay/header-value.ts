@@ -8,15 +8,7 @@ const special = /[^\x21\x23\x24\x26-\x7e]/gu;
  * not be able to start a header of its own.
  */
 export const encodeHeader = (text: string): string =>
-  plain.test(text) ? text : text.toWellFormed().replace(special, percentEncoded);
-
-function percentEncoded(character: string): string {
-  let text = '';
-  for (const byte of new TextEncoder().encode(character)) {
-    text += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return text;
-}
+  plain.test(text) ? text : text.toWellFormed().replace(special, encodeURIComponent);
 
 /** The text that `encodeHeader` was given; the value itself when it is no such encoding. */
 export function decodeHeader(value: string): string {

@@ -11,13 +11,9 @@ function encodePosition(position: Position): string {
   if (position < 0n || position >= 1n << 64n) {
     throw new BrokenInvariant(`${position} is no position of a log`);
   }
-  let rest = position;
-  let text = '';
-  for (let digit = 0; digit < positionDigits; digit += 1) {
-    text = alphabet[Number(rest & 31n)] + text;
-    rest >>= 5n;
-  }
-  return text;
+  // The digits of base 32 that JavaScript knows, in Crockford's letters.
+  const digits = position.toString(32).padStart(positionDigits, '0');
+  return digits.replace(/[a-v]/g, (digit) => alphabet[Number.parseInt(digit, 32)] ?? '');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMetrics } from '../operations/metrics.ts';
-import { createProgress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { logStart } from './resume.ts';
 
 const test = suite('progress of the relay');
@@ -14,7 +14,7 @@ const at = (sequence: number, position: bigint, complete = true) => ({
 });
 
 test('a checkpoint never stands inside an event', () => {
-  const progress = createProgress(undefined);
+  const progress = new Progress();
   assert.is(progress.checkpoint(), null);
   progress.opened('BILLING then', logStart);
   assert.is(progress.checkpoint(), null);
@@ -30,26 +30,26 @@ test('a checkpoint never stands inside an event', () => {
 
 test('the lag is the age of the oldest event in hand, and the way to the end of the log', () => {
   let now = 10_000;
-  const progress = createProgress(undefined, () => now);
+  const progress = new Progress(undefined, () => now);
   progress.opened('BILLING then', at(1, 100n));
-  progress.headSeen(250n);
+  progress.head = 250n;
   assert.is(progress.status().headLag, 150n);
-  progress.caughtUp(true);
+  progress.isCaughtUp = true;
   assert.is(progress.status().headLag, 0n);
-  progress.inHand(9_000);
+  progress.inHandSince = 9_000;
   now = 12_500;
   assert.is(progress.status().lagMilliseconds, 3_500);
   assert.is(progress.status().headLag, 150n);
-  progress.inHand(null);
+  progress.inHandSince = null;
   assert.is(progress.status().lagMilliseconds, 0);
   progress.placed(at(2, 300n), 1);
-  progress.caughtUp(false);
+  progress.isCaughtUp = false;
   assert.is(progress.status().headLag, 0n);
 });
 
 test('an error stays until something is published', () => {
-  const progress = createProgress(undefined);
-  progress.failed('away');
+  const progress = new Progress();
+  progress.error = 'away';
   progress.placed(at(5, 5n), 0);
   assert.is(progress.status().error, 'away');
   progress.placed(at(6, 6n), 1);
@@ -58,15 +58,15 @@ test('an error stays until something is published', () => {
 
 test('all is in the metrics', async () => {
   const metrics = createMetrics({ processMetrics: false });
-  const progress = createProgress(metrics, () => 5_000);
+  const progress = new Progress(metrics, () => 5_000);
   progress.opened('BILLING then', at(1, 100n));
-  progress.headSeen(140n);
-  progress.inHand(3_000);
+  progress.head = 140n;
+  progress.inHandSince = 3_000;
   progress.placed(at(4, 120n), 3);
   progress.resynced('conflict');
   progress.damaged('torn_tail');
   progress.truncated();
-  progress.failed('away');
+  progress.error = 'away';
   const text = await metrics.registry.metrics();
   for (const line of [
     'counterfoil_relay_lag_positions 20',

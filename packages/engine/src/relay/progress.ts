@@ -25,92 +25,83 @@ export interface RelayStatus {
  */
 export type ResyncReason = 'connection_lost' | 'failure' | (string & {});
 
-/** Collects what the relay does, for status, metrics and the checkpoint. */
-export interface Progress {
-  /** The stream's identity and end, at the start of a session. */
-  opened(identity: string, place: Place): void;
-  /** The stream's end has moved on; `published` of the messages are this relay's. */
-  placed(place: Place, published: number): void;
-  resynced(reason: ResyncReason): void;
-  damaged(damage: StreamDamage): void;
-  truncated(): void;
-  /**
-   * Sets the time at which the oldest event in hand occurred, in milliseconds since 1970; null for
-   * none in hand.
-   */
-  inHand(since: number | null): void;
-  /** Sets whether everything up to the log's end has been handed over. */
-  caughtUp(yes: boolean): void;
-  headSeen(position: Position): void;
-  failed(error: string | null): void;
-  status(): RelayStatus;
-  /** The progress that is worth saving; null before the first session. */
-  checkpoint(): Checkpoint | null;
-}
-
-/** Starts with nothing known. `now` gives milliseconds since 1970. */
-export function createProgress(metrics: Metrics | undefined, now = Date.now): Progress {
-  let identity: string | null = null;
-  let place = logStart;
+/** The progress of the relay, for its status, its metrics and the checkpoint. Starts with nothing known. */
+export class Progress {
+  /** Set while everything up to the log's end has been handed over. */
+  isCaughtUp = false;
+  /** The time at which the oldest event in hand occurred, in milliseconds since 1970; null for none. */
+  inHandSince: number | null = null;
+  /** The end of the log, as far as it is known. */
+  head: Position = 0n;
+  /** The failure that keeps the relay from publishing; null while all is well. */
+  error: string | null = null;
+  readonly #now: () => number;
+  readonly #counters: ReturnType<typeof relayMetrics>;
+  #identity: string | null = null;
+  #place = logStart;
   /** The last place where all messages of an event are in the stream. */
-  let whole = logStart;
-  let published = 0;
-  let resyncs = 0;
-  let error: string | null = null;
-  let since: number | null = null;
-  let live = false;
-  let head: Position = 0n;
+  #whole = logStart;
+  #published = 0;
+  #resyncs = 0;
 
-  const status = (): RelayStatus => ({
-    position: whole.position,
-    sequence: place.sequence,
-    headLag: (live && since === null) || head < whole.position ? 0n : head - whole.position,
-    lagMilliseconds: since === null ? 0 : Math.max(0, now() - since),
-    published,
-    resyncs,
-    error,
-  });
-  const counters = relayMetrics(metrics, status);
-  const placed = (next: Place, count: number): void => {
-    place = next;
-    if (next.complete) whole = next;
-    published += count;
-    if (count > 0) error = null;
-    counters?.published.inc(count);
-  };
-  return {
-    status,
-    opened: (opened, at) => {
-      identity = opened;
-      // What was in hand before may have been published by another relay meanwhile.
-      since = null;
-      whole = at.complete ? at : logStart;
-      placed(at, 0);
-    },
-    placed,
-    resynced: (reason) => {
-      resyncs += 1;
-      counters?.resyncs.inc({ reason });
-    },
-    damaged: (damage) => counters?.damages.inc({ damage }),
-    truncated: () => counters?.truncated.inc(),
-    inHand: (at) => {
-      since = at;
-    },
-    caughtUp: (yes) => {
-      live = yes;
-    },
-    headSeen: (position) => {
-      head = position;
-    },
-    failed: (reason) => {
-      error = reason;
-    },
-    checkpoint: () =>
-      identity === null || whole === logStart
-        ? null
-        : { stream: identity, sequence: whole.sequence, position: whole.position },
-  };
+  /** `now` gives milliseconds since 1970. */
+  constructor(metrics?: Metrics, now: () => number = Date.now) {
+    this.#now = now;
+    this.#counters = relayMetrics(metrics, () => this.status());
+  }
+
+  /** Takes the stream's identity and end, at the start of a session. */
+  opened(identity: string, place: Place): void {
+    this.#identity = identity;
+    // What was in hand before may have been published by another relay meanwhile.
+    this.inHandSince = null;
+    this.#whole = place.complete ? place : logStart;
+    this.placed(place, 0);
+  }
+
+  /** The stream's end has moved on; `published` of the messages are this relay's. */
+  placed(place: Place, published: number): void {
+    this.#place = place;
+    if (place.complete) this.#whole = place;
+    this.#published += published;
+    if (published > 0) this.error = null;
+    this.#counters?.published.inc(published);
+  }
+
+  resynced(reason: ResyncReason): void {
+    this.#resyncs += 1;
+    this.#counters?.resyncs.inc({ reason });
+  }
+
+  damaged(damage: StreamDamage): void {
+    this.#counters?.damages.inc({ damage });
+  }
+
+  truncated(): void {
+    this.#counters?.truncated.inc();
+  }
+
+  status(): RelayStatus {
+    const { position } = this.#whole;
+    const since = this.inHandSince;
+    const isLevel = (this.isCaughtUp && since === null) || this.head < position;
+    return {
+      position,
+      sequence: this.#place.sequence,
+      headLag: isLevel ? 0n : this.head - position,
+      lagMilliseconds: since === null ? 0 : Math.max(0, this.#now() - since),
+      published: this.#published,
+      resyncs: this.#resyncs,
+      error: this.error,
+    };
+  }
+
+  /** The progress that is worth saving; null before the first session. */
+  checkpoint(): Checkpoint | null {
+    const { sequence, position } = this.#whole;
+    if (this.#identity === null || this.#whole === logStart) return null;
+    return { stream: this.#identity, sequence, position };
+  }
 }
 
 function relayMetrics(metrics: Metrics | undefined, status: () => RelayStatus) {

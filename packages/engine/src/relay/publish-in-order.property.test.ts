@@ -5,7 +5,7 @@ import type { Publisher, PublishOutcome } from '../nats/nats-publisher.ts';
 import type { Tail } from '../nats/nats-tail.ts';
 import type { OutgoingMessage } from './message.ts';
 import { PublishRefused, publishInOrder, StreamWentBack } from './publish-in-order.ts';
-import { logStart, type Place, tailPlace } from './resume.ts';
+import { logStart, type Place, placeOf } from './resume.ts';
 
 const test = suite('publishing in order');
 
@@ -90,7 +90,8 @@ async function publishAll(
   broker: ReturnType<typeof brokenBroker>,
 ): Promise<Place> {
   for (;;) {
-    const start = tailPlace(await broker.readTail());
+    const { sequence, last } = await broker.readTail();
+    const start = placeOf(sequence, last);
     try {
       return await publishInOrder(all, start, options(broker));
     } catch (error) {

@@ -1,23 +1,17 @@
 import { type BackOff, createBackOff, sleep } from '../consume/run-forever.ts';
-import type { Publisher, PublishFault, PublishOutcome } from '../nats/nats-publisher.ts';
+import type { Publisher, PublishFault } from '../nats/nats-publisher.ts';
 import type { Tail } from '../nats/nats-tail.ts';
 import type { OutgoingMessage } from './message.ts';
-import { isAfter, type Place, tailPlace } from './resume.ts';
+import { isAfter, type Place, placeOf } from './resume.ts';
 
 /** The stream ends before the place where this relay had brought it to: start over from there. */
 export class StreamWentBack extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'StreamWentBack';
-  }
+  override readonly name = 'StreamWentBack';
 }
 
 /** The broker does not take a message, time after time. */
 export class PublishRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'PublishRefused';
-  }
+  override readonly name = 'PublishRefused';
 }
 
 export interface InOrderOptions {
@@ -56,13 +50,16 @@ export async function publishInOrder(
     const missing = messages.filter((message) => isAfter(message, place));
     if (missing.length === 0) return place;
     const outcome = await publisher.publish(missing, place.sequence);
-    place = advanced(place, missing, outcome);
-    if (outcome.acknowledged > 0) onPlace(place, outcome.acknowledged);
+    const { acknowledged } = outcome;
+    if (acknowledged > 0) {
+      place = placeOf(place.sequence + acknowledged, missing[acknowledged - 1]);
+      onPlace(place, acknowledged);
+    }
     if (outcome.fault === null) return place;
     signal.throwIfAborted();
     onResync(outcome.fault, outcome.detail);
     const tail = checkedTail(await readTail(), place);
-    const progressed = outcome.acknowledged > 0 || tail.sequence > place.sequence;
+    const progressed = acknowledged > 0 || tail.sequence > place.sequence;
     if (tail.sequence > place.sequence) onPlace(tail, 0);
     place = tail;
     fruitless = progressed ? 0 : fruitless + 1;
@@ -73,20 +70,9 @@ export async function publishInOrder(
   }
 }
 
-function advanced(
-  place: Place,
-  messages: readonly OutgoingMessage[],
-  { acknowledged }: PublishOutcome,
-): Place {
-  const last = messages[acknowledged - 1];
-  if (!last) return place;
-  const { position, index, count } = last;
-  return { sequence: place.sequence + acknowledged, position, index, complete: index + 1 >= count };
-}
-
 /** The stream's end as a place; throws when it is before what is known to have been stored. */
 function checkedTail(tail: Tail, known: Place): Place {
-  const place = tailPlace(tail);
+  const place = placeOf(tail.sequence, tail.last);
   const lost = tail.sequence < known.sequence || (!tail.last && tail.sequence > 0);
   if (!lost && !isAfter(known, place)) return place;
   throw new StreamWentBack(

@@ -1,15 +1,15 @@
 import { millisecondsOf } from '@counterfoil/kernel';
 import { unlessAborted } from '../consume/run-forever.ts';
+import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
 import {
   type EventStore,
-  type LogItem,
   type Position,
   type StoredEvent,
   StoreUnavailable,
 } from '../log/types.ts';
 import type { Nats } from '../nats/nats-connection.ts';
 import { openPublisher } from '../nats/nats-publisher.ts';
-import { ensurePublicStream, type StreamOptions } from '../nats/nats-streams.ts';
+import { ensureStreams, type StreamOptions } from '../nats/nats-streams.ts';
 import {
   type JetStreamRequests,
   jetStreamRequests,
@@ -22,7 +22,7 @@ import type { Progress } from './progress.ts';
 import type { MessagePlace } from './public-message.ts';
 import { publishInOrder } from './publish-in-order.ts';
 import type { Renderer } from './render.ts';
-import { type Checkpoint, isAfter, type Place, resumption } from './resume.ts';
+import { type Checkpoint, isAfter, type Place, placeOf, resumption } from './resume.ts';
 
 /** The read models; the relay stays behind them, so that receivers can read what they are told. */
 export interface Projected {
@@ -38,10 +38,7 @@ export interface CheckpointStore {
 
 /** The public stream was not made from this log. Going on would mix two histories. */
 export class LogMismatch extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'LogMismatch';
-  }
+  override readonly name = 'LogMismatch';
 }
 
 export interface SessionParts {
@@ -68,7 +65,7 @@ export async function relayOnce(parts: SessionParts, signal: AbortSignal): Promi
   const session = await parts.nats.session(signal);
   const ended = AbortSignal.any([signal, session.lost]);
   const requests = await jetStreamRequests(session);
-  await requests.run(ensurePublicStream(requests.manager, parts.streams));
+  await requests.run(ensureStreams(parts.nats, parts.streams, ended));
   const publisher = openPublisher(session, { window: parts.window });
   try {
     const relay = await openRelay(parts, requests, { publisher, signal: ended });
@@ -123,7 +120,7 @@ function createOpenRelay(
   const options = {
     ...way,
     readTail: readEnd,
-    onPlace: progress.placed,
+    onPlace: progress.placed.bind(progress),
     onResync: (fault: string, detail: string) => {
       log.info({ fault, detail }, 'relay: looks at the end of the stream again');
       progress.resynced(fault);
@@ -135,7 +132,7 @@ function createOpenRelay(
       const unseen = messages.filter((message) => isAfter(message, place));
       const counted = unseen.slice(0, skip);
       skip -= counted.length;
-      place = placeAfter(place, counted);
+      if (counted.length > 0) place = placeOf(place.sequence + counted.length, counted.at(-1));
       const missing = unseen.slice(counted.length);
       const last = missing.at(-1);
       if (!last) return;
@@ -148,14 +145,6 @@ function createOpenRelay(
       place = await publishInOrder(missing, place, options);
     },
   };
-}
-
-function placeAfter(place: Place, messages: readonly OutgoingMessage[]): Place {
-  const last = messages.at(-1);
-  if (!last) return place;
-  const { position, index, count } = last;
-  const sequence = place.sequence + messages.length;
-  return { sequence, position, index, complete: index + 1 >= count };
 }
 
 /** The checkpoint that is newest: this process's own, or else the one that was saved. */
@@ -195,18 +184,17 @@ async function followLog(parts: SessionParts, relay: OpenRelay, signal: AbortSig
       after: () => taken,
       signal,
       onLost: (error) => {
-        progress.caughtUp(false);
+        progress.isCaughtUp = false;
         log.warn({ error: error.message }, 'relay: the event store is away');
       },
     },
     batchMaximum,
   );
   for await (const items of batches) {
-    const events = newEvents(items, taken);
-    taken = lastPosition(items, taken);
-    await relayEvents(events, parts, relay);
-    progress.failed(null);
-    if (items.some((item) => item.kind === 'caught_up')) progress.caughtUp(true);
+    taken = positionAfter(items) ?? taken;
+    await relayEvents(eventsOf(items), parts, relay);
+    progress.error = null;
+    if (isCaughtUp(items)) progress.isCaughtUp = true;
   }
   signal.throwIfAborted();
   throw new StoreUnavailable('the event store was closed');
@@ -219,24 +207,9 @@ async function relayEvents(
 ): Promise<void> {
   const [first] = events;
   if (!first) return;
-  progress.inHand(millisecondsOf(first.metadata.occurred_at));
+  progress.inHandSince = millisecondsOf(first.metadata.occurred_at);
   const { messages, poison } = await renderer.render(events);
   await relay.publish(messages);
   if (poison) throw poison;
-  progress.inHand(null);
-}
-
-/** Events not seen yet: a subscription that came back may hand over some a second time. */
-const newEvents = (items: readonly LogItem[], after: Position): StoredEvent[] =>
-  items.flatMap((item) =>
-    item.kind === 'event' && item.event.position > after ? [item.event] : [],
-  );
-
-function lastPosition(items: readonly LogItem[], before: Position): Position {
-  let position = before;
-  for (const item of items) {
-    if (item.kind === 'event' && item.event.position > position) position = item.event.position;
-    if (item.kind === 'checkpoint' && item.position > position) position = item.position;
-  }
-  return position;
+  progress.inHandSince = null;
 }

@@ -6,7 +6,7 @@ import type { StreamOptions } from '../nats/nats-streams.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import type { StreamCache } from '../stream-cache/stream-cache.ts';
-import { createProgress, type Progress, type RelayStatus } from './progress.ts';
+import { Progress, type RelayStatus } from './progress.ts';
 import {
   type CheckpointStore,
   type Projected,
@@ -49,7 +49,7 @@ export function startRelay(options: RelayOptions): Relay {
   const { store, cache, nats, publicEvents, projected, checkpoint, log, metrics } = options;
   const { window = 256, streams = {} } = options;
   const renderer = createRenderer(cache, publicEvents);
-  const progress = createProgress(metrics);
+  const progress = new Progress(metrics);
   const parts = { store, nats, renderer, projected, checkpoint, progress, log, streams, window };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -78,7 +78,7 @@ async function keepRelaying(parts: SessionParts, signal: AbortSignal): Promise<v
     try {
       await relayOnce(parts, signal);
     } catch (error) {
-      progress.caughtUp(false);
+      progress.isCaughtUp = false;
       if (progress.status().published > published) progressed();
       // The connection comes back by itself, with a back-off of its own.
       if (!(error instanceof ConnectionLost)) throw error;
@@ -87,7 +87,7 @@ async function keepRelaying(parts: SessionParts, signal: AbortSignal): Promise<v
     return 0;
   };
   const onFailure = (error: unknown): null => {
-    progress.failed(messageOf(error));
+    progress.error = messageOf(error);
     progress.resynced('failure');
     return null;
   };
@@ -126,7 +126,7 @@ async function lookAtHead(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    progress.headSeen(await unlessAborted(store.head(), signal));
+    progress.head = await unlessAborted(store.head(), signal);
   } catch {
     // The subscription tells about a store that is away; the lag just stays as it was.
   }

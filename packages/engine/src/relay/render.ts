@@ -10,12 +10,12 @@ import { type OutgoingMessage, publicMessages } from './message.ts';
 
 /** An event cannot be turned into public messages; the relay stops before it. */
 export class PoisonEvent extends Error {
+  override readonly name = 'PoisonEvent';
   constructor(event: StoredEvent, cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(`${event.type} at ${event.stream}@${event.revision} cannot be published: ${reason}`, {
       cause,
     });
-    this.name = 'PoisonEvent';
   }
 }
 

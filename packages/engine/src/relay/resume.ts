@@ -1,5 +1,6 @@
 import type { Position } from '../log/types.ts';
 import type { Tail } from '../nats/nats-tail.ts';
+import type { MessagePlace } from './public-message.ts';
 
 /** A place in the log and in the public stream at once: so far both have been brought together. */
 export interface Place {
@@ -53,7 +54,8 @@ export const logStart: Place = { sequence: 0, position: 0n, index: 0, complete: 
 export function resumption(tail: Tail, checkpoint: Checkpoint | null): Resumption {
   const known = checkpoint?.stream === tail.identity ? checkpoint : null;
   const damage = damageOf(tail, checkpoint);
-  if (tail.last || tail.sequence === 0) return { from: tailPlace(tail), skip: 0, damage };
+  if (tail.last || tail.sequence === 0)
+    return { from: placeOf(tail.sequence, tail.last), skip: 0, damage };
   const from =
     known && known.sequence <= tail.sequence
       ? { ...logStart, sequence: known.sequence, position: known.position }
@@ -67,10 +69,13 @@ function damageOf(tail: Tail, checkpoint: Checkpoint | null): StreamDamage | nul
   return checkpoint.sequence > tail.sequence ? 'torn_tail' : null;
 }
 
-/** The place of the stream's last message; the start of the log without one. */
-export function tailPlace({ sequence, last }: Tail): Place {
-  if (!last) return logStart;
-  const { position, index, count } = last;
+/** The place of a message of the stream, which is the last one so far; the start of the log without one. */
+export function placeOf(
+  sequence: number,
+  message: Pick<MessagePlace, 'position' | 'index' | 'count'> | null | undefined,
+): Place {
+  if (!message) return logStart;
+  const { position, index, count } = message;
   return { sequence, position, index, complete: index + 1 >= count };
 }
 
