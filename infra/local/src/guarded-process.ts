@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { type StopSignal, writeProcessRecord } from './process-record.ts';
 
@@ -125,7 +126,7 @@ function postGuard(pid: number, options: GuardedProcessOptions): ChildProcess {
   // A guard that ends by itself breaks the pipe; the process it watched has then ended as well.
   guard.stdin?.on('error', () => undefined);
   guard.unref();
-  (guard.stdin as unknown as { unref(): void } | null)?.unref();
+  if (guard.stdin instanceof Socket) guard.stdin.unref();
   return guard;
 }
 

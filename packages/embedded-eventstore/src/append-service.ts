@@ -17,7 +17,7 @@ import {
   unavailable,
 } from './status.ts';
 import type { AppendOutcome, EventStore } from './store.ts';
-import { streamNameProblem } from './stream-name.ts';
+import { requestedStream, streamNameProblem } from './stream-name.ts';
 
 interface Collected {
   target: { readonly streamName: string; readonly expected: ExpectedRevision } | undefined;
@@ -70,8 +70,7 @@ function collect(collected: Collected, message: AppendReq): CallStatus | undefin
 }
 
 function collectOptions(collected: Collected, options: AppendReq.Options): CallStatus | undefined {
-  const bytes = options.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array();
-  const streamName = Buffer.from(bytes).toString();
+  const streamName = requestedStream(options);
   const problem = streamNameProblem(streamName);
   if (problem !== undefined) return invalidArgument(problem);
   const exact = options.hasRevision() ? options.getRevision() : undefined;

@@ -6,7 +6,7 @@ import type { ExpectedRevision } from './commit-check.ts';
 import { limits } from './limits.ts';
 import { appendSizeOf, expectationOf, readProposal } from './proposed-event.ts';
 import type { ProposedEvent } from './record.ts';
-import { streamNameProblem } from './stream-name.ts';
+import { requestedStream, streamNameProblem } from './stream-name.ts';
 
 export interface Collecting {
   readonly correlationId: UUID;
@@ -24,8 +24,7 @@ export function startCollecting(
   correlationId: UUID,
   options: BatchAppendReq.Options,
 ): { readonly append: Collecting; readonly problem: BatchProblem | undefined } {
-  const bytes = options.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array();
-  const streamName = Buffer.from(bytes).toString();
+  const streamName = requestedStream(options);
   const exact = options.hasStreamPosition() ? options.getStreamPosition() : undefined;
   const expected = expectationOf(options, exact);
   const message =

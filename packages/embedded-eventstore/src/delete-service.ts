@@ -19,7 +19,7 @@ import {
   wrongExpectedVersion,
 } from './status.ts';
 import type { DeleteOutcome, EventStore } from './store.ts';
-import { isMetadataStream, streamNameProblem } from './stream-name.ts';
+import { isMetadataStream, requestedStream, streamNameProblem } from './stream-name.ts';
 
 type Options = DeleteReq.Options | TombstoneReq.Options;
 type Operation = (streamName: string, expected: ExpectedRevision) => Promise<DeleteOutcome>;
@@ -68,8 +68,7 @@ async function run(
   const refusal = calls.refusal();
   if (refusal !== undefined) return unavailable(refusal);
   if (options === undefined) return invalidArgument('the request has no options');
-  const bytes = options.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array();
-  const streamName = Buffer.from(bytes).toString();
+  const streamName = requestedStream(options);
   const problem = streamNameProblem(streamName);
   if (problem !== undefined) return invalidArgument(problem);
   if (isMetadataStream(streamName)) return invalidArgument('metadata streams cannot be deleted');

@@ -3,7 +3,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from './limits.ts';
-import type { FramedMessages } from './message-group.ts';
+import type { FramedMessages } from './outlet.ts';
 import { createOutlet } from './outlet.ts';
 import { unavailable } from './status.ts';
 

@@ -2,7 +2,7 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { compileFilter, type Filter } from './filter.ts';
 import { type CallStatus, invalidArgument, unknownError } from './status.ts';
-import { streamNameProblem } from './stream-name.ts';
+import { requestedStream, streamNameProblem } from './stream-name.ts';
 
 export interface StreamRead {
   readonly kind: 'stream-read';
@@ -111,8 +111,7 @@ function after(from: number, exact: boolean): number {
 }
 
 function streamNameIn(stream: ReadReq.Options.StreamOptions): string {
-  const bytes = stream.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array();
-  const streamName = Buffer.from(bytes).toString();
+  const streamName = requestedStream(stream);
   const problem = streamNameProblem(streamName);
   if (problem !== undefined) throw refuse(problem);
   return streamName;

@@ -1,8 +1,8 @@
 /** The Read call, which serves counted reads and subscriptions alike. */
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import type { FramedMessages } from './message-group.ts';
 import type { OpenCalls } from './open-calls.ts';
+import type { FramedMessages } from './outlet.ts';
 import { createOutlet, type Outlet } from './outlet.ts';
 import { readAll, readStream } from './read.ts';
 import { InvalidReadError, planRead, type ReadPlan } from './read-plan.ts';

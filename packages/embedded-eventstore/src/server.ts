@@ -131,7 +131,7 @@ async function listen(
   addService(
     server,
     // Reads hand over groups of messages that were encoded when the events were written; a group
-    // takes the place of the Buffer that this type asks for (see message-group.ts).
+    // takes the place of the Buffer that this type asks for (see outlet.ts).
     { ...streams, read: { ...streams.read, responseSerialize: (message: Buffer) => message } },
     {
       read: createReadHandler(store, calls),

@@ -1,4 +1,5 @@
 /** Rules about the names of streams and of their metadata streams. */
+import type { StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js';
 import { limits } from './limits.ts';
 
 const METADATA_PREFIX = '$$';
@@ -28,4 +29,12 @@ export function streamNameProblem(name: string): string | undefined {
     return `a stream name must not be longer than ${limits.streamNameBytes} bytes`;
   }
   return undefined;
+}
+
+/** The name in the part of a request that says which stream is meant; empty when there is none. */
+export function requestedStream(options: {
+  getStreamIdentifier(): StreamIdentifier | undefined;
+}): string {
+  const bytes = options.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array();
+  return Buffer.from(bytes).toString();
 }

@@ -65,5 +65,6 @@ export function withoutNulls<Fields extends object>(fields: Fields): WithoutNull
   for (const name of Object.keys(fields) as (keyof Fields)[]) {
     if (fields[name] !== null) kept[name] = fields[name];
   }
+  // The compiler does not follow which members the loop has left out.
   return kept as unknown as WithoutNulls<Fields>;
 }

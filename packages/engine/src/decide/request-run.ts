@@ -133,7 +133,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.#note(outcome.position, outcome.events.length > 0 && !outcome.replayed);
     if (outcome.refusal) throw outcome.refusal;
     if (outcome.events.length > 0) {
-      await this.#options.takenOver?.((aggregate as unknown as Any).name, outcome.position);
+      await this.#options.takenOver?.(aggregate.name, outcome.position);
     }
     return outcome as Outcome<State, EventOf<Catalogue>>;
   }
@@ -184,7 +184,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     options: { readonly from?: number; readonly maximum?: number } = {},
   ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>> {
     if (!isRecordId(id)) return;
-    const any = aggregate as unknown as Any;
+    const any: AnyAggregate = aggregate;
     const { store } = this.#options.streams;
     const { name } = placeOf(any, this.#scope(any), id);
     try {

@@ -1,4 +1,10 @@
-import type { Aggregate, EventCatalogue, EventOf, Stamped } from '@counterfoil/kernel';
+import type {
+  Aggregate,
+  AnyAggregate,
+  EventCatalogue,
+  EventOf,
+  Stamped,
+} from '@counterfoil/kernel';
 import type { z } from 'zod';
 
 /**
@@ -35,10 +41,10 @@ export type PublicEventTypes = Readonly<Record<string, PublicEventType>>;
  * a relay that starts over has to produce the same messages in the same order.
  */
 export interface PublicEvents {
-  readonly aggregate: Aggregate<string, EventCatalogue, unknown>;
+  readonly aggregate: AnyAggregate;
   /** Every type that `publish` gives, and no other. */
   readonly types: PublicEventTypes;
-  readonly publish: (change: Change<unknown, EventOf<EventCatalogue>>) => readonly PublicEvent[];
+  publish(change: Change<unknown, EventOf<EventCatalogue>>): readonly PublicEvent[];
 }
 
 /** Binds a mapping, and the types of what it gives, to its aggregate. */
@@ -46,4 +52,4 @@ export const publicEvents = <Name extends string, Catalogue extends EventCatalog
   aggregate: Aggregate<Name, Catalogue, State>,
   publish: (change: Change<State, EventOf<Catalogue>>) => readonly PublicEvent[],
   types: PublicEventTypes,
-): PublicEvents => ({ aggregate, publish, types }) as unknown as PublicEvents;
+): PublicEvents => ({ aggregate, publish, types });

@@ -90,7 +90,7 @@ function publicStreamConfig(options: StreamOptions): WantedConfig {
 
 const differences = (existing: StreamConfig, wanted: WantedConfig): string[] =>
   Object.entries(wanted)
-    .filter(([key, value]) => !same((existing as unknown as Record<string, unknown>)[key], value))
+    .filter(([key, value]) => !same(existing[key as keyof StreamConfig], value))
     .map(([key]) => key);
 
 /** Compares settings; members that the server adds to an object by itself do not count. */
