@@ -33,7 +33,7 @@ export interface Reconciliation<State> {
 interface ReactionOptions<Catalogue extends EventCatalogue, State> {
   /** Part of the keys of its commands: a reaction that is renamed is a new one. */
   readonly name: string;
-  /** By type of event. A handler must do nothing that does not bear repeating. */
+  /** By type of event. All that a handler does must be safe to repeat. */
   readonly on: {
     readonly [Type in keyof Catalogue & string]?: (
       event: ReactionEvent<Extract<EventOf<Catalogue>, { readonly type: Type }>>,
