@@ -48,6 +48,8 @@ export interface Reference {
   readonly id: string;
   /** The name of its kind, for people. */
   readonly what: string;
+  /** True when the record follows from the one that refers to it, and so need not exist before it. */
+  readonly follows?: boolean;
 }
 
 /** Turns event data of one version into data of the next. Pure. */

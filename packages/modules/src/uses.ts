@@ -1,18 +1,21 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type Id, type IdPrefix, invalidOperation } from '@counterfoil/kernel';
 
+/** The part of a context that tells what uses a record. */
+export type Reading = Pick<RequestContext, 'read' | 'now'>;
+
 /**
  * Returns what still uses a record, such as "2 active wallets"; null for nothing. Slices above the
  * record's own answer it, because its own does not know them.
  */
 export type Use<Prefix extends IdPrefix> = (
-  context: RequestContext,
+  context: Reading,
   id: Id<Prefix>,
 ) => Promise<string | null>;
 
 /** The first thing that still depends on a record, in words; null for nothing. */
 export async function useOf<Prefix extends IdPrefix>(
-  context: RequestContext,
+  context: Reading,
   id: Id<Prefix>,
   uses: readonly Use<Prefix>[],
 ): Promise<string | null> {
@@ -29,7 +32,7 @@ export async function useOf<Prefix extends IdPrefix>(
  * (`refersTo` of the aggregates).
  */
 export async function refuseWhileInUse<Prefix extends IdPrefix>(
-  context: RequestContext,
+  context: Reading,
   what: string,
   id: Id<Prefix>,
   uses: readonly Use<Prefix>[],

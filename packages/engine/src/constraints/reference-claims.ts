@@ -69,7 +69,8 @@ export class ReferenceClaims {
         const place = this.#placeOf(owner.scope, reference);
         await this.#options.writerOf<unknown>(place).run(
           bareCommand(cause, (state) => {
-            if (!place.aggregate.isReferable?.(state)) throw outOfUse(reference);
+            const isThere = place.aggregate.isReferable?.(state) ?? false;
+            if (!isThere && !reference.follows) throw outOfUse(reference);
             return [claimed];
           }),
         );

@@ -144,6 +144,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     { events, revision }: Outcome<unknown, EventOf<EventCatalogue>>,
   ): Promise<void> {
     const circumstances = {
+      now: this.now,
       read: this.read,
       correlationId: this.requestId,
       causationId: this.requestId,

@@ -19,7 +19,7 @@ export type ReactionEvent<Event> = Stamped<Event> & {
  * event, so that handling the event once more executes and names the same. `load` gives the latest
  * state, which may be later than the event; `read` shows at least the event.
  */
-export type ReactionContext = Pick<RequestContext, 'execute' | 'load' | 'newId' | 'read'>;
+export type ReactionContext = Pick<RequestContext, 'execute' | 'load' | 'newId' | 'now' | 'read'>;
 
 /** Agreement with something outside of the log, which others may change or lose. */
 export interface Reconciliation<State> {

@@ -1,9 +1,9 @@
-import type { Outcome, RequestContext } from '@counterfoil/engine/define';
+import type { Outcome, Reaction, RequestContext } from '@counterfoil/engine/define';
 import {
+  canonicalJson,
   type FeatureId,
   invalidField,
   invalidOperation,
-  invariant,
   type MeterId,
   notFound,
   writable,
@@ -11,68 +11,77 @@ import {
 import type { z } from 'zod';
 import { groupReference } from '../groups/index.ts';
 import { deleted, type messageSchema } from '../message.ts';
-import {
-  type CreateMeter,
-  disableMeter,
-  type MeterRecord,
-  meter,
-  meterReference,
-  replaceFilters,
-} from '../meters/index.ts';
-import { useOf } from '../uses.ts';
-import { executeCreation, type FeaturePlan } from './creation.ts';
+import { meter, meterReference } from '../meters/index.ts';
 import {
   archiveFeature,
+  createFeature,
   type FeatureEvent,
   type FeatureRecord,
   type FeatureState,
   feature,
   updateFeature,
 } from './feature.ts';
-import { isMeterShared } from './queries.ts';
-import type { FeatureUses } from './routes.ts';
+import { meterOfFeature } from './reactions.ts';
 import type { CloneFeature, CreateFeature, UpdateFeature } from './schema.ts';
 
 type FeatureOutcome = Promise<Outcome<FeatureState, FeatureEvent>>;
+type NewFeature = Parameters<typeof createFeature>[0];
+
+/**
+ * Creates a feature; the meter that it brings follows from it. `check` throws where the feature may not be
+ * created.
+ */
+async function executeCreation(
+  context: RequestContext,
+  data: NewFeature,
+  check: () => void = () => undefined,
+): FeatureOutcome {
+  const { id, meter_id, meter: brought, group_id } = data;
+  const outcome = await context.execute(feature, id, {
+    prepare: async () => {
+      check();
+      if (meter_id !== null && !brought) await meterReference(context, meter_id);
+      if (group_id !== null) await groupReference(context, group_id, 'feature');
+      return createFeature(data);
+    },
+  });
+  await context.carryOut(meterOfFeature, id, outcome);
+  return outcome;
+}
 
 /** Creates the feature of a request, with its inline meter if it has one. */
 export function newFeature(context: RequestContext, body: CreateFeature): FeatureOutcome {
   const id = context.newId('feat');
   const { meter: definition, meter_id } = body;
   return executeCreation(context, {
-    data: {
-      id,
-      name: body.name,
-      type: body.type,
-      lookup_key: body.lookup_key ?? null,
-      description: body.description ?? null,
-      group_id: body.group_id ?? null,
-      unit_singular: body.unit_singular ?? null,
-      unit_plural: body.unit_plural ?? null,
-      reporting_unit: body.reporting_unit ?? null,
-      alert_settings: body.alert_settings ?? null,
-      metadata: body.metadata,
-    },
-    meter: definition
-      ? { kind: 'new', id: context.newId('meter'), definition }
-      : meter_id
-        ? { kind: 'known', id: meter_id }
-        : { kind: 'none' },
+    id,
+    name: body.name,
+    type: body.type,
+    lookup_key: body.lookup_key ?? null,
+    description: body.description ?? null,
+    group_id: body.group_id ?? null,
+    unit_singular: body.unit_singular ?? null,
+    unit_plural: body.unit_plural ?? null,
+    reporting_unit: body.reporting_unit ?? null,
+    alert_settings: body.alert_settings ?? null,
+    metadata: body.metadata,
+    ...(definition
+      ? { meter_id: context.newId('meter'), meter: definition }
+      : { meter_id: (meter_id || null) as MeterId | null }),
   });
 }
 
-const definitionOf = ({ name, event_name, aggregation, filters, reset_usage }: MeterRecord) =>
-  ({ name, event_name, aggregation, filters, reset_usage }) as CreateMeter;
-
-/** Returns the meter of a clone: a copy of that of its source. */
+/** A copy of the meter of a feature, for a clone of it. */
 async function clonedMeter(
   context: RequestContext,
   { meter_id }: FeatureRecord,
-): Promise<FeaturePlan['meter']> {
-  if (meter_id === null) return { kind: 'none' };
+): Promise<Pick<NewFeature, 'meter_id' | 'meter'>> {
+  if (meter_id === null) return { meter_id };
   const source = await context.load(meter, meter_id);
-  invariant(source, `the meter ${meter_id} is used before it exists`);
-  return { kind: 'new', id: context.newId('meter'), definition: definitionOf(source) };
+  if (!source) throw notFound('meter', meter_id);
+  const { name, event_name, aggregation, filters, reset_usage } = source;
+  const definition = { name, event_name, aggregation, filters, reset_usage };
+  return { meter_id: context.newId('meter'), meter: definition };
 }
 
 /**
@@ -97,28 +106,34 @@ export async function cloneOfFeature(
     alert_settings: source.alert_settings,
     metadata: { ...source.metadata, ...body.metadata, source_feature_id: id },
   };
-  const check = async () => {
+  const check = () => {
     writable(source, 'feature', id);
     if (body.name === name) throw invalidField('/name', 'must differ from that of the source');
     if (Object.keys(data.metadata).length > 50) {
       throw invalidOperation('The copy would have more than 50 pairs of metadata.');
     }
   };
-  return executeCreation(context, { data, meter: await clonedMeter(context, source) }, check);
-}
-
-/** The meter whose filters an update replaces. Throws where there is none that may change. */
-async function filteredMeter(context: RequestContext, id: FeatureId): Promise<MeterId | null> {
-  const current = await context.load(feature, id);
-  if (!current) return null;
-  if (current.meter_id === null) throw invalidField('/filters', 'the feature has no meter');
-  return (await meterReference(context, current.meter_id)).id;
+  return executeCreation(context, { ...data, ...(await clonedMeter(context, source)) }, check);
 }
 
 /**
- * Changes a feature and, where the request has filters, then those of its meter. Both are checked
- * before the first write; repeating the request completes what did not happen.
+ * The filters that an update replaces those of the meter with; null when it has them already. Throws where
+ * there is no meter that may change.
  */
+async function newFilters(
+  context: RequestContext,
+  id: FeatureId,
+  filters: NonNullable<UpdateFeature['filters']>,
+): Promise<typeof filters | null> {
+  const current = await context.load(feature, id);
+  if (!current) return null;
+  if (current.meter_id === null) throw invalidField('/filters', 'the feature has no meter');
+  const { filters: those } = await meterReference(context, current.meter_id);
+  const known = [those, current.meter_filters ?? those];
+  return known.every((each) => canonicalJson(each) === canonicalJson(filters)) ? null : filters;
+}
+
+/** Changes a feature; new filters of its meter follow from that. */
 export async function updateFeatureAndMeter(
   context: RequestContext,
   id: FeatureId,
@@ -128,38 +143,20 @@ export async function updateFeatureAndMeter(
   const outcome = await context.execute(feature, id, {
     prepare: async () => {
       if (group_id) await groupReference(context, group_id, 'feature');
-      if (filters !== undefined) await filteredMeter(context, id);
-      return updateFeature(id, body);
+      return updateFeature(id, body, filters ? await newFilters(context, id, filters) : null);
     },
   });
-  const meterId = outcome.state?.meter_id ?? null;
-  if (filters !== undefined && meterId !== null) {
-    await context.execute(meter, meterId, replaceFilters(meterId, filters));
-  }
+  await context.carryOut(meterOfFeature, id, outcome);
   return outcome;
 }
 
-/** Archives a feature, then stops its meter when nothing else uses it. */
+/** Archives a feature; its meter is stopped by a reaction to that. */
 export async function deleteFeature(
   context: RequestContext,
   id: FeatureId,
-  { meterInUse }: FeatureUses,
+  stopping: Reaction,
 ): Promise<z.output<typeof messageSchema>> {
-  const { state } = await context.execute(feature, id, archiveFeature(id));
-  const meterId = state?.meter_id ?? null;
-  if (meterId !== null) await stopUnused(context, meterId, id, meterInUse);
+  const outcome = await context.execute(feature, id, archiveFeature(id));
+  await context.carryOut(stopping, id, outcome);
   return deleted('feature', id);
-}
-
-async function stopUnused(
-  context: RequestContext,
-  meterId: MeterId,
-  except: FeatureId,
-  uses: FeatureUses['meterInUse'],
-): Promise<void> {
-  const current = await context.load(meter, meterId);
-  if (current?.status !== 'published') return;
-  if (await isMeterShared(context, meterId, except)) return;
-  if ((await useOf(context, meterId, uses)) !== null) return;
-  await context.execute(meter, meterId, disableMeter(meterId));
 }

@@ -16,7 +16,7 @@ import {
   wireNumber,
 } from '../alert-settings.ts';
 import { groupRecords } from '../groups/index.ts';
-import { meterRecords } from '../meters/index.ts';
+import { type MeterDefinition, meterDefinition, meterRecords } from '../meters/index.ts';
 import { type EventsOf, type RecordOf, record, type StateOf } from '../record/index.ts';
 import {
   createFeatureSchema,
@@ -40,6 +40,8 @@ const changeableData = z.object({
     .nullable(),
   alert_settings: alertSettingsSchema.nullable(),
   metadata: z.record(z.string(), z.string()),
+  /** The filters that were last asked for its meter, which gets them because of that. */
+  meter_filters: meterDefinition.shape.filters.optional(),
 });
 type Changeable = z.output<typeof changeableData>;
 
@@ -80,10 +82,15 @@ export const featureRecords = record({
     type: featureTypeSchema,
     lookup_key: z.string().nullable(),
     meter_id: referenceSchema('meter').nullable(),
+    /** The definition of a meter that is created because of the feature. */
+    meter: meterDefinition.optional(),
   },
   changeable: changeableData.shape,
   unique: { field: 'lookup_key' },
-  references: { meter_id: meterRecords, group_id: groupRecords },
+  references: {
+    meter_id: { ...meterRecords, follows: ({ meter }) => meter !== undefined },
+    group_id: groupRecords,
+  },
   check: assertConsistent,
   request: {
     schema: createFeatureSchema,
@@ -106,7 +113,13 @@ export const featureRecords = record({
     }),
   },
   schema: featureSchema,
-  view: ({ reporting_unit: unit, alert_settings, ...fields }) =>
+  view: ({
+    reporting_unit: unit,
+    alert_settings,
+    meter: _definition,
+    meter_filters: _asked,
+    ...fields
+  }) =>
     withoutNulls({
       ...fields,
       reporting_unit: unit && { ...unit, conversion_rate: wireNumber(unit.conversion_rate) },
@@ -148,13 +161,21 @@ function mergedAlerts(
   return { ...(current ?? { alert_enabled: true }), ...Object.fromEntries(stated) };
 }
 
-/** Changes the fields that are given and differ; when none does, nothing happens (D18). */
+/**
+ * Changes the fields that are given and differ; when none does, nothing happens (D18). Filters for its
+ * meter are asked for again, even when they are those that were asked for last.
+ */
 export const updateFeature =
   (
     id: FeatureId,
-    { alert_settings, ...fields }: UpdateFeature,
+    { alert_settings, filters: _compared, ...fields }: UpdateFeature,
+    filters: MeterDefinition['filters'] | null = null,
   ): Decision<FeatureState, FeatureEvent> =>
   (state, at) => {
     const settings = mergedAlerts(state?.alert_settings ?? null, alert_settings);
-    return featureRecords.update(id, { ...fields, alert_settings: settings })(state, at);
+    const change = featureRecords.update(id, { ...fields, alert_settings: settings });
+    const events = change(state, at);
+    if (!filters) return events;
+    const data = { ...events[0]?.data, meter_filters: filters };
+    return [{ type: 'FeatureUpdated', data }];
   };

@@ -1,5 +1,6 @@
 import { type Module, module } from '@counterfoil/engine/define';
 import { feature, featureRecords } from './feature.ts';
+import { meterOfFeature, meterStop } from './reactions.ts';
 import { type FeatureUses, featureRoutes } from './routes.ts';
 
 export {
@@ -28,6 +29,7 @@ export const features = (uses: FeatureUses): Module =>
     tables: [featureRecords.table],
     routes: featureRoutes(uses),
     publicEvents: [featureRecords.publicEvents],
+    reactions: [meterOfFeature, meterStop(uses.meterInUse)],
   });
 
 /** The routes with their exact types, for the typed client. */

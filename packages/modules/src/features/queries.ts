@@ -16,7 +16,7 @@ export async function featuresById(
 
 /** Tells whether a published feature other than `except` uses a meter. */
 export async function isMeterShared(
-  context: RequestContext,
+  context: Pick<RequestContext, 'read'>,
   meterId: MeterId,
   except: string,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Routes } from '@counterfoil/engine/define';
+import type { HistoryEvent, RequestContext, Routes } from '@counterfoil/engine/define';
 import { invariant } from '@counterfoil/kernel';
 import {
   callRoute,
@@ -16,8 +16,9 @@ import { group, groups } from '../groups/index.ts';
 import { meter, meters } from '../meters/index.ts';
 import { groupMemberRoutes, offer } from '../offers/index.ts';
 import type { Use } from '../uses.ts';
-import { feature, featureRecords, featureReference } from './feature.ts';
+import { type FeatureEvent, feature, featureRecords, featureReference } from './feature.ts';
 import { featuresById } from './queries.ts';
+import { meterOfFeature } from './reactions.ts';
 import { featureRoutes } from './routes.ts';
 
 const { publicEvents: featurePublicEvents } = featureRecords;
@@ -139,6 +140,51 @@ test('filters of a stopped meter change nothing at all', async () => {
   const refused = await rejection(update(id, { name: 'Words', filters: [] }));
   assert.is(refused.code, 'invalid_operation');
   assert.is((await get(id)).name, 'Tokens');
+});
+
+/** Handles the events of a feature as its reaction does, whatever a request has carried out at once. */
+async function reactTo(context: RequestContext, id: string): Promise<void> {
+  const events: HistoryEvent<FeatureEvent>[] = [];
+  for await (const event of context.history(feature, id)) events.push(event);
+  for (const event of events) {
+    const { revision } = event;
+    await context.carryOut(meterOfFeature, id, {
+      events: [event],
+      revision,
+      state: null,
+      replayed: false,
+    });
+  }
+}
+
+test('a meter that could not be created at once follows from its feature, once', async () => {
+  const { world, context, create, get, other } = featuresWith();
+  const isOfMeter = ({ type }: { readonly type: string }) => type === 'MeterCreated';
+  world.store.fate = (_stream, events) => (events.some(isOfMeter) ? 'unavailable' : 'written');
+  const made = await create(tokens);
+  const { id, meter_id } = made;
+  assert.is(made.meter, undefined);
+  const deletion = () => rejection(other('DELETE /meters/{id}', { params: { id: meter_id } }));
+  assert.is((await deletion()).code, 'not_found');
+  world.store.fate = () => 'written';
+  await reactTo(context(), id);
+  assert.is((await get(id)).meter?.id, meter_id);
+  assert.match((await deletion()).message, id, 'it was in use before it was there');
+  const events = world.store.log.length;
+  await reactTo(context(), id);
+  assert.is(world.store.log.length, events);
+});
+
+test('of filters that are carried out late, those count that were asked for last', async () => {
+  const { world, context, create, update, get } = featuresWith();
+  const { id } = await create(tokens);
+  const filters = (value: string) => [{ key: 'model', values: [value] }];
+  world.store.fate = (stream) => (stream.startsWith('meter-') ? 'unavailable' : 'written');
+  await update(id, { filters: filters('first') });
+  world.store.fate = () => 'written';
+  await update(id, { filters: filters('second') });
+  await reactTo(context(), id);
+  assert.equal((await get(id)).meter?.filters, filters('second'));
 });
 
 test('a clone has its own id, key and meter; the source stays as it was', async () => {

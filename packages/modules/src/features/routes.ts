@@ -7,6 +7,7 @@ import type { Use } from '../uses.ts';
 import { cloneOfFeature, deleteFeature, newFeature, updateFeatureAndMeter } from './commands.ts';
 import { embedded, embeddedNow } from './embedding.ts';
 import { featureRecords, featureView } from './feature.ts';
+import { meterStop } from './reactions.ts';
 import {
   cloneFeatureSchema,
   createFeatureSchema,
@@ -104,8 +105,9 @@ export interface FeatureUses {
 }
 
 /** The routes of features. `uses` are asked before the meter of a deleted feature is stopped. */
-export const featureRoutes = (uses: FeatureUses) =>
-  ({
+export const featureRoutes = (uses: FeatureUses) => {
+  const stopping = meterStop(uses.meterInUse);
+  return {
     ...routes,
     'DELETE /features/{id}': route({
       summary: 'Delete a feature',
@@ -117,6 +119,7 @@ export const featureRoutes = (uses: FeatureUses) =>
       permission: 'feature:write',
       params,
       response: messageSchema,
-      handle: (context, { params: { id } }) => deleteFeature(context, id, uses),
+      handle: (context, { params: { id } }) => deleteFeature(context, id, stopping),
     }),
-  }) satisfies Routes;
+  } satisfies Routes;
+};

@@ -5,8 +5,10 @@ import { meterRoutes } from './routes.ts';
 export {
   createMeter,
   disableMeter,
+  type MeterDefinition,
   type MeterRecord,
   meter,
+  meterDefinition,
   meterRecords,
   meterReference,
   meterView,

@@ -4,6 +4,20 @@ import { type EventsOf, type RecordOf, record } from '../record/index.ts';
 import { aggregationData } from './aggregation.ts';
 import { createMeterSchema, type Filters, meterSchema, resetUsageSchema } from './schema.ts';
 
+const fixed = {
+  name: z.string(),
+  event_name: z.string(),
+  aggregation: aggregationData,
+  reset_usage: resetUsageSchema,
+};
+const changeable = {
+  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+};
+
+/** The definition of a meter, as events have it. */
+export const meterDefinition = z.object({ ...fixed, ...changeable });
+export type MeterDefinition = z.output<typeof meterDefinition>;
+
 /** A meter. Everything but the filters is for ever; one that is stopped keeps what it has counted. */
 export const meterRecords = record({
   name: 'meter',
@@ -23,13 +37,8 @@ export const meterRecords = record({
     },
     deleted: { event: 'MeterDeleted', publishes: 'meter.deleted', when: 'A meter is deleted' },
   },
-  fixed: {
-    name: z.string(),
-    event_name: z.string(),
-    aggregation: aggregationData,
-    reset_usage: resetUsageSchema,
-  },
-  changeable: { filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })) },
+  fixed,
+  changeable,
   request: { schema: createMeterSchema, fields: (request) => request },
   schema: meterSchema,
   view: (meter) => ({ ...meter, aggregation: withoutNulls(meter.aggregation) }),

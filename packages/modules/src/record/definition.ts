@@ -70,6 +70,12 @@ export interface Named {
   readonly called: string;
 }
 
+/** A kind of record that a field refers to. */
+interface Referred<AllFields> extends Named {
+  /** Tells whether the record that is referred to follows from this one, and so comes after it. */
+  readonly follows?: (fields: AllFields) => boolean;
+}
+
 /** The declaration of a kind of record. */
 export interface Definition<
   Name extends string,
@@ -98,7 +104,9 @@ export interface Definition<
   /** Values that no other published record holds, where they are made of several fields. */
   readonly claims?: (record: Kept<Prefix, Fixed & Changeable, Born>) => readonly UniqueValue[];
   /** Fields that hold the id of another record, which must stay in use as long as this one is. */
-  readonly references?: Partial<Record<keyof Fields<Fixed & Changeable>, Named>>;
+  readonly references?: Partial<
+    Record<keyof Fields<Fixed & Changeable>, Referred<Fields<Fixed & Changeable>>>
+  >;
   /** Throws a `Problem` where fields do not fit each other. */
   readonly check?: (fields: Fields<Fixed & Changeable>) => void;
   /** The body of a request that creates a record, and the fields that follow from it. */

@@ -66,7 +66,9 @@ function valuesOf(
 function referencesOf({ references = {} }: AnyDefinition, record: AnyKept): Reference[] {
   return Object.entries(references).flatMap(([field, to]) => {
     const id = record[field];
-    return typeof id === 'string' && to ? [{ category: to.name, id, what: to.called }] : [];
+    if (typeof id !== 'string' || !to) return [];
+    const follows = to.follows?.(record) ?? false;
+    return [{ category: to.name, id, what: to.called, follows }];
   });
 }
 

@@ -85,7 +85,7 @@ const customerWalletsMaximum = 1000;
 
 /** All wallets of a customer, newest first. */
 export async function walletsOf(
-  context: RequestContext,
+  context: Pick<RequestContext, 'read'>,
   customerId: CustomerId,
 ): Promise<WalletResource[]> {
   const page = { limit: customerWalletsMaximum, offset: 0 };
