@@ -1,18 +1,28 @@
-import { ForeignLog, ProjectorActive, RebuildFailed } from '@counterfoil/engine';
-import { Problem } from '@counterfoil/kernel';
 import type { Command } from 'commander';
-import { OperatorError } from './settings.ts';
+import { explain } from './explain.ts';
 
-/** Errors that need no stack: their message says everything. */
-const toldInOneSentence = [OperatorError, Problem, ForeignLog, RebuildFailed, ProjectorActive];
+/** The exit code for what the operator has to put right; 1 says that a check has found something. */
+const usageError = 2;
 
-/** Runs a command line. An error that is for the operator becomes one message and exit code 1. */
+/**
+ * Runs a command line. An error that is for the operator becomes one message and exit code 2, and so does
+ * a command line that is wrong.
+ */
 export async function runProgram(program: Command): Promise<void> {
+  for (const command of withCommands(program)) {
+    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageError));
+  }
   try {
     await program.parseAsync();
   } catch (error) {
-    if (!toldInOneSentence.some((kind) => error instanceof kind)) throw error;
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exitCode = 1;
+    const message = explain(error);
+    if (message === null) throw error;
+    process.stderr.write(`${message}\n`);
+    process.exitCode = usageError;
   }
 }
+
+const withCommands = (program: Command): Command[] => [
+  program,
+  ...program.commands.flatMap(withCommands),
+];

@@ -3,9 +3,18 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { gatewayKeys } from '@counterfoil/engine';
+import { apiConfigSchema } from '@counterfoil/api/config';
+import {
+  gatewayKeys,
+  migrate,
+  migrationsOf,
+  openEventStore,
+  parseConfig,
+} from '@counterfoil/engine';
 import { type DataFolder, DataFolderInUseError, dataFolder, openLogFile } from '@counterfoil/local';
-import { secretsFrom } from '@counterfoil/modules';
+import { modules, secretsFrom } from '@counterfoil/modules';
+import { projectorConfigSchema } from '@counterfoil/projector/config';
+import { webhooksEnvironment } from '@counterfoil/webhook-worker/config';
 import { demoTenant, type Seeded, seedTenant } from '../seed.ts';
 import {
   type Demo,
@@ -45,6 +54,7 @@ export async function startInstallation(settings: Settings): Promise<Installatio
     for (const step of stops.splice(0).reverse()) await step();
   };
   try {
+    assertConfigured(settings);
     await assertPortFree(settings.HOST, settings.PORT);
     const log = openLogFile(join(folder.path, 'counterfoil.log'));
     stops.push(async () => log.close());
@@ -52,6 +62,7 @@ export async function startInstallation(settings: Settings): Promise<Installatio
     const keys = gatewayKeys(secretsFrom(secretKey).gatewaySeed);
     const servers = await startServers(settings, folder.path, keys, log);
     stops.push(() => servers.stop());
+    await assertUsable(settings);
     const operatorKey = settings.OPERATOR_KEY ?? operatorKeyFrom(secretKey);
     const env = {
       SNAPSHOT_FOLDER: join(folder.path, 'snapshots'),
@@ -85,6 +96,27 @@ async function takeFolder(path: string): Promise<DataFolder> {
     return await dataFolder(path);
   } catch (error) {
     throw error instanceof DataFolderInUseError ? new OperatorError(error.message) : error;
+  }
+}
+
+/** Throws `ConfigError` when a program would refuse its environment, before anything is started. */
+function assertConfigured({ COUNTERFOIL_SECRET_KEY: key = '0'.repeat(64) }: Settings): void {
+  const urls = { EVENTSTORE_URL: 'x', DATABASE_URL: 'x', NATS_URL: 'x' };
+  const environment = { ...process.env, ...urls, HEALTH_PORT: '0', COUNTERFOIL_SECRET_KEY: key };
+  parseConfig(apiConfigSchema, environment);
+  parseConfig(projectorConfigSchema, environment);
+  parseConfig(webhooksEnvironment, environment, { ownPrefix: 'WEBHOOK_' });
+}
+
+/** Throws what is wrong with the servers that the settings name: away, a wrong password, missing rights. */
+async function assertUsable({ EVENTSTORE_URL, DATABASE_URL }: Settings): Promise<void> {
+  if (EVENTSTORE_URL) {
+    const store = openEventStore({ url: EVENTSTORE_URL });
+    await store.ping().finally(() => store.close());
+  }
+  if (DATABASE_URL) {
+    const migrations = migrationsOf(modules({ secrets: null }));
+    await migrate({ database: DATABASE_URL, migrations });
   }
 }
 

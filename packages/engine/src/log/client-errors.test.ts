@@ -8,7 +8,7 @@ import {
   sentAppendError,
   unsentAppendError,
 } from './client-errors.ts';
-import { StoreUnavailable } from './types.ts';
+import { StoreRefused, StoreUnavailable } from './types.ts';
 
 const test = suite('client-errors');
 const clientError = (fields: Record<string, unknown>, message = ''): Error =>
@@ -77,6 +77,18 @@ test('knows which first errors the client forgets by itself', () => {
   assert.not(isKeptByClient(clientError({ code: 1 })));
   assert.ok(isKeptByClient(clientError({ code: 13 })));
   assert.ok(isKeptByClient(new Error('no code')));
+});
+
+test('tells a user that the server does not know from one without a right', () => {
+  const refusedBy = (code: number) =>
+    readError('read', clientError({ type: 'access-denied', code }));
+  for (const [code, sentence] of [
+    [16, /user and password of EVENTSTORE_URL/],
+    [7, /read \$all/],
+  ] as const) {
+    assert.instance(refusedBy(code), StoreRefused);
+    assert.match(refusedBy(code).message, sentence);
+  }
 });
 
 test.run();

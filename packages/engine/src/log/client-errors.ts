@@ -1,4 +1,4 @@
-import { AppendError, type AppendFailure, StoreUnavailable } from './types.ts';
+import { AppendError, type AppendFailure, StoreRefused, StoreUnavailable } from './types.ts';
 
 /**
  * The meaning of the client's errors, by their `type`. Only refusals that the server decided before
@@ -42,16 +42,19 @@ export const unsentAppendError = (stream: string, reason: string, cause?: unknow
   new AppendError('unavailable', `${stream}: not sent: ${reason}`, { cause });
 
 /** Errors of a read that another attempt cannot cure. */
-const lastingReadFailures: ReadonlySet<unknown> = new Set([
-  'access-denied',
-  'invalid-argument',
-  'stream-deleted',
-]);
+const lastingReadFailures: ReadonlySet<unknown> = new Set(['invalid-argument', 'stream-deleted']);
+
+/** The gRPC status of a caller whom the server does not know; one without a right has another. */
+const unauthenticated = 16;
 
 /** The error of a read or a subscription, as the engine knows it. */
 export function readError(what: string, error: unknown): Error {
+  const { type, code } = fieldsOf(error);
+  if (type === 'access-denied') {
+    return new StoreRefused(code === unauthenticated ? 'user' : 'right', { cause: error });
+  }
   const message = `${what}: ${describe(error)}`;
-  if (lastingReadFailures.has(fieldsOf(error).type)) return new Error(message, { cause: error });
+  if (lastingReadFailures.has(type)) return new Error(message, { cause: error });
   return new StoreUnavailable(message, { cause: error });
 }
 

@@ -73,6 +73,19 @@ export class AppendError extends Error {
   }
 }
 
+/** The store does not know our user, or does not let it read. Only an administrator can change that. */
+export class StoreRefused extends Error {
+  constructor(refused: 'user' | 'right', options?: ErrorOptions) {
+    super(
+      refused === 'user'
+        ? 'The event store refuses the user and password of EVENTSTORE_URL: correct them.'
+        : 'The event store does not let the user of EVENTSTORE_URL read $all: let an administrator grant it.',
+      options,
+    );
+    this.name = 'StoreRefused';
+  }
+}
+
 /** The store cannot be read now. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';

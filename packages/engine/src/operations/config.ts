@@ -48,7 +48,7 @@ export function parseConfig<Shape extends z.ZodRawShape>(
 
 /**
  * Reads the configuration at the start of a program. When it is wrong, prints the one message to
- * the standard error and exits 1, before anything has been started.
+ * the standard error and exits 2, before anything has been started.
  */
 export function readConfig<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -60,6 +60,6 @@ export function readConfig<Shape extends z.ZodRawShape>(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exit(1);
+    process.exit(2);
   }
 }

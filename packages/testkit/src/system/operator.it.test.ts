@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { caller } from '../caller.ts';
+import { type Installation, startInstallation } from './installation.ts';
+import { openings } from './openings.ts';
+
+const test = suite('what an operator does with an installation');
+
+const opened = openings();
+const folder = mkdtempSync(join(tmpdir(), 'counterfoil-operator-'));
+let installation: Installation;
+
+const start = () => startInstallation({ folder, port: 0, settings: { LOG_LEVEL: 'error' } });
+
+test.before(async () => {
+  opened.add(folder, async (path) => rmSync(path, { recursive: true, force: true }));
+  installation = await start();
+  opened.add(null, () => installation.kill());
+});
+test.after(opened.closeAll);
+
+/** Runs the command line to its end, by default on the installation. */
+function counterfoil(words: readonly string[], settings: Record<string, string> = {}) {
+  const main = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, COUNTERFOIL_DATA: folder, PORT: '0', ...settings },
+    timeout: 60_000,
+  });
+  return { status, stdout, stderr };
+}
+
+/** The record that a command prints. */
+function made(...words: string[]) {
+  const { status, stdout, stderr } = counterfoil(words);
+  assert.is(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+/** The lines of a refusal: what is wrong, without a stack. */
+function refusal(words: readonly string[], settings?: Record<string, string>): string[] {
+  const { status, stderr } = counterfoil(words, settings);
+  assert.is(status, 2, stderr);
+  assert.not.match(stderr, /\n\s+at /);
+  return stderr.trim().split('\n');
+}
+
+test('makes a tenant, an environment, a user and a key that works until it is revoked', async () => {
+  const { id: tenant } = made('tenants', 'create', '--name', 'Acme');
+  const of = ['--tenant', tenant];
+  const live = ['--name', 'Live', '--type', 'production'];
+  const { id: environment } = made('environments', 'create', ...of, ...live);
+  const ada = ['--email', 'ada@acme.com', '--role', 'super_admin'];
+  const { id: user } = made('users', 'create', ...of, ...ada);
+  const place = [...of, '--environment', environment];
+  const key = made('keys', 'create', ...place, '--user', user, '--name', 'first');
+
+  const api = caller(installation.baseUrl, key.api_key);
+  const customer = await api.ok('POST', '/customers', { external_id: 'a', name: 'A' });
+  assert.equal([customer.tenant_id, customer.environment_id], [tenant, environment]);
+  assert.ok(counterfoil(['tenants', 'list']).stdout.includes(tenant));
+  assert.is(made('environments', 'list', ...of).id, environment);
+  assert.is(made('users', 'list', ...of).id, user);
+  assert.is(made('keys', 'list', ...place).id, key.id);
+
+  assert.is(counterfoil(['keys', 'revoke', key.id, ...place]).status, 0);
+  assert.is((await api.call('GET', '/users/me')).status, 401);
+});
+
+test('the keys of tenants and of the operator count in their own place only', async () => {
+  const { operator_url, operator_key } = JSON.parse(
+    readFileSync(join(folder, 'demo.json'), 'utf8'),
+  );
+  const { baseUrl, apiKey } = installation;
+  assert.is((await caller(operator_url, operator_key).call('GET', '/tenants')).status, 200);
+  assert.is((await caller(operator_url, apiKey).call('GET', '/tenants')).status, 401);
+  assert.is((await caller(baseUrl, operator_key).call('GET', '/users/me')).status, 401);
+  assert.is((await caller(baseUrl, apiKey).call('GET', '/tenants')).status, 404);
+});
+
+test('a wrong command line is told in a few lines', () => {
+  assert.match(refusal(['tenants', 'create']).join(), /--name/);
+  assert.match(refusal(['tenants', 'creat']).join(), /unknown command/);
+  assert.match(refusal(['environments', 'list', '--tenant', 'a/b']).join(), /no id/);
+  assert.match(refusal(['users', 'list', '--tenant', 'tenant_x']).join(), /There is no tenant/);
+});
+
+test('a server that is away, a wrong password and a wrong setting are one sentence, at once', () => {
+  const other = { COUNTERFOIL_DATA: mkdtempSync(join(folder, 'other-')) };
+  const database = installation.databaseUrl.replace(/:[^:@/]+@/, ':wrong@');
+  const told = (settings: Record<string, string>) => {
+    const lines = refusal(['up'], { ...other, ...settings });
+    assert.is(lines.length, 1, lines.join('\n'));
+    return lines.join();
+  };
+  assert.match(told({ DATABASE_URL: database }), /refuses the user and password of DATABASE_URL/);
+  const away = 'esdb://127.0.0.1:1?tls=false';
+  assert.match(told({ EVENTSTORE_URL: away }), /event store .* does not answer/);
+  const lines = refusal(['up'], { ...other, LOG_LEVEL: 'loud' });
+  assert.match(lines.join(), /LOG_LEVEL/);
+  assert.match(refusal(['verify'], { EVENTSTORE_URL: away }).join(), /does not answer/);
+});
+
+test('a second data folder is kept from a log that another installation works on', () => {
+  const settings = {
+    COUNTERFOIL_DATA: mkdtempSync(join(folder, 'second-')),
+    EVENTSTORE_URL: installation.eventStoreUrl,
+  };
+  const lines = refusal(['up'], settings);
+  assert.is(lines.length, 1, lines.join('\n'));
+  assert.match(lines.join(), /begun by an installation with another secret key/);
+});
+
+test('the installation starts again when its demo key has been revoked', async () => {
+  const { ok } = caller(installation.baseUrl, installation.apiKey);
+  const { items } = await ok('GET', '/secrets/api/keys');
+  await ok('DELETE', `/secrets/api/keys/${items[0].id}`);
+  await installation.kill();
+  installation = await start();
+  const demo = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));
+  assert.is(demo.api_key, null);
+  assert.match(refusal(['catalog', 'export']).join(), /keys create/);
+  const { tenant_id, environment_id, user_id } = demo;
+  const place = ['--tenant', tenant_id, '--environment', environment_id];
+  const key = made('keys', 'create', ...place, '--user', user_id, '--name', 'demo');
+  const me = await caller(installation.baseUrl, key.api_key).ok('GET', '/users/me');
+  assert.is(me.id, user_id);
+});
+
+test.run();
