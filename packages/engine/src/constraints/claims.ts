@@ -27,13 +27,13 @@ export interface ClaimsOptions extends ReferenceClaimsOptions {
  * Unique values across streams, without a lock and without asking a read model; references to other
  * records are claimed beside them.
  *
- * A value is claimed in the reservation stream that its name leads to, before the owner's event
- * is appended. The claim alone means nothing: the value is held when the state of the owner's
- * own stream says so (`aggregate.unique`), so the owner's event is the one commit point. A
- * claim without it was left by a process that died or is still at work. Whoever needs the
- * value then waits a little, and after that revokes the claim in the owner's stream. That
- * moves the stream on, so an append that is still under way there fails and has to
- * claim again: two owners of one value cannot come about.
+ * A value is claimed in the reservation stream that its name leads to, before the owner's event is
+ * appended. The claim alone means nothing: the value is held when the state of the owner's own
+ * stream says so (`aggregate.unique`), so the owner's event is the one commit point. A claim
+ * without it was left by a process that died or is still at work. A command that needs the value
+ * waits a little, and then revokes the claim in the owner's stream. That moves the stream on, so an
+ * append that is still under way there fails and has to claim again: one value never gets two
+ * owners.
  */
 export class ReservationClaims {
   readonly #options: ClaimsOptions;
@@ -180,7 +180,8 @@ export class ReservationClaims {
         // record counts on, so only the owner's state may end it.
         if (result === 'claimed') returnable.push(claim);
       }
-      // After the values: a claim on a record is never given back, so who is refused must leave none.
+      // After the values: a claim on a record is never given back, so a refused command must leave
+      // none.
       const referring = await this.#references.claim(owner, change.references, cause);
       if (change.isRemoval) await this.#references.clear(owner, change, cause);
       let settled = false;

@@ -32,14 +32,15 @@ const examinedAtOnce = 16;
 const revokedAtOnce = 500;
 
 /**
- * References across streams, without a lock: nothing ever depends on a record that has gone out of use.
+ * References across streams, without a lock: nothing ever depends on a record that has gone out of
+ * use.
  *
- * Before an owner's event that makes it depend on a record, the owner's claim is appended to the stream
- * of that record, in one decision with the question whether it may still be referred to. A decision that
- * takes the record out of use looks at all claims that its stream has up to the revision that it is made
- * on. An owner that depends on the record keeps it in use. One that does not (yet) has its claim revoked in
- * its own stream, which moves that on: what is under way there fails and has to claim again. So
- * whoever comes second finds what the first has done.
+ * Before an owner's event that makes it depend on a record, the owner's claim is appended to the
+ * stream of that record, in one decision with the question whether it may still be referred to. A
+ * decision that takes the record out of use looks at all claims that its stream has up to the
+ * revision that it is made on. An owner that depends on the record keeps it in use. One that does
+ * not (yet) has its claim revoked in its own stream. That moves the stream on: an append that is
+ * under way there fails and has to claim again. So the second always finds what the first has done.
  */
 export class ReferenceClaims {
   readonly #options: ReferenceClaimsOptions;

@@ -51,8 +51,8 @@ export const reservation = aggregate({
 });
 
 /**
- * The stream of a unique value. Its name follows from the value, so whoever wants the value comes
- * to the same stream; hashed, because a value is a caller's free text.
+ * The stream of a unique value. Its name follows from the value, so all that want the value come to
+ * the same stream; hashed, because a value is a caller's free text.
  */
 export function reservationPlace(
   category: string,

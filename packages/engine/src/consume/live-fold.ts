@@ -8,7 +8,7 @@ export interface LiveFoldOptions {
   readonly store: EventStore;
   /** Streams to follow, by prefix. */
   readonly prefixes: readonly string[];
-  /** Takes over one event. It must not throw: what it cannot use it must ignore. */
+  /** Takes over one event. It must not throw, and must ignore what it cannot use. */
   readonly apply: (event: StoredEvent) => void;
   readonly onLost?: (error: Error) => void;
   /** Told when the fold ends for another reason than `stop`. */
@@ -24,8 +24,8 @@ export interface LiveFold {
   /** Waits for the fold to reach a position, within the time-out, and tells whether it has. */
   waitFor(position: Position, timeoutMilliseconds: number): Promise<boolean>;
   /**
-   * For how many milliseconds the log has been away; 0 while it is followed. What was written
-   * meanwhile is not in the fold, and nobody knows what that is.
+   * The milliseconds for which the log has been away; 0 while it is followed. Events that were
+   * written meanwhile are not in the fold.
    */
   lostFor(): number;
   stop(): Promise<void>;

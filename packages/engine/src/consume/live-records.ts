@@ -21,7 +21,7 @@ interface LiveRecordsOptions<Catalogue extends EventCatalogue, State> {
 
 /** Something that runs until it is stopped. */
 export interface Keeper {
-  /** Throws, saying why, while what it keeps may not be as the log says. */
+  /** Throws, with the reason, while the records may differ from the log. */
   check(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const defaultRetry = { firstMilliseconds: 2_000, lastMilliseconds: 60_000 };
  */
 class FoldedRecords<Catalogue extends EventCatalogue, State> {
   readonly states = new Map<string, State>();
-  /** By stream: what is wrong with the event at which its record stopped. */
+  /** By stream: the fault of the event at which its record stopped. */
   readonly faults = new Map<string, string>();
   readonly #aggregate: Aggregate<string, Catalogue, State>;
 
@@ -109,7 +109,7 @@ export function followRecords<Catalogue extends EventCatalogue, State>(
         log.error({ fault: records.faults.get(event.stream) }, 'a record is not followed any more');
       }
       if (result !== 'changed' || isDue || records !== current) return;
-      // What arrives together is told together.
+      // Changes that arrive together are reported together.
       isDue = true;
       setImmediate(tell);
     };

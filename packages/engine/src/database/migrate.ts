@@ -102,7 +102,7 @@ async function runMigrations(database: Database, migrations: Migrations): Promis
 
 /**
  * Runs the migrations of one module. Each module has its own record of what has run, so that a
- * program that knows only some of the modules does not take the others' migrations for lost.
+ * program that knows only some of the modules does not think that the others' migrations are lost.
  */
 async function runModule(
   kysely: Kysely<unknown>,

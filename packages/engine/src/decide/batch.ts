@@ -91,7 +91,7 @@ export function decideBatch<State>(input: BatchInput<State>): Batch<State> {
     }
     const decision = decideOne(input, stream, command);
     if (decision.kind === 'appended') {
-      // What is large goes alone, so that the store's limit can refuse nothing but itself.
+      // A large command goes alone, so that the store's limit refuses no other with it.
       if (events.length > 0 && characters + decision.characters > batchLimits.characters) break;
       stream = decision.after;
       events.push(...decision.newEvents);
@@ -152,9 +152,9 @@ const remembersAll = ({ fingerprint, remembersEffectsOnly }: QueuedCommand<never
   fingerprint !== null && !remembersEffectsOnly;
 
 /**
- * A command that had nothing to do. Under a key this has to be remembered, or a repetition that comes
- * after the record has changed would find something to do. A record that does not exist remembers
- * nothing: whoever answers for it refuses the request.
+ * A command that had nothing to do. Under a key this has to be remembered, or a repetition that
+ * comes after the record has changed would find something to do. A record that does not exist
+ * remembers nothing: its decision refuses the request.
  */
 function withoutEffect<State>(
   input: BatchInput<State>,

@@ -51,7 +51,7 @@ export interface CommandOutcome<State> extends Outcome<State, RawEvent> {
   readonly refusal: Problem | null;
 }
 
-/** The writer of one stream, as those see it who have commands for it. */
+/** The writer of one stream, as the senders of commands see it. */
 export interface Writer<State> {
   /** Resolves when the events of the command are durable, rejects when it failed. */
   run(command: Command<State>): Promise<CommandOutcome<State>>;

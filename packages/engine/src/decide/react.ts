@@ -6,7 +6,7 @@ import { placeOf } from '../stream-cache/stream-state.ts';
 import type { Streams } from './streams.ts';
 import { systemContext } from './system-context.ts';
 
-/** The part of handling an event that depends on who handles it. */
+/** The circumstances of handling an event, which differ between a request and the projector. */
 interface Circumstances {
   readonly now: Instant;
   readonly read: Reader;
@@ -16,8 +16,9 @@ interface Circumstances {
 }
 
 /**
- * Handles an event, on behalf of whoever caused it. Keys and ids follow from the reaction's name and from
- * the event's place in the log alone, so that the same is done whoever handles it, and however often.
+ * Handles an event on behalf of the one who caused it. Keys and ids follow from the reaction's name
+ * and from the event's place in the log alone, so that any process does the same, however often it
+ * is done.
  */
 export async function react(
   streams: Streams,

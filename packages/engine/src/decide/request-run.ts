@@ -157,7 +157,7 @@ export class RequestRunner implements RequestRun, RequestContext {
         await react(this.#options.streams, reaction, placed, circumstances);
       }
     } catch {
-      // The event is in the log, so the reaction comes to it by itself, and tells what keeps it.
+      // The event is in the log, so the reaction will come to it, and report the fault.
     }
   }
 

@@ -160,7 +160,7 @@ export class StreamWriter<State> implements Writer<State> {
       if (failure !== 'unknown_outcome') this.#forget(batch);
       if (!(error instanceof AppendError)) throw error;
       if (failure === 'too_large') {
-        // Nobody suffers for another: what is large goes alone.
+        // A large command goes alone, so that no other fails with it.
         for (const [command] of appendedIn(batch)) this.#fail(command, appendFailure(name, error));
         return false;
       }
@@ -256,7 +256,7 @@ export class StreamWriter<State> implements Writer<State> {
   }
 
   #fail(command: QueuedCommand<State>, reason: unknown): void {
-    // What may have been written keeps its claims: they are looked into when someone wants them.
+    // A command that may have been written keeps its claims: the next claimant looks into them.
     const claims = command.attempts.size > 0 ? 'unknown' : 'failed';
     if (!this.#close(command)) return;
     const settled = command.lease?.settle(claims) ?? Promise.resolve();

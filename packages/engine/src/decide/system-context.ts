@@ -27,7 +27,7 @@ export interface SystemScope {
   readonly correlationId: string;
   /** The cause of the events; the correlation when absent. */
   readonly causationId?: string;
-  /** Whoever the service acts for; nobody when absent. */
+  /** The user on whose behalf the service acts; none when absent. */
   readonly actor?: Actor;
 }
 

@@ -33,7 +33,7 @@ export interface EventGateway {
   liveSubject(access: ReaderAccess): string;
   /** The content of a `.creds` file. The same access gives the same. Throws without credentials. */
   credentialsOf(access: ReaderAccess): string;
-  /** Admits whoever has the credentials in force and disconnects everybody else. */
+  /** Admits clients with the credentials in force and disconnects all others. */
   keepAccess(access: ReaderAccess): Promise<void>;
   /** Removes the reader's place and disconnects everybody in it. */
   removeAccess(access: ReaderAccess): Promise<void>;

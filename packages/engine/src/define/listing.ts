@@ -89,7 +89,7 @@ export type FilterOf<Table> =
     ? RowFilter<Columns>
     : never;
 
-/** A filter of any table, for what runs them. */
+/** A filter of any table, for the code that runs them. */
 export type AnyRowFilter = Condition<string, FilterOperator, unknown> &
   Partial<Pick<RequestedCondition, 'pointer'>>;
 

@@ -46,7 +46,7 @@ export interface Route<
   readonly bodyLimitBytes?: number;
   /** Absent for 204. */
   readonly response?: Response;
-  /** Absent when a request with nothing but what its path names succeeds. */
+  /** Absent when a request succeeds with nothing but the records of its path. */
   readonly example?: RouteExample<Params, Query, Body>;
   readonly handle: (
     context: RequestContext,

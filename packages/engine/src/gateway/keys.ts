@@ -5,7 +5,7 @@ import type { ReaderAccess } from '../define/event-gateway.ts';
 
 /** An Ed25519 key in the form that NATS writes it (https://docs.nats.io, "NKeys"). */
 export interface Nkey {
-  /** The public half, as text: what others know the key by. */
+  /** The public half, as text, by which others know the key. */
   readonly publicKey: string;
   /** The secret half, as text. */
   readonly seed: string;

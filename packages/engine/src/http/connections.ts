@@ -73,7 +73,10 @@ async function drain(server: Server, drainMs: number): Promise<void> {
   }
 }
 
-/** Answers what cannot be parsed as HTTP in the same shape, by hand: there is no response yet. */
+/**
+ * Answers a request that cannot be parsed as HTTP in the same shape, by hand: there is no response
+ * yet.
+ */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

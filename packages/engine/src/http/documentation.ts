@@ -84,7 +84,7 @@ ${rows.join('\n')}
   );
 }
 
-/** These pages may load what this server serves, and nothing else. */
+/** These pages may load resources of this server, and no others. */
 const pageSecurity = helmet({
   contentSecurityPolicy: {
     useDefaults: false,

@@ -8,7 +8,7 @@ export interface BatchQueueOptions {
 /** Carries items from a source that pushes to one consumer that takes batches. */
 export interface BatchQueue<Item> {
   push(item: Item): void;
-  /** Ends the queue after what has been pushed; the error is thrown once that has been taken. */
+  /** Ends the queue after the items in it; the error is thrown once they have been taken. */
   finish(error?: Error): void;
   /** Drops the waiting items and ends. */
   abandon(): void;

@@ -193,8 +193,8 @@ function followWith(
 }
 
 /**
- * The events of a subscription up to a position (inclusive). The end of what the log held when
- * the subscription began ends it too, because the position may lie beyond.
+ * The events of a subscription up to a position (inclusive). It also ends where the log ended when
+ * the subscription began, because the position may lie beyond.
  */
 async function* eventsUpTo(
   batches: AsyncIterable<readonly LogItem[]>,

@@ -1,7 +1,7 @@
 /**
- * The fields of a protobuf message, one after the other, without an object for the message. Messages
- * of the log are read by the ten thousand, and most of what a general reader makes of them is thrown
- * away.
+ * The fields of a protobuf message, one after the other, without an object for the message.
+ * Messages of the log are read by the ten thousand, and a general reader would make objects of them
+ * that are mostly thrown away.
  */
 export class WireFields {
   /** Number of the field that `next` went to. */

@@ -4,8 +4,8 @@ type Address = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | '
 
 /**
  * Connection options from addresses such as `nats://user:password@host:4222,nats://other`. The
- * client itself leaves credentials in an address unused. A user without a password is a
- * token. `tls://` asks for TLS. Throws a TypeError on what is no such address.
+ * client itself leaves credentials in an address unused. A user without a password is a token.
+ * `tls://` asks for TLS. Throws a TypeError on a text that is no such address.
  */
 export function natsAddress(text: string): Address {
   const addresses = text.split(',').map((part) => readAddress(part.trim()));

@@ -78,16 +78,19 @@ async function readPage(
 ): Promise<FeedPage> {
   const { after } = request;
   for (let attempt = 0; attempt < readTries; attempt += 1) {
-    // Before the reading: of what lies before it nothing can be missing when all that waits is read.
+    // Looked up before the reading: when all that waits has been read, nothing before this end is
+    // missing.
     const { last } = await readTail(requests);
     const { sequence: from, oldest } = await startOf(requests, after);
     const read = await readMessages(requests, session, scope, { ...request, from });
     const first = await firstKept(requests);
-    // When nothing is kept any more, nobody can tell what was dropped since the end was looked up.
+    // When nothing is kept any more, messages dropped since the end was looked up cannot be
+    // noticed.
     const tail = oldest === null ? 0n : (last?.position ?? 0n);
     const page = { ...request, ...read, tail };
-    // Of what was dropped meanwhile some may have been passed over. Where the beginning is the oldest
-    // message, it is another one now; else the next try shows whether the caller misses any.
+    // Messages that were dropped meanwhile may have been passed over. Where the page begins with
+    // the oldest message, that is another one now; else the next try shows whether the caller
+    // misses any.
     if (after !== null && first > from) continue;
     const found = pageOf(after === null ? { ...page, ...wholeEventsFrom(read, first) } : page);
     // Before the oldest message there is no place to go on from.

@@ -13,7 +13,7 @@ import { natsAddress } from './nats-address.ts';
 /** One unbroken connection. After a loss the next session is another one, with a new signal. */
 export interface NatsSession {
   readonly connection: NatsConnection;
-  /** Aborts when this connection is lost. What was under way then has an unknown outcome. */
+  /** Aborts when this connection is lost. Requests that were under way have an unknown outcome. */
   readonly lost: AbortSignal;
 }
 
@@ -34,8 +34,8 @@ export interface NatsStatus {
 }
 
 /**
- * The way to NATS. It connects and reconnects by itself for ever; whoever needs it asks for the
- * session of the moment. Only the files `nats-*.ts` use the client that is behind it.
+ * The way to NATS. It connects and reconnects by itself for ever; its users ask for the session of
+ * the moment. Only the files `nats-*.ts` use the client that is behind it.
  */
 export interface Nats {
   /** The current session, waiting for one as long as it takes. Rejects when the signal aborts. */
@@ -43,7 +43,10 @@ export interface Nats {
   status(): NatsStatus;
   /** Throws while there is no connection. */
   check(): Promise<void>;
-  /** Gives up the connection. What is published but not yet answered has an unknown outcome. */
+  /**
+   * Gives up the connection. Messages that are published but not yet answered have an unknown
+   * outcome.
+   */
   close(): Promise<void>;
 }
 
@@ -142,7 +145,7 @@ async function useConnection(
   closing.addEventListener('abort', close, { once: true });
   if (closing.aborted) close();
   link.up(connection);
-  // The client never ends this list of what happens, not even when it is closed.
+  // The client never ends this list of events, not even when it is closed.
   void watch(connection, link);
   const error = await connection.closed();
   closing.removeEventListener('abort', close);

@@ -85,7 +85,7 @@ async function* batchesOf(
   const iterator = messages[Symbol.asyncIterator]();
   const ask = (): Promise<IteratorResult<JsMsg>> => {
     const next = iterator.next();
-    // A failure is told to whoever takes the next batch, and must not end the process before.
+    // A failure is thrown when the next batch is taken, and must not end the process before.
     next.catch(() => {});
     return next;
   };

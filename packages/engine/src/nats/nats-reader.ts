@@ -41,7 +41,7 @@ export class StreamMismatch extends Error {
 
 /**
  * Reads the public stream in order, without gaps or repetitions, in batches of what has arrived.
- * Goes on by itself after any loss of the connection or the broker. Where the stream has lost its
+ * Continues by itself after any loss of the connection or the broker. Where the stream has lost its
  * end it waits until the relay has filled it again. Ends when the signal aborts; throws
  * `StreamMismatch` when going on would skip messages or mix two streams.
  */

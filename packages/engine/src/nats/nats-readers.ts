@@ -72,7 +72,7 @@ export async function ensureDurable(
       ...start,
     }),
   );
-  // What was dropped since the beginning was looked up is missing too.
+  // Messages that were dropped since the beginning was looked up are missing too.
   const isLate = async (): Promise<boolean> =>
     start.opt_start_seq !== undefined && (await firstKept(requests)) > start.opt_start_seq;
   if (isIncomplete || (await isLate())) onGap();

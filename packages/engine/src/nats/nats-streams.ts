@@ -24,7 +24,7 @@ export interface StreamOptions {
   readonly maximumBytes?: number;
   /** Days that messages are kept. 90 unless given. */
   readonly maximumAgeDays?: number;
-  /** Copies in a cluster, 1 to 5. An existing stream keeps what it has unless given. */
+  /** Copies in a cluster, 1 to 5. An existing stream keeps its number unless given. */
   readonly replicas?: number;
 }
 

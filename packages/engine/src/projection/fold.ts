@@ -14,7 +14,7 @@ export const categoryOf = (stream: string): string => stream.slice(0, stream.ind
 export const categoriesOf = (projections: readonly AnyProjection[]): ReadonlySet<string> =>
   new Set(projections.flatMap(({ aggregates }) => aggregates.map(({ name }) => name)));
 
-/** The events of a batch. What several projections fold is decoded once. */
+/** The events of a batch. An event that several projections fold is decoded once. */
 export class Batch {
   readonly #stored = new Map<string, StoredEvent[]>();
   readonly #decoded = new Map<string, readonly AnyProjectedEvent[]>();
@@ -187,7 +187,7 @@ function finished(projection: AnyProjection, { place, state, event }: Draft): Ro
     environmentId: scopeOf(projection) === 'tenant' ? null : stamp.environment_id,
     state,
     resource,
-    // What shows nothing has no stamps of its own, and nobody sees them.
+    // A row that shows nothing has no stamps of its own, and nobody sees them.
     createdAt: resource?.created_at ?? stamp.occurred_at,
     updatedAt: resource?.updated_at ?? stamp.occurred_at,
     revision: event.revision,

@@ -109,7 +109,7 @@ export class LiveTables {
     }
   }
 
-  /** Shows readers the tables that they do not see yet, and lets go of what those replace. */
+  /** Shows readers the tables that they do not see yet, and drops those that they replace. */
   async promoteAll(): Promise<void> {
     const hidden = this.tables.filter(({ serving }) => !serving);
     for (const table of hidden) {

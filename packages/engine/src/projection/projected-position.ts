@@ -56,7 +56,7 @@ export class PositionClock implements ProjectedPosition {
     });
   }
 
-  /** Lets everybody who still waits go, unsatisfied. */
+  /** Ends all waits, unsatisfied. */
   close(): void {
     for (const waiter of this.#waiters) waiter.finish(false);
   }

@@ -35,7 +35,7 @@ interface StoredRow {
   readonly resource: string | null;
 }
 
-/** A row that was written, with the length of its JSON: what it weighs in memory. */
+/** A row that was written, with the length of its JSON, which is its weight in memory. */
 export interface Weighed {
   readonly row: Row;
   readonly weight: number;

@@ -10,7 +10,9 @@ export interface RowPlace {
 /** One string per row place, for maps. No scope contains the separator. */
 export const placeKey = ({ scope, id }: RowPlace): string => `${scope}\n${id}`;
 
-/** A row of a read model in memory: what the fold left, with what the engine adds to it. */
+/**
+ * A row of a read model in memory: the result of the fold, and the members that the engine adds.
+ */
 export interface Row extends RowPlace {
   /** Its `placeKey`. */
   readonly key: string;
@@ -34,7 +36,7 @@ export class Unfit extends Error {
   }
 }
 
-/** Runs what a projection computes. Throws `Unfit`, whatever it throws. */
+/** Runs what a projection computes. Turns whatever it throws into `Unfit`. */
 export function fitting<Result>(compute: () => Result): Result {
   try {
     return compute();

@@ -159,7 +159,8 @@ export class Session {
         progressed();
         const isAtHead = isCaughtUp(items);
         if (isAtHead || live.position >= start.head) board.caughtUp = true;
-        // What is filled for the first time is shown when all that was there at the start is in.
+        // A table that is filled for the first time is shown once it has all events that the log
+        // had at the start.
         if (board.caughtUp) await live.promoteAll();
       });
     }
@@ -204,8 +205,9 @@ export class Session {
   }
 
   /**
-   * From time to time: drops what is no longer used and looks for requests that no notification
-   * told. Also a sign of life: Postgres ends a silent session, so that a standby can take over.
+   * From time to time: drops tables that are no longer used, and looks for requests whose
+   * notification was missed. Also a sign of life: Postgres ends a silent session, so that a standby
+   * can take over.
    */
   async #keepHouse(live: LiveTables): Promise<void> {
     while (!this.#signal.aborted) {

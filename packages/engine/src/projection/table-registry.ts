@@ -22,13 +22,16 @@ export interface ActiveTable extends Target, ProjectionKey {
   serving: boolean;
 }
 
-/** A reader's statement takes seconds at most; who holds a table longer makes us come back. */
+/**
+ * A reader's statement takes seconds at most; when one holds a table longer, the switch is tried
+ * again later.
+ */
 const lockTimeout = `set local lock_timeout = '500ms'`;
 
 /**
  * Makes sure that each read table has a filling of its current version, makes what is missing, and
- * gives all fillings to be moved on. What was stopped is taken up again where it stopped.
- * Unfinished fillings of other versions are retired. Throws `BrokenInvariant` when the
+ * returns all fillings to be moved on. A filling that was stopped is taken up again where it
+ * stopped. Unfinished fillings of other versions are retired. Throws `BrokenInvariant` when the
  * columns of a table have changed without its version.
  */
 export async function prepareTables(
@@ -122,8 +125,8 @@ export async function startFilling(
 const retired = { status: 'retired', serving: false, rebuild_requested: false } as const;
 
 /**
- * Lets readers see a filling: points the view at it and retires what it pointed at before, in one
- * transaction. False when readers did not let go of the old table in time; to be tried again.
+ * Lets readers see a filling: points the view at it and retires the one before, in one transaction.
+ * False when readers did not let go of the old table in time; to be tried again.
  */
 export async function promote(connection: Connection, active: ActiveTable): Promise<boolean> {
   try {

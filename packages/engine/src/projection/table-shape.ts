@@ -143,8 +143,9 @@ export function createRelation(table: AnyProjection, relation: string): string[]
              include (${listed})`,
     );
   return [
-    // Room in each page keeps most updates off the indexes. Reads by the index alone need pages that
-    // vacuum has seen, so what was added is looked at soon, not only when it is a fifth of the table.
+    // Room in each page keeps most updates off the indexes. Reads by the index alone need pages
+    // that vacuum has seen, so added rows are looked at soon, not only when it is a fifth of the
+    // table.
     `create table ${name} (${[...columnDefinitions(table), `primary key (${scope}, id)`].join(
       ', ',
     )}) with (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.02)`,
@@ -170,8 +171,8 @@ const listedColumns = (table: AnyProjection): readonly string[] => [
 ];
 
 /**
- * Lists the columns that readers see: everything but the folded state, which may hold what is shown
- * to nobody.
+ * Lists the columns that readers see: everything but the folded state, which may hold data that is
+ * shown to nobody.
  */
 const shownColumns = (table: AnyProjection): string =>
   [...Object.keys(fixedColumns), ...Object.keys(table.columns)]
@@ -182,7 +183,9 @@ const shownColumns = (table: AnyProjection): string =>
 const grantColumns = (table: AnyProjection, name: string): string =>
   `grant select (${shownColumns(table)}) on ${name} to ${readerRole}`;
 
-/** The settings by which a session of the api says for whom it reads. */
+/**
+ * The settings by which a session of the api names the tenant and environment that it reads for.
+ */
 export const scopeSettings = {
   tenant: 'counterfoil.tenant',
   environment: 'counterfoil.environment',

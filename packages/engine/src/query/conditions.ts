@@ -139,7 +139,7 @@ function metadataCondition(filter: AnyRowFilter): Condition {
   return sql<SqlBool>`metadata @> ${pairs}::jsonb`;
 }
 
-/** Statuses that lists leave out unless they are asked for (D15), and what nobody sees. */
+/** Statuses that lists leave out unless they are asked for (D15), and the one that nobody sees. */
 const hiddenStatuses = ['archived', 'deleted', unshownStatus];
 
 /** The rows of these statuses; without any: what is neither archived nor deleted. */

@@ -54,9 +54,9 @@ const isNeverNull = (column: string): boolean =>
   column === 'id' || column === 'created_at' || column === 'updated_at';
 
 /**
- * One statement, so that the total and the page are of one and the same moment. What is counted and
- * skipped is looked at in an index where that has all that is asked for: only the rows of the page
- * itself are read.
+ * One statement, so that the total and the page are of one and the same moment. Rows are counted
+ * and skipped in an index where that has all the columns: only the rows of the page itself are
+ * read.
  *
  * @param isFar whether so many rows are before the page that it may be better read from the end
  */
@@ -67,8 +67,8 @@ export function pageOf(query: PageQuery, isFar: boolean): CompiledQuery {
   const places = isFar
     ? sql`(${fromBeginning(query, keys, true)}) union all (${fromEnd(query, keys)})`
     : fromBeginning(query, keys, false);
-  // Lateral with a limit, because each place is to be looked up by its key, however many the planner
-  // expects: reading all rows to find those of a page is what it would do else.
+  // Lateral with a limit, because each place is to be looked up by its key, however many the
+  // planner expects: otherwise it would read all rows to find those of a page.
   return sql`with counted as materialized (select count(*) as total from ${relation} where ${where})
       select shown.resource, counted.total
         from counted

@@ -5,7 +5,7 @@ import { isUnavailable, readProblem } from '../database/database-errors.ts';
 import type { Log } from '../operations/log.ts';
 import { readerRole, scopeSettings } from '../projection/table-shape.ts';
 
-/** For whom a statement reads. */
+/** The tenant and environment that a statement reads for. */
 export interface Scope {
   readonly tenantId: string;
   readonly environmentId: string;

@@ -24,7 +24,7 @@ export const headerNames = {
 
 /**
  * The longest body, in bytes. It is fixed and not taken from the server's `max_payload`, because
- * what is published has to follow from the log alone. Webhooks carry the same bytes.
+ * the published messages have to follow from the log alone. Webhooks carry the same bytes.
  */
 export const bodyBytesMaximum = 256 * 1024;
 
@@ -45,9 +45,9 @@ export interface OutgoingMessage {
 }
 
 /**
- * The public messages about one event: CloudEvents in binary mode, the bare JSON as body.
- * Pure: the same event and publications give the same bytes. Throws `BrokenInvariant` on what
- * can never be published (bad subject, too many messages) and TypeError on what is no JSON.
+ * The public messages about one event: CloudEvents in binary mode, the bare JSON as body. Pure: the
+ * same event and publications give the same bytes. Throws `BrokenInvariant` on an event that can
+ * never be published (bad subject, too many messages) and TypeError on a body that is no JSON.
  */
 export const publicMessages = (
   event: StoredEvent,

@@ -53,7 +53,7 @@ export class Progress {
   /** Takes the stream's identity and end, at the start of a session. */
   opened(identity: string, place: Place): void {
     this.#identity = identity;
-    // What was in hand before may have been published by another relay meanwhile.
+    // Events that were in hand before may have been published by another relay meanwhile.
     this.inHandSince = null;
     this.#whole = place.complete ? place : logStart;
     this.placed(place, 0);

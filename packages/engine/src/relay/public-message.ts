@@ -14,7 +14,7 @@ export interface PublicMessage {
   readonly index: number;
   /** The number of messages that the event has. */
   readonly count: number;
-  /** The same for ever; what receivers of a webhook see as its id. */
+  /** The id of the event, the same for ever, which receivers of a webhook see. */
   readonly id: string;
   readonly type: string;
   readonly tenantId: string;
@@ -80,7 +80,7 @@ export interface MessagePlace {
   readonly revision: number;
 }
 
-/** The place alone, which is what the relay goes on from. Throws as `readPublicMessage` does. */
+/** The place alone, from which the relay continues. Throws as `readPublicMessage` does. */
 export function readPlace(raw: Omit<RawMessage, 'body'>): MessagePlace {
   const position = required(raw, headerNames.position);
   if (!/^\d{1,20}$/.test(position)) throw foreign(raw, `its position is ${position}`);

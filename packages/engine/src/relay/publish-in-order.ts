@@ -30,12 +30,12 @@ export interface InOrderOptions {
 const fruitlessMaximum = 8;
 
 /**
- * Brings messages behind a place of the stream, as far as they are not there yet. After any
- * fault the stream's own end says what is still missing, so neither a lost answer nor another
- * relay can lead to a gap or a second copy.
+ * Brings messages behind a place of the stream, as far as they are not there yet. After any fault
+ * the stream's own end says what is still missing, so neither a lost answer nor another relay can
+ * lead to a gap or a second copy.
  *
  * Returns the place after the last message. Throws `StreamWentBack` when the stream is shorter than
- * `place` says, and `PublishRefused` when it does not get on.
+ * `place` says, and `PublishRefused` when it makes no progress.
  */
 export async function publishInOrder(
   messages: readonly OutgoingMessage[],
@@ -70,7 +70,10 @@ export async function publishInOrder(
   }
 }
 
-/** The stream's end as a place; throws when it is before what is known to have been stored. */
+/**
+ * The stream's end as a place; throws when it is before a message that is known to have been
+ * stored.
+ */
 function checkedTail(tail: Tail, known: Place): Place {
   const place = placeOf(tail.sequence, tail.last);
   const lost = tail.sequence < known.sequence || (!tail.last && tail.sequence > 0);

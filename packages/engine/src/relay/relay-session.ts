@@ -24,7 +24,9 @@ import { publishInOrder } from './publish-in-order.ts';
 import type { Renderer } from './render.ts';
 import { type Checkpoint, isAfter, type Place, placeOf, resumption } from './resume.ts';
 
-/** The read models; the relay stays behind them, so that receivers can read what they are told. */
+/**
+ * The read models; the relay stays behind them, so that receivers of a message can read its effect.
+ */
 export interface Projected {
   /** Resolves when the read models show everything up to a position. */
   waitFor(position: Position, signal: AbortSignal): Promise<void>;

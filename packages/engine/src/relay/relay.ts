@@ -41,9 +41,9 @@ const stopMilliseconds = 5_000;
 const relayBackOff = { firstMilliseconds: 100, lastMilliseconds: 10_000 } as const;
 
 /**
- * Publishes the public events of the log to NATS JetStream: each exactly once in the stream, in
- * the order of the log. It continues by itself after any failure, with back-off and for ever; what
- * keeps it from publishing is in its status. Any number of relays may run at once.
+ * Publishes the public events of the log to NATS JetStream: each exactly once in the stream, in the
+ * order of the log. It continues by itself after any failure, with back-off and for ever; the
+ * reason why it cannot publish is in its status. Any number of relays may run at once.
  */
 export function startRelay(options: RelayOptions): Relay {
   const { store, cache, nats, publicEvents, projected, checkpoint, log, metrics } = options;

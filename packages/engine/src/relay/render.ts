@@ -48,9 +48,9 @@ type Loaded =
 const loadsAtOnce = 16;
 
 /**
- * Makes the renderer. A message shows a record as it was at its event: folded from the log, never taken
- * from a read model. What it gives follows from the log and the definitions of public events alone, so
- * that a relay which starts over produces the same messages in the same order.
+ * Makes the renderer. A message shows a record as it was at its event: folded from the log, never
+ * taken from a read model. Messages follow from the log and the definitions of public events alone,
+ * so that a relay which starts over produces the same messages in the same order.
  */
 export function createRenderer(
   cache: StreamCache,

@@ -37,7 +37,7 @@ export interface Resumption {
   readonly from: Place;
   /**
    * The number of messages after `from` that the stream has had already. They are counted off and
-   * not sent again: what is published follows from the log, so the nth message is always the same.
+   * not sent again: the messages follow from the log, so the nth is always the same.
    */
   readonly skip: number;
   readonly damage: StreamDamage | null;

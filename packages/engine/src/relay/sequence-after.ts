@@ -28,7 +28,7 @@ export async function sequenceAfter(
   const sequence = position === null ? from : await firstAfter(requests, position, from, last + 1);
   // Only now: a message that was dropped during the search counts as well.
   const oldest = await oldestMessage(requests);
-  // Nothing is left to be passed over. What was missed shows when the next message is there.
+  // No message is left that could be passed over. Missing ones show when the next message is there.
   if (oldest.position === null) {
     return { sequence: oldest.sequence, isIncomplete: false, oldest: null };
   }
@@ -75,7 +75,7 @@ async function firstAfter(
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const found = await positionAt(requests, middle);
-    // A message that has aged out meanwhile was the oldest, so what is wanted comes after it.
+    // A message that has aged out meanwhile was the oldest, so the wanted one comes after it.
     if (found === null || found <= position) low = middle + 1;
     else high = middle;
   }

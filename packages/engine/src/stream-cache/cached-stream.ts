@@ -21,8 +21,9 @@ const bytesOfStream = 4_096;
  * A stream of the log, folded as far as this process has read, written or been told of it, with the
  * requests that it has seen until there: the two always move together.
  *
- * It has a second place for whoever goes along the log in order and needs to know a record right before
- * and after each event: that one may be behind the newest state, which a writer has moved on.
+ * It has a second place, for a part that goes along the log in order and needs a record right
+ * before and after each event: that one may be behind the newest state, which a writer has moved
+ * on.
  */
 export class CachedStream<State> {
   readonly place: StreamPlace;
@@ -227,9 +228,9 @@ export class CachedStream<State> {
 }
 
 /**
- * Lets callers share a read without ever giving one of them an answer that is older than its question:
- * one that comes while a read is under way gets the next one, because the first may already have passed
- * what it must see. All that wait for the next share it.
+ * Lets callers share a read without ever giving one of them an answer that is older than its
+ * question: a caller that comes while a read is under way gets the next one, because the first may
+ * already have passed an event that this caller must see. All that wait for the next share it.
  */
 function shared(read: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | null = null;

@@ -7,8 +7,8 @@ const isCode = (name: string): boolean =>
   name === 'package.json' || (/\.[cm]?[jt]s$/.test(name) && !/\.test\.[jt]s$/.test(name));
 
 /**
- * A fingerprint of packages, by which what was computed with other code is told apart. It changes with
- * every change, whether it matters or not: for a cache that is the safe side.
+ * A fingerprint of packages, which tells results of other code apart. It changes with every change,
+ * whether it matters or not: for a cache that is the safe side.
  *
  * @param folders absolute paths of packages; the order matters, where they are does not
  */

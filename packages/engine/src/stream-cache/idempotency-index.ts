@@ -20,7 +20,10 @@ const revisionsMaximum = 2 ** 32 - 2;
 
 /** Outcomes kept in memory per stream; older ones are folded again from the log when asked for. */
 const rememberedMaximum = 256;
-/** About what an outcome takes in memory, in bytes; states of one stream share most of what they hold. */
+/**
+ * The approximate size of an outcome in memory, in bytes; states of one stream share most of their
+ * parts.
+ */
 const bytesPerOutcome = 2_048;
 
 /**
@@ -141,7 +144,10 @@ const isAt = (words: Uint32Array, at: number, key: Key): boolean =>
 
 const digestShape = /^[0-9a-f]{32}$/;
 
-/** The 128 bits of a key. Keys are hashes already (request-fingerprint.ts); what is none is hashed here. */
+/**
+ * The 128 bits of a key. Keys are hashes already (request-fingerprint.ts); a text that is none is
+ * hashed here.
+ */
 function wordsOf(key: string): Key {
   const digits = digestShape.test(key) ? key : sha256(key);
   const word = (place: number): number => Number.parseInt(digits.slice(place, place + 8), 16);

@@ -37,7 +37,7 @@ export interface SnapshotFolderOptions {
   readonly folder: string;
   /** See `SnapshotIdentity`. */
   readonly code: string;
-  /** Told about what could not be read or written. */
+  /** Told about files that could not be read or written. */
   readonly onError: (error: unknown, streamName: string) => void;
   /** Bytes of all files; beyond, those that were not used for longest are removed. */
   readonly bytesMaximum?: number;

@@ -72,7 +72,10 @@ export async function readSnapshot<State>(
   };
 }
 
-/** The revision of the snapshot that a file begins with; -1 for other code and for what is no snapshot. */
+/**
+ * The revision of the snapshot that a file begins with; -1 for one of other code and for a file
+ * that is no snapshot.
+ */
 export function revisionIn(beginning: Buffer, { code }: SnapshotIdentity): number {
   try {
     const { text } = lineAt(beginning, lineAt(beginning, 0).next);

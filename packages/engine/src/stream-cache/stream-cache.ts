@@ -30,7 +30,8 @@ export class StreamCache {
     this.#streams = new LRUCache({
       max: idleStreams ?? idleStreamsMaximum,
       maxSize: this.#idleBytes,
-      // What is heavier than all may be is still worth keeping while it is in use.
+      // A stream that is heavier than all may be together is still worth keeping while it is in
+      // use.
       sizeCalculation: (stream) => Math.min(stream.weigh(), this.#idleBytes),
       dispose: (stream, name, reason) => {
         if (reason === 'evict' && stream.isHeld) this.#held.set(name, stream);

@@ -40,7 +40,7 @@ export class VerificationBoard {
     this.#events?.inc(events);
   }
 
-  /** Reads what was found, by former processes too, and when. */
+  /** Reads the findings, those of former processes too, with their times. */
   async read(connection: Connection): Promise<void> {
     const { count, first } = await readFindings(connection);
     const { position, completedAt } = await readProgress(connection);

@@ -5,7 +5,7 @@ import { statements, transactionTime } from '../database/statements.ts';
 import type { Position } from '../log/types.ts';
 import type { LogMark } from '../projection/checkpoint.ts';
 
-/** Something that is not what the log, or what was derived from it, should be. */
+/** A place where the log, or a row derived from it, is not as it should be. */
 export interface Finding {
   readonly kind: VerificationFindingTable['kind'];
   /** Such as `wallet-env_….wallet_…@2`, or table, row and field. */
@@ -60,8 +60,9 @@ export async function saveProgress(
 }
 
 /**
- * Ends a round at a position: the next one begins with the log. Of the kinds that it looked for,
- * what it did not find is gone. That the log was another one stays: no later round can see it.
+ * Ends a round at a position: the next one begins with the log. Findings of the kinds that it
+ * looked for, and did not find again, are gone. The finding that the log was another one stays,
+ * because no later round can see it.
  */
 export async function completeRound(
   connection: Connection,

@@ -63,10 +63,10 @@ const standbyMilliseconds = 500;
 const comparedEventsDefault = 500_000;
 
 /**
- * Walks through the log again and again, slowly: checks the chain of every stream, and at the end
- * of the log what the read models show. It remembers how far it has come, so that a restart does
- * not keep it from ever reaching the end. What it finds is logged, counted, kept in the
- * database and fails `check`, until a complete round no longer finds it.
+ * Walks through the log again and again, slowly: checks the chain of every stream, and, at the end
+ * of the log, the read models. It remembers how far it has come, so that a restart does not keep it
+ * from ever reaching the end. A finding is logged, counted, kept in the database, and makes `check`
+ * fail until a complete round no longer finds it.
  */
 export function startVerification(options: VerificationOptions): Verification {
   const stopping = new AbortController();
@@ -168,7 +168,7 @@ class Round {
       for await (const event of read) if (event.metadata.hash === hash) return true;
     } catch (error) {
       if (!(error instanceof UnreadableEvent)) throw error;
-      // It is there, so the log may be the same; what is wrong with it every round finds.
+      // It is there, so the log may be the same; every round finds what is wrong with it.
       await this.#report(findingOf(error, error.message));
       return true;
     }

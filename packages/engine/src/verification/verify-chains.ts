@@ -2,7 +2,7 @@ import { type ChainHead, chainAfter, chainFault, emptyChain } from '../log/hash-
 import { UnreadableEvent } from '../log/incoming-event.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 
-/** The first place where a stream is not what was written. */
+/** The first place where a stream differs from what was written. */
 export interface ChainBreak {
   readonly stream: string;
   readonly revision: number;
@@ -16,7 +16,7 @@ export interface ChainReport {
   readonly upTo: Position;
   /** One per broken stream, at its first break, at most `breaksMaximum`. */
   readonly breaks: readonly ChainBreak[];
-  /** False when an event could not even be read: what comes after it was not looked at. */
+  /** False when an event could not even be read: those after it were not looked at. */
   readonly complete: boolean;
 }
 

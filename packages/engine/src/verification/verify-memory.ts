@@ -37,8 +37,8 @@ const lookupMaximum = 2_000;
  * Folds the log in memory and looks for each row among those that readers see. It knows one answer
  * for certain: that a table is what the log says. A row that was found is forgotten, so that memory
  * stays bounded; should an event change it later, it is folded from nothing, ends at another
- * position than the row that was found, and is found no more. Whatever is not as expected, or too
- * much to hold, leaves the table unsure, and the exact comparison has to say what it is.
+ * position than the row that was found, and is found no more. A row that is not as expected, or too
+ * many rows to hold, leave the table unsure, and the exact comparison has to decide.
  */
 export class MemoryComparison {
   readonly #connection: Connection;
@@ -180,7 +180,7 @@ function isShown(table: AnyProjection, row: Row, texts: RowText): boolean {
   try {
     return sameRow(table, expectedTexts(table, row), texts);
   } catch {
-    // What does not fit its column cannot be in it.
+    // A value that does not fit its column cannot be in it.
     return false;
   }
 }

@@ -42,7 +42,7 @@ export interface ScratchReport {
 /**
  * Fills temporary tables from the log and lets Postgres match them with what readers see. However
  * large they are, it names the rows and fields that differ, in the order of their keys; Postgres
- * removes the copy whatever happens to us. Runs inside a transaction of the caller.
+ * removes the copy, whatever happens to this process. Runs inside a transaction of the caller.
  */
 export async function compareByScratch(
   connection: Connection,

@@ -26,7 +26,7 @@ export const shownTexts = (table: AnyProjection, shown: string, stored: string):
 /**
  * The same texts of a row that the log says there is. Postgres may write a value in another way,
  * such as a number that was given with an exponent; two rows with equal texts are equal, two with
- * different texts may be. Throws on what does not fit its column.
+ * different texts may be. Throws on a value that does not fit its column.
  */
 export function expectedTexts(table: AnyProjection, row: Row): RowText {
   const { resource } = row;

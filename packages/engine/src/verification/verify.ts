@@ -10,7 +10,7 @@ import type { Difference } from './row-difference.ts';
 import { type Compared, countRows, MemoryComparison } from './verify-memory.ts';
 import { compareByScratch } from './verify-scratch.ts';
 
-/** Somebody who wants to see the events as well, so that the log is read only once. */
+/** A witness, which wants to see the events as well, so that the log is read only once. */
 export interface LogWitness {
   /** Streams whose events it wants to see, by prefix, up to the end of the log. */
   readonly prefixes: readonly string[];
@@ -29,7 +29,10 @@ export interface VerifyOptions {
   readonly batchMaximum?: number;
   /** Rows of a table that may be held in memory before they are looked up. */
   readonly heldMaximum?: number;
-  /** Asked after each batch of so many events, to hold up what must not take all of the machine. */
+  /**
+   * Called after each batch of so many events; it may wait, so that the comparison does not take
+   * the whole machine.
+   */
   readonly pace?: (events: number) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -52,12 +55,13 @@ export interface VerifyReport {
 
 /**
  * Derives every read table again from the log, with the fold that this program has, and compares
- * the outcome with what readers see, row by row. Everything may keep running meanwhile: it looks
- * at one snapshot of the database and folds the log exactly up to the snapshot's checkpoint.
+ * the outcome with what readers see, row by row. Everything may keep running meanwhile: it looks at
+ * one snapshot of the database and folds the log exactly up to the snapshot's checkpoint.
  *
- * The fold is done in memory, which is fast and proves that a table is right; what that leaves open
- * is compared once more by means of temporary tables, which tells what is wrong. Throws `ForeignLog`
- * when the read models come from another log, and `UnreadableEvent` when it cannot be read to its end.
+ * The fold is done in memory, which is fast and proves that a table is right; tables that it leaves
+ * open are compared once more by means of temporary ones, which shows the differences. Throws
+ * `ForeignLog` when the read models come from another log, and `UnreadableEvent` when it cannot be
+ * read to its end.
  */
 export async function verifyReadModel(options: VerifyOptions): Promise<VerifyReport> {
   const connection = await connect(options.database, { application: 'counterfoil verify' });
