@@ -10,17 +10,12 @@ import {
 import type { Nats } from '../nats/nats-connection.ts';
 import { openPublisher } from '../nats/nats-publisher.ts';
 import { ensureStreams, type StreamOptions } from '../nats/nats-streams.ts';
-import {
-  type JetStreamRequests,
-  jetStreamRequests,
-  readTail,
-  type Tail,
-} from '../nats/nats-tail.ts';
+import { jetStreamRequests, readTail, type Tail } from '../nats/nats-tail.ts';
 import type { Log } from '../operations/log.ts';
 import type { OutgoingMessage } from './message.ts';
 import type { Progress } from './progress.ts';
 import type { MessagePlace } from './public-message.ts';
-import { publishInOrder } from './publish-in-order.ts';
+import { type InOrderOptions, publishInOrder } from './publish-in-order.ts';
 import type { Renderer } from './render.ts';
 import { type Checkpoint, isAfter, type Place, placeOf, resumption } from './resume.ts';
 
@@ -64,89 +59,112 @@ const batchMaximum = 512;
  * end again and needs to know nothing of this one.
  */
 export async function relayOnce(parts: SessionParts, signal: AbortSignal): Promise<void> {
-  const session = await parts.nats.session(signal);
+  const { nats, store, streams, window, progress, log } = parts;
+  const session = await nats.session(signal);
   const ended = AbortSignal.any([signal, session.lost]);
   const requests = await jetStreamRequests(session);
-  await requests.run(ensureStreams(parts.nats, parts.streams, ended));
-  const publisher = openPublisher(session, { window: parts.window });
+  await requests.run(ensureStreams(nats, streams, ended));
+  const publisher = openPublisher(session, { window });
   try {
-    const relay = await openRelay(parts, requests, { publisher, signal: ended });
-    await followLog(parts, relay, ended);
+    const tail = await readTail(requests);
+    const { from, skip, damage } = resumption(tail, await knownCheckpoint(parts, tail));
+    if (damage) {
+      log.error({ damage, sequence: tail.sequence }, 'relay: the public stream has lost messages');
+      progress.damaged(damage);
+    }
+    progress.opened(tail.identity, from);
+    const options = { publisher, readTail: () => readTail(requests), signal: ended };
+    const relay = new RelaySession(parts, options, from, skip);
+    const last = tail.last && (await eventOf(store, tail.last));
+    // The relay before this one may have stored only some of the event's messages.
+    if (last && !from.complete) await relay.take([last]);
+    await relay.follow();
   } finally {
     publisher.close();
   }
 }
 
-/** The state of one session: its place, and how it continues from there. */
-interface OpenRelay {
-  readonly from: Position;
-  publish(messages: readonly OutgoingMessage[]): Promise<void>;
-}
+type Way = Pick<InOrderOptions, 'publisher' | 'readTail' | 'signal'>;
 
-type Way = Pick<Parameters<typeof publishInOrder>[2], 'publisher' | 'signal'>;
+/** One session, from a place of the stream on. */
+class RelaySession {
+  readonly #parts: SessionParts;
+  readonly #options: InOrderOptions;
+  #place: Place;
+  #skip: number;
 
-/** Finds the place to go on from, checks it against the log and completes a cut event. */
-async function openRelay(
-  parts: SessionParts,
-  requests: JetStreamRequests,
-  way: Way,
-): Promise<OpenRelay> {
-  const { progress, renderer, log } = parts;
-  const tail = await readTail(requests);
-  const { from, skip, damage } = resumption(tail, await knownCheckpoint(parts, tail));
-  if (damage) {
-    log.error({ damage, sequence: tail.sequence }, 'relay: the public stream has lost messages');
-    progress.damaged(damage);
+  /** `skip`: the messages after the place that the stream has had already. */
+  constructor(parts: SessionParts, way: Way, place: Place, skip: number) {
+    const { progress, log } = parts;
+    this.#parts = parts;
+    this.#place = place;
+    this.#skip = skip;
+    this.#options = {
+      ...way,
+      onPlace: progress.placed.bind(progress),
+      onResync: (fault, detail) => {
+        log.info({ fault, detail }, 'relay: looks at the end of the stream again');
+        progress.resynced(fault);
+      },
+    };
   }
-  progress.opened(tail.identity, from);
-  const relay = createOpenRelay(parts, { from, skip }, () => readTail(requests), way);
-  if (tail.last) {
-    const event = await eventOf(parts.store, tail.last);
-    if (!from.complete) {
-      const { messages, poison } = await renderer.render([event]);
-      await relay.publish(messages);
-      if (poison) throw poison;
+
+  /** Follows the log from the place on, until the signal aborts. */
+  async follow(): Promise<void> {
+    const { store, renderer, progress, log } = this.#parts;
+    const { signal } = this.#options;
+    let taken = this.#place.position;
+    const subscription = {
+      prefixes: renderer.prefixes,
+      after: () => taken,
+      signal,
+      onLost: (error: Error) => {
+        progress.isCaughtUp = false;
+        log.warn({ error: error.message }, 'relay: the event store is away');
+      },
+    };
+    for await (const items of store.follow(subscription, batchMaximum)) {
+      taken = positionAfter(items) ?? taken;
+      await this.take(eventsOf(items));
+      progress.error = null;
+      if (isCaughtUp(items)) progress.isCaughtUp = true;
     }
+    signal.throwIfAborted();
+    throw new StoreUnavailable('the event store was closed');
   }
-  return relay;
-}
 
-function createOpenRelay(
-  { progress, projected, log }: SessionParts,
-  start: { readonly from: Place; readonly skip: number },
-  readEnd: () => Promise<Tail>,
-  way: Way,
-): OpenRelay {
-  const { signal } = way;
-  let { from: place, skip } = start;
-  const options = {
-    ...way,
-    readTail: readEnd,
-    onPlace: progress.placed.bind(progress),
-    onResync: (fault: string, detail: string) => {
-      log.info({ fault, detail }, 'relay: looks at the end of the stream again');
-      progress.resynced(fault);
-    },
-  };
-  return {
-    from: start.from.position,
-    publish: async (messages) => {
-      const unseen = messages.filter((message) => isAfter(message, place));
-      const counted = unseen.slice(0, skip);
-      skip -= counted.length;
-      if (counted.length > 0) place = placeOf(place.sequence + counted.length, counted.at(-1));
-      const missing = unseen.slice(counted.length);
-      const last = missing.at(-1);
-      if (!last) return;
-      await unlessAborted(projected.waitFor(last.position, signal), signal);
-      for (const { truncated, id } of missing) {
-        if (!truncated) continue;
-        log.error({ id }, 'relay: the body is too long, a stub that names the record is published');
-        progress.truncated();
-      }
-      place = await publishInOrder(missing, place, options);
-    },
-  };
+  /** Publishes the messages about events, as far as the stream does not have them. */
+  async take(events: readonly StoredEvent[]): Promise<void> {
+    const { renderer, progress } = this.#parts;
+    const [first] = events;
+    if (!first) return;
+    progress.inHandSince = millisecondsOf(first.metadata.occurred_at);
+    const { messages, poison } = await renderer.render(events);
+    await this.#publish(messages);
+    if (poison) throw poison;
+    progress.inHandSince = null;
+  }
+
+  async #publish(messages: readonly OutgoingMessage[]): Promise<void> {
+    const { projected, progress, log } = this.#parts;
+    const { signal } = this.#options;
+    const unseen = messages.filter((message) => isAfter(message, this.#place));
+    const counted = unseen.slice(0, this.#skip);
+    this.#skip -= counted.length;
+    if (counted.length > 0) {
+      this.#place = placeOf(this.#place.sequence + counted.length, counted.at(-1));
+    }
+    const missing = unseen.slice(counted.length);
+    const last = missing.at(-1);
+    if (!last) return;
+    await unlessAborted(projected.waitFor(last.position, signal), signal);
+    for (const { truncated, id } of missing) {
+      if (!truncated) continue;
+      log.error({ id }, 'relay: the body is too long, a stub that names the record is published');
+      progress.truncated();
+    }
+    this.#place = await publishInOrder(missing, this.#place, this.#options);
+  }
 }
 
 /** The checkpoint that is newest: this process's own, or else the one that was saved. */
@@ -175,43 +193,4 @@ async function eventOf(store: EventStore, last: MessagePlace): Promise<StoredEve
   throw new LogMismatch(
     `the public stream ends with an event that the log does not have: ${stream}@${revision} at position ${position}. Stream and log do not belong together, or the log was restored from an older copy`,
   );
-}
-
-async function followLog(parts: SessionParts, relay: OpenRelay, signal: AbortSignal) {
-  const { store, renderer, progress, log } = parts;
-  let taken = relay.from;
-  const batches = store.follow(
-    {
-      prefixes: renderer.prefixes,
-      after: () => taken,
-      signal,
-      onLost: (error) => {
-        progress.isCaughtUp = false;
-        log.warn({ error: error.message }, 'relay: the event store is away');
-      },
-    },
-    batchMaximum,
-  );
-  for await (const items of batches) {
-    taken = positionAfter(items) ?? taken;
-    await relayEvents(eventsOf(items), parts, relay);
-    progress.error = null;
-    if (isCaughtUp(items)) progress.isCaughtUp = true;
-  }
-  signal.throwIfAborted();
-  throw new StoreUnavailable('the event store was closed');
-}
-
-async function relayEvents(
-  events: readonly StoredEvent[],
-  { renderer, progress }: SessionParts,
-  relay: OpenRelay,
-): Promise<void> {
-  const [first] = events;
-  if (!first) return;
-  progress.inHandSince = millisecondsOf(first.metadata.occurred_at);
-  const { messages, poison } = await renderer.render(events);
-  await relay.publish(messages);
-  if (poison) throw poison;
-  progress.inHandSince = null;
 }
