@@ -109,7 +109,7 @@ const businessModules = ({ secrets, directory }: ModulesOptions): readonly Modul
   features({ meterInUse: [pricesOfMeter] }),
   // There are no subscriptions yet, so nothing grants anything.
   entitlements({ grantsOf: async () => [] }),
-  offers({ plansInUse: [], addonsInUse: [] }),
+  offers,
   coupons,
   taxes,
   catalogTransfer,

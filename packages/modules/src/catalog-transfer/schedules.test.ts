@@ -18,7 +18,7 @@ const aggregates = [
   ...[group, meter, priceUnit, feature, coupon, taxRate, offer],
   ...catalogTransfer.aggregates,
 ];
-const offers = offersModule({ plansInUse: [], addonsInUse: [] }).routes as unknown as OfferRoutes;
+const offers = offersModule.routes as unknown as OfferRoutes;
 const later = '2026-06-01T00:00:00.000Z' as Instant;
 const muchLater = '2026-09-01T00:00:00.000Z' as Instant;
 

@@ -1,4 +1,4 @@
-import { type Module, module } from '@counterfoil/engine/define';
+import { module } from '@counterfoil/engine/define';
 import { offer } from './offer.ts';
 import {
   addonTable,
@@ -9,7 +9,7 @@ import {
   priceTable,
 } from './projection.ts';
 import { offerPublicEvents } from './public-events.ts';
-import { type OfferUses, offerRoutes } from './routes.ts';
+import { offerRoutes } from './routes.ts';
 
 export {
   createEntitlements,
@@ -62,19 +62,18 @@ export {
   updateAddon,
   updateCostsheet,
   updatePlan,
-} from './root-decisions.ts';
-export { createAddonSchema, createCostsheetSchema, createPlanSchema } from './root-schema.ts';
+} from './root/decisions.ts';
+export { createAddonSchema, createCostsheetSchema, createPlanSchema } from './root/schema.ts';
 export { pricesOfMeter } from './uses.ts';
 
-/** Plans, add-ons and costsheets with all that they own. The uses are asked before a deletion. */
-export const offers = (uses: OfferUses): Module =>
-  module({
-    name: 'offers',
-    aggregates: [offer],
-    tables: [planTable, addonTable, costsheetTable, priceTable, entitlementTable, creditGrantTable],
-    routes: offerRoutes(uses),
-    publicEvents: [offerPublicEvents],
-  });
+/** Plans, add-ons and costsheets with all that they own. */
+export const offers = module({
+  name: 'offers',
+  aggregates: [offer],
+  tables: [planTable, addonTable, costsheetTable, priceTable, entitlementTable, creditGrantTable],
+  routes: offerRoutes,
+  publicEvents: [offerPublicEvents],
+});
 
 /** The routes with their exact types, for the typed client. */
-export type OfferRoutes = ReturnType<typeof offerRoutes>;
+export type OfferRoutes = typeof offerRoutes;

@@ -12,7 +12,7 @@ import {
   updateAddon,
   updateCostsheet,
   updatePlan,
-} from './root-decisions.ts';
+} from './root/decisions.ts';
 import {
   addonSchema,
   costsheetSchema,
@@ -22,7 +22,7 @@ import {
   updateAddonSchema,
   updateCostsheetSchema,
   updatePlanSchema,
-} from './root-schema.ts';
+} from './root/schema.ts';
 import { after, draft, entitlements, grant, history, plan, planId, prices } from './test-offers.ts';
 import { addonView, costsheetView, planView, wholePlanView } from './views.ts';
 

@@ -9,13 +9,6 @@ import {
   type Stamped,
   type UniqueValue,
 } from '@counterfoil/kernel';
-import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon/addon.ts';
-import {
-  type CostsheetEvent,
-  type CostsheetRecord,
-  costsheetAfter,
-  costsheetEvents,
-} from './costsheet/costsheet.ts';
 import {
   type EntitlementEvent,
   type EntitlementRecord,
@@ -30,14 +23,24 @@ import {
 } from './grant/credit-grant.ts';
 import { willBeInForce } from './limits.ts';
 import { type OwnerType, ownerNames } from './owner.ts';
-import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan/plan.ts';
 import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price/price.ts';
 import { closedRecord, type Kept, recordWith, withRecord } from './records.ts';
+import {
+  type AddonEvent,
+  type AddonRecord,
+  addonRoot,
+  type CostsheetEvent,
+  type CostsheetRecord,
+  costsheetRoot,
+  type PlanEvent,
+  type PlanRecord,
+  planRoot,
+} from './root/roots.ts';
 
 const events = {
-  ...planEvents,
-  ...addonEvents,
-  ...costsheetEvents,
+  ...planRoot.events,
+  ...addonRoot.events,
+  ...costsheetRoot.events,
   ...priceEvents,
   ...entitlementEvents,
   ...creditGrantEvents,
@@ -78,15 +81,23 @@ export const offer = aggregate({
       case 'PlanCreated':
       case 'PlanUpdated':
       case 'PlanArchived':
-        return withRoot(state, { kind: 'PLAN', record: planAfter(planOf(state), event) }, event);
+        return withRoot(
+          state,
+          { kind: 'PLAN', record: planRoot.after(planOf(state), event) },
+          event,
+        );
       case 'AddonCreated':
       case 'AddonUpdated':
       case 'AddonArchived':
-        return withRoot(state, { kind: 'ADDON', record: addonAfter(addonOf(state), event) }, event);
+        return withRoot(
+          state,
+          { kind: 'ADDON', record: addonRoot.after(addonOf(state), event) },
+          event,
+        );
       case 'CostsheetCreated':
       case 'CostsheetUpdated':
       case 'CostsheetDeleted': {
-        const record = costsheetAfter(costsheetOf(state), event);
+        const record = costsheetRoot.after(costsheetOf(state), event);
         return withRoot(state, { kind: 'COSTSHEET', record }, event);
       }
       case 'PriceCreated':

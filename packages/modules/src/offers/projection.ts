@@ -1,12 +1,5 @@
 import { projection, type RecordedEvent } from '@counterfoil/engine/define';
 import type { Stamped } from '@counterfoil/kernel';
-import { type AddonEvent, type AddonRecord, addonAfter, addonEvents } from './addon/addon.ts';
-import {
-  type CostsheetEvent,
-  type CostsheetRecord,
-  costsheetAfter,
-  costsheetEvents,
-} from './costsheet/costsheet.ts';
 import {
   type EntitlementEvent,
   type EntitlementRecord,
@@ -20,10 +13,20 @@ import {
   creditGrantEvents,
 } from './grant/credit-grant.ts';
 import { type OfferEvent, offer } from './offer.ts';
-import { type PlanEvent, type PlanRecord, planAfter, planEvents } from './plan/plan.ts';
 import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price/price.ts';
 import type { Price } from './price/schema.ts';
 import { closedRecord, type Kept, type TakenAlong } from './records.ts';
+import {
+  type AddonEvent,
+  type AddonRecord,
+  addonRoot,
+  type CostsheetEvent,
+  type CostsheetRecord,
+  costsheetRoot,
+  type PlanEvent,
+  type PlanRecord,
+  planRoot,
+} from './root/roots.ts';
 import {
   addonView,
   costsheetView,
@@ -34,14 +37,14 @@ import {
 } from './views.ts';
 
 const isPlanEvent = (event: RecordedEvent<OfferEvent>): event is RecordedEvent<PlanEvent> =>
-  Object.hasOwn(planEvents, event.type);
+  Object.hasOwn(planRoot.events, event.type);
 
 const isAddonEvent = (event: RecordedEvent<OfferEvent>): event is RecordedEvent<AddonEvent> =>
-  Object.hasOwn(addonEvents, event.type);
+  Object.hasOwn(addonRoot.events, event.type);
 
 const isCostsheetEvent = (
   event: RecordedEvent<OfferEvent>,
-): event is RecordedEvent<CostsheetEvent> => Object.hasOwn(costsheetEvents, event.type);
+): event is RecordedEvent<CostsheetEvent> => Object.hasOwn(costsheetRoot.events, event.type);
 
 const isPriceEvent = (event: RecordedEvent<OfferEvent>): event is RecordedEvent<PriceEvent> =>
   Object.hasOwn(priceEvents, event.type);
@@ -70,7 +73,7 @@ export const planTable = projection(offer, {
     display_order: { type: 'integer', of: (shown) => shown.display_order },
   },
   keys: ownKeys('plan_'),
-  fold: (row: PlanRecord | null, event) => (isPlanEvent(event) ? planAfter(row, event) : row),
+  fold: (row: PlanRecord | null, event) => (isPlanEvent(event) ? planRoot.after(row, event) : row),
   view: planView,
 });
 
@@ -83,7 +86,8 @@ export const addonTable = projection(offer, {
     lookup_key: { type: 'text', of: (shown) => shown.lookup_key, index: true },
   },
   keys: ownKeys('addon_'),
-  fold: (row: AddonRecord | null, event) => (isAddonEvent(event) ? addonAfter(row, event) : row),
+  fold: (row: AddonRecord | null, event) =>
+    isAddonEvent(event) ? addonRoot.after(row, event) : row,
   view: addonView,
 });
 
@@ -97,7 +101,7 @@ export const costsheetTable = projection(offer, {
   },
   keys: ownKeys('cost_'),
   fold: (row: CostsheetRecord | null, event) =>
-    isCostsheetEvent(event) ? costsheetAfter(row, event) : row,
+    isCostsheetEvent(event) ? costsheetRoot.after(row, event) : row,
   view: costsheetView,
 });
 

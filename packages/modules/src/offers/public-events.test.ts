@@ -11,8 +11,8 @@ import type { OfferDecision } from './owner.ts';
 import { updatePrice } from './price/decisions.ts';
 import { updatePriceSchema } from './price/schema.ts';
 import { offerPublicEvents } from './public-events.ts';
-import { archivePlan, updatePlan } from './root-decisions.ts';
-import { updatePlanSchema } from './root-schema.ts';
+import { archivePlan, updatePlan } from './root/decisions.ts';
+import { updatePlanSchema } from './root/schema.ts';
 import { draft, entitlements, grant, history, owner, plan, planId, prices } from './test-offers.ts';
 
 const test = suite('offer publications');

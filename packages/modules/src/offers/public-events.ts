@@ -5,7 +5,7 @@ import { creditGrantSchema } from './grant/schema.ts';
 import { type Offer, type OfferState, offer } from './offer.ts';
 import { priceSchema } from './price/schema.ts';
 import { recordWith } from './records.ts';
-import { addonSchema, costsheetSchema, planSchema } from './root-schema.ts';
+import { addonSchema, costsheetSchema, planSchema } from './root/schema.ts';
 import {
   addonView,
   costsheetView,

@@ -16,8 +16,8 @@ import type { Owner } from './owner.ts';
 import { createPrices, type PriceDraft, priceDraft } from './price/decisions.ts';
 import type { UnitSnapshot } from './price/figures.ts';
 import { createPriceSchema } from './price/schema.ts';
-import { createPlan } from './root-decisions.ts';
-import { createPlanSchema } from './root-schema.ts';
+import { createPlan } from './root/decisions.ts';
+import { createPlanSchema } from './root/schema.ts';
 
 export const planId = 'plan_01' as PlanId;
 export const owner: Owner = { entity_type: 'PLAN', entity_id: planId };

@@ -20,7 +20,7 @@ import { offerRoutes } from './routes.ts';
 const test = suite('what offers use is not deleted under them');
 
 const aggregates = [offer, meter, group, priceUnit, feature, customer];
-const offers = offerRoutes({ plansInUse: [], addonsInUse: [] });
+const offers = offerRoutes;
 const meters = metersModule.routes as unknown as MeterRoutes;
 const features = featuresModule({
   meterInUse: [pricesOfMeter],

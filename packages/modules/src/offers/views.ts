@@ -1,16 +1,14 @@
 import { type DecimalText, existing, withoutNulls, zeroText } from '@counterfoil/kernel';
 import { displayAmount, displayPriceUnitAmount } from '../pricing/index.ts';
-import type { AddonRecord } from './addon/addon.ts';
-import type { CostsheetRecord } from './costsheet/costsheet.ts';
 import type { EntitlementRecord } from './entitlement/entitlement.ts';
 import type { Entitlement } from './entitlement/schema.ts';
 import type { CreditGrantRecord } from './grant/credit-grant.ts';
 import type { CreditGrant } from './grant/schema.ts';
 import type { OfferState } from './offer.ts';
-import type { PlanRecord } from './plan/plan.ts';
 import type { PriceRecord, TierData } from './price/price.ts';
 import type { Price } from './price/schema.ts';
-import type { Addon, Costsheet, Plan } from './root-schema.ts';
+import type { AddonRecord, CostsheetRecord, PlanRecord } from './root/roots.ts';
+import type { Addon, Costsheet, Plan } from './root/schema.ts';
 
 /** The plan as the API shows it, without what it owns. */
 export const planView = (record: PlanRecord | null): Plan => withoutNulls(existing(record, 'plan'));

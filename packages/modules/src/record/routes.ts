@@ -54,8 +54,12 @@ export interface Kind<
 
 /** The parts of an answer that are no fields of the record itself, such as the meter of a feature. */
 interface Embedding<Shown> {
-  /** Adds it to records that are read. */
-  readonly read?: (context: RequestContext, records: readonly Shown[]) => Promise<Shown[]>;
+  /** Adds it to records that are read: to a page that `search` asked for, or to the one with an id. */
+  readonly read?: (
+    context: RequestContext,
+    records: readonly Shown[],
+    search: object | null,
+  ) => Promise<Shown[]>;
   /** Adds it to the record that a write answers, from the log and so never behind. */
   readonly written?: (context: RequestContext, record: Shown) => Promise<Shown>;
 }
@@ -184,13 +188,16 @@ function readingRoutes<
   // Filters were held against its columns when they were declared.
   const table: AnyProjection = kind.table;
   const common = { tag, status: 200, permission: `${right}:read` } as const;
-  const completed = async (context: RequestContext, records: readonly Shown[]) =>
-    embedding?.read ? embedding.read(context, records) : [...records];
+  const completed = async (
+    context: RequestContext,
+    records: readonly Shown[],
+    search: object | null,
+  ) => (embedding?.read ? embedding.read(context, records, search) : [...records]);
   const answered = async (
     context: RequestContext,
     { resource, revision }: Found<Shown>,
   ): Promise<WithETag<Shown>> => {
-    const [shown = resource] = await completed(context, [resource]);
+    const [shown = resource] = await completed(context, [resource], null);
     return withETag(shown, revision);
   };
   const listed = async (
@@ -202,7 +209,7 @@ function readingRoutes<
       ...searchFilters(table, search),
       ...conditionsOf(filters, search),
     ]);
-    return { ...page, items: await completed(context, page.items) };
+    return { ...page, items: await completed(context, page.items, search) };
   };
   /** The filters whose values name records, as an example says it. */
   const named = (filters: Filters<Columns>) =>

@@ -1,4 +1,4 @@
-import { anyOfTexts, listParameter, searchShape } from '@counterfoil/engine/define';
+import { listParameter } from '@counterfoil/engine/define';
 import {
   clearable,
   metadataSchema,
@@ -8,9 +8,9 @@ import {
   textSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { entitlementSchema } from './entitlement/schema.ts';
-import { creditGrantSchema } from './grant/schema.ts';
-import { priceSchema } from './price/schema.ts';
+import { entitlementSchema } from '../entitlement/schema.ts';
+import { creditGrantSchema } from '../grant/schema.ts';
+import { priceSchema } from '../price/schema.ts';
 
 const nameSchema = requiredTextSchema(255);
 const lookupKeySchema = requiredTextSchema(255);
@@ -87,9 +87,6 @@ export const updateCostsheetSchema = z
   .meta({ id: 'UpdateCostsheet' });
 export type UpdateCostsheet = z.output<typeof updateCostsheetSchema>;
 
-const idsSchema = anyOfTexts(64);
-const keySchema = z.string().max(255).optional();
-
 /**
  * The names that `expand` of plans may have; everything inside a price or entitlement comes with
  * it.
@@ -105,62 +102,18 @@ export const planExpansions = [
   'groups',
 ] as const;
 
-const planExpandSchema = listParameter(z.string().max(64))
+export const planExpandSchema = listParameter(z.string().max(64))
   .transform((names) => names.flatMap((name) => name.split('.')))
   .pipe(z.array(z.enum(planExpansions)))
   .optional()
   .meta({ description: 'What to show inside: prices, entitlements, credit_grants' });
 export type PlanExpansion = (typeof planExpansions)[number];
 
-export const planListSchema = z.object({
-  lookup_key: keySchema,
-  plan_ids: listParameter(z.string()).optional(),
-  expand: planExpandSchema,
-});
-
-export const planSearchSchema = z
-  .object({
-    ...searchShape,
-    lookup_key: keySchema,
-    plan_ids: idsSchema,
-    metadata: metadataSchema.optional(),
-    expand: planExpandSchema,
-  })
-  .meta({ id: 'PlanSearch' });
-
-const noExpandSchema = z
+export const noExpandSchema = z
   .string()
   .max(256)
   .optional()
   .meta({ description: 'Accepted for compatibility: GET by id shows what belongs to it' });
-
-export const addonListSchema = z.object({
-  addon_ids: listParameter(z.string()).optional(),
-  lookup_keys: listParameter(z.string()).optional(),
-  expand: noExpandSchema,
-});
-
-export const addonSearchSchema = z
-  .object({
-    ...searchShape,
-    addon_ids: idsSchema,
-    lookup_keys: anyOfTexts(255),
-    expand: noExpandSchema,
-  })
-  .meta({ id: 'AddonSearch' });
-
-/** Body of POST /costs/search; the odd names are those of the client contract (specification §10.2). */
-export const costsheetSearchSchema = z
-  .object({
-    ...searchShape,
-    name: z.string().max(255).optional(),
-    lookupKey: keySchema,
-    costsheetIDs: idsSchema,
-    expand: noExpandSchema,
-  })
-  .meta({ id: 'CostsheetSearch' });
-
-export const costsheetQuerySchema = z.object({ expand: noExpandSchema });
 
 const commonShape = {
   ...recordStampsShape,

@@ -8,8 +8,6 @@ import { createCreditGrantSchema } from '../grant/schema.ts';
 import { type Offer, offer, planOf } from '../offer.ts';
 import { endPrice, updatePrice } from '../price/decisions.ts';
 import { updatePriceSchema } from '../price/schema.ts';
-import { archivePlan } from '../root-decisions.ts';
-import { clonePlanSchema } from '../root-schema.ts';
 import {
   after,
   draft,
@@ -22,6 +20,8 @@ import {
   prices,
 } from '../test-offers.ts';
 import { clonePlan } from './clone.ts';
+import { archivePlan } from './decisions.ts';
+import { clonePlanSchema } from './schema.ts';
 
 const test = suite('clone of a plan');
 

@@ -13,8 +13,8 @@ import type { OfferDecision } from '../owner.ts';
 import { dataOf } from '../price/decisions.ts';
 import type { PriceData, PriceRecord } from '../price/price.ts';
 import { fieldsOf } from '../records.ts';
-import type { ClonePlan } from '../root-schema.ts';
-import type { PlanRecord } from './plan.ts';
+import type { PlanRecord } from './roots.ts';
+import type { ClonePlan } from './schema.ts';
 
 /** The pair by which a copy says where it comes from. */
 const sourceKey = 'source_plan_id';
