@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
 import { explain } from './explain.ts';
 
-/** The exit code for what the operator has to put right; 1 says that a check has found something. */
+/**
+ * The exit code for a fault that the operator has to put right; 1 means that a check has found
+ * something.
+ */
 const usageError = 2;
 
 /**

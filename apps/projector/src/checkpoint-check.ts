@@ -28,8 +28,8 @@ export interface CheckpointReport {
 }
 
 /**
- * Reads the checkpoints and gives what holds the wallets against them: a history that was written
- * anew, chains and all, is not what was signed.
+ * Reads the checkpoints and returns a check of the wallets against them: it finds a history that
+ * was rewritten together with its chains.
  */
 export async function createCheckpointCheck(store: EventStore): Promise<CheckpointCheck> {
   const checks: { prefix: string; trees: ReturnType<typeof treeCheckOf> }[] = [];

@@ -23,8 +23,8 @@ export interface CheckpointSchedule {
 
 /**
  * Signs what is new in the wallets of every environment, again and again. An environment in which
- * nothing happened gets no checkpoint. What fails is logged and tried again at the next turn, from
- * the last checkpoint on, so nothing is lost but time. Two processes may do this at once: of two
+ * nothing happened gets no checkpoint. A failure is logged, and the next turn tries again from the
+ * last checkpoint on, so nothing is lost but time. Two processes may do this at once: of two
  * checkpoints over the same events only one is made.
  */
 export function startCheckpointSchedule(options: CheckpointScheduleOptions): CheckpointSchedule {

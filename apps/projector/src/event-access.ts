@@ -9,8 +9,8 @@ interface KeepOptions {
 }
 
 /**
- * Keeps the event gateway as the log says: who has credentials, which ones, and who has none any more. It
- * tells only what the gateway lacks, so any number of processes may do this.
+ * Keeps the credentials at the event gateway as the log says: who has them, which ones, and who has
+ * none any more. It tells only what the gateway lacks, so any number of processes may do this.
  */
 export function keepAccess({ store, gateway, log }: KeepOptions): Keeper {
   const keep = async (wanted: readonly Subscription[]): Promise<void> => {

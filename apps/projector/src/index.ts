@@ -68,8 +68,8 @@ const serverDrainMilliseconds = 1_000;
 const verificationShare = 0.1;
 
 /**
- * Starts to project and to publish. Resolves as soon as both are under way; when that fails, what
- * had been started is stopped.
+ * Starts to project and to publish. Resolves as soon as both are under way; when that fails, the
+ * parts that had been started are stopped.
  */
 export const startProjectorApp = (
   config: ProjectorConfig,

@@ -14,14 +14,15 @@ interface KeepSubscriptionsOptions {
   readonly store: EventStore;
   readonly log: Log;
   readonly metrics?: Metrics;
-  /** Makes what is outside as the log says. Asks in between whether it is to stop. Never rejects. */
+  /** Makes the outside agree with the log. Asks in between whether it is to stop. Never rejects. */
   readonly keep: (wanted: readonly Subscription[], isStopped: () => boolean) => Promise<void>;
 }
 
 /**
- * Keeps something outside in accordance with all event subscriptions, deleted ones among them: after
- * every change of theirs, and from time to time. Looks come one after the other; while what is outside is
- * away a look takes longer than the time to the next, and then one may wait, not many.
+ * Keeps something outside in accordance with all event subscriptions, deleted ones among them:
+ * after every change of theirs, and from time to time. Looks come one after the other; while the
+ * outside is away, a look may take longer than the time to the next one, and then one waits, not
+ * many.
  */
 export function keepSubscriptions(options: KeepSubscriptionsOptions): Keeper {
   const { keep, ...followed } = options;

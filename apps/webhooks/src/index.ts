@@ -25,7 +25,7 @@ export interface Webhooks {
   /** The port of /healthz, /readyz and /metrics. */
   readonly healthPort: number;
   status(): WorkerStatus;
-  /** Lets what is under way come to its end, records it and ends. */
+  /** Lets requests under way come to their end, records them and ends. */
   stop(): Promise<void>;
 }
 
@@ -35,8 +35,8 @@ const close = (thing: { close(): Promise<void> }): Promise<void> => thing.close(
 
 /**
  * Starts the delivery worker with its connections and its health server, after bringing the tables
- * up to date. Rejects when the database cannot be reached or the secret key is none, and stops what
- * had been started.
+ * up to date. Rejects when the database cannot be reached or the secret key is none, and stops the
+ * parts that had been started.
  */
 export const startWebhooks = (
   config: WebhooksConfig,

@@ -41,7 +41,7 @@ export const addressData = {
 
 const shown = z.string().optional();
 
-/** Address fields of a resource; what is not known is left out. */
+/** Address fields of a resource; unknown ones are left out. */
 export const addressOutput = {
   address_line1: shown,
   address_line2: shown,

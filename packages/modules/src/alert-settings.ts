@@ -9,8 +9,8 @@ import {
 import { z } from 'zod';
 
 /**
- * Thresholds are JSON numbers on the wire (specification §2.5) and exact decimals
- * everywhere else. Nothing computes with what this gives.
+ * Thresholds are JSON numbers on the wire (specification §2.5) and exact decimals everywhere else.
+ * Nothing computes with the result.
  */
 export const wireNumber = (text: DecimalText): number => Number(text);
 

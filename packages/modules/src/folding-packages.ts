@@ -1,6 +1,6 @@
 /**
- * The addresses of the packages whose code folds events to states. What was folded with other code of
- * theirs may be another state.
+ * The addresses of the packages whose code folds events to states. States that were folded with
+ * other code of theirs may differ.
  */
 export const foldingPackages = (): readonly string[] =>
   ['kernel', 'engine', 'webhooks', 'modules'].map((name) =>

@@ -27,9 +27,9 @@ export async function useOf<Prefix extends IdPrefix>(
 }
 
 /**
- * Throws 400 `invalid_operation` when anything still depends on a record. `what` names its kind. This
- * tells how much it is; what begins to depend on the record in the same instant is found by the engine
- * (`refersTo` of the aggregates).
+ * Throws 400 `invalid_operation` when anything still depends on a record. `what` names its kind.
+ * This says how many do; records that begin to depend on it in the same instant are found by the
+ * engine (`refersTo` of the aggregates).
  */
 export async function refuseWhileInUse<Prefix extends IdPrefix>(
   context: Reading,
@@ -41,7 +41,9 @@ export async function refuseWhileInUse<Prefix extends IdPrefix>(
   if (use !== null) throw invalidOperation(`The ${what} ${id} still has ${use}. End that first.`);
 }
 
-/** "1 feature", "3 features": how many there are of what has a regular plural; null for none. */
+/**
+ * Writes a count with a noun that has a regular plural: "1 feature", "3 features"; null for none.
+ */
 export function countOf(count: number, what: string): string | null {
   if (count === 0) return null;
   return count === 1 ? `1 ${what}` : `${count} ${what}s`;

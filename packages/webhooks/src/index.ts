@@ -11,7 +11,7 @@ export { createSealer, type Sealer } from './endpoint/sealing.ts';
 export type { WebhookOptions } from './options.ts';
 export { isCidr, strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
 
-/** Outgoing webhooks: endpoints, what was delivered to them, and the tables of the queue. */
+/** Outgoing webhooks: endpoints, their deliveries, and the tables of the queue. */
 export const webhooks = (options: WebhookOptions) =>
   module({
     name: 'webhooks',

@@ -13,7 +13,7 @@ import { webhookTask } from './task/task.ts';
 /** An endpoint, and the place in the log from which on it receives events. */
 export interface EndpointRow {
   readonly endpoint: Endpoint;
-  /** Position of the event that created it. What happened before is not delivered to it. */
+  /** Position of the event that created it. Earlier events are not delivered to it. */
   readonly created_position: string;
 }
 

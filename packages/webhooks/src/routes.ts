@@ -6,7 +6,7 @@ import { endpointRoutes } from './endpoint/routes.ts';
 import type { WebhookOptions } from './options.ts';
 import { taskRoutes } from './task/routes.ts';
 
-/** The routes of webhooks: endpoints, what was delivered to them, and what can be asked for. */
+/** The routes of webhooks: endpoints, their deliveries, and tasks. */
 export function webhookRoutes(options: WebhookOptions) {
   const offered = typesOffered([...options.publicEvents, endpointPublicEvents]);
   return {

@@ -14,7 +14,7 @@ export interface ListenOptions {
   readonly status: number;
 }
 
-/** A receiver that shows what arrives. */
+/** A receiver that prints the webhooks that arrive. */
 export interface Listener {
   readonly port: number;
   close(): Promise<void>;

@@ -40,15 +40,15 @@ const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
 
 const atOnce = 16;
 
-/** Refusals that say that a record is not any more what it was when the import was decided. */
+/** Refusals by which a record has changed since the import was decided. */
 const overtaken: readonly string[] = ['already_exists', 'invalid_operation', 'not_found'];
 
 /**
- * Carries out what is still to be done of an import and records that it is done. Each step looks at its
- * record first, so that it does not matter who did how much of it before.
+ * Carries out what is still to be done of an import and records that it is done. Each step looks at
+ * its record first, so that it does not matter how much of it has been done before, and by whom.
  *
  * A step that somebody else has made impossible since the decision is left out, together with those
- * that need it. Throws when the log cannot be written: then the rest is for the next one.
+ * that need it. Throws when the log cannot be written: the next attempt does the rest.
  */
 export async function carryOut(context: Context, record: CatalogImportRecord) {
   const refused: { id: string; message: string }[] = [];
@@ -116,7 +116,10 @@ const pending =
 
 const noStamp = { actor: { user_id: null, key_id: null } } as unknown as Stamp;
 
-/** Of a record that stands by itself: it is created once, and what says nothing new is left out. */
+/**
+ * Of a record that stands by itself: it is created once, and steps that change nothing are left
+ * out.
+ */
 function pendingOf(
   aggregate: AnyAggregate | undefined,
   before: AnyState,

@@ -61,7 +61,7 @@ export const catalogImport = aggregate({
       case 'CatalogImportFinished':
         return {
           ...existing(state, 'catalogue import'),
-          // What has been carried out is not needed any more; it stays in the log.
+          // Steps that have been carried out are not needed any more; they stay in the log.
           steps: [],
           finished: event.data,
           ...updatedStamps(event.stamp),
@@ -79,7 +79,7 @@ const endEvents = {
   }),
 } as const;
 
-/** Null until the request, or whoever went on in its place, has carried out all steps. */
+/** Null until the request, or the projector in its place, has carried out all steps. */
 export type ImportEndState = { readonly refused: readonly Refused[] } | null;
 
 /**
@@ -121,7 +121,7 @@ export const endImport =
       ? [{ type: 'CatalogImportCarriedOut', data: { id, refused: [...refused] } }]
       : [];
 
-/** Takes over what the end says, so that the import is due no more. */
+/** Takes over the result of the end, so that the import is no longer due. */
 export const finishImport =
   (refused: readonly Refused[]): Decision<CatalogImportState, CatalogImportEvent> =>
   (state) =>

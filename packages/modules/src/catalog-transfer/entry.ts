@@ -50,7 +50,7 @@ export const mapSections = <Value>(make: () => Value): Record<SimpleSection, Val
     Value
   >;
 
-/** The fields of an entry with ids in the place of keys. What is unknown goes to the faults. */
+/** The fields of an entry with ids in the place of keys. Unknown ids are added to the faults. */
 export function withIds(
   entry: Entry,
   references: Readonly<Record<string, Reference>>,

@@ -15,7 +15,10 @@ const completion: DueWork = {
   run: finishDue,
 };
 
-/** The catalogue of an environment as one document: out, in, and what would change. */
+/**
+ * The catalogue of an environment as one document: its export, its import, and the changes that an
+ * import would make.
+ */
 export const catalogTransfer = module({
   name: 'catalog-transfer',
   aggregates: [catalogImport, catalogImportEnd],

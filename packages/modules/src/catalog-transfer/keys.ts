@@ -7,9 +7,10 @@ export interface Called {
 }
 
 /**
- * Keys by which records of one kind are told apart without ids, in the order in which they are given:
- * the unique value, else the name. Of several with one name the later ones are numbered: `Tokens`,
- * `Tokens #2`. What has a unique value is never numbered, whatever the others are called.
+ * Keys by which records of one kind are told apart without ids, in the order in which they are
+ * given: the unique value, else the name. Of several with one name the later ones are numbered:
+ * `Tokens`, `Tokens #2`. A record with a unique value is never numbered, whatever the others are
+ * called.
  */
 export function naturalKeys(records: readonly Called[]): readonly string[] {
   const taken = new Set(records.flatMap(({ unique }) => unique ?? []));

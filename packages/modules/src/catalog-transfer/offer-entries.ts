@@ -73,7 +73,7 @@ export const grantFields = [
   'end_date',
 ] as const;
 
-/** A price without what it is computed to in its currency, and without a start that is over. */
+/** A price without the amounts that follow in its currency, and without a start that has passed. */
 export function priceEntry(price: PriceDraft, names: AllNames, at: Instant): Entry {
   const { price_unit: unit, meter_id, group_id, start_date } = price;
   const inUnit = unit && {
@@ -119,7 +119,7 @@ export const currentGrants = ({ credit_grants }: Offer, at: Instant) =>
     ({ status, end_date }) => status === 'published' && (end_date === null || end_date > at),
   );
 
-/** An offer with all that it owns; what it owns stands in an order that follows from itself. */
+/** An offer with all that it owns, in an order that follows from the records themselves. */
 export function offerEntry(
   offer: Offer,
   fields: readonly string[],
@@ -133,7 +133,7 @@ export function offerEntry(
   });
 }
 
-/** By what they are called, then by when they begin, and those without a name by everything that they say. */
+/** By their names, then by their starts, and those without a name by all their fields. */
 function inOrder(entries: readonly Entry[]): readonly Entry[] {
   const placeOf = ({ lookup_key, feature, name, start_date, ...rest }: Entry): string =>
     `${lookup_key ?? feature ?? name ?? '\uffff'}\n${start_date ?? ''}\n${canonicalJson(rest)}`;

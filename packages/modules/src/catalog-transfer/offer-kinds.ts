@@ -35,7 +35,7 @@ export interface OfferKind {
   readonly owns: readonly ('prices' | 'entitlements' | 'credit_grants')[];
   /** Throws a ZodError when the fields are wrong. */
   readonly create: (id: string, fields: Entry) => OfferDecision;
-  /** Makes the offer itself as the fields say; what is not named is emptied. */
+  /** Makes the offer itself as the fields say; fields that are not named are emptied. */
   readonly update: (id: string, fields: Entry) => OfferDecision;
   readonly archive: (id: string) => OfferDecision;
 }

@@ -26,9 +26,9 @@ interface Creation {
 const endSchema = z.object({ end_date: instantSchema.nullish() });
 
 /**
- * Decides on the credit grants of an offer: by name. Metadata and the end can change, but an end cannot be
- * taken back; for all else another grant is made. What ends does so before others are made, because
- * all grants of an offer are worth the same.
+ * Decides on the credit grants of an offer: by name. Metadata and the end can change, but an end
+ * cannot be taken back; for all else another grant is made. Ends come before creations, because all
+ * grants of an offer are worth the same.
  */
 export function planCreditGrants(plan: OfferPlan, asked: readonly Asked[]): void {
   const { at, faults, prune } = plan.around;
@@ -38,7 +38,7 @@ export function planCreditGrants(plan: OfferPlan, asked: readonly Asked[]): void
   const creations: Creation[] = [];
   for (const { entry, pointer } of asked) {
     const wanted = faults.at(pointer, () => wantedGrant(plan, entry, pointer));
-    // What is over by now has nothing left to do.
+    // A grant that has ended has nothing left to do.
     if (!wanted || (wanted.end !== null && wanted.end <= at)) continue;
     const before = [...left.values()].find(({ name }) => name === entry.name);
     const label = `credit grant ${entry.name}`;

@@ -34,7 +34,7 @@ interface Asked {
 }
 
 /**
- * Decides an import on the catalogue as it is. Nothing is written; the ids of what is created follow
+ * Decides an import on the catalogue as it is. Nothing is written; the ids of new records follow
  * from that of the import.
  *
  * @throws a Problem that points at everything that is wrong with the document, up to 100 places
@@ -196,7 +196,7 @@ class Planner {
     }
   }
 
-  /** Adds what happens to one record. `details` null: it is created. */
+  /** Adds the change of one record. `details` null: it is created. */
   #add(
     { section, aggregate }: { section: Section; aggregate: { readonly name: string } },
     { key, id }: { key: string; id: string },

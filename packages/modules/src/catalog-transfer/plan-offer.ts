@@ -50,7 +50,10 @@ export interface Asked {
 
 const entitlementItemSchema = createBulkEntitlementsSchema.shape.items.element;
 
-/** The events that make an offer as an entry says, each decided on what the ones before led to. */
+/**
+ * The events that make an offer as an entry says, each decided on the state that the ones before
+ * led to.
+ */
 export class OfferPlan {
   readonly events: OfferEvent[] = [];
   readonly details: string[] = [];
@@ -86,7 +89,7 @@ export class OfferPlan {
     return this.#state;
   }
 
-  /** Prices: see `planPrices`. What is over by now has nothing left to do. */
+  /** Prices: see `planPrices`. A price that has ended has nothing left to do. */
   prices(asked: readonly Asked[]): void {
     const { at, faults } = this.around;
     const drafts = asked.flatMap(({ entry, pointer }) => {

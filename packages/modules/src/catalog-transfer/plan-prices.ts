@@ -42,8 +42,8 @@ interface Schedule {
 }
 
 /**
- * Decides on the prices of an offer. Those with one lookup_key are one schedule, which becomes what the
- * document says; others are found by everything that they say. What ends does so before others begin.
+ * Decides on the prices of an offer. Those with one lookup_key are one schedule, which is brought
+ * in line with the document; others are found by all their fields. Ends come before creations.
  */
 export function planPrices(plan: OfferPlan, drafts: readonly Omit<Wanted, 'entry'>[]): void {
   const { names, at, prune } = plan.around;
@@ -60,7 +60,7 @@ export function planPrices(plan: OfferPlan, drafts: readonly Omit<Wanted, 'entry
   for (const schedule of schedules) create(plan, schedule);
 }
 
-/** Takes out of a set what fits first; undefined when nothing does. */
+/** Takes the first item that fits out of a set; undefined when none does. */
 function takeFirst<Item>(items: Set<Item>, fits: (item: Item) => boolean): Item | undefined {
   for (const item of items) {
     if (!fits(item)) continue;

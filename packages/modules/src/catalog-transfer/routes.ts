@@ -28,7 +28,7 @@ import { catalogSnapshot } from './snapshot.ts';
 
 const tag = 'Catalogue transfer';
 
-/** Decides an import, records the decision and carries it out; or only says what it would be. */
+/** Decides an import, records the decision and carries it out; or only returns what it would be. */
 async function importCatalog(
   context: RequestContext,
   { dry_run, ...request }: ImportRequest,

@@ -22,7 +22,7 @@ export type Section = (typeof sections)[number];
 /** Records of each section, at most: in a document and in an environment. */
 export const sectionMaximum = 2000;
 
-/** A record without ids, stamps and what is empty. What it may hold, its own slice says. */
+/** A record without ids, stamps and empty fields. Its fields are those of its own slice. */
 const entrySchema = z.record(z.string().max(64), z.unknown());
 export type Entry = Readonly<z.output<typeof entrySchema>>;
 

@@ -18,7 +18,7 @@ export interface Snapshot {
 }
 
 /**
- * All published records. Which there are says the read model, what they are the log. Throws 400 when
+ * All published records. The read model names them, and the log has their contents. Throws 400 when
  * they are more than one document may hold.
  */
 export async function catalogSnapshot(context: RequestContext): Promise<Snapshot> {
@@ -58,7 +58,7 @@ export function calledBy(
   };
 }
 
-/** Keys and ids of what stands by itself. */
+/** Keys and ids of the records that stand by themselves. */
 export function namesOf({ records }: Snapshot) {
   const names = mapSections(() => new Names());
   for (const { section } of kinds) {

@@ -7,7 +7,7 @@ import { checkpointRoutes } from './routes.ts';
 export { type Checkpoint, type CheckpointKey, ledgerCheckpoint } from './checkpoint.ts';
 export { type CheckpointTools, ledgerPrefix, takeCheckpoint } from './take.ts';
 
-/** Signed checkpoints of the ledger: what was there can be proved without trusting the service. */
+/** Signed checkpoints of the ledger, which prove its contents without trust in the service. */
 export const checkpoints = module({
   name: 'checkpoints',
   aggregates: [ledgerCheckpoint],

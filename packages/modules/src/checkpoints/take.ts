@@ -27,8 +27,8 @@ export interface CheckpointTools {
 }
 
 /**
- * Signs what has come into the wallets of an environment since its last checkpoint, the basis. Reads
- * only that. Returns the new checkpoint; null when there was nothing to sign.
+ * Signs the events of the wallets of an environment since its last checkpoint, the basis. Reads
+ * only those. Returns the new checkpoint; null when there was nothing to sign.
  */
 export async function takeCheckpoint(
   { context, key, grown }: CheckpointTools,

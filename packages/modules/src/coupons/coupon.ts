@@ -45,7 +45,7 @@ function repetitionOf({ cadence, duration_in_periods }: CreateCoupon): Repetitio
   return { cadence, duration_in_periods };
 }
 
-/** A discount. What it takes off, for whom and for how long never changes. */
+/** A discount. Its amount, its conditions and its duration never change. */
 export const couponRecords = record({
   name: 'coupon',
   called: 'coupon',

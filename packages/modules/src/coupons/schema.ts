@@ -80,7 +80,7 @@ export const createCouponSchema = givenSchema
   .meta({ id: 'CreateCoupon' });
 export type CreateCoupon = z.output<typeof createCouponSchema>;
 
-/** Body of PUT /coupons/{id}: what a discount is worth is for ever. */
+/** Body of PUT /coupons/{id}: the worth of a discount never changes. */
 export const updateCouponSchema = z
   .object({
     name: nameSchema.optional(),

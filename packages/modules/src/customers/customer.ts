@@ -123,7 +123,7 @@ export const customer = aggregate({
 
 const emptyProfile = { email: null, ...noAddress, metadata: {} } as const;
 
-/** Creates a customer. What the request leaves out is absent. */
+/** Creates a customer. Fields that the request leaves out are absent. */
 export const createCustomer =
   (id: CustomerId, request: CreateCustomer): Decision<CustomerState, CustomerEvent> =>
   (state) => {

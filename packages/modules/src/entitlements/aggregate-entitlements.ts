@@ -80,8 +80,8 @@ function aggregateOf(
 }
 
 /**
- * The sum of the limits, each as often as it is there. A sum beyond what a JSON number can hold exactly
- * is the largest that it can: no usage gets there.
+ * The sum of the limits, each as often as it is there. A sum beyond what a JSON number can hold
+ * exactly is the largest that it can: no usage reaches that.
  */
 function limitOf(sources: readonly GrantedEntitlement[]): number | null {
   let sum = 0;

@@ -45,8 +45,8 @@ export interface GrantedEntitlement extends EntitlementValues {
 }
 
 /**
- * The values of an override: what is left out is as in the entitlement that it stands in for. So an
- * override that only switches off does not make a limit unlimited on the way.
+ * The values of an override: fields that it leaves out are those of the entitlement that it stands
+ * in for. So an override that only switches off does not also make a limit unlimited.
  */
 export function overrideValues(
   parent: EntitlementValues,

@@ -10,7 +10,7 @@ const sourceTypes = { PLAN: 'plan', ADDON: 'addon', SUBSCRIPTION: 'subscription'
  */
 export function aggregatedEntitlementView(entitlement: FeatureEntitlement): AggregatedEntitlement {
   const common = {
-    // What is not enabled grants nothing, and does not get here.
+    // A disabled entitlement grants nothing, and does not get here.
     is_enabled: true,
     is_soft_limit: false,
     usage_limit: null,

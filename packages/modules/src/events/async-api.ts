@@ -40,8 +40,9 @@ function addressOf(prefix: string, type: string): string {
 }
 
 /**
- * The AsyncAPI 3.0 document of what the relay publishes on NATS, made from the publicEvents alone.
- * `subjects` are where it is published: the prefix of the stream and that of the live subjects.
+ * The AsyncAPI 3.0 document of the messages that the relay publishes on NATS, made from the public
+ * events of the modules alone. `subjects` are where it is published: the prefix of the stream and
+ * that of the live subjects.
  */
 export function asyncApiDocument(
   types: EventTypes,

@@ -30,9 +30,9 @@ const idParameters = z.object({ id: referenceSchema('esub') });
 const comparisonsMaximum = 5;
 
 /**
- * Tells the gateway at once what the log says of a subscription's credentials. What changes in the log
- * meanwhile is told after it, so that nothing older stays. When the gateway is away just now, whoever keeps
- * it in order tells it later.
+ * Tells the gateway at once what the log says of a subscription's credentials. Changes in the log
+ * meanwhile are told after it, so that nothing older stays. When the gateway is away, the projector
+ * tells it later.
  */
 export async function tellGateway(
   context: RequestContext,

@@ -2,7 +2,7 @@ import type { PublicEvents, PublicEventType, PublicEventTypes } from '@counterfo
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-/** Every type of public event that slices give, with what it means and how its body looks. */
+/** Every type of public event of the slices, with its meaning and the schema of its body. */
 export type EventTypes = ReadonlyMap<string, PublicEventType>;
 
 /**

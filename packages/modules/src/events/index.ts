@@ -22,7 +22,7 @@ export {
 } from './subscription.ts';
 
 interface EventsOptions {
-  /** Of all other slices: what they publish is what can be read here. */
+  /** Of all other slices: their messages can be read here. */
   readonly publicEvents: readonly PublicEvents[];
   readonly broker: EventBroker;
   /** Null where systems get no credentials. */

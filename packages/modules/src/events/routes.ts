@@ -22,7 +22,7 @@ const eventView = (event: FeedEvent): z.output<typeof feedEventSchema> => ({
   data: event.body,
 });
 
-/** The routes for those who follow what happens by asking. */
+/** The routes of the feed, for systems that follow events by asking. */
 export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
   ({
     'GET /events': route({

@@ -74,8 +74,8 @@ async function startOf(
 }
 
 /**
- * Makes the reader at the broker at once, so that the caller can use it. When the broker is away
- * just now, whoever keeps readers in order makes it later.
+ * Makes the reader at the broker at once, so that the caller can use it. When the broker is away,
+ * the projector makes it later.
  */
 async function provide(broker: EventBroker, subscription: Subscription): Promise<void> {
   try {
@@ -203,7 +203,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       params: idParameters,
       handle: async (context, { params: { id } }) => {
         await context.execute(eventSubscription, id, deleteSubscription(id));
-        // What cannot be removed now is removed by whoever keeps readers in order.
+        // A reader that cannot be removed now is removed by the projector.
         await broker.removeReader(id).catch(() => undefined);
         if (gateway) await tellGateway(context, gateway, id);
         return undefined;

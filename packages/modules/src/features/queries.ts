@@ -4,7 +4,9 @@ import { embedded } from './embedding.ts';
 import { featureRecords } from './feature.ts';
 import type { Feature } from './schema.ts';
 
-/** Features by id with meters and groups, archived ones included, for what shows them inside. */
+/**
+ * Features by id with meters and groups, archived ones included, for records that show them inside.
+ */
 export async function featuresById(
   context: RequestContext,
   ids: readonly (string | undefined)[],

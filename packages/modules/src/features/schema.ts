@@ -67,7 +67,7 @@ export type CreateFeature = z.output<typeof createFeatureSchema>;
 
 const { critical, warning, info } = alertSettingsSchema.shape;
 
-/** Body of PUT /features/{id}: what is absent stays as it is. */
+/** Body of PUT /features/{id}: absent fields stay as they are. */
 export const updateFeatureSchema = z
   .object({
     name: nameSchema.optional(),

@@ -36,7 +36,7 @@ interface Needs {
   readonly groups?: true;
 }
 
-/** The one table of what an aggregation needs and may have. Anything else is refused. */
+/** The one table of the fields that an aggregation needs and may have. Anything else is refused. */
 const needs: Readonly<Record<AggregationType, Needs>> = {
   COUNT: { measures: 'nothing' },
   SUM: { measures: 'a field or an expression', buckets: true },
@@ -87,14 +87,14 @@ function* faultsOf(given: Aggregation): Generator<[keyof Aggregation, string]> {
   if (fault !== null) yield ['expression', fault];
 }
 
-/** The aggregation of a request; what it does not have is null. */
+/** The aggregation of a request; fields that it does not have are null. */
 export const aggregationSchema = givenSchema.superRefine((given, context) => {
   for (const [member, message] of faultsOf(given)) {
     context.addIssue({ code: 'custom', path: [member], message });
   }
 });
 
-/** An aggregation as an event keeps it: what was decided, never checked against rules again. */
+/** An aggregation as an event keeps it: decided, and never checked against rules again. */
 export const aggregationData = z.object({
   type: aggregationTypeSchema,
   field: z.string().nullable(),

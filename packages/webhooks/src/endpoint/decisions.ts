@@ -80,8 +80,9 @@ export const changeEndpoint =
   };
 
 /**
- * Lets deliveries go out again. No event when it is enabled. What the service has disabled stays so
- * for a minute: a program that answers each disabling by enabling would make a loop of it.
+ * Lets deliveries go out again. No event when it is enabled. An endpoint that the service has
+ * disabled stays so for a minute: a program that answers each disabling by enabling would make a
+ * loop of it.
  */
 export const enableEndpoint =
   (id: string): EndpointDecision =>
@@ -105,7 +106,7 @@ export const disableEndpoint =
       ? [{ type: 'WebhookEndpointDisabled', data: { reason } }]
       : [];
 
-/** Ends the endpoint for good: what has not been delivered is cancelled. */
+/** Ends the endpoint for good: deliveries that are not finished are cancelled. */
 export const deleteEndpoint =
   (id: string): EndpointDecision =>
   (state) => {

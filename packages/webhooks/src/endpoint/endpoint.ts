@@ -128,7 +128,10 @@ export interface Endpoint extends EndpointSettings, RecordStamps {
   readonly enabled: boolean;
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Instant | null;
-  /** Since when it has been enabled: what was learnt about its health before does not count. */
+  /**
+   * The time since which it has been enabled: anything learnt about its health before does not
+   * count.
+   */
   readonly enabled_at: Instant;
   readonly signature: SignatureKind;
   readonly secret: Sealed;

@@ -5,7 +5,7 @@ import { exhaustedSchema, webhookEndpoint } from './endpoint.ts';
 import { endpointResource, endpointSchema } from './schema.ts';
 
 /**
- * Events about webhooks themselves, for whoever watches over an integration: an endpoint that asks
+ * Events about webhooks themselves, for those who watch over an integration: an endpoint that asks
  * for them by name gets them, and so does every subscriber of NATS.
  */
 export const endpointPublicEvents = publicEvents(

@@ -181,7 +181,7 @@ const readRoutes = {
   }),
 };
 
-/** PUT and PATCH are the same: neither takes what is left out as a wish to clear it. */
+/** PUT and PATCH are the same: neither clears a field that is left out. */
 const changeRoute = (options: WebhookOptions, body: EndpointBodies['change']) =>
   route({
     summary: 'Change a webhook endpoint',

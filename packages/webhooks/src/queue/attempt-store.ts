@@ -9,9 +9,10 @@ import { type DeliveryState, excluded, queue, stateOf } from './schema.ts';
 import { type Outcome, type Settlement, settle } from './settlement.ts';
 
 /**
- * Records outcomes: the attempts, the states of the deliveries, how their endpoints are doing, and
- * what may follow now. An outcome whose claim has expired is recorded as an attempt only; the
- * delivery belongs to whoever has claimed it since. If nobody has, that it was delivered counts.
+ * Records outcomes: the attempts, the states of the deliveries, the health of their endpoints, and
+ * the deliveries that may follow now. An outcome whose claim has expired is recorded as an attempt
+ * only; the delivery belongs to the worker that has claimed it since. If none has, a success
+ * counts.
  */
 export const recordOutcomes = (
   connection: Connection,

@@ -2,11 +2,11 @@ import type { PublicMessage } from '@counterfoil/engine';
 import type { OrderMode } from '../endpoint/endpoint.ts';
 import { wantsType } from '../endpoint/event-types.ts';
 
-/** An endpoint as far as it matters for who gets what. */
+/** The fields of an endpoint that decide which messages it gets. */
 export interface Target {
   readonly id: string;
   readonly environmentId: string;
-  /** Place in the log of its creation: it gets what comes after. */
+  /** Place in the log of its creation: it gets the events after it. */
   readonly createdPosition: bigint;
   readonly enabled: boolean;
   readonly eventTypes: readonly string[] | null;

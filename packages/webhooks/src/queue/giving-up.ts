@@ -11,8 +11,8 @@ import type { Retention } from './upkeep-store.ts';
 const givenUpMaximum = 1_000;
 
 /**
- * Gives up what has not been delivered until its message is too old to be kept, and reports it; what
- * waits for it goes on. Returns how many. To be called under the queue lock.
+ * Gives up deliveries whose messages are too old to be kept, and reports them; those that wait for
+ * them may then go. Returns how many. To be called under the queue lock.
  */
 export async function giveUpOld(
   connection: Connection,
@@ -37,8 +37,8 @@ export async function giveUpOld(
 }
 
 /**
- * Gives up what has been held back for longer than the horizon. To be called under the queue lock.
- * Returns how many.
+ * Gives up deliveries that have been held back for longer than the horizon. To be called under the
+ * queue lock. Returns how many.
  */
 export async function giveUpHeldBack(
   connection: Connection,
@@ -62,7 +62,9 @@ export async function giveUpHeldBack(
   return await giveUp(connection, heldBack);
 }
 
-/** Ends deliveries, reports them and lets go what waits for them. Returns how many they are. */
+/**
+ * Ends deliveries, reports them and lets those go that wait for them. Returns how many they are.
+ */
 async function giveUp(
   connection: Connection,
   ids: Expression<{ readonly id: string }>,

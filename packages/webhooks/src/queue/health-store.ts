@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { type BreakerPolicy, type DisableReason, type Health, isNews } from './health.ts';
 import { excluded, type HealthTable, insertGiven, interval, queue } from './schema.ts';
 
-/** An endpoint since it was last enabled: what was learnt before does not count any more. */
+/** An endpoint since it was last enabled: anything learnt before does not count any more. */
 export interface EndpointEra {
   readonly endpointId: string;
   readonly environmentId: string;
@@ -16,7 +16,7 @@ export interface KnownHealth {
   readonly byEndpoint: ReadonlyMap<string, { readonly enabledAt: string; readonly health: Health }>;
 }
 
-/** Reads what the tables know of these endpoints. To be called under the queue lock. */
+/** Reads the health of these endpoints. To be called under the queue lock. */
 export async function readHealth(
   connection: Connection,
   endpointIds: readonly string[],
@@ -59,7 +59,7 @@ const healthOf = (row: Selectable<HealthTable>): Health => ({
   disableReason: row.disable_reason,
 });
 
-/** The health of an endpoint before and after what has just come of its deliveries. */
+/** The health of an endpoint before and after the outcomes of its deliveries. */
 export interface HealthChange {
   readonly era: EndpointEra;
   readonly before: Health;
@@ -72,7 +72,7 @@ const successInterval = 60_000;
 const instant = (time: number | null): string | null =>
   time === null ? null : new Date(time).toISOString();
 
-/** Writes down what has changed. To be called under the queue lock. */
+/** Writes the changes down. To be called under the queue lock. */
 export async function writeHealth(
   connection: Connection,
   changes: readonly HealthChange[],

@@ -89,7 +89,7 @@ const createDeliveries = async (database: Kysely<unknown>): Promise<void> => {
   await createQueueIndexes(database);
 };
 
-/** Only the queue itself is in these, so that what has been delivered costs nothing to claims. */
+/** Only the queue itself is in these, so that finished deliveries cost claims nothing. */
 const createQueueIndexes = async (database: Kysely<unknown>): Promise<void> => {
   await sql`
     create index webhook_deliveries_due on counterfoil.webhook_deliveries
@@ -164,7 +164,7 @@ const createHealth = async (database: Kysely<unknown>): Promise<void> => {
     ) with (fillfactor = 50)`.execute(database);
 };
 
-/** The progress of what was asked for by hand, and the reports that the log is to have. */
+/** The progress of tasks, and the reports that the log is to have. */
 const createTasks = async (database: Kysely<unknown>): Promise<void> => {
   await sql`
     create table counterfoil.webhook_task_runs (
@@ -180,7 +180,7 @@ const createTasks = async (database: Kysely<unknown>): Promise<void> => {
       started_at timestamptz not null default now(),
       finished_at timestamptz
     )`.execute(database);
-  // To find what has not been begun without going through all there were.
+  // Finds tasks that have not been begun without going through all that there were.
   await sql`
     create index webhook_task_runs_requested on counterfoil.webhook_task_runs
       (environment_id, requested_at)`.execute(database);

@@ -93,13 +93,13 @@ const overtakingMaximum = 500;
 const putOffSeconds = 10;
 
 /**
- * Lets deliveries overtake whose head-of-line time-out has passed. Returns how many. To be called under the queue
- * lock.
+ * Lets deliveries overtake whose head-of-line time-out has passed. Returns how many. To be called
+ * under the queue lock.
  *
- * What is overtaken has to have failed and to wait for its next attempt. One that was never tried, is
- * due or is under way waits for a worker, for room, for the rate or for an endpoint that is held back,
- * and so would those behind it: to let them go as well would only put an end to the order. What a
- * recovery has put before a delivery that waits goes first.
+ * An overtaken delivery has to have failed and to wait for its next attempt. One that was never
+ * tried, is due or is under way waits for a worker, for room, for the rate or for an endpoint that
+ * is held back, and so would those behind it: to let them go as well would only put an end to the
+ * order. Deliveries that a recovery has put before a waiting one go first.
  */
 export async function releaseOvertaking(connection: Connection): Promise<number> {
   const passed = queue
@@ -160,8 +160,8 @@ export async function releaseOvertaking(connection: Connection): Promise<number>
 }
 
 /**
- * Starts the head-of-line time-out of what now waits first in each group. To be called under the queue
- * lock.
+ * Starts the head-of-line time-out of the delivery that now waits first in each group. To be called
+ * under the queue lock.
  */
 export async function startHeadOfLine(
   connection: Connection,

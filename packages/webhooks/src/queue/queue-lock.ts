@@ -13,9 +13,10 @@ export type QueueLock = keyof typeof locks;
 /**
  * Runs work in a transaction that holds a lock until it is committed.
  *
- * `queue` covers whatever decides who waits for whom: adding deliveries, finishing them, letting
- * one overtake. Those decisions look at other rows than they write, which row locks would not
- * cover. `claims` covers taking deliveries, so that the bound of an endpoint holds exactly.
+ * `queue` covers every decision about which delivery waits for which: adding deliveries, finishing
+ * them, letting one overtake. Those decisions look at other rows than they write, which row locks
+ * would not cover. `claims` covers taking deliveries, so that the bound of an endpoint holds
+ * exactly.
  */
 export const withQueueLock = <Result>(
   connection: Connection,

@@ -19,9 +19,9 @@ export interface OpenTask extends RequestedTask {
 /**
  * Takes a task that has not been begun, else one that is not finished; null when there is neither.
  *
- * Tasks come in the order in which they were asked for, apart from what the clocks of API processes
- * are out. So in each environment only those are looked at that are not much older than the last one
- * that was begun: an hour is beyond any clock that can be worked with.
+ * Tasks come in the order in which they were asked for, but for the differences between the clocks
+ * of API processes. So in each environment only those are looked at that are not much older than
+ * the last one that was begun: an hour is beyond any clock that can be worked with.
  */
 export async function nextTask(connection: Connection): Promise<OpenTask | null> {
   const first = queue

@@ -49,11 +49,11 @@ export async function reclaimExpired(connection: Connection): Promise<number> {
 }
 
 /**
- * Ends what is still to be sent to endpoints that are disabled (skipped) or deleted (cancelled).
- * Only when the read model is as far as the fan-out: before that it may show an endpoint as
- * disabled that has long been enabled again. What waits goes before what it waits for: should the
- * endpoint be enabled again in the midst of it, nothing is left waiting for what has gone. Returns
- * how many. Call it under the queue lock.
+ * Ends the deliveries that are still to be sent to endpoints that are disabled (skipped) or deleted
+ * (cancelled). Only when the read model is as far as the fan-out: before that it may show an
+ * endpoint as disabled that has long been enabled again. A delivery that waits goes before the one
+ * that it waits for: should the endpoint be enabled again in the midst of it, none is left waiting
+ * for one that has gone. Returns how many. Call it under the queue lock.
  */
 export async function dropUnwanted(connection: Connection): Promise<number> {
   const unwanted = openEndpoints('pending', 'waiting', 'sending')
@@ -118,7 +118,7 @@ const attemptsMaximum = 5_000;
 /** A message goes with all its deliveries and their attempts, which may be many. */
 const messagesMaximum = 500;
 
-/** Removes some of what is older than it is to be kept. Returns whether there may be more of it. */
+/** Removes some of the rows that are too old to be kept. Returns whether there may be more. */
 export async function removeOld(connection: Connection, retention: Retention): Promise<boolean> {
   const before = (days: number) => sql<string>`now() - ${interval('day', days)}`;
   const attempts = await connection.run(

@@ -154,7 +154,7 @@ async function readHead(body: AsyncIterable<Buffer>, limits: SendLimits): Promis
       if (length >= limits.answerBytes) break;
     }
   } catch {
-    // What has been read until now is what there is to show.
+    // The part that has been read until now is all there is to show.
   }
   return printable(Buffer.concat(chunks).toString('utf8'), limits.answerHead);
 }
@@ -189,7 +189,7 @@ function reasonOf(error: unknown): FailureReason {
 }
 
 const describe = (error: unknown): string => {
-  // With several addresses tried, the message is empty and the parts say what happened.
+  // With several addresses tried, the message is empty and the errors of the parts tell the reason.
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(String).join('; ');
   }

@@ -5,7 +5,7 @@ import { isAllowedAddress, readAddress, type TargetPolicy } from './target-polic
 
 /**
  * The target is, or its name leads to, an address that deliveries must not reach. The message does
- * not say which: the tenant may see it, and what internal names resolve to is not its business.
+ * not say which: the tenant may see it, and the addresses of internal names are not its business.
  */
 export class BlockedAddress extends Error {
   readonly code = 'BLOCKED_ADDRESS';

@@ -34,8 +34,8 @@ import { cancelTask, requestTask, requireTask, type TaskWork, webhookTask } from
 const tag = 'Webhook deliveries';
 
 /**
- * Asks the worker for something. That it was asked for is an event, so the log tells who has sent
- * what again, and a repetition with the same idempotency key asks once.
+ * Asks the worker for something. The request is an event, so the log tells who has sent what again,
+ * and a repetition with the same idempotency key asks once.
  */
 async function ask(
   context: RequestContext,

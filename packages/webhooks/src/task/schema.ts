@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { testType } from '../endpoint/event-types.ts';
 import { recoveredStateSchema, type Task, type TaskWork } from './task.ts';
 
-/** The state of a task. `refused`: what it was about is no longer there. */
+/** The state of a task. `refused`: its message or endpoint is no longer there. */
 const taskStateSchema = z.enum(['queued', 'running', 'finished', 'cancelled', 'refused']);
 export type TaskProgressState = z.output<typeof taskStateSchema>;
 

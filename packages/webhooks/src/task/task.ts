@@ -87,7 +87,9 @@ export const requestTask =
     return [{ type: 'WebhookTaskRequested', data: { id, endpoint_id: endpointId, work } }];
   };
 
-/** Ends a recovery where it is; what it has queued stays so. No event when it was cancelled. */
+/**
+ * Ends a recovery where it is; deliveries that it has queued stay. No event when it was cancelled.
+ */
 export const cancelTask =
   (id: string): TaskDecision =>
   (state) => {

@@ -21,8 +21,8 @@ interface Entry {
 }
 
 /**
- * Starts the writer. What comes in while a batch is being written becomes the next batch, so that
- * a batch is as long as the database is slow. `onRecorded` is called after each batch.
+ * Starts the writer. Outcomes that come in while a batch is being written become the next batch, so
+ * that a batch is as long as the database is slow. `onRecorded` is called after each batch.
  */
 export function startAttemptWriter(
   options: LoopOptions & { readonly breaker: BreakerPolicy },

@@ -44,8 +44,9 @@ function chosen(slow: readonly Running[], count: number): readonly Running[] {
 
 /**
  * Keeps slow requests from using up the room of the others. Any number of endpoints may hang at
- * once: what hangs leaves the room of the quick after a moment, and when there are too many of
- * them, some are given up, to be tried again. So there always is room for what answers.
+ * once: a request that hangs leaves the room of the quick ones after a moment, and when there are
+ * too many of them, some are given up, to be tried again. So there is always room for endpoints
+ * that answer.
  */
 export function createBulkhead(options: BulkheadOptions): Bulkhead {
   const { maximumQuick, maximumSlow, slowAfterMs } = options;
@@ -68,7 +69,7 @@ export function createBulkhead(options: BulkheadOptions): Bulkhead {
         controller.abort(new RequestCut('Cut off: too many slow requests are under way.'));
       }
       const quick = running.size - slow.length;
-      // What has been cut off still takes a moment, until its outcome is recorded.
+      // A request that was cut off still takes a moment, until its outcome is recorded.
       return Math.min(maximumQuick - quick, maximumQuick + maximumSlow - running.size);
     },
     size: () => running.size,

@@ -15,7 +15,7 @@ export interface WorkerConfig {
   /** Requests at once; and as many again that take longer than `slowAfterMs` to answer. */
   readonly maximumInFlight: number;
   readonly slowAfterMs: number;
-  /** After it what a worker has claimed goes to another one. */
+  /** The time after which another worker may claim the deliveries of this one. */
   readonly leaseMs: number;
   /** Between two looks at the queue when nothing is known to be due. */
   readonly pollMs: number;

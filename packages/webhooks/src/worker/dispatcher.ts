@@ -43,7 +43,7 @@ type DestinationOf = (endpointId: string) => Destination;
 /** Deliveries that one claim takes at most. */
 const claimMaximum = 256;
 
-/** Starts to take what is due and to send it, as much as may be under way. */
+/** Starts to claim due deliveries and to send them, as many as may be under way. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { endpoints, metrics, maximumInFlight, slowAfterMs, pollMs } = options;
   const { leaseMs, sendLimits, log } = options;
@@ -82,7 +82,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   return { loop, notify: notifier.notify, inFlight: bulkhead.size, drained: bulkhead.drained };
 }
 
-/** Sends one delivery and records what came of it. Never throws. */
+/** Sends one delivery and records the outcome. Never throws. */
 async function deliver(
   claimed: Claimed,
   destinationOf: DestinationOf,

@@ -35,9 +35,9 @@ export function createEndpointCache(sealer: Sealer, maximum = cachedMaximum): En
   const kept = new Map<string, Known>();
 
   /**
-   * All of these versions by id: several parts of the worker read at the same time, and what one of
-   * them forgets must not be missing for another. An endpoint that is not to be found is an error,
-   * because whoever went on without it would lose its deliveries.
+   * All of these versions by id: several parts of the worker read at the same time, and an endpoint
+   * that one of them forgets must not be missing for another. An endpoint that is not found is an
+   * error, because going on without it would lose its deliveries.
    */
   const read = async (
     connection: Connection,
@@ -87,7 +87,7 @@ function knownOf(found: ReadonlyMap<string, Known>, id: string): Known {
 
 /**
  * The tables behind the view. Their column `state`, with the sealed secrets, is not in the view, so
- * that whoever may read what is shown does not read them as well.
+ * that a reader of the view does not read them as well.
  */
 const fillings =
   statementsOn<Record<string, { id: string; revision: string; state: JsonText<EndpointRow> }>>();

@@ -51,8 +51,8 @@ const standbyMs = 1_000;
 const behindMs = 20;
 
 /**
- * Starts to read the public stream and to store, in one transaction each, what is to be delivered
- * together with how far it has read: each message becomes deliveries exactly once.
+ * Starts to read the public stream and to store, in one transaction each, the deliveries together
+ * with the place up to which it has read: each message becomes deliveries exactly once.
  */
 export function startFanOut(options: FanOutOptions): FanOut {
   let status: FanOutStatus = { role: 'starting', sequence: null, isWaiting: false };

@@ -35,8 +35,8 @@ export interface Worker {
   readonly health: readonly HealthCheck[];
   status(): WorkerStatus;
   /**
-   * Takes nothing new, lets what is under way come to its end (as long as an attempt may take),
-   * records it and ends.
+   * Takes nothing new, lets requests under way come to their end (as long as an attempt may take),
+   * records them and ends.
    */
   stop(): Promise<void>;
 }
@@ -94,7 +94,8 @@ export function startWorker({ config, nats, store, sealer, log, metrics }: Worke
       taking.abort();
       await Promise.all(loops.map(({ ended }) => ended));
       const drained = new AbortController();
-      // A database that is away must not keep the process: what it cannot record will be sent again.
+      // A database that is away must not keep the process: deliveries that it cannot record will be
+      // sent again.
       const patience = sleep(config.sendLimits.totalTimeout + recordMs, drained.signal);
       await Promise.race([dispatcher.drained(), patience]);
       drained.abort();
@@ -107,7 +108,7 @@ export function startWorker({ config, nats, store, sealer, log, metrics }: Worke
 
 const loopCheck = ({ name, error }: Loop): HealthCheck => ({
   name: `webhooks ${name}`,
-  // Deliveries go on while what is told of them has to wait for the event store.
+  // Deliveries continue while the reports about them wait for the event store.
   required: name !== 'reports',
   check: async () => {
     const reason = error();

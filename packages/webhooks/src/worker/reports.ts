@@ -21,9 +21,10 @@ export interface ReportsOptions extends LoopOptions {
 }
 
 /**
- * Starts to write what the log has to know: endpoints that are disabled, messages that were given
- * up. It has a loop of its own, because the queue must go on while the event store is away. One of all
- * workers does it: two that took different parts of the list at the same time would tell some twice.
+ * Starts to write the reports that the log has to have: endpoints that are disabled, messages that
+ * were given up. It has a loop of its own, because the queue must keep running while the event
+ * store is away. One of all workers does it: two that took different parts of the list at the same
+ * time would tell some twice.
  */
 export function startReports({ store, breaker, intervalMs, ...options }: ReportsOptions): Loop {
   const decide = createDecide(store);
@@ -57,7 +58,10 @@ interface EndpointAddress {
 
 type Decide = (endpoint: EndpointAddress, decision: EndpointDecision) => Promise<void>;
 
-/** Returns what carries out a decision about an endpoint, unless the endpoint has been deleted. */
+/**
+ * Returns a function that carries out a decision about an endpoint, unless the endpoint has been
+ * deleted.
+ */
 function createDecide(store: EventStore): Decide {
   const streams = createStreams({ store, aggregates: [webhookEndpoint] });
   return async ({ endpointId, tenantId, environmentId }, decision) => {

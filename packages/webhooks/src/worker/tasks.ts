@@ -31,7 +31,7 @@ export interface TasksOptions extends LoopOptions {
 /** Messages that one step of a recovery looks at. */
 const stepMaximum = 500;
 
-/** Starts to do what is asked for by hand: tests, resendings, recoveries. */
+/** Starts to carry out tasks: tests, resendings, recoveries. */
 export function startTasks(options: TasksOptions): Loop {
   return startLoop(options, async ({ connection, signal, succeeded }) => {
     while (!signal.aborted) {
@@ -115,7 +115,9 @@ function isAsked(message: PastMessage, { states }: OpenTask, target: Target): bo
   }
 }
 
-/** Deliveries that had ended go back to their place in the order, new ones behind what waits. */
+/**
+ * Deliveries that had ended go back to their place in the order, new ones behind those that wait.
+ */
 async function recover(connection: Connection, task: OpenTask, target: Target): Promise<Step> {
   const { messages, reached, isLast } = await readPast(connection, task, stepMaximum);
   const wanted: Wanted<PastMessage>[] = messages

@@ -22,7 +22,10 @@ export interface UpkeepOptions extends LoopOptions {
 const passesPerFigures = 5;
 const passesPerHeldBack = 30;
 
-/** Starts what has to be done from time to time. Several workers may do it at the same time. */
+/**
+ * Starts the work that has to be done from time to time. Several workers may do it at the same
+ * time.
+ */
 export function startUpkeep(options: UpkeepOptions): Loop {
   return startLoop(options, async (session) => {
     for (let pass = 0; !session.signal.aborted; pass += 1) {
@@ -50,12 +53,12 @@ async function runPass(
   await withQueueLock(connection, 'queue', () => giveUpHeldBack(connection, breaker));
 }
 
-/** Passes of upkeep between two looks for what is old, when there is little of it. */
+/** Passes of upkeep between two looks for old rows, when there are few. */
 const passesPerRetention = 30;
-/** Looks for what is old between two looks for groups that are stuck, which cost more. */
+/** Looks for old rows between two looks for groups that are stuck, which cost more. */
 const roundsPerStuck = 10;
 
-/** Starts to remove what is old, as fast as it comes to be old, and to let go what is stuck. */
+/** Starts to remove old rows, as fast as they become old, and to let groups go that are stuck. */
 export function startRetention({ retention, intervalMs, onDue, ...options }: UpkeepOptions): Loop {
   return startLoop(options, async ({ connection, signal, succeeded }) => {
     for (let round = 0; !signal.aborted; round += 1) {

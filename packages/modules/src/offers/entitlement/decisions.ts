@@ -18,8 +18,8 @@ import type { CreateEntitlement, UpdateEntitlement } from './schema.ts';
 export type EntitlementDraft = Omit<EntitlementData, 'id'>;
 
 /**
- * The entitlement that a request describes for a feature of a type. What says nothing about such a
- * feature is left out; what would be misunderstood is refused.
+ * The entitlement that a request describes for a feature of a type. Fields that say nothing about
+ * such a feature are left out; those that would be misunderstood are refused.
  *
  * @throws a Problem that points at the field that is missing or wrong
  */

@@ -62,8 +62,9 @@ async function grantableFeature(context: RequestContext, id: string): Promise<Fe
 }
 
 /**
- * The entitlement that another stands in for: of another plan or add-on, for the same feature. One that
- * replaced something else would grant what nobody sold. Unknown: 404; misfit: 400, both naming the field.
+ * The entitlement that another stands in for: of another plan or add-on, for the same feature. One
+ * that replaced something else would grant a feature that nobody sold. Unknown: 404; misfit: 400,
+ * both naming the field.
  */
 async function assertParent(
   context: RequestContext,

@@ -78,7 +78,7 @@ export const updateCreditGrant =
     return isEmpty(changes) ? [] : [{ type: 'CreditGrantUpdated', data: { id, changes } }];
   };
 
-/** Stops a credit grant, now or from a later date on. What has been granted stays. */
+/** Stops a credit grant, now or from a later date on. Credits that were granted stay. */
 export const endCreditGrant =
   (id: CreditGrantId, effectiveDate: Instant | null): OfferDecision =>
   (state, at) => {

@@ -21,8 +21,8 @@ export interface BalanceAt {
 }
 
 /**
- * The instant at which an event took effect: for what expires by itself the nominal instant, however
- * late it was booked; for everything else the instant of the booking.
+ * The instant at which an event took effect: the nominal instant for lots, holds and orders that
+ * end by themselves, however late that was booked; the instant of the booking for all others.
  */
 export function effectiveAt(event: Stamped<WalletEvent>): Instant {
   switch (event.type) {
