@@ -21,6 +21,7 @@ import {
   startParts,
 } from '@counterfoil/engine';
 import { createDirectory, foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
+import { targetPolicyOf } from '@counterfoil/webhooks';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
 import { apiInfo } from './info.ts';
@@ -101,11 +102,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     gateway: gateway.events,
     operationalReads: readModel.operational,
     secrets,
-    targetPolicy: {
-      allowHttp: config.WEBHOOK_ALLOW_HTTP,
-      allowedCidrs: config.WEBHOOK_ALLOWED_CIDRS,
-      deniedCidrs: config.WEBHOOK_DENIED_CIDRS,
-    },
+    targetPolicy: targetPolicyOf(config),
   });
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
   const authentication = startAuthentication(store, directory, log);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readConfig } from '@counterfoil/engine';
+import { portNumber, readConfig } from '@counterfoil/engine';
 import type { EnvironmentId } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ export const settingsSchema = z.object({
   OPERATOR_URL: optionalUrl,
   OPERATOR_KEY: z.string().min(1).optional(),
   COUNTERFOIL_SECRET_KEY: z.string().min(1).optional(),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
+  PORT: portNumber.default(4000),
   HOST: z.string().default('127.0.0.1'),
 });
 export type Settings = z.output<typeof settingsSchema>;

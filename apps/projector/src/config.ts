@@ -1,8 +1,6 @@
-import { logLevels } from '@counterfoil/engine';
+import { logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
 import { isSecretKey, secretKeyRule } from '@counterfoil/modules';
 import { z } from 'zod';
-
-const port = z.coerce.number().int().min(0).max(65_535);
 
 /** Environment variables of the projector. */
 export const projectorConfigSchema = z.object({
@@ -13,14 +11,14 @@ export const projectorConfigSchema = z.object({
   EVENT_GATEWAY_URL: z.string().min(1).optional(),
   HOST: z.string().default('127.0.0.1'),
   /** The port of /healthz, /readyz and /metrics. */
-  HEALTH_PORT: port.default(0),
+  HEALTH_PORT: portNumber.default(0),
   /** Folder for snapshots of long streams; without it they are folded from their first event. */
   SNAPSHOT_FOLDER: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   /** Without it no checkpoints are taken, and none of the credentials: they could not be signed. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule).optional(),
-  CHECKPOINT_INTERVAL_SECONDS: z.coerce.number().int().min(1).max(604_800).default(3_600),
-  VERIFICATION_INTERVAL_SECONDS: z.coerce.number().int().min(1).max(604_800).default(3_600),
-  VERIFICATION_EVENTS_PER_SECOND: z.coerce.number().int().min(1).max(1_000_000).default(2_000),
+  CHECKPOINT_INTERVAL_SECONDS: wholeNumber(1, 604_800).default(3_600),
+  VERIFICATION_INTERVAL_SECONDS: wholeNumber(1, 604_800).default(3_600),
+  VERIFICATION_EVENTS_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
 });
 export type ProjectorConfig = z.output<typeof projectorConfigSchema>;

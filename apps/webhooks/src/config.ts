@@ -1,4 +1,4 @@
-import { logLevels } from '@counterfoil/engine';
+import { logLevels, portNumber } from '@counterfoil/engine';
 import { isSecretKey, secretKeyRule } from '@counterfoil/modules';
 import {
   type WorkerConfig,
@@ -34,12 +34,7 @@ export const webhooksEnvironment = z.object({
   ...workerVariables,
   HOST: z.string().default(webhooksDefaults.host),
   /** Port of /healthz, /readyz and /metrics; 0 takes a free one. */
-  HEALTH_PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().max(65_535))
-    .optional(),
+  HEALTH_PORT: portNumber.default(webhooksDefaults.healthPort),
   LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
@@ -52,5 +47,5 @@ export const webhooksConfig = (
   eventStoreUrl: environment.EVENTSTORE_URL,
   secretKey: environment.COUNTERFOIL_SECRET_KEY,
   host: environment.HOST,
-  healthPort: environment.HEALTH_PORT ?? webhooksDefaults.healthPort,
+  healthPort: environment.HEALTH_PORT,
 });

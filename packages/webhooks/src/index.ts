@@ -9,7 +9,8 @@ import { webhookTask } from './task/task.ts';
 
 export { createSealer, type Sealer } from './endpoint/sealing.ts';
 export type { WebhookOptions } from './options.ts';
-export { isCidr, strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
+export { strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
+export { targetPolicyOf, targetVariables } from './sending/target-variables.ts';
 
 /** Outgoing webhooks: endpoints, their deliveries, and the tables of the queue. */
 export const webhooks = (options: WebhookOptions) =>

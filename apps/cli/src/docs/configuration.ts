@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { laterDefaults, meanings, otherVariables, programs } from './variables.ts';
+import { meanings, otherVariables, programs } from './variables.ts';
 
 /** One variable of one program, as its schema has it. */
 interface Reading {
@@ -15,7 +15,7 @@ function readings(): ReadonlyMap<string, readonly Reading[]> {
   const byName = new Map<string, Reading[]>();
   for (const { name: program, schema } of programs) {
     for (const [name, field] of Object.entries(schema.shape)) {
-      const reading = readingOf(program, name, field as z.ZodType);
+      const reading = readingOf(program, field as z.ZodType);
       byName.set(name, [...(byName.get(name) ?? []), reading]);
     }
   }
@@ -25,13 +25,12 @@ function readings(): ReadonlyMap<string, readonly Reading[]> {
 /** The names of all variables that a program of ours reads. */
 export const variableNames = (): readonly string[] => [...readings().keys()];
 
-function readingOf(program: string, name: string, field: z.ZodType): Reading {
+function readingOf(program: string, field: z.ZodType): Reading {
   const absent = z.safeParse(field, undefined);
-  const later = laterDefaults[name as keyof typeof laterDefaults] ?? null;
   return {
     program,
     isRequired: !absent.success,
-    standard: absent.data === undefined ? later : asVariable(absent.data),
+    standard: absent.data === undefined ? null : asVariable(absent.data),
     values: valuesOf(field),
   };
 }

@@ -1,6 +1,6 @@
 import { type ApiConfig, apiConfigSchema } from '@counterfoil/api/config';
 import { type ProjectorConfig, projectorConfigSchema } from '@counterfoil/projector/config';
-import { webhooksDefaults, webhooksEnvironment } from '@counterfoil/webhook-worker/config';
+import { webhooksEnvironment } from '@counterfoil/webhook-worker/config';
 import type { z } from 'zod';
 import { type Settings, settingsSchema } from '../settings.ts';
 
@@ -93,19 +93,6 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   WEBHOOK_ATTEMPT_DAYS: 'Days that attempts are kept.',
   WEBHOOK_MESSAGE_DAYS:
     'Days that messages are kept. What has not been delivered by then is given up and reported.',
-};
-
-const { retry, retention, maximumInFlight, leaseMs, healthPort } = webhooksDefaults;
-
-/** Defaults that a program fills in after it has read its environment. */
-export const laterDefaults: Readonly<Partial<Record<VariableName, string>>> = {
-  HEALTH_PORT: String(healthPort),
-  WEBHOOK_RETRY_LADDER_MS: retry.ladder.join(','),
-  WEBHOOK_SLOW_DOWN_MS: String(retry.slowDown),
-  WEBHOOK_MAX_IN_FLIGHT: String(maximumInFlight),
-  WEBHOOK_LEASE_MS: String(leaseMs),
-  WEBHOOK_ATTEMPT_DAYS: String(retention.attemptDays),
-  WEBHOOK_MESSAGE_DAYS: String(retention.messageDays),
 };
 
 /** Variables that are read before any program of ours runs, or by Docker Compose alone. */

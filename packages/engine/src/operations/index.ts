@@ -4,3 +4,4 @@ export * from './log.ts';
 export * from './metrics.ts';
 export * from './shutdown.ts';
 export * from './started.ts';
+export * from './variables.ts';

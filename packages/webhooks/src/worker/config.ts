@@ -1,9 +1,11 @@
-import { z } from 'zod';
+import { listOf, wholeNumber } from '@counterfoil/engine';
+import type { z } from 'zod';
 import { type BreakerPolicy, standardBreakerPolicy } from '../queue/health.ts';
 import type { Retention } from '../queue/upkeep-store.ts';
 import { type RetryPolicy, standardRetryPolicy } from '../sending/retry.ts';
 import { type SendLimits, standardSendLimits } from '../sending/sender.ts';
-import { isCidr, strictTargetPolicy, type TargetPolicy } from '../sending/target-policy.ts';
+import { strictTargetPolicy, type TargetPolicy } from '../sending/target-policy.ts';
+import { targetPolicyOf, targetVariables } from '../sending/target-variables.ts';
 
 /** The settings of a delivery worker. Times are in milliseconds. */
 export interface WorkerConfig {
@@ -39,36 +41,18 @@ export const workerDefaults: Omit<WorkerConfig, 'databaseUrl'> = {
   retention: { attemptDays: 30, messageDays: 90 },
 };
 
-const list = <Item extends z.ZodType<unknown, string>>(item: Item, maximum: number) =>
-  z
-    .string()
-    .transform((text) => text.split(',').map((part) => part.trim()))
-    .pipe(z.array(item).max(maximum));
-
-const wholeNumber = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^\d{1,12}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(minimum).max(maximum));
-
-const ranges = list(z.string().refine(isCidr, 'must be an address range such as 10.0.0.0/8'), 100);
 const longestStepMs = 7 * 24 * 60 * 60 * 1000;
+const { retry, retention } = workerDefaults;
 
 /** The environment variables that change these settings. */
 export const workerVariables = {
-  WEBHOOK_ALLOW_HTTP: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true'),
-  WEBHOOK_ALLOWED_CIDRS: ranges.optional(),
-  WEBHOOK_DENIED_CIDRS: ranges.optional(),
-  WEBHOOK_RETRY_LADDER_MS: list(wholeNumber(1, longestStepMs), 50).optional(),
-  WEBHOOK_SLOW_DOWN_MS: wholeNumber(0, longestStepMs).optional(),
-  WEBHOOK_MAX_IN_FLIGHT: wholeNumber(1, 10_000).optional(),
-  WEBHOOK_LEASE_MS: wholeNumber(1_000, longestStepMs).optional(),
-  WEBHOOK_ATTEMPT_DAYS: wholeNumber(1, 3_650).optional(),
-  WEBHOOK_MESSAGE_DAYS: wholeNumber(4, 3_650).optional(),
+  ...targetVariables,
+  WEBHOOK_RETRY_LADDER_MS: listOf(wholeNumber(1, longestStepMs), 50).default([...retry.ladder]),
+  WEBHOOK_SLOW_DOWN_MS: wholeNumber(0, longestStepMs).default(retry.slowDown),
+  WEBHOOK_MAX_IN_FLIGHT: wholeNumber(1, 10_000).default(workerDefaults.maximumInFlight),
+  WEBHOOK_LEASE_MS: wholeNumber(1_000, longestStepMs).default(workerDefaults.leaseMs),
+  WEBHOOK_ATTEMPT_DAYS: wholeNumber(1, 3_650).default(retention.attemptDays),
+  WEBHOOK_MESSAGE_DAYS: wholeNumber(4, 3_650).default(retention.messageDays),
 } as const;
 
 type WorkerEnvironment = z.output<z.ZodObject<typeof workerVariables>>;
@@ -90,28 +74,23 @@ function limitsWithin(leaseMs: number): SendLimits {
 }
 
 /** The settings that the environment variables make. */
-export function workerConfig(environment: WorkerEnvironment, databaseUrl: string): WorkerConfig {
-  const { retry, retention, maximumInFlight } = workerDefaults;
-  const leaseMs = environment.WEBHOOK_LEASE_MS ?? workerDefaults.leaseMs;
-  return {
-    ...workerDefaults,
-    databaseUrl,
-    policy: {
-      allowHttp: environment.WEBHOOK_ALLOW_HTTP,
-      allowedCidrs: environment.WEBHOOK_ALLOWED_CIDRS ?? [],
-      deniedCidrs: environment.WEBHOOK_DENIED_CIDRS ?? [],
-    },
-    retry: {
-      ...retry,
-      ladder: environment.WEBHOOK_RETRY_LADDER_MS ?? retry.ladder,
-      slowDown: environment.WEBHOOK_SLOW_DOWN_MS ?? retry.slowDown,
-    },
-    maximumInFlight: environment.WEBHOOK_MAX_IN_FLIGHT ?? maximumInFlight,
-    leaseMs,
-    sendLimits: limitsWithin(leaseMs),
-    retention: {
-      attemptDays: environment.WEBHOOK_ATTEMPT_DAYS ?? retention.attemptDays,
-      messageDays: environment.WEBHOOK_MESSAGE_DAYS ?? retention.messageDays,
-    },
-  };
-}
+export const workerConfig = (
+  environment: WorkerEnvironment,
+  databaseUrl: string,
+): WorkerConfig => ({
+  ...workerDefaults,
+  databaseUrl,
+  policy: targetPolicyOf(environment),
+  retry: {
+    ...retry,
+    ladder: environment.WEBHOOK_RETRY_LADDER_MS,
+    slowDown: environment.WEBHOOK_SLOW_DOWN_MS,
+  },
+  maximumInFlight: environment.WEBHOOK_MAX_IN_FLIGHT,
+  leaseMs: environment.WEBHOOK_LEASE_MS,
+  sendLimits: limitsWithin(environment.WEBHOOK_LEASE_MS),
+  retention: {
+    attemptDays: environment.WEBHOOK_ATTEMPT_DAYS,
+    messageDays: environment.WEBHOOK_MESSAGE_DAYS,
+  },
+});
