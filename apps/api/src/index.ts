@@ -100,7 +100,6 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     directory,
     broker: broker.events,
     gateway: gateway.events,
-    operationalReads: readModel.operational,
     secrets,
     targetPolicy: targetPolicyOf(config),
   });

@@ -1,9 +1,4 @@
-import type {
-  EventBroker,
-  EventGateway,
-  Module,
-  OperationalReads,
-} from '@counterfoil/engine/define';
+import type { EventBroker, EventGateway, Module } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import {
   type Sealer,
@@ -68,8 +63,6 @@ export interface ModulesOptions {
   readonly targetPolicy?: TargetPolicy;
   /** Left out in processes that serve no requests. */
   readonly directory?: Directory;
-  /** Left out in processes that serve no requests. */
-  readonly operationalReads?: OperationalReads;
   /** Left out where there is no broker to ask. */
   readonly broker?: EventBroker | undefined;
   /** Left out where downstream systems get no credentials. */
@@ -81,10 +74,6 @@ const withoutSecrets = (): never => {
 };
 
 const noSealer: Sealer = { keyId: '', seal: withoutSecrets, open: withoutSecrets };
-
-const noReads: OperationalReads = {
-  query: () => Promise.reject(new BrokenInvariant('this process serves no requests')),
-};
 
 const noBroker: EventBroker = {
   read: refusedByNobody,
@@ -119,14 +108,13 @@ const businessModules = ({ secrets, directory }: ModulesOptions): readonly Modul
 
 /** All slices. Those that are about events of others come last. */
 export function modules(options: ModulesOptions): readonly Module[] {
-  const { secrets, targetPolicy, operationalReads, broker, gateway } = options;
+  const { secrets, targetPolicy, broker, gateway } = options;
   const business = businessModules(options);
   const publishersOf = (slices: readonly Module[]) =>
     slices.flatMap(({ publicEvents }) => publicEvents);
   const delivery = webhooks({
     sealer: secrets?.sealer ?? noSealer,
     policy: targetPolicy ?? strictTargetPolicy,
-    reads: operationalReads ?? noReads,
     publicEvents: publishersOf(business),
   });
   const published = publishersOf([...business, delivery]);

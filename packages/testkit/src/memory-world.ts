@@ -14,8 +14,10 @@ import type {
   PageRequest,
   Principal,
   Reader,
+  ReadTable,
   RequestContext,
 } from '@counterfoil/engine/define';
+import { isProjection } from '@counterfoil/engine/define';
 import { type AnyAggregate, type Instant, instantOf } from '@counterfoil/kernel';
 import { MemoryStore } from './memory-store.ts';
 
@@ -138,6 +140,11 @@ function memoryReader(store: MemoryStore, principal: Principal): Reader {
         .filter((resource) => status.includes(String(resource.status)));
       const pagination = { limit, offset, total: found.length };
       return { items: found.slice(offset, offset + limit), pagination };
+    },
+    // Nothing fills operational tables in memory, and there is nothing to join rows with.
+    query: async (tables: readonly ReadTable[]) => {
+      if (tables.some((table) => !isProjection(table))) return [];
+      throw new RangeError('reads in memory do not know joins');
     },
   } as Reader;
 }

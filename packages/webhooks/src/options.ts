@@ -1,4 +1,4 @@
-import type { OperationalReads, PublicEvents } from '@counterfoil/engine/define';
+import type { PublicEvents } from '@counterfoil/engine/define';
 import type { Sealer } from './endpoint/sealing.ts';
 import type { TargetPolicy } from './sending/target-policy.ts';
 
@@ -7,8 +7,6 @@ export interface WebhookOptions {
   readonly sealer: Sealer;
   /** Decides which URLs an endpoint may have. */
   readonly policy: TargetPolicy;
-  /** Reads of the tables of the delivery worker. */
-  readonly reads: OperationalReads;
   /** Those of the other modules: the events that endpoints may ask for. */
   readonly publicEvents: readonly PublicEvents[];
 }

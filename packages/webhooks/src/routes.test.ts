@@ -17,7 +17,6 @@ const test = suite('webhook routes');
 const options: WebhookOptions = {
   sealer: createSealer(randomBytes(32).toString('base64')),
   policy: strictTargetPolicy,
-  reads: { query: async () => [] },
   publicEvents: [],
 };
 const routes = webhookRoutes(options);

@@ -12,6 +12,6 @@ export function webhookRoutes(options: WebhookOptions) {
   return {
     ...endpointRoutes(options, offered),
     ...deliveryRoutes(options),
-    ...taskRoutes(options, offered),
+    ...taskRoutes(offered),
   } satisfies Routes;
 }

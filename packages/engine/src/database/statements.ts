@@ -11,19 +11,22 @@ import {
 import { schemaName } from './database.ts';
 import type { EngineTables } from './schema.ts';
 
+/** Writes statements and runs none. It knows no table. */
+export const anyStatement = new Kysely<Record<string, object>>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new PostgresIntrospector(database),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
 /**
  * Returns a builder of statements on these tables of the schema `counterfoil`. It runs none: they
  * go over a `Connection`, or over a session that is bound to a tenant.
  */
 export const statementsOn = <Tables>(): Kysely<Tables> =>
-  new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (database) => new PostgresIntrospector(database),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }).withSchema(schemaName);
+  anyStatement.withSchema(schemaName) as unknown as Kysely<Tables>;
 
 /** Statements on the engine's own tables. */
 export const statements = statementsOn<EngineTables>();

@@ -1,6 +1,7 @@
 import { Problem } from '@counterfoil/kernel';
 import { LRUCache } from 'lru-cache';
 import type { Principal, Reader } from '../define/context.ts';
+import { isProjection } from '../define/tables.ts';
 import type { BeginRequest } from '../http/host.ts';
 import type { Position } from '../log/types.ts';
 
@@ -143,6 +144,10 @@ export function awaitingReader(
     list: async (table, request, filters) => {
       await untilShown(table);
       return reader.list(table, request, filters);
+    },
+    query: async (tables, select) => {
+      for (const table of tables) if (isProjection(table)) await untilShown(table);
+      return reader.query(tables, select);
     },
   };
 }

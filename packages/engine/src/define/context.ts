@@ -16,6 +16,7 @@ import type {
 import type { ColumnName, Page, PageRequest, RowFilter } from './listing.ts';
 import type { ColumnTypes, Projection, RecordedEvent } from './projection.ts';
 import type { Reaction } from './reaction.ts';
+import type { ReadTable, Selection, Selects } from './tables.ts';
 
 /** The caller, as the API key identifies it. Nothing in a request can change it. */
 export interface Principal {
@@ -70,6 +71,15 @@ export interface Reader {
     request: PageRequest<ColumnName<NoInfer<Columns>>>,
     filters?: readonly RowFilter<NoInfer<Columns>>[],
   ): Promise<Page<Resource>>;
+  /**
+   * The rows that one statement selects from several tables. Its builder knows these tables alone,
+   * and of them the rows of the caller that show something, deleted ones included. The statement
+   * must have a limit. Numbers beyond 32 bits and decimals come as texts.
+   */
+  query<const Tables extends ReadTable, Row>(
+    tables: readonly Tables[],
+    select: (from: Selects<Tables>) => Selection<Row>,
+  ): Promise<readonly Row[]>;
 }
 
 /** An event as it stands in the log, with its links in the hash chain. */

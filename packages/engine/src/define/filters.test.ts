@@ -83,6 +83,19 @@ test('a list is sorted by columns of its table', () => {
   assert.type(reads, 'function');
 });
 
+test('a statement over several tables knows their columns and no others', () => {
+  const reads = (reader: Reader) => [
+    reader.query([jarTable], (from) => from.selectFrom('jars').select(['id', 'coins']).limit(1)),
+    // @ts-expect-error: the table has no such column
+    reader.query([jarTable], (from) => from.selectFrom('jars').select('room').limit(1)),
+    // @ts-expect-error: it was not given this table
+    reader.query([jarTable], (from) => from.selectFrom('shelves').selectAll().limit(1)),
+    // @ts-expect-error: it reads alone
+    reader.query([jarTable], (from) => from.deleteFrom('jars').returningAll()),
+  ];
+  assert.type(reads, 'function');
+});
+
 test('an event of several aggregates says of which it is', () => {
   const moved = (event: EventFrom<typeof jar | typeof shelf>): string => {
     switch (event.aggregate) {

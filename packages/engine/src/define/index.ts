@@ -4,7 +4,6 @@ export * from './event-broker.ts';
 export * from './event-gateway.ts';
 export * from './listing.ts';
 export * from './module.ts';
-export * from './operational-reads.ts';
 export * from './projection.ts';
 export * from './public-event.ts';
 export * from './public-feed.ts';
@@ -18,3 +17,4 @@ export {
   publicSubject,
   publicSubjects,
 } from './subject.ts';
+export * from './tables.ts';

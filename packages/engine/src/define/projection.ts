@@ -80,51 +80,6 @@ export interface Projection<
 // biome-ignore lint/suspicious/noExplicitAny: lists of projections hold every row type.
 export type AnyProjection = Projection<string, any, any, any>;
 
-declare const json: unique symbol;
-
-/** The text of a JSON value of a type; see `fromJson`. */
-export type JsonText<Value> = string & { readonly [json]?: Value };
-
-/** Returns the value that a text of JSON stands for. */
-export const fromJson = <Value>(text: JsonText<Value>): Value => JSON.parse(text) as Value;
-
-/** The values that statements read from columns, by type. Numbers are texts: none is rounded. */
-interface ReadValues {
-  readonly text: string;
-  readonly numeric: string;
-  readonly integer: string;
-  readonly boolean: boolean;
-  readonly timestamptz: string;
-  readonly 'text[]': readonly string[];
-}
-
-/** The columns that the table of every projection has, as statements read them. */
-interface CommonColumns<Resource> {
-  readonly id: string;
-  readonly tenant_id: string;
-  /** Nothing where rows belong to the tenant as a whole. */
-  readonly environment_id: string;
-  readonly status: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly revision: string;
-  readonly position: string;
-  readonly resource: JsonText<NonNullable<Resource>>;
-}
-
-/** The columns of a projection's table, as statements read them. */
-export type TableOf<Table extends AnyProjection> =
-  Table extends Projection<string, infer _Row, infer Resource, infer Columns>
-    ? CommonColumns<Resource> & {
-        readonly [Name in keyof Columns]: ReadValues[Columns[Name]] | null;
-      }
-    : never;
-
-/** The tables of some projections by name, for statements that are checked against them. */
-export type TablesOf<Tables extends AnyProjection> = {
-  readonly [Table in Tables as Table['name']]: TableOf<Table>;
-};
-
 /** The declared columns of a projection, whose values are computed from a resource and its row. */
 type Declared<Columns extends ColumnTypes, Resource, Row> = {
   readonly [Key in keyof Columns]: Column<Columns[Key], Resource, Row>;

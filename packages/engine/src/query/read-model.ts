@@ -3,7 +3,6 @@ import { connect } from '../database/database.ts';
 import { readProblem } from '../database/database-errors.ts';
 import { statements } from '../database/statements.ts';
 import type { Principal, Reader } from '../define/context.ts';
-import type { OperationalReads } from '../define/operational-reads.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { trackPosition } from '../projection/position-tracker.ts';
@@ -35,8 +34,6 @@ export interface ReadModel {
   lagOf(table: string): number | null;
   /** The reads of one caller: see `Reader`. */
   reader(principal: Pick<Principal, 'tenantId' | 'environmentId'>, options?: ReaderOptions): Reader;
-  /** Reads of tables that are no read models. */
-  readonly operational: OperationalReads;
   /** Throws unless Postgres tells how far the read models are. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -68,13 +65,6 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
     behindAt: tracker.positionOf,
     check: tracker.check,
     reader: (principal, readerOptions) => createReader(context, principal, readerOptions),
-    operational: {
-      query: async <Row>(
-        principal: Pick<Principal, 'tenantId' | 'environmentId'>,
-        text: string,
-        values: readonly unknown[],
-      ) => (await pool.query<Row>(principal, { text, values: [...values] })).rows,
-    },
     async close() {
       await Promise.all([tracker.close(), pool.close()]);
     },

@@ -1,9 +1,11 @@
 import { type EnvironmentId, Problem, type TenantId } from '@counterfoil/kernel';
+import { sql } from 'kysely';
 import { Client } from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Reader } from '../define/context.ts';
 import type { FilterOf, FilterOperator, PageRequest } from '../define/listing.ts';
+import { fromJson } from '../define/tables.ts';
 import {
   acme,
   added,
@@ -312,6 +314,43 @@ test('the second wall: without a condition the reader role sees its own rows onl
   } finally {
     await client.end();
   }
+});
+
+/** Counters beside the members of the same tenant, which have no column in common. */
+const beside = (owner: Owner) =>
+  reader(owner).query([counters, members], (from) =>
+    from
+      .selectFrom('counters as counter')
+      .innerJoin('members as member', 'member.tenant_id', 'counter.tenant_id')
+      .select(['counter.id', 'counter.total', 'member.resource'])
+      .where('counter.status', '=', 'published')
+      .orderBy('counter.id')
+      .limit(2),
+  );
+
+test('one statement joins several tables, of which it sees the rows of its caller', async () => {
+  const named = async (owner: Owner) =>
+    (await beside(owner)).map(({ id, total, resource }) => [id, total, fromJson(resource).name]);
+  assert.equal(await named(acme), [
+    ['c0', '5', 'Ann'],
+    ['c1', '150', 'Ann'],
+  ]);
+  assert.equal(await named(bolt), [['c1', '77', 'Bob']]);
+  assert.equal(await named(acmeTest), [['t1', '0', 'Ann']]);
+});
+
+test('a statement over several tables can only read, and has a limit', async () => {
+  const setting = sql<string>`current_setting('transaction_read_only')`;
+  const [row] = await reader().query([], (from) =>
+    from.selectNoFrom(setting.as('isReadOnly')).limit(1),
+  );
+  assert.is(row?.isReadOnly, 'on');
+  const everything = reader().query([counters], (from) => from.selectFrom('counters').selectAll());
+  const outcome = await everything.then(
+    () => 'allowed',
+    (error: Error) => error.message,
+  );
+  assert.match(outcome, /needs a limit/);
 });
 
 test('many callers at a time, few sessions: each gets its own', async () => {

@@ -1,10 +1,17 @@
-import { Problem } from '@counterfoil/kernel';
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { invariant, Problem } from '@counterfoil/kernel';
+import {
+  type CompiledQuery,
+  type QueryCreator,
+  type RawBuilder,
+  SelectQueryNode,
+  sql,
+} from 'kysely';
 import { schemaName } from '../database/database.ts';
-import { statements } from '../database/statements.ts';
+import { anyStatement, statements } from '../database/statements.ts';
 import type { Found, Principal, Reader } from '../define/context.ts';
 import type { AnyRowFilter, Page, PageRequest } from '../define/listing.ts';
 import type { AnyProjection, ColumnTypes, Projection } from '../define/projection.ts';
+import { isProjection, type ReadTable, type Selection, type Selects } from '../define/tables.ts';
 import type { Position } from '../log/types.ts';
 import { cleanText } from '../projection/row.ts';
 import { scopeColumn } from '../projection/table-shape.ts';
@@ -119,8 +126,42 @@ export function createReader(
       const { rows } = await run<PageRow>(table, pageOf(query, isFar));
       return readPage<Resource>(rows, request);
     },
+    async query<const Tables extends ReadTable, Row>(
+      tables: readonly Tables[],
+      select: (from: Selects<Tables>) => Selection<Row>,
+    ) {
+      for (const table of tables)
+        if (isProjection(table)) assertReached(context, table, options.atLeast);
+      const selection = select(narrowed(tables, principal));
+      const node = selection.toOperationNode();
+      invariant(SelectQueryNode.is(node) && node.limit, 'a query of several tables needs a limit');
+      const { sql: text, parameters } = selection.compile();
+      return (await context.pool.query<Row>(principal, { text, values: [...parameters] })).rows;
+    },
   };
 }
+
+/**
+ * A builder that finds under the name of each table what the caller may read of it. Not
+ * materialized: the planner sees through the definition to the indexes of the table.
+ */
+const narrowed = <Tables extends ReadTable>(
+  tables: readonly Tables[],
+  caller: Caller,
+): Selects<Tables> =>
+  tables.reduce<QueryCreator<Record<string, object>>>((creator, table) => {
+    const own = isProjection(table)
+      ? matching(table, caller, [shown])
+      : sql`environment_id = ${caller.environmentId}`;
+    const rows = anyStatement
+      .selectFrom(sql<object>`${sql.id(schemaName, table.name)}`.as('whole'))
+      .selectAll()
+      .where(sql<boolean>`${own}`);
+    return creator.with(
+      (name) => name(table.name).notMaterialized(),
+      () => rows,
+    );
+  }, anyStatement) as unknown as Selects<Tables>;
 
 function assertReached(
   { positionOf }: ReaderContext,

@@ -26,7 +26,7 @@ export interface PoolOptions {
 const readGraceMs = 2_000;
 
 /**
- * Sessions that read as the reader role and for one tenant and environment at a time, so that
+ * Sessions that can only read, as the reader role and for one tenant and environment at a time, so that
  * row-level security shows no row of anybody else, whatever the statement says.
  */
 export class ScopedPool {
@@ -39,7 +39,7 @@ export class ScopedPool {
     this.#pool = new Pool({
       connectionString: options.url,
       application_name: 'counterfoil api',
-      options: sessionSettings,
+      options: `${sessionSettings} -c default_transaction_read_only=on`,
       types: exactTypes,
       max: options.connections,
       connectionTimeoutMillis: options.checkoutTimeoutMs,

@@ -1,5 +1,15 @@
-import type { OperationalReads, Page, RequestContext } from '@counterfoil/engine/define';
+import type { Page, RequestContext, Selects } from '@counterfoil/engine/define';
 import type { Instant } from '@counterfoil/kernel';
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import {
+  attemptTable,
+  bodyText,
+  deliveryTable,
+  healthTable,
+  messageTable,
+  taskRunTable,
+} from '../queue/schema.ts';
 import { noProgress, type TaskProgress } from '../task/schema.ts';
 import type {
   AttemptFilter,
@@ -9,7 +19,7 @@ import type {
   Stats,
 } from './schema.ts';
 
-type Caller = Pick<RequestContext, 'principal'>;
+type Reads = Pick<RequestContext, 'read'>;
 
 /** A message as it lies in the queue's tables. */
 export interface StoredMessage {
@@ -21,24 +31,48 @@ export interface StoredMessage {
   readonly revision: number;
 }
 
-const isoText = (column: string): string =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/** A condition on a value of a request, left out when the request has none. */
+const when = <Value>(
+  value: Value | undefined,
+  condition: (value: Value) => Expression<SqlBool>,
+): readonly Expression<SqlBool>[] => (value === undefined ? [] : [condition(value)]);
+
+const isoText = (instant: Expression<string | null>) =>
+  sql<Instant | null>`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Deliveries of a message that are shown: endpoints of an environment are bounded, resends not. */
 const deliveriesMaximum = 500;
 
-const messageColumns = `
-  message.event_id as id, message.tenant_id, message.environment_id, message.event_type,
-  message.resource_id, message.occurred_at, message.created_at,
-  coalesce((select json_agg(json_build_object(
-      'endpoint_id', delivery.endpoint_id, 'state', delivery.state,
-      'trigger', delivery.trigger, 'attempts', delivery.attempt,
-      'next_attempt_at', case when delivery.state in ('pending', 'waiting')
-        and delivery.next_at < 'infinity' then ${isoText('delivery.next_at')} end,
-      'finished_at', ${isoText('delivery.finished_at')}) order by delivery.id)
-    from (select * from counterfoil.webhook_deliveries
-           where event_id = message.event_id order by id limit ${deliveriesMaximum}) delivery
-  ), '[]') as deliveries`;
+const messageTables = [messageTable, deliveryTable] as const;
+
+/** The messages of the caller's environment with their deliveries. */
+const messages = (from: Selects<(typeof messageTables)[number]>) =>
+  from.selectFrom('webhook_messages as message').select(({ selectFrom }) => [
+    'message.event_id as id',
+    'message.tenant_id',
+    'message.environment_id',
+    'message.event_type',
+    'message.resource_id',
+    sql.ref<Instant>('message.occurred_at').as('occurred_at'),
+    sql.ref<Instant>('message.created_at').as('created_at'),
+    jsonArrayFrom(
+      selectFrom('webhook_deliveries as delivery')
+        .select(({ ref }) => [
+          'delivery.endpoint_id',
+          'delivery.state',
+          'delivery.trigger',
+          'delivery.attempt as attempts',
+          sql`case when delivery.state in ('pending', 'waiting') and delivery.next_at < 'infinity'
+                then ${isoText(ref('delivery.next_at'))} end`.as('next_attempt_at'),
+          isoText(ref('delivery.finished_at')).as('finished_at'),
+        ])
+        .whereRef('delivery.event_id', '=', 'message.event_id')
+        .orderBy('delivery.id')
+        .limit(deliveriesMaximum),
+    )
+      .$castTo<string>()
+      .as('deliveries'),
+  ]);
 
 type MessageRow = Omit<MessageResource, 'deliveries'> & { readonly deliveries: string };
 
@@ -47,124 +81,185 @@ const messageOf = ({ deliveries, ...row }: MessageRow): MessageResource => ({
   deliveries: JSON.parse(deliveries) as MessageResource['deliveries'],
 });
 
-/** A filter that is left out lets everything pass. */
-const messageConditions = `
-  message.environment_id = $1
-  and ($2::text is null or message.event_type = $2)
-  and ($3::text is null or message.resource_id = $3)
-  and ($4::timestamptz is null or message.occurred_at >= $4)
-  and ($5::timestamptz is null or message.occurred_at <= $5)
-  and (($6::text is null and $7::text is null) or exists (
-    select from counterfoil.webhook_deliveries delivery
-     where delivery.event_id = message.event_id
-       and ($6::text is null or delivery.endpoint_id = $6)
-       and ($7::text is null or delivery.state = $7)))`;
-
-/** The messages of the caller's environment, the latest first. */
-export async function listMessages(
-  reads: OperationalReads,
-  { principal }: Caller,
-  filter: MessageFilter,
-): Promise<Page<MessageResource>> {
-  const { limit, offset } = filter;
-  const values = [
-    principal.environmentId,
-    filter.event_type ?? null,
-    filter.resource_id ?? null,
-    filter.start_time ?? null,
-    filter.end_time ?? null,
-    filter.endpoint_id ?? null,
-    filter.state ?? null,
-  ];
-  const [counted] = await reads.query<{ total: string }>(
-    principal,
-    `select count(*) as total from counterfoil.webhook_messages message where ${messageConditions}`,
-    values,
+/** Reads the messages of the caller's environment, the latest first. */
+export async function listMessages({ read }: Reads, filter: MessageFilter) {
+  const { limit, offset, endpoint_id, state } = filter;
+  const matching = (from: Selects<(typeof messageTables)[number]>) =>
+    messages(from).where((message) => {
+      const delivered = message
+        .selectFrom('webhook_deliveries as own')
+        .select('own.id')
+        .whereRef('own.event_id', '=', 'message.event_id')
+        .where((own) =>
+          own.and([
+            ...when(endpoint_id, (id) => own('own.endpoint_id', '=', id)),
+            ...when(state, (wanted) => own('own.state', '=', wanted)),
+          ]),
+        );
+      return message.and([
+        ...when(filter.event_type, (type) => message('message.event_type', '=', type)),
+        ...when(filter.resource_id, (id) => message('message.resource_id', '=', id)),
+        ...when(filter.start_time, (start) => message('message.occurred_at', '>=', start)),
+        ...when(filter.end_time, (end) => message('message.occurred_at', '<=', end)),
+        ...when(endpoint_id ?? state, () => message.exists(delivered)),
+      ]);
+    });
+  const [counted] = await read.query(messageTables, (from) =>
+    matching(from)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<string>().as('total'))
+      .limit(1),
   );
-  const rows = await reads.query<MessageRow>(
-    principal,
-    `select ${messageColumns} from counterfoil.webhook_messages message
-      where ${messageConditions} order by message.event_id desc limit $8 offset $9`,
-    [...values, limit, offset],
+  const rows = await read.query(messageTables, (from) =>
+    matching(from).orderBy('message.event_id', 'desc').limit(limit).offset(offset),
   );
-  return {
-    items: rows.map(messageOf),
-    pagination: { limit, offset, total: Number(counted?.total ?? 0) },
-  };
+  return pageOf(rows.map(messageOf), filter, counted);
 }
 
-/** One message with its body; null when it was never stored, or is no longer kept. */
-export async function findMessage(
-  reads: OperationalReads,
-  { principal }: Caller,
-  id: string,
-): Promise<StoredMessage | null> {
-  const [row] = await reads.query<
-    MessageRow & { readonly body: string; readonly stream: string; readonly revision: string }
-  >(
-    principal,
-    `select ${messageColumns}, convert_from(message.body, 'UTF8') as body, message.stream,
-            message.revision
-       from counterfoil.webhook_messages message
-      where message.environment_id = $1 and message.event_id = $2`,
-    [principal.environmentId, id],
+const pageOf = <Item>(
+  items: Item[],
+  { limit, offset }: Pick<MessageFilter, 'limit' | 'offset'>,
+  counted: { readonly total: string } | undefined,
+): Page<Item> => ({ items, pagination: { limit, offset, total: Number(counted?.total ?? 0) } });
+
+/** Reads one message with its body; null when it was never stored, or is no longer kept. */
+export async function findMessage({ read }: Reads, id: string): Promise<StoredMessage | null> {
+  const [row] = await read.query(messageTables, (from) =>
+    messages(from)
+      .select([bodyText.as('body'), 'message.stream', 'message.revision'])
+      .where('message.event_id', '=', id)
+      .limit(1),
   );
   if (!row) return null;
   const { body, stream, revision, ...message } = row;
   return { resource: messageOf(message), body, stream, revision: Number(revision) };
 }
 
-/** Attempts of one endpoint or about one message, the latest first. */
+const attemptTables = [attemptTable, deliveryTable] as const;
+
+/** Reads attempts of one endpoint or about one message, the latest first. */
 export async function listAttempts(
-  reads: OperationalReads,
-  { principal }: Caller,
+  { read }: Reads,
   of: { readonly kind: 'endpoint' | 'message'; readonly id: string },
-  { limit, offset, start_time, end_time }: AttemptFilter,
+  filter: AttemptFilter,
 ): Promise<Page<AttemptResource>> {
-  // Through the deliveries of a message, which have an index for that; attempts have none.
-  const about = {
-    endpoint: 'endpoint_id = $2',
-    message: 'delivery_id in (select id from counterfoil.webhook_deliveries where event_id = $2)',
-  }[of.kind];
-  const where = `environment_id = $1 and ${about}
-    and ($3::timestamptz is null or recorded_at >= $3)
-    and ($4::timestamptz is null or recorded_at <= $4)`;
-  const values = [principal.environmentId, of.id, start_time ?? null, end_time ?? null];
-  const [counted] = await reads.query<{ total: string }>(
-    principal,
-    `select count(*) as total from counterfoil.webhook_attempts where ${where}`,
-    values,
+  const matching = (from: Selects<(typeof attemptTables)[number]>) =>
+    from.selectFrom('webhook_attempts as attempt').where((attempt) => {
+      // Through the deliveries of a message, which have an index for that; attempts have none.
+      const deliveries = attempt
+        .selectFrom('webhook_deliveries as delivery')
+        .select('delivery.id')
+        .where('delivery.event_id', '=', of.id);
+      return attempt.and([
+        of.kind === 'endpoint'
+          ? attempt('attempt.endpoint_id', '=', of.id)
+          : attempt('attempt.delivery_id', 'in', deliveries),
+        ...when(filter.start_time, (start) => attempt('attempt.recorded_at', '>=', start)),
+        ...when(filter.end_time, (end) => attempt('attempt.recorded_at', '<=', end)),
+      ]);
+    });
+  const [counted] = await read.query(attemptTables, (from) =>
+    matching(from)
+      .select(({ fn }) => fn.countAll<string>().as('total'))
+      .limit(1),
   );
-  const items = await reads.query<AttemptResource>(
-    principal,
-    `select event_id as message_id, endpoint_id, attempt, trigger, outcome, status_code,
-            reason as error, detail, milliseconds, address, recorded_at as attempted_at
-       from counterfoil.webhook_attempts where ${where}
-      order by recorded_at desc, delivery_id desc, attempt desc limit $5 offset $6`,
-    [...values, limit, offset],
+  const items = await read.query(attemptTables, (from) =>
+    matching(from)
+      .select([
+        'event_id as message_id',
+        'endpoint_id',
+        'attempt',
+        'trigger',
+        'outcome',
+        'status_code',
+        'reason as error',
+        'detail',
+        'milliseconds',
+        'address',
+        sql.ref<Instant>('recorded_at').as('attempted_at'),
+      ])
+      .orderBy('recorded_at', 'desc')
+      .orderBy('delivery_id', 'desc')
+      .orderBy('attempt', 'desc')
+      .limit(filter.limit)
+      .offset(filter.offset),
+  );
+  return pageOf([...items], filter, counted);
+}
+
+/** The states of a delivery are as many as this. */
+const statesMaximum = 7;
+
+/** Reads how an endpoint did in a period, and how it is doing now. */
+export async function endpointStats(
+  { read }: Reads,
+  endpointId: string,
+  period: { readonly since: Instant; readonly until: Instant },
+): Promise<Stats> {
+  const states = await read.query([deliveryTable], (from) =>
+    from
+      .selectFrom('webhook_deliveries')
+      .select(({ fn }) => ['state', fn.countAll<string>().as('count')])
+      .where('endpoint_id', '=', endpointId)
+      .where(({ between }) => between('created_at', period.since, period.until))
+      .groupBy('state')
+      .limit(statesMaximum),
+  );
+  const [figures] = await read.query([attemptTable], (from) =>
+    from
+      .selectFrom('webhook_attempts')
+      .select(({ between, fn }) => [
+        fn.countAll<string>().as('attempts'),
+        fn
+          .countAll<string>()
+          .filterWhere(between('status_code', 200, 299))
+          .as('successes'),
+        quantile(0.5).as('p50'),
+        quantile(0.95).as('p95'),
+      ])
+      .where('endpoint_id', '=', endpointId)
+      .where(({ between }) => between('recorded_at', period.since, period.until))
+      .limit(1),
+  );
+  const [due] = await read.query([deliveryTable], (from) =>
+    from
+      .selectFrom('webhook_deliveries')
+      .select(sql<Instant | null>`min(next_at)`.as('at'))
+      .where('endpoint_id', '=', endpointId)
+      .where('state', '=', 'pending')
+      .where(({ between }) => between('next_at', sql.lit('epoch'), sql<string>`now()`))
+      .limit(1),
+  );
+  const [breaker = wellBreaker] = await read.query([healthTable], (from) =>
+    from
+      .selectFrom('webhook_health')
+      .select([
+        'state',
+        'failures_in_row',
+        sql.ref<Instant | null>('failing_since').as('failing_since'),
+        sql.ref<Instant | null>('next_probe_at').as('next_probe_at'),
+        sql.ref<Instant | null>('last_success_at').as('last_success_at'),
+      ])
+      .where('endpoint_id', '=', endpointId)
+      .limit(1),
   );
   return {
-    items: [...items],
-    pagination: { limit, offset, total: Number(counted?.total ?? 0) },
+    endpoint_id: endpointId,
+    ...period,
+    deliveries: Object.fromEntries(states.map(({ state, count }) => [state, Number(count)])),
+    attempts: Number(figures?.attempts ?? 0),
+    successes: Number(figures?.successes ?? 0),
+    answer_milliseconds: { p50: figures?.p50 ?? null, p95: figures?.p95 ?? null },
+    oldest_due_at: due?.at ?? null,
+    breaker,
   };
 }
 
-interface AttemptFigures {
-  readonly attempts: string;
-  readonly successes: string;
-  readonly p50: number | null;
-  readonly p95: number | null;
-}
+const quantile = (share: number) =>
+  sql<number | null>`percentile_disc(${sql.lit(share)}) within group (order by milliseconds)`;
 
-interface HealthRow {
-  readonly state: Stats['breaker']['state'];
-  readonly failures_in_row: number;
-  readonly failing_since: Instant | null;
-  readonly next_probe_at: Instant | null;
-  readonly last_success_at: Instant | null;
-}
-
-const wellBreaker: HealthRow = {
+/** The breaker of an endpoint that has never failed. */
+const wellBreaker: Stats['breaker'] = {
   state: 'closed',
   failures_in_row: 0,
   failing_since: null,
@@ -172,77 +267,26 @@ const wellBreaker: HealthRow = {
   last_success_at: null,
 };
 
-/** Reads the figures of an endpoint for a period, and its present state. */
-export async function endpointStats(
-  reads: OperationalReads,
-  { principal }: Caller,
-  endpointId: string,
-  period: { readonly since: Instant; readonly until: Instant },
-): Promise<Stats> {
-  const { environmentId } = principal;
-  const values = [environmentId, endpointId, period.since, period.until];
-  const states = await reads.query<{ state: keyof Stats['deliveries']; count: string }>(
-    principal,
-    `select state, count(*) as count from counterfoil.webhook_deliveries
-      where environment_id = $1 and endpoint_id = $2 and created_at between $3 and $4
-      group by state`,
-    values,
-  );
-  const [figures] = await reads.query<AttemptFigures>(
-    principal,
-    `select count(*) as attempts,
-            count(*) filter (where status_code between 200 and 299) as successes,
-            percentile_disc(0.5) within group (order by milliseconds) as p50,
-            percentile_disc(0.95) within group (order by milliseconds) as p95
-       from counterfoil.webhook_attempts
-      where environment_id = $1 and endpoint_id = $2 and recorded_at between $3 and $4`,
-    values,
-  );
-  const [due] = await reads.query<{ at: Instant | null }>(
-    principal,
-    `select min(next_at) as at from counterfoil.webhook_deliveries
-      where environment_id = $1 and endpoint_id = $2 and state = 'pending'
-        and next_at between 'epoch' and now()`,
-    [environmentId, endpointId],
-  );
-  const [health] = await reads.query<HealthRow>(
-    principal,
-    `select state, failures_in_row, failing_since, next_probe_at, last_success_at
-       from counterfoil.webhook_health where environment_id = $1 and endpoint_id = $2`,
-    [environmentId, endpointId],
-  );
-  return {
-    endpoint_id: endpointId,
-    ...period,
-    deliveries: Object.fromEntries(
-      states.map(({ state, count }) => [state, Number(count)]),
-    ) as Stats['deliveries'],
-    attempts: Number(figures?.attempts ?? 0),
-    successes: Number(figures?.successes ?? 0),
-    answer_milliseconds: { p50: figures?.p50 ?? null, p95: figures?.p95 ?? null },
-    oldest_due_at: due?.at ?? null,
-    breaker: health ?? wellBreaker,
-  };
-}
-
-type RunRow = Omit<TaskProgress, 'examined' | 'queued'> & {
-  readonly task_id: string;
-  readonly examined: string;
-  readonly queued: string;
-};
-
-/** Reads how far tasks have come, by id. Those that the worker has not begun are queued. */
+/** Reads the progress of tasks, by id. Those that the worker has not begun are queued. */
 export async function taskProgress(
-  reads: OperationalReads,
-  { principal }: Caller,
+  { read }: Reads,
   ids: readonly string[],
 ): Promise<(id: string) => TaskProgress> {
   if (ids.length === 0) return () => noProgress;
-  const rows = await reads.query<RunRow>(
-    principal,
-    `select task_id, state, examined, queued, message_id, detail, finished_at
-       from counterfoil.webhook_task_runs where environment_id = $1 and task_id = any($2)`,
-    [principal.environmentId, ids],
+  const rows = await read.query([taskRunTable], (from) =>
+    from
+      .selectFrom('webhook_task_runs')
+      .select([
+        'task_id',
+        'state',
+        'examined',
+        'queued',
+        'message_id',
+        'detail',
+        sql.ref<Instant | null>('finished_at').as('finished_at'),
+      ])
+      .where('task_id', 'in', ids)
+      .limit(ids.length),
   );
   const known = new Map(
     rows.map(({ task_id, examined, queued, ...run }) => [

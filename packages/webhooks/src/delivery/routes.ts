@@ -32,19 +32,15 @@ const tag = 'Webhook deliveries';
 const dayMs = 86_400_000;
 
 /** The message; 404 when there is none, or none any more. */
-export async function requireMessage(
-  { reads }: WebhookOptions,
-  context: RequestContext,
-  id: string,
-): Promise<StoredMessage> {
-  const found = await findMessage(reads, context, id);
+export async function requireMessage(context: RequestContext, id: string): Promise<StoredMessage> {
+  const found = await findMessage(context, id);
   if (!found) throw notFound('webhook message', id);
   return found;
 }
 
 /** The body as it is delivered, or the whole of one that was too long for that. */
 async function bodyOf(
-  { publicEvents }: WebhookOptions,
+  { publicEvents }: Pick<WebhookOptions, 'publicEvents'>,
   context: RequestContext,
   { resource, body, stream, revision }: StoredMessage,
 ): Promise<unknown> {
@@ -68,7 +64,7 @@ function period(
 }
 
 /** Reads of messages, attempts and figures. They show the queue as it is, not as the log is. */
-export const deliveryRoutes = (options: WebhookOptions) => ({
+export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents'>) => ({
   'GET /webhooks/messages': route({
     summary: 'List messages and where their deliveries stand',
     description:
@@ -80,7 +76,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     query: messageListSchema,
     response: pageSchema(messageSchema),
     example: { names: { resource_id: 'cust', endpoint_id: 'webhook' } },
-    handle: (context, { query }) => listMessages(options.reads, context, query),
+    handle: (context, { query }) => listMessages(context, query),
   }),
   'GET /webhooks/messages/{id}': route({
     summary: 'Get a message with its body',
@@ -92,7 +88,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     response: wholeMessageSchema,
     example: { params: { id: newRecord('msg') } },
     handle: async (context, { params: { id } }) => {
-      const message = await requireMessage(options, context, id);
+      const message = await requireMessage(context, id);
       return { ...message.resource, body: await bodyOf(options, context, message) };
     },
   }),
@@ -106,8 +102,8 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     response: pageSchema(attemptSchema),
     example: { params: { id: newRecord('msg') } },
     handle: async (context, { params: { id }, query }) => {
-      await requireMessage(options, context, id);
-      return listAttempts(options.reads, context, { kind: 'message', id }, query);
+      await requireMessage(context, id);
+      return listAttempts(context, { kind: 'message', id }, query);
     },
   }),
   'GET /webhooks/endpoints/{id}/attempts': route({
@@ -120,7 +116,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     response: pageSchema(attemptSchema),
     handle: async (context, { params: { id }, query }) => {
       await loadEndpoint(context, id);
-      return listAttempts(options.reads, context, { kind: 'endpoint', id }, query);
+      return listAttempts(context, { kind: 'endpoint', id }, query);
     },
   }),
   'GET /webhooks/endpoints/{id}/stats': route({
@@ -133,7 +129,7 @@ export const deliveryRoutes = (options: WebhookOptions) => ({
     response: statsSchema,
     handle: async (context, { params: { id }, query }) => {
       await loadEndpoint(context, id);
-      return endpointStats(options.reads, context, id, period(context.now, query));
+      return endpointStats(context, id, period(context.now, query));
     },
   }),
 });

@@ -9,13 +9,14 @@ import {
   statementsOn,
   type Timestamp,
 } from '@counterfoil/engine';
-import type { TablesOf } from '@counterfoil/engine/define';
+import { operationalTable, type TablesOf } from '@counterfoil/engine/define';
 import {
   type Expression,
   type Generated,
   type GeneratedAlways,
   type Insertable,
   type RawBuilder,
+  type Selectable,
   sql,
 } from 'kysely';
 import type { endpointTable, taskTable } from '../projection.ts';
@@ -151,6 +152,13 @@ export interface WebhookTables
   webhook_task_runs: TaskRunTable;
   webhook_reports: ReportTable;
 }
+
+/** The messages, for what requests read. */
+export const messageTable = operationalTable<Selectable<MessageTable>>()('webhook_messages');
+export const deliveryTable = operationalTable<Selectable<DeliveryTable>>()('webhook_deliveries');
+export const attemptTable = operationalTable<Selectable<AttemptTable>>()('webhook_attempts');
+export const healthTable = operationalTable<Selectable<HealthTable>>()('webhook_health');
+export const taskRunTable = operationalTable<Selectable<TaskRunTable>>()('webhook_task_runs');
 
 /** Statements on the tables of the delivery worker. */
 export const queue = statementsOn<WebhookTables>();

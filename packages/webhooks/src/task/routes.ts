@@ -15,7 +15,6 @@ import { requireMessage } from '../delivery/routes.ts';
 import { resendPathSchema } from '../delivery/schema.ts';
 import { loadEndpoint } from '../endpoint/decisions.ts';
 import { endpointPathSchema } from '../endpoint/schema.ts';
-import type { WebhookOptions } from '../options.ts';
 import { taskTable } from '../projection.ts';
 import {
   noProgress,
@@ -56,19 +55,17 @@ async function ask(
 }
 
 async function withProgress(
-  { reads }: WebhookOptions,
   context: RequestContext,
   { items, pagination }: Page<RequestedTask>,
 ): Promise<Page<TaskResource>> {
   const progressOf = await taskProgress(
-    reads,
     context,
     items.map(({ id }) => id),
   );
   return { items: items.map((task) => taskResource(task, progressOf(task.id))), pagination };
 }
 
-const askingRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => ({
+const askingRoutes = (offered: ReadonlySet<string>) => ({
   'POST /webhooks/endpoints/{id}/test': route({
     summary: 'Send a test event to an endpoint',
     description:
@@ -95,7 +92,7 @@ const askingRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => 
     example: { params: { id: newRecord('msg') } },
     handle: (context, { params: { id, endpoint_id } }) =>
       ask(context, endpoint_id, async () => {
-        await requireMessage(options, context, id);
+        await requireMessage(context, id);
         return { kind: 'resend', message_id: id };
       }),
   }),
@@ -118,7 +115,7 @@ const askingRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => 
   }),
 });
 
-const followingRoutes = (options: WebhookOptions) => ({
+const followingRoutes = {
   'GET /webhooks/tasks': route({
     summary: 'List tests, resendings and recoveries',
     tag,
@@ -129,7 +126,6 @@ const followingRoutes = (options: WebhookOptions) => ({
     example: { names: { endpoint_id: 'webhook' } },
     handle: async (context, { query }) =>
       withProgress(
-        options,
         context,
         await context.read.list(taskTable, pageRequest(taskTable, query), [
           ...searchFilters(taskTable, query),
@@ -146,7 +142,7 @@ const followingRoutes = (options: WebhookOptions) => ({
     response: taskSchema,
     handle: async (context, { params: { id } }) => {
       const task = requireTask(await context.load(webhookTask, id), id);
-      const progressOf = await taskProgress(options.reads, context, [id]);
+      const progressOf = await taskProgress(context, [id]);
       return taskResource(requestedTask(task), progressOf(id));
     },
   }),
@@ -160,17 +156,17 @@ const followingRoutes = (options: WebhookOptions) => ({
     response: taskSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(webhookTask, id, cancelTask(id));
-      const progressOf = await taskProgress(options.reads, context, [id]);
+      const progressOf = await taskProgress(context, [id]);
       return withETag(
         taskResource(requestedTask(requireTask(state, id)), progressOf(id)),
         revision,
       );
     },
   }),
-});
+};
 
 /** The routes that give tasks to the delivery worker and show their progress. */
-export const taskRoutes = (options: WebhookOptions, offered: ReadonlySet<string>) => ({
-  ...askingRoutes(options, offered),
-  ...followingRoutes(options),
+export const taskRoutes = (offered: ReadonlySet<string>) => ({
+  ...askingRoutes(offered),
+  ...followingRoutes,
 });
