@@ -59,6 +59,6 @@ export const holdTable = projection(wallet, {
     const id = holdIdOf(event);
     return id === null ? [] : [id];
   },
-  fold: (row: HoldResource | null, event) => holdAfter(row, event),
+  fold: (row: HoldResource | null, event, key) => holdAfter(row, event, key, event.aggregate_id),
   view: (row: HoldResource) => row,
 });

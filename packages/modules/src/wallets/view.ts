@@ -12,7 +12,15 @@ const status: RecordStatus = 'published';
 /** The wallet as the API, the read model and the webhooks show it. Throws when there is none. */
 export function walletView(wallet: WalletState): WalletResource {
   invariant(wallet, 'there is no wallet to show');
-  const { lots: _lots, holds, transactions: _transactions, topups, automatic, ...shown } = wallet;
+  const {
+    lots: _lots,
+    holds,
+    transactions: _transactions,
+    topups,
+    ended_topups: _ended,
+    automatic,
+    ...shown
+  } = wallet;
   return withoutNulls({
     ...shown,
     status,

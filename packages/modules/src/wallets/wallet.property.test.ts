@@ -98,6 +98,10 @@ const loadBody = ({ reason, priority, expiresAt }: Load) => ({
 const picked = (open: readonly string[], which: number): string =>
   open[which % (open.length + 1)] ?? 'none';
 
+/** An order of long ago, which ended as it is wanted now. */
+const done = (transaction_status: 'completed' | 'failed') =>
+  ({ transaction_status, transaction_reason: 'PURCHASED_CREDIT_INVOICED' }) as const;
+
 function asked(act: Act, state: Wallet, now: number, index: number): Asked {
   const hold =
     'which' in act
@@ -143,9 +147,12 @@ function asked(act: Act, state: Wallet, now: number, index: number): Asked {
       return { decide, command: { kind: 'top-up', body } };
     }
     case 'complete':
-      return { decide: completeTopUp(id, order), command: { kind: 'complete', order } };
+      return {
+        decide: completeTopUp(id, order, done('completed')),
+        command: { kind: 'complete', order },
+      };
     case 'cancel':
-      return { decide: cancelTopUp(id, order), command: { kind: 'cancel', order } };
+      return { decide: cancelTopUp(id, order, done('failed')), command: { kind: 'cancel', order } };
     case 'alerts': {
       const critical =
         act.alarm === null ? null : ({ threshold: act.alarm, condition: 'below' } as const);

@@ -9,6 +9,7 @@ import {
   invariant,
   type RecordStamps,
   type Stamped,
+  type TransactionId,
   textOf,
   updatedStamps,
   type WalletId,
@@ -32,9 +33,11 @@ import {
   afterMovement,
   afterOrder,
   afterSettings,
+  type EndedTopUp,
   noneAutomatic,
   type PendingTopUp,
   pendingTopUp,
+  withEnd,
   withoutTopUp,
 } from './topups/topups.ts';
 
@@ -58,6 +61,8 @@ export interface Wallet extends RecordStamps, WalletSettings {
   readonly holds: readonly Hold[];
   /** Top-ups that wait for their payment, oldest first. They are in no balance. */
   readonly topups: readonly PendingTopUp[];
+  /** The last top-ups that have ended, the latest last. */
+  readonly ended_topups: readonly EndedTopUp[];
   readonly automatic: AutomaticState;
   /** Number of transactions so far. */
   readonly transactions: number;
@@ -118,6 +123,7 @@ function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
       lots: [],
       holds: [],
       topups: [],
+      ended_topups: [],
       automatic: noneAutomatic,
       transactions: 0,
     };
@@ -141,7 +147,7 @@ function evolveWallet(
       return { ...wallet, topups, automatic: afterOrder(wallet.automatic, event.data.automatic) };
     }
     case 'TopUpFailed':
-      return { ...wallet, topups: withoutTopUp(wallet.topups, event.data.transaction_id) };
+      return withEndedTopUp(wallet, event.data.transaction_id, 'failed');
     case 'AutomaticTopUpStopped':
       return { ...wallet, automatic: { ...wallet.automatic, stopped_on: event.data.day } };
     case 'CreditsDebited':
@@ -214,8 +220,18 @@ function evolveLoad(
     ? afterAutomaticLoad(wallet.automatic, load.automatic)
     : after.automatic;
   if (!load.requested) return { ...after, automatic };
-  return { ...after, automatic, topups: withoutTopUp(wallet.topups, load.transaction_id) };
+  return { ...withEndedTopUp(after, load.transaction_id, 'completed'), automatic };
 }
+
+const withEndedTopUp = (
+  wallet: Wallet,
+  transaction_id: TransactionId,
+  transaction_status: EndedTopUp['transaction_status'],
+): Wallet => ({
+  ...wallet,
+  topups: withoutTopUp(wallet.topups, transaction_id),
+  ended_topups: withEnd(wallet.ended_topups, { transaction_id, transaction_status }),
+});
 
 function withLoad(
   lots: readonly Lot[],

@@ -51,6 +51,10 @@ const which = fc.nat({ max: 3 });
 const openHold = ({ holds }: Wallet, index: number) =>
   holds[index % (holds.length + 1)]?.id ?? 'hold_none';
 
+/** The end of an order of long ago: asked for once more, it leaves no event. */
+const endedSo = (transaction_status: 'completed' | 'failed') =>
+  ({ transaction_status, transaction_reason: 'PURCHASED_CREDIT_INVOICED' }) as const;
+
 const openTopUp = ({ topups }: Wallet, index: number) =>
   topups[index % (topups.length + 1)]?.transaction_id ?? 'wtxn_none';
 
@@ -86,12 +90,12 @@ const commands = {
   complete: which.map(
     (index): Command =>
       (_now, state) =>
-        completeTopUp(id, openTopUp(state, index)),
+        completeTopUp(id, openTopUp(state, index), endedSo('completed')),
   ),
   cancel: which.map(
     (index): Command =>
       (_now, state) =>
-        cancelTopUp(id, openTopUp(state, index)),
+        cancelTopUp(id, openTopUp(state, index), endedSo('failed')),
   ),
   automatic: fc
     .record({

@@ -1,4 +1,3 @@
-import type { RecordedEvent } from '@counterfoil/engine/define';
 import {
   createdStamps,
   decimalPlaces,
@@ -7,6 +6,7 @@ import {
   positiveDecimalSchema,
   recordStampsShape,
   recordStatusSchema,
+  type Stamped,
   textSchema,
   updatedStamps,
   withoutNulls,
@@ -82,19 +82,22 @@ export const openHoldView = (wallet: Wallet, { id, credits, ...hold }: Hold): Ho
 export const holdIdOf = (event: WalletEvent): string | null =>
   'hold_id' in event.data ? event.data.hold_id : null;
 
-/** The hold after one of its events. */
+/** A hold after an event of its wallet, which may be about another one; null before it exists. */
 export function holdAfter(
   hold: HoldResource | null,
-  event: RecordedEvent<WalletEvent>,
+  event: Stamped<WalletEvent>,
+  id: string,
+  walletId: string,
 ): HoldResource | null {
+  if (holdIdOf(event) !== id) return hold;
   switch (event.type) {
     case 'CreditsHeld': {
-      const { hold_id: id, customer_id, credits, expires_at, description, metadata } = event.data;
+      const { customer_id, credits, expires_at, description, metadata } = event.data;
       return withoutNulls({
         id,
         ...createdStamps(event.stamp),
         status: 'published' as const,
-        wallet_id: event.aggregate_id,
+        wallet_id: walletId,
         customer_id,
         hold_status: 'open' as const,
         credits,

@@ -11,12 +11,12 @@ import {
   where,
   withETag,
 } from '@counterfoil/engine/define';
-import { invariant, notFound, referenceSchema, type Stamped } from '@counterfoil/kernel';
+import { existing, invariant, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { type Children, childOf } from '../child.ts';
 import { entryDetails, futureExpiry } from '../commands.ts';
-import type { WalletEvent } from '../events.ts';
 import { transactionOf } from '../ledger/transaction.ts';
-import { holdTable, walletTable } from '../projection.ts';
+import { holdTable } from '../projection.ts';
 import { getWallet } from '../queries.ts';
 import { movementSchema } from '../schema.ts';
 import { walletView } from '../view.ts';
@@ -27,7 +27,6 @@ import {
   createHoldSchema,
   type HoldResource,
   holdAfter,
-  holdIdOf,
   holdSchema,
   openHoldView,
 } from './resource.ts';
@@ -36,103 +35,26 @@ const tag = 'Wallet holds';
 const walletParameters = z.object({ id: referenceSchema('wallet') });
 const holdParameters = walletParameters.extend({ hold_id: referenceSchema('hold') });
 
-/** A hold of this wallet. Throws 404. */
-async function getHold(
-  context: RequestContext,
-  walletId: string,
-  id: string,
-): Promise<HoldResource> {
-  const found = await context.read.find(holdTable, id);
-  if (found?.resource.wallet_id !== walletId) throw notFound('hold', id, 'hold_id');
-  return found.resource;
-}
+const holds: Children<HoldResource> = {
+  table: holdTable,
+  after: (hold, event, id) => holdAfter(hold, event, id, event.aggregate_id),
+};
 
 /**
- * The hold while it is open; null for one that has ended. Throws 404 for an unknown one. The log decides;
- * the read model only saves reading through it for holds of long ago.
+ * A hold of a wallet: an open one as the wallet has it, one that has ended as the log has it at a revision.
+ * Throws 404.
  */
-async function openHoldOf(
+async function holdOf(
   context: RequestContext,
   walletId: string,
   id: string,
-): Promise<HoldResource | null> {
+  upTo?: number,
+): Promise<HoldResource> {
   const state = await context.load(wallet, walletId);
-  const hold = state?.holds.find((each) => each.id === id);
-  if (state && hold) return openHoldView(state, hold);
-  await knownHold(context, walletId, id);
-  return null;
-}
-
-/** A hold of this wallet, from the log when the read model does not have it. Throws 404. */
-async function knownHold(
-  context: RequestContext,
-  walletId: string,
-  id: string,
-): Promise<HoldResource> {
-  // The wallet first: the holds that are read after it show at least as much. Events that it shows are not
-  // read again in the log, or an unknown id would cost the whole history of the wallet.
-  const shown = await context.read.find(walletTable, walletId);
-  const found = await context.read.find(holdTable, id);
-  const from = shown ? shown.revision + 1 : 0;
-  const hold = found?.resource ?? (await holdFromLog(context, walletId, id, from));
+  const open = state?.holds.find((each) => each.id === id);
+  if (state && open) return openHoldView(state, open);
+  const hold = await childOf(context, holds, walletId, id, upTo);
   if (hold?.wallet_id !== walletId) throw notFound('hold', id, 'hold_id');
-  return hold;
-}
-
-/** A hold that a request of this wallet has ended: it is in the log, however far the read model is. */
-async function endedHold(
-  context: RequestContext,
-  walletId: string,
-  id: string,
-): Promise<HoldResource> {
-  const found = await context.read.find(holdTable, id);
-  const hold = found?.resource ?? (await holdFromLog(context, walletId, id, 0));
-  invariant(hold, `${walletId}: hold ${id} was ended and is not there`);
-  return hold;
-}
-
-/** A hold from the events of its wallet, from a revision on; null when they do not have it. */
-async function holdFromLog(
-  context: RequestContext,
-  walletId: string,
-  id: string,
-  from: number,
-): Promise<HoldResource | null> {
-  let hold: HoldResource | null = null;
-  for await (const event of context.history(wallet, walletId, { from })) {
-    if (holdIdOf(event) === id) hold = holdAfter(hold, event);
-  }
-  return hold;
-}
-
-/** The hold after the event that gave it up. Others may have expired in the same request. */
-function voidedBy(
-  events: readonly Stamped<WalletEvent>[],
-  walletId: string,
-  before: HoldResource,
-): HoldResource {
-  const event = events.find(
-    (each) => each.type === 'HoldReleased' && each.data.hold_id === before.id,
-  );
-  const hold = event && holdAfter(before, { ...event, ...noPlace(walletId) });
-  invariant(hold, `${walletId}: hold ${before.id} was voided without its event`);
-  return hold;
-}
-
-/** The place of an event in its wallet, where only the wallet matters. */
-const noPlace = (walletId: string) => ({
-  event_id: '',
-  aggregate_id: walletId,
-  revision: 0,
-  position: '0',
-});
-
-/** The hold as one event has left it, for the answer of the request that caused it. */
-function heldBy(events: readonly Stamped<WalletEvent>[], walletId: string): HoldResource {
-  const event = events.find(({ type }) => type === 'CreditsHeld');
-  invariant(event, 'a hold was made without its event');
-  const hold = holdAfter(null, { ...event, ...noPlace(walletId) });
-  invariant(hold, 'a hold was made and is not there');
   return hold;
 }
 
@@ -161,7 +83,11 @@ export const holdRoutes = {
             metadata: body.metadata,
           }),
       });
-      return heldBy(events, id);
+      const hold = events.reduce<HoldResource | null>(
+        (made, event) => holdAfter(made, event, holdId, id),
+        null,
+      );
+      return existing(hold, 'hold that was made');
     },
   }),
 
@@ -194,7 +120,11 @@ export const holdRoutes = {
     params: holdParameters,
     response: holdSchema,
     example: { params: { id: newRecord('hold', 'wallet_id') } },
-    handle: (context, { params }) => getHold(context, params.id, params.hold_id),
+    handle: async (context, { params: { id, hold_id } }) => {
+      const found = await context.read.find(holdTable, hold_id);
+      if (found?.resource.wallet_id !== id) throw notFound('hold', hold_id, 'hold_id');
+      return found.resource;
+    },
   }),
 
   'POST /wallets/{id}/holds/{hold_id}/capture': route({
@@ -216,7 +146,7 @@ export const holdRoutes = {
       };
       const { state, events, revision } = await context.execute(wallet, id, {
         prepare: async () => {
-          await openHoldOf(context, id, hold_id);
+          await holdOf(context, id, hold_id);
           return captureHold(id, hold_id, body.credits ?? null, details);
         },
       });
@@ -236,15 +166,16 @@ export const holdRoutes = {
     response: holdSchema,
     example: { params: { id: newRecord('hold', 'wallet_id') } },
     handle: async (context, { params: { id, hold_id } }) => {
-      let open: HoldResource | null = null;
-      const { events } = await context.execute(wallet, id, {
+      let before: HoldResource | null = null;
+      const { events, revision } = await context.execute(wallet, id, {
         prepare: async () => {
-          open = await openHoldOf(context, id, hold_id);
+          before = await holdOf(context, id, hold_id);
           return voidHold(id, hold_id);
         },
       });
       // A repetition is answered without preparation; its hold ended long ago.
-      return voidedBy(events, id, open ?? (await endedHold(context, id, hold_id)));
+      before ??= await holdOf(context, id, hold_id, revision);
+      return events.reduce((hold, event) => holdAfter(hold, event, hold_id, id) ?? hold, before);
     },
   }),
 } satisfies Routes;

@@ -1,6 +1,7 @@
 import {
   type Instant,
   invalidOperation,
+  invariant,
   notFound,
   refusal,
   type TransactionId,
@@ -10,6 +11,7 @@ import type { WalletEvent } from '../events.ts';
 import { chain } from '../ledger/chain.ts';
 import { dueEvents } from '../ledger/due.ts';
 import { completionEvent, failureEvent, type Load, requestEvent } from '../ledger/entries.ts';
+import { invoicedReason, type TransactionResource } from '../schema.ts';
 import type { Wallet, WalletState } from '../wallet.ts';
 import { concluded } from './automatic.ts';
 import type { PendingTopUp } from './topups.ts';
@@ -37,17 +39,23 @@ export const requestTopUp =
     ]);
   };
 
+/** An entry that does not wait for a payment: how it ended, and why it was made. */
+export type EndedEntry = Pick<TransactionResource, 'transaction_status' | 'transaction_reason'>;
+
 /**
  * Loads the ordered credits exactly as they were ordered, into a frozen wallet too (D25). No events for
- * an order that is no longer open: its end is in the log. Throws 400 when the credits would have
- * expired.
+ * an order that was completed before. Throws 400 for one that has ended otherwise, and when the credits
+ * would have expired.
+ *
+ * @param ended the end of the order, if it had ended when it was looked up
  */
 export const completeTopUp =
-  (id: string, transactionId: string): WalletDecision =>
+  (id: string, transactionId: string, ended: EndedEntry | null = null): WalletDecision =>
   (state, at) => {
     const wallet = existing(state, id);
     const topup = topUpOf(wallet, transactionId);
-    if (topup?.expires_at && topup.expires_at <= at) {
+    if (!topup) return endedSo('completed', wallet, transactionId, ended);
+    if (topup.expires_at && topup.expires_at <= at) {
       throw invalidOperation(
         `The credits of transaction ${transactionId} would have expired before they were loaded.`,
         { expires_at: topup.expires_at },
@@ -56,13 +64,20 @@ export const completeTopUp =
     return endTopUp(wallet, topup, at, completionEvent);
   };
 
-/** Ends an order without a load. No events for an order that is no longer open. */
+/**
+ * Ends an order without a load. No events for an order that has failed before. Throws 400 for one that was
+ * completed.
+ *
+ * @param ended the end of the order, if it had ended when it was looked up
+ */
 export const cancelTopUp =
-  (id: string, transactionId: string): WalletDecision =>
+  (id: string, transactionId: string, ended: EndedEntry | null = null): WalletDecision =>
   (state, at) => {
     const wallet = existing(state, id);
-    return endTopUp(wallet, topUpOf(wallet, transactionId), at, (current, topup) =>
-      failureEvent(current, topup, 'cancelled', at),
+    const topup = topUpOf(wallet, transactionId);
+    if (!topup) return endedSo('failed', wallet, transactionId, ended);
+    return endTopUp(wallet, topup, at, (current, open) =>
+      failureEvent(current, open, 'cancelled', at),
     );
   };
 
@@ -74,17 +89,33 @@ function existing(state: WalletState, id: string): Wallet {
 const topUpOf = ({ topups }: Wallet, id: string): PendingTopUp | undefined =>
   topups.find(({ transaction_id }) => transaction_id === id);
 
-function endTopUp(
+/** No events for an order that has ended as it is wanted; refuses every other entry. */
+function endedSo(
+  wanted: 'completed' | 'failed',
+  { ended_topups }: Wallet,
+  id: string,
+  ended: EndedEntry | null,
+): readonly WalletEvent[] {
+  const lately = ended_topups.find(({ transaction_id }) => transaction_id === id);
+  const end = lately ? { ...lately, transaction_reason: invoicedReason } : ended;
+  invariant(end, `${id} has ended since it was looked up, and its wallet does not know how`);
+  const { transaction_status, transaction_reason } = end;
+  if (transaction_status === wanted && transaction_reason === invoicedReason) return [];
+  throw invalidOperation(
+    `Transaction ${id} has ${transaction_status} and does not wait for a payment.`,
+    { transaction_status, transaction_reason },
+  );
+}
+
+const endTopUp = (
   wallet: Wallet,
-  topup: PendingTopUp | undefined,
+  topup: PendingTopUp,
   at: Instant,
   end: (wallet: Wallet, topup: PendingTopUp) => WalletEvent,
-): readonly WalletEvent[] {
-  if (!topup) return [];
-  return chain(wallet, [
+): readonly WalletEvent[] =>
+  chain(wallet, [
     (current) => dueEvents(current, at),
     // An order whose time was over has just ended by itself.
     (current) => (current.topups.includes(topup) ? [end(current, topup)] : []),
     ...concluded(at),
   ]);
-}

@@ -1,4 +1,10 @@
-import { createdStamps, type DecimalText, decimal, type Stamped } from '@counterfoil/kernel';
+import {
+  createdStamps,
+  type DecimalText,
+  decimal,
+  type Stamped,
+  type TransactionId,
+} from '@counterfoil/kernel';
 import type { AutomaticTopUp, WalletEvent } from '../events.ts';
 import type { AutoTopup } from '../settings.ts';
 
@@ -19,6 +25,19 @@ export const withoutTopUp = (
   topups: readonly PendingTopUp[],
   id: string,
 ): readonly PendingTopUp[] => topups.filter(({ transaction_id }) => transaction_id !== id);
+
+/** The end of a top-up. */
+export interface EndedTopUp {
+  readonly transaction_id: TransactionId;
+  readonly transaction_status: 'completed' | 'failed';
+}
+
+/** The ends that a wallet remembers: enough for every top-up that can be open while a request looks one up. */
+const endsMaximum = 100;
+
+/** The ends that a wallet remembers after one more, the latest last. */
+export const withEnd = (ends: readonly EndedTopUp[], end: EndedTopUp): readonly EndedTopUp[] =>
+  [...ends, end].slice(-endsMaximum);
 
 /** The automatic top-ups of a wallet so far (D29). */
 export interface AutomaticState {
