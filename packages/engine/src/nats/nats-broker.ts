@@ -7,7 +7,7 @@ import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { PublicMessage } from '../relay/public-message.ts';
 import { firstKept, type StreamPlace, sequenceAfter } from '../relay/sequence-after.ts';
-import type { Nats, NatsSession } from './nats-connection.ts';
+import type { Nats } from './nats-connection.ts';
 import { openPull } from './nats-pull.ts';
 import { durableStatus, ensureDurable, removeDurable } from './nats-readers.ts';
 import { type JetStreamRequests, jetStreamRequests, readTail } from './nats-tail.ts';
@@ -18,18 +18,14 @@ const requestMilliseconds = 5_000;
 /** The broker of public events over a connection to NATS. */
 export function natsBroker(nats: Nats, log: Log): EventBroker {
   const ask = async <Answer>(
-    request: (
-      requests: JetStreamRequests,
-      session: NatsSession,
-      ended: AbortSignal,
-    ) => Promise<Answer>,
+    request: (requests: JetStreamRequests, ended: AbortSignal) => Promise<Answer>,
   ): Promise<Answer> => {
     const signal = AbortSignal.timeout(requestMilliseconds);
     try {
       const session = await nats.session(signal);
       const ended = AbortSignal.any([signal, session.lost]);
       const requests = await jetStreamRequests(session);
-      return await unlessAborted(request(requests, session, ended), ended);
+      return await unlessAborted(request(requests, ended), ended);
     } catch (error) {
       if (error instanceof Problem || error instanceof BrokenInvariant) throw error;
       log.warn({ err: error }, 'NATS cannot be asked');
@@ -42,9 +38,7 @@ export function natsBroker(nats: Nats, log: Log): EventBroker {
   };
   return {
     read: (scope, after, limit) =>
-      ask((requests, session, signal) =>
-        readPage(requests, session, scope, { after, limit, signal }),
-      ),
+      ask((requests, signal) => readPage(requests, scope, { after, limit, signal })),
     lastPosition: () =>
       ask(async (requests) => String((await readTail(requests)).last?.position ?? 0)),
     ensureReader: (reader) =>
@@ -72,7 +66,6 @@ const readTries = 3;
 
 async function readPage(
   requests: JetStreamRequests,
-  session: NatsSession,
   scope: FeedScope,
   request: PageRequest,
 ): Promise<FeedPage> {
@@ -82,7 +75,7 @@ async function readPage(
     // missing.
     const { last } = await readTail(requests);
     const { sequence: from, oldest } = await startOf(requests, after);
-    const read = await readMessages(requests, session, scope, { ...request, from });
+    const read = await readMessages(requests, scope, { ...request, from });
     const first = await firstKept(requests);
     // When nothing is kept any more, messages dropped since the end was looked up cannot be
     // noticed.
@@ -110,12 +103,11 @@ interface Reading {
 
 async function readMessages(
   requests: JetStreamRequests,
-  session: NatsSession,
   scope: FeedScope,
   { from, limit, signal }: PageRequest & { readonly from: number },
 ): Promise<Reading> {
   const filter = environmentSubjects(scope);
-  const pull = await openPull(session, requests, { from, maximum: limit, filter, signal });
+  const pull = await openPull(requests, { from, maximum: limit, filter, signal });
   try {
     const { pending } = pull;
     const messages: PublicMessage[] = [];

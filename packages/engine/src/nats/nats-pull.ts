@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, type JsMsg, ReplayPolicy } from 'nats';
 import { type PublicMessage, readPublicMessage } from '../relay/public-message.ts';
-import { type NatsSession, nanoseconds } from './nats-connection.ts';
+import { nanoseconds } from './nats-connection.ts';
 import { publicStream } from './nats-streams.ts';
 import type { JetStreamRequests } from './nats-tail.ts';
 
@@ -38,8 +38,7 @@ const askedMaximum = 128;
  * continues by itself after a loss: here each new start has to be checked against the stream first.
  */
 export async function openPull(
-  { connection }: NatsSession,
-  { manager, run }: JetStreamRequests,
+  { connection, manager, run }: JetStreamRequests,
   { from, maximum, signal, filter }: PullOptions,
 ): Promise<Pull> {
   const info = await run(

@@ -1,11 +1,11 @@
 import { createBackOff, sleep } from '../consume/run-forever.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
-import { type PublicMessage, readPlace } from '../relay/public-message.ts';
+import type { PublicMessage } from '../relay/public-message.ts';
 import { ConnectionLost, type Nats, type NatsSession } from './nats-connection.ts';
 import { openPull } from './nats-pull.ts';
-import { storedMessage, streamInfo } from './nats-streams.ts';
-import { type JetStreamRequests, jetStreamRequests } from './nats-tail.ts';
+import { streamInfo } from './nats-streams.ts';
+import { type JetStreamRequests, jetStreamRequests, messagePlace } from './nats-tail.ts';
 
 /** The last message that a reader is done with; a `PublicMessage` is one. */
 export interface ReaderPlace {
@@ -79,7 +79,7 @@ async function* readSession(
   if (after) await confirmPlace(requests, after, log, ended);
   const from = (after?.sequence ?? 0) + 1;
   let last = after?.sequence ?? null;
-  const pull = await openPull(session, requests, { from, maximum, signal: ended });
+  const pull = await openPull(requests, { from, maximum, signal: ended });
   try {
     for await (const messages of pull.batches) {
       const fresh = messages.filter(({ sequence }) => last === null || sequence > last);
@@ -100,29 +100,25 @@ async function* readSession(
  * stream that is shorter has lost its end, and the relay is about to fill it again.
  */
 async function confirmPlace(
-  { manager, run }: JetStreamRequests,
+  requests: JetStreamRequests,
   after: ReaderPlace,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
   const backOff = createBackOff({ firstMilliseconds: 100, lastMilliseconds: 2_000 });
   for (let told = false; ; told = true) {
-    const info = await run(streamInfo(manager));
+    const info = await requests.run(streamInfo(requests.manager));
     if (info && info.state.last_seq >= after.sequence) break;
     const last = info?.state.last_seq ?? 0;
     if (!told) log.warn({ last, after: after.sequence }, 'public stream: waits for lost messages');
     await sleep(backOff.next(), signal);
     signal.throwIfAborted();
   }
-  const message = await run(storedMessage(manager, after.sequence));
-  if (!message) {
-    await refuseAgedOut({ manager, run }, after.sequence);
-    return;
-  }
-  const header = (name: string): string => message.header.get(name);
-  const { sequence } = after;
-  const { position } = readPlace({ sequence, subject: message.subject, header });
+  const found = await messagePlace(requests, after.sequence);
+  if (!found) return refuseAgedOut(requests, after.sequence);
+  const { position } = found;
   if (position === after.position) return;
+  const { sequence } = after;
   throw new StreamMismatch(
     'recreated',
     sequence,

@@ -1,4 +1,4 @@
-import type { JetStreamManager } from 'nats';
+import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
 import { unlessAborted } from '../consume/run-forever.ts';
 import { type MessagePlace, readPlace } from '../relay/public-message.ts';
 import type { NatsSession } from './nats-connection.ts';
@@ -16,6 +16,7 @@ export interface Tail {
 
 /** The client's JetStream requests over one session; they fail when it is lost. */
 export interface JetStreamRequests {
+  readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
   /** The promise's outcome, or a rejection as soon as the session is lost. */
   run<Value>(promise: Promise<Value>): Promise<Value>;
@@ -32,18 +33,32 @@ export async function jetStreamRequests({
     checkAPI: false,
     timeout: requestMilliseconds,
   });
-  return { manager, run: (promise) => unlessAborted(promise, lost) };
+  return { connection, manager, run: (promise) => unlessAborted(promise, lost) };
+}
+
+/** The server's account of the public stream. Throws `StreamRefused` when there is none. */
+export async function streamInfoOf(requests: JetStreamRequests): Promise<StreamInfo> {
+  const info = await requests.run(streamInfo(requests.manager));
+  if (!info) throw new StreamRefused(`There is no stream ${publicStream}`);
+  return info;
+}
+
+/** The place in the log that a message of the public stream comes from; null when it is not kept. */
+export async function messagePlace(
+  { manager, run }: JetStreamRequests,
+  sequence: number,
+): Promise<MessagePlace | null> {
+  // Not by direct get: another replica than the leader may be behind.
+  const message = await run(storedMessage(manager, sequence));
+  if (!message) return null;
+  const header = (name: string): string => message.header.get(name);
+  return readPlace({ sequence, subject: message.subject, header });
 }
 
 /** Reads where the public stream ends. Throws when it is missing or cannot be asked. */
-export async function readTail({ manager, run }: JetStreamRequests): Promise<Tail> {
-  const info = await run(streamInfo(manager));
-  if (!info) throw new StreamRefused(`There is no stream ${publicStream}`);
-  const identity = `${publicStream} ${info.created}`;
-  const sequence = info.state.last_seq;
-  // Not by direct get: another replica than the leader may be behind.
-  const message = info.state.messages > 0 ? await run(storedMessage(manager, sequence)) : null;
-  if (!message) return { identity, sequence, last: null };
-  const header = (name: string): string => message.header.get(name);
-  return { identity, sequence, last: readPlace({ sequence, subject: message.subject, header }) };
+export async function readTail(requests: JetStreamRequests): Promise<Tail> {
+  const { created, state } = await streamInfoOf(requests);
+  const sequence = state.last_seq;
+  const last = state.messages > 0 ? await messagePlace(requests, sequence) : null;
+  return { identity: `${publicStream} ${created}`, sequence, last };
 }

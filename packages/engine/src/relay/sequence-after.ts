@@ -1,8 +1,6 @@
 import type { StreamState as NatsStreamState } from 'nats';
 import type { Position } from '../log/types.ts';
-import { publicStream, StreamRefused, storedMessage, streamInfo } from '../nats/nats-streams.ts';
-import type { JetStreamRequests } from '../nats/nats-tail.ts';
-import { readPlace } from './public-message.ts';
+import { type JetStreamRequests, messagePlace, streamInfoOf } from '../nats/nats-tail.ts';
 
 /** The sequence at which the messages about events after a position begin. */
 export interface StreamPlace {
@@ -41,11 +39,8 @@ export async function sequenceAfter(
 export const firstKept = async (requests: JetStreamRequests): Promise<number> =>
   (await stateOf(requests)).first_seq;
 
-async function stateOf(requests: JetStreamRequests): Promise<NatsStreamState> {
-  const info = await requests.run(streamInfo(requests.manager));
-  if (!info) throw new StreamRefused(`There is no stream ${publicStream}`);
-  return info.state;
-}
+const stateOf = async (requests: JetStreamRequests): Promise<NatsStreamState> =>
+  (await streamInfoOf(requests)).state;
 
 /** The number of times that the oldest message may be dropped while it is being read. */
 const oldestTries = 20;
@@ -57,8 +52,8 @@ async function oldestMessage(
   for (let attempt = 0; attempt < oldestTries; attempt += 1) {
     const { first_seq: first, last_seq: last, messages } = await stateOf(requests);
     if (messages === 0) return { sequence: last + 1, position: null };
-    const position = await positionAt(requests, first);
-    if (position !== null) return { sequence: first, position };
+    const found = await messagePlace(requests, first);
+    if (found) return { sequence: first, position: found.position };
   }
   throw new Error('the oldest messages of the public stream are dropped faster than they are read');
 }
@@ -74,20 +69,10 @@ async function firstAfter(
   let high = to;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const found = await positionAt(requests, middle);
+    const found = await messagePlace(requests, middle);
     // A message that has aged out meanwhile was the oldest, so the wanted one comes after it.
-    if (found === null || found <= position) low = middle + 1;
+    if (!found || found.position <= position) low = middle + 1;
     else high = middle;
   }
   return low;
-}
-
-async function positionAt(
-  { manager, run }: JetStreamRequests,
-  sequence: number,
-): Promise<Position | null> {
-  const message = await run(storedMessage(manager, sequence));
-  if (!message) return null;
-  const header = (name: string): string => message.header.get(name);
-  return readPlace({ sequence, subject: message.subject, header }).position;
 }
