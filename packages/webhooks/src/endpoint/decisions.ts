@@ -33,15 +33,8 @@ export const requireEndpoint = (state: EndpointState, id: string): Endpoint =>
 export const loadEndpoint = async (context: RequestContext, id: string): Promise<Endpoint> =>
   requireEndpoint(await context.load(webhookEndpoint, id), id);
 
-export interface NewEndpoint extends EndpointSettings {
-  readonly id: string;
-  readonly enabled: boolean;
-  readonly signature: SignatureKind;
-  readonly secret: Sealed;
-}
-
-type CreatedData = Extract<EndpointEvent, { type: 'WebhookEndpointCreated' }>['data'];
-type ChangedData = Extract<EndpointEvent, { type: 'WebhookEndpointChanged' }>['data'];
+/** The data of a new endpoint. */
+export type NewEndpoint = Extract<EndpointEvent, { type: 'WebhookEndpointCreated' }>['data'];
 
 /** Creates an endpoint. 409 when the id is taken. */
 export const createEndpoint =
@@ -50,7 +43,7 @@ export const createEndpoint =
     if (state !== null) {
       throw new Problem('already_exists', `There is already a webhook endpoint ${endpoint.id}.`);
     }
-    return [{ type: 'WebhookEndpointCreated', data: { ...endpoint } as CreatedData }];
+    return [{ type: 'WebhookEndpointCreated', data: endpoint }];
   };
 
 /** A change of an endpoint; members that are absent stay as they are. */
@@ -73,7 +66,7 @@ export const changeEndpoint =
     const changed = changedFields<EndpointSettings>(endpoint, { ...settings, headers });
     const settingEvents: EndpointEvent[] = isEmpty(changed)
       ? []
-      : [{ type: 'WebhookEndpointChanged', data: changed as ChangedData }];
+      : [{ type: 'WebhookEndpointChanged', data: changed }];
     if (enabled === undefined) return settingEvents;
     const switching = enabled ? enableEndpoint(id) : disableEndpoint(id, 'by_request');
     return [...settingEvents, ...switching(state, at)];

@@ -5,7 +5,6 @@ import {
   type EventOf,
   type Instant,
   instantSchema,
-  type Metadata,
   metadataSchema,
   type RecordStamps,
   type Stamped,
@@ -103,18 +102,7 @@ export type EndpointEvent = EventOf<typeof events>;
 export type RotatedData = z.output<typeof events.WebhookEndpointSecretRotated>;
 
 /** The settings that a caller may choose and change. */
-export interface EndpointSettings {
-  readonly url: string;
-  readonly description: string | null;
-  readonly event_types: readonly string[] | null;
-  readonly order_mode: OrderMode;
-  readonly order_guard_seconds: number | null;
-  readonly max_in_flight: number;
-  readonly rate_limit_per_second: number | null;
-  readonly payload: Payload;
-  readonly headers: SealedHeaders | null;
-  readonly metadata: Metadata;
-}
+export type EndpointSettings = Readonly<z.output<z.ZodObject<typeof settingsShape>>>;
 
 /** A secret that still signs although another one has taken its place. */
 export interface FormerSecret {

@@ -8,7 +8,13 @@ import {
   searchFilters,
   withETag,
 } from '@counterfoil/engine/define';
-import { canonicalJson, invalidField, invalidOperation, notFound } from '@counterfoil/kernel';
+import {
+  canonicalJson,
+  invalidField,
+  invalidOperation,
+  notFound,
+  withChanges,
+} from '@counterfoil/kernel';
 import type { WebhookOptions } from '../options.ts';
 import { endpointTable } from '../projection.ts';
 import { checkTargetUrl, type TargetPolicy } from '../sending/target-policy.ts';
@@ -86,22 +92,14 @@ async function creation(
 ): Promise<EndpointDecision> {
   const url = checkedUrl(body.url, policy);
   await refuseTooMany(context);
-  const signature = body.signature ?? endpointDefaults.signature;
-  const secret = drawSecret(signature, body.secret);
-  const given = Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => name in endpointDefaults && value !== undefined),
-  );
+  const { secret: brought, headers, ...given } = body;
+  const settings = withChanges(endpointDefaults, given);
+  const secret = drawSecret(settings.signature, brought);
   return createEndpoint({
     id,
+    ...settings,
     url,
-    description: body.description ?? null,
-    event_types: body.event_types ?? null,
-    enabled: body.enabled ?? true,
-    ...endpointDefaults,
-    ...given,
-    signature,
-    headers: sealHeaders(sealer, id, body.headers ?? null),
-    metadata: body.metadata ?? {},
+    headers: sealHeaders(sealer, id, headers ?? null),
     secret: sealer.seal(secret, sealingContext(id, 'secret')),
   });
 }

@@ -9,20 +9,25 @@ import {
   textSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import type { NewEndpoint } from './decisions.ts';
 import { type Endpoint, orderModeSchema, payloadSchema, signatureKindSchema } from './endpoint.ts';
 import { eventFilterSchema } from './event-types.ts';
 import { headersSchema } from './headers.ts';
 import { secretSchema } from './secret.ts';
 
 /** The settings of an endpoint that the caller leaves out. */
-export const endpointDefaults = {
+export const endpointDefaults: Omit<NewEndpoint, 'id' | 'url' | 'headers' | 'secret'> = {
+  description: null,
+  event_types: null,
+  enabled: true,
   order_mode: 'resource_fifo',
   order_guard_seconds: 300,
   max_in_flight: 8,
   rate_limit_per_second: null,
   payload: 'full',
   signature: 'hmac',
-} as const;
+  metadata: {},
+};
 
 const urlSchema = textSchema(2048).meta({ example: 'https://example.com/webhooks' });
 
