@@ -35,7 +35,7 @@ const textOf = (body: unknown): string | Uint8Array<ArrayBuffer> =>
     ? (body as string | Uint8Array<ArrayBuffer>)
     : JSON.stringify(body);
 
-/** A client with one key, as plain as can be: what it sends is what the test says. */
+/** A client with one key, as plain as can be: it sends exactly what the test says. */
 export function caller(baseUrl: string, apiKey: string): Caller {
   const call: Caller['call'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${baseUrl}/v1${path}`, {

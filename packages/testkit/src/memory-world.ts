@@ -92,7 +92,7 @@ function rowsOf(table: AnyProjection, store: MemoryStore, scope: string): Shown[
     const stream = parseStreamName(stored.stream);
     const aggregate = table.aggregates.find(({ name }) => name === stream?.category);
     if (!stream || !aggregate || stream.scope !== scope) continue;
-    // What the engine keeps for itself in the stream of a record changes no row.
+    // An event that the engine keeps for itself in the stream of a record changes no row.
     if (!belongsTo(aggregate, stored)) continue;
     const event = {
       ...stampedEvent(aggregate, stored),

@@ -2,7 +2,7 @@
 export interface Part {
   /** Ends it in order. Does nothing when it is away. */
   stop(): Promise<void>;
-  /** Brings it back, with what it had kept on disk. Does nothing when it is there. */
+  /** Brings it back, with its data on disk. Does nothing when it is running. */
   start(): Promise<void>;
 }
 

@@ -59,8 +59,8 @@ async function run(files: readonly TestFile[], signal: AbortSignal): Promise<boo
     ...inBatches(pathsOf(files, 'unit'), BATCH_FILES_MAX).map((paths) => jobOf(paths, 'unit')),
     ...inBatches(pathsOf(files, 'it'), 1).map((paths) => jobOf(paths, 'it')),
   ];
-  // One lane begins with what needs nothing, the other with what starts servers; whoever is done first
-  // goes on with what is left.
+  // One lane begins with the files that need nothing, the other with those that start servers; the
+  // one that is done first takes over the rest.
   await Promise.all([
     runLane(() => waiting.shift(), tally, signal),
     ...Array.from({ length: LANES - 1 }, () => runLane(() => waiting.pop(), tally, signal)),

@@ -77,7 +77,10 @@ interface StackOptions {
 
 const loopback = ['127.0.0.0/8'];
 
-/** Starts the stack in about three seconds. What has been started is stopped when the rest fails. */
+/**
+ * Starts the stack in about three seconds. When a part fails, those that have been started are
+ * stopped.
+ */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const opened = openings();
   try {

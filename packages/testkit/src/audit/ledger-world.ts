@@ -69,7 +69,10 @@ export const creation = (id: string, overrides: object = {}): WalletDecision =>
 /** The customers of these wallets are nowhere: the worlds are about ledgers alone. */
 const anyCustomer: AnyAggregate = { ...(customer as AnyAggregate), isReferable: () => true };
 
-/** Wallets in a log in memory, written by the production code, for what reads their ledgers. */
+/**
+ * Wallets in a log in memory, written by the production code, for tests of the programs that read
+ * their ledgers.
+ */
 export function ledgerWorld() {
   const store = new MemoryStore();
   const clock = { seconds: 0 };

@@ -19,7 +19,7 @@ export const withLine = <Line extends object>(
 
 /**
  * The events of an export with one event's data changed and every hash from there on computed
- * anew, as somebody does who can write to the log and knows how it is chained.
+ * again, as by somebody who can write to the log and knows how it is chained.
  */
 export function rechained(
   lines: readonly string[],

@@ -3,7 +3,7 @@ import { groupsOf, type History, newIdsIn } from './history.ts';
 import { type MemoryClient, memoryClient } from './memory-client.ts';
 import type { Trace } from './trace.ts';
 
-/** Carries out what left events once more: the same commands at the same instants, in another place. */
+/** Carries out the commands that left events once more: at the same instants, in another place. */
 export async function playedAgain(history: History, traces: readonly Trace[]): Promise<History> {
   const client = memoryClient();
   const byRequest = new Map(traces.map((trace) => [trace.requestId, trace]));
@@ -34,7 +34,7 @@ export async function playedAgain(history: History, traces: readonly Trace[]): P
   return client.history(walletId);
 }
 
-/** Learns what holds and orders are called here that were made under another name there. */
+/** Learns the ids that holds and orders have here, which had others there. */
 async function rename(
   events: History,
   client: MemoryClient,

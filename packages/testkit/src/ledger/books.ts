@@ -105,7 +105,7 @@ export const inOrder = <Item extends Lot>(lots: readonly Item[]): Item[] =>
 export const total = (lots: readonly Lot[]): bigint =>
   lots.reduce((sum, { left }) => sum + left, 0n);
 
-/** Credits that can be taken or held: what lies in lots. */
+/** Credits that can be taken or held: the content of the lots. */
 export const available = ({ lots }: Books): bigint => total(lots);
 
 export const held = ({ holds }: Books): bigint =>
@@ -140,7 +140,9 @@ export function putBack(books: Books, part: Lot): void {
 /** A draw as it stands in an event: lot, credits taken, credits that its lot has afterwards. */
 export type Draw = readonly [lot: number, credits: string, remaining: string];
 
-/** Parts that were taken or have come back, one line per lot, with what the lots have now. */
+/**
+ * Parts that were taken or have come back, one line per lot, with the present content of the lot.
+ */
 export function draws({ lots }: Books, parts: readonly Lot[]): Draw[] {
   const byLot = new Map<number, bigint>();
   for (const { number, left } of parts) byLot.set(number, (byLot.get(number) ?? 0n) + left);

@@ -20,7 +20,7 @@ export interface LedgerClient {
   now(): number;
   /** Lets time go by. */
   pass(milliseconds: number): Promise<void>;
-  /** Does what falls due by itself. Does nothing where the service does it without being asked. */
+  /** Ends what falls due by itself. Does nothing where the service does so without being asked. */
   settle(walletId: string): Promise<void>;
   history(walletId: string): Promise<History>;
   /** The answer to a GET below the wallet, which shows at least what the log holds now. */

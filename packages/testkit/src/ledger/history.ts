@@ -69,7 +69,10 @@ export const engineTypes = [
   'ReferenceClaimed',
 ];
 
-/** Everything else that a wallet's stream may hold. What is not in here nobody has looked at. */
+/**
+ * Everything else that a wallet's stream may hold. A type that is not in here has been looked at by
+ * nobody.
+ */
 export const walletTypes = [
   ...entryTypes,
   'WalletCreated',

@@ -58,7 +58,7 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
     try {
       await proveOne(script, clients);
     } catch (error) {
-      // The runner shows the message only, so what went wrong has to stand in it.
+      // The runner shows the message only, so the fault has to stand in it.
       const message = error instanceof Error ? error.message : `${error}`;
       throw new Error(`script ${seed}: ${message}`, { cause: error });
     }
@@ -70,7 +70,7 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
       const deadline = performance.now() + milliseconds;
       let next = seed;
       const lane = async () => {
-        // What has failed on a real clock is looked into by its ledger: it cannot be made smaller.
+        // A failure on a real clock is looked into by its ledger: it cannot be made smaller.
         do {
           next += 1;
           await proveNumbered(next, clients);

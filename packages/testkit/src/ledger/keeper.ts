@@ -50,7 +50,7 @@ export class Keeper {
     stoppedOn: null,
     isAnswered: false,
   };
-  /** Ids that orders get, in their order: the oracle cannot know what the service calls them. */
+  /** Ids that orders get, in their order: the oracle cannot know the ids of the service. */
   orderIds: string[] = [];
   /** The effects since the list was last emptied. */
   effects: Effect[] = [];
@@ -138,7 +138,9 @@ export class Keeper {
     return books.entries;
   }
 
-  /** Takes credits out of the lots. What is missing becomes debt: others have checked that it may. */
+  /**
+   * Takes credits out of the lots. Missing credits become debt: others have checked that they may.
+   */
   #take(credits: bigint): Lot[] {
     const taken = take(inOrder(this.books.lots), credits);
     this.books.lots = this.books.lots.filter(({ left }) => left > 0n);
@@ -182,7 +184,7 @@ export class Keeper {
     this.entry('HoldCaptured', reason, credits, -credits, { id: hold.id, drawn, returned: back });
   }
 
-  /** Ends a hold: what is left of it pays the debt, the rest goes back. Says what went back. */
+  /** Ends a hold: its credits pay the debt, and the rest goes back. Returns what went back. */
   #end(hold: Hold, owed: bigint): Draw[] {
     this.books.holds = this.books.holds.filter((other) => other !== hold);
     take(hold.parts, owed);

@@ -72,7 +72,7 @@ export class Oracle {
     return { kind: 'refused', details, isRemembered };
   }
 
-  /** Says what a command would lead to. */
+  /** Returns what a command would lead to. */
   foresee(command: Command, at: number): Ruling {
     const { books } = this.#keeper;
     this.#keeper.books = copied(books);

@@ -37,7 +37,7 @@ export function order(
   });
 }
 
-/** Ends an order, with its load or without. What has ended before stays as it is. */
+/** Ends an order, with its load or without. An order that has ended before stays as it is. */
 export function endOrder(
   keeper: Keeper,
   id: string,

@@ -51,7 +51,7 @@ export interface Step {
   readonly plan: Plan;
 }
 
-/** A wallet and what is done to it. */
+/** A wallet and the requests to it. */
 export interface Script {
   readonly type: 'PRE_PAID' | 'POST_PAID';
   readonly rate: string;

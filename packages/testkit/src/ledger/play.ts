@@ -223,7 +223,9 @@ class Stage {
   }
 }
 
-/** Another request that fits the same key only by mistake; what has no body stays as it is. */
+/**
+ * Another request that fits the same key only by mistake; a request without a body stays as it is.
+ */
 function changed(command: AnyCommand): AnyCommand {
   switch (command.kind) {
     case 'top-up':

@@ -1,4 +1,4 @@
-/** Thrown for what the rules refuse. */
+/** A refusal by the rules. */
 export class Refused extends Error {
   readonly details: Readonly<Record<string, unknown>> | null;
   readonly isRemembered: boolean;
@@ -28,7 +28,7 @@ export const shownInstant = (time: number | null): string | null =>
 /** The instant at which something ends is already too late for it. */
 export const isOver = (time: number, moment: number): boolean => time <= moment;
 
-/** Refuses what is worth nothing, or has expired before it is there. */
+/** Refuses a load that is worth nothing, or has expired before it comes. */
 export function assertLoadable({ credits, expires }: Load, at: number): void {
   if (credits === 0n) throw new Refused({ credits: '0' }, false);
   if (expires !== null && isOver(expires, at)) {

@@ -9,13 +9,13 @@ export interface LedgerAnswer {
   readonly isReplay: boolean;
 }
 
-/** A request that a client has sent, and what became of it. */
+/** A request that a client has sent, with its answer. */
 export interface Trace {
   readonly requestId: string;
   readonly command: AnyCommand;
   /** The idempotency key; null for none. */
   readonly key: string | null;
-  /** Places among all sendings and answers of the clients: what happened before what. */
+  /** Places among all sendings and answers of the clients, which tell the order of two of them. */
   readonly sent: number;
   readonly answered: number;
   /** The clock, in milliseconds since 1970. */

@@ -1,6 +1,6 @@
 /**
- * Figures as whole numbers of their smallest part, for what judges the ledger: none of it comes from
- * the code under test.
+ * Figures as whole numbers of their smallest part, for the code that judges the ledger: none of it
+ * comes from the code under test.
  */
 
 /** Fraction digits of credits and amounts (D22), and of rates (D7). */
@@ -9,7 +9,10 @@ export const ratePlaces = 10;
 /** Fraction digits of credits × rate. */
 export const amountPlaces = creditPlaces + ratePlaces;
 
-/** A decimal as a whole number of 10^-places. Throws on what is no decimal or has more digits. */
+/**
+ * A decimal as a whole number of 10^-places. Throws on a text that is no decimal or has more
+ * digits.
+ */
 export function unitsOf(text: string, places: number): bigint {
   const parts = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
   if (!parts) throw new Error(`${text} is no decimal`);

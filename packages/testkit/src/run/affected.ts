@@ -20,7 +20,7 @@ const MENTION = /['"`](\.{1,2}\/[^'"`\s]+|@counterfoil\/[^'"`\s]+)['"`]/g;
 export function affectedBy(root: string, changed: Iterable<string>): ReadonlySet<string> {
   const importers = importersOf(root);
   const affected = new Set(changed);
-  // A set hands out what is added to it while it is walked through.
+  // A set hands out members that are added to it while it is walked through.
   for (const path of affected)
     for (const importer of importers.get(path) ?? []) affected.add(importer);
   return affected;

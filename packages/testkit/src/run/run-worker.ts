@@ -126,7 +126,7 @@ class Watch {
     this.#onResult = onResult;
   }
 
-  /** Takes what was printed and gives the events in it. */
+  /** Takes a piece of output and returns the events in it. */
   take(chunk: string): WorkerEvent[] {
     this.#received += chunk;
     const events: WorkerEvent[] = [];

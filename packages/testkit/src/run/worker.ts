@@ -68,7 +68,7 @@ async function runFile(file: string) {
     result.failed += total - passed;
     result.skipped += skipped;
     if (typeof errors === 'string') print(`\n${errors}\n`);
-    // uvu drops what a hook throws; the tests that did not run for it are all that shows.
+    // uvu drops errors of a hook; the tests that did not run for it are all that shows.
     else if (passed < total) print('  FAIL  a hook (before, after, each) threw an error\n');
   }
   if (result.passed + result.failed + result.skipped > 0) return result;

@@ -98,7 +98,7 @@ async function checkPaging(
     assertRefusedAt(await ask(request), { part, path: [name] }, request);
   };
   for (const limit of badLimits) await refuse('limit', limit);
-  // What is read on from a place in the log has no offset.
+  // A list that continues from a place in the log has no offset.
   if (!has('offset')) return;
   for (const limit of part === 'query' ? goodLimits : [...goodLimits, 1, 1000]) {
     const request = requestWith(requestWith(base, `${part}.limit`, limit), `${part}.offset`, '7');
@@ -236,7 +236,8 @@ function tryAnything(test: Test, key: string, trials: () => Trials): void {
         );
         const answer = await ask(request);
         assertAnswered(answer, operation, request);
-        // What was refused has changed nothing, so that the next request can build on the same records.
+        // A refused request has changed nothing, so that the next one can build on the same
+        // records.
         if (answer.status < 400) current = await exampleRequest(trials().own, key);
       }),
       { numRuns: fuzzRuns, endOnFailure: true },

@@ -129,7 +129,7 @@ function namesOf(operation: Operation): Map<Place, RecordName> {
 export interface References {
   /** Places for which the operation answers 404. */
   readonly required: ReadonlyMap<Place, RecordName>;
-  /** Places that a list or search is narrowed down by; what fits nothing finds nothing. */
+  /** Places that a list or search is narrowed down by; a value that fits nothing finds nothing. */
   readonly filters: ReadonlyMap<Place, RecordName>;
 }
 
@@ -185,7 +185,10 @@ export const send = (
   headers?: Readonly<Record<string, string>>,
 ): Promise<Answer> => call(operation.method, addressOf(operation, request), request.body, headers);
 
-/** The value with another one at a place inside it. What leads there is made where it is missing. */
+/**
+ * The value with another one at a place inside it. Objects on the way there are made where they are
+ * missing.
+ */
 export function withValue(
   whole: unknown,
   [key, ...rest]: readonly (string | number)[],

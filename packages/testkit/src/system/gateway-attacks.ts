@@ -1,6 +1,6 @@
 import { headers, type NatsConnection } from 'nats';
 
-/** Something that one who has credentials may try. */
+/** An attack that a client with credentials may try. */
 export type Attack =
   | { readonly kind: 'subscribe'; readonly subject: string }
   | {
@@ -36,7 +36,7 @@ const next = (consumer: string) => `$JS.API.CONSUMER.MSG.NEXT.BILLING.${consumer
 const place = (consumer: string) => `$JS.ACK.BILLING.${consumer}.1.1.1.1.1`;
 const forged = ({ prefix }: Target) => `${prefix}.customer.cust_1.created`;
 
-/** To hear what is not meant for it. */
+/** To hear messages that are not meant for it. */
 const listening = (own: Target, other: Target): readonly Attack[] =>
   [
     ...['>', '*', '*.>', 'billing.>', 'live.>', `${own.prefix}.>`, `${other.prefix}.>`],
@@ -122,7 +122,7 @@ export const attacksOn = (own: Target, other: Target): readonly Attack[] => [
   ...commanding(own, other),
 ];
 
-/** Tries it, and tells what is heard from then on. That it is refused is not its matter. */
+/** Tries it, and reports what is heard from then on. Whether it is refused does not matter. */
 export function attempt(
   connection: NatsConnection,
   attack: Attack,

@@ -11,7 +11,7 @@ export interface IssuedCredentials {
   readonly expires_at?: string;
 }
 
-/** Connects as a downstream system does, with nothing but what the API has given it. */
+/** Connects as a downstream system does, with nothing but the answer of the API. */
 export const connectWith = ({
   urls,
   credentials,

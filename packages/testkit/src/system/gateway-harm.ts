@@ -35,7 +35,7 @@ export async function watch(options: WatchOptions): Promise<Watch> {
   const found = new Set<Harm>();
   const surprised = () => void found.add('another heard what nobody of its own said');
   for (const subject of victimSubjects) victim.subscribe(subject, { callback: surprised });
-  // What is sent to where only the relay may write, whether it is stored or not.
+  // Messages on subjects of the relay alone, whether they are stored or not.
   for (const subject of ['billing.v1.>', 'live.>']) {
     broker.subscribe(subject, { callback: surprised });
   }
@@ -53,7 +53,7 @@ export async function watch(options: WatchOptions): Promise<Watch> {
       if (nowConsumer !== consumer) found.add('the consumer of another changed');
       if (await hasPush(manager)) found.add('there is a consumer that sends where it was told to');
       [stream, consumer] = [nowStream, nowConsumer];
-      // What the victim hears has taken another way than the questions.
+      // The messages that the victim hears have taken another way than the questions.
       await Promise.all([victim.flush(), broker.flush()]);
       await pause(0);
       const harm = [...found];

@@ -105,7 +105,7 @@ function launch({ folder, port, settings }: InstallationOptions): ChildProcess {
   });
 }
 
-/** Keeps the end of what a process prints, for when something goes wrong. */
+/** Keeps the end of a process's output, for when something goes wrong. */
 function collect(child: ChildProcess): () => string {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -3,8 +3,8 @@ export interface Openings {
   /** Remembers how to close something, and gives it back. */
   add<Thing>(thing: Thing, close: (thing: Thing) => Promise<unknown>): Thing;
   /**
-   * Closes everything, the last one first. What fails to close does not keep the others open; the
-   * first failure is thrown at the end.
+   * Closes everything, the last one first. A failure to close one does not keep the others open;
+   * the first failure is thrown at the end.
    */
   closeAll(): Promise<void>;
 }

@@ -8,8 +8,8 @@ export interface SlowLink {
 }
 
 /**
- * Passes connections on to a port of this machine, each piece of what the client sends so many
- * milliseconds later. What the server sends is passed on at once.
+ * Passes connections on to a port of this machine, each piece from the client so many milliseconds
+ * later. Pieces from the server are passed on at once.
  */
 export async function startSlowLink(targetPort: number, milliseconds: number): Promise<SlowLink> {
   const sockets = new Set<Socket>();

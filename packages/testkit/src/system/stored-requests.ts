@@ -12,8 +12,8 @@ export interface WatchedRequests extends Pick<Caller, 'call'> {
 }
 
 /**
- * Gives each request an id of its own, by which the log says which events it caused, so that it
- * does not matter what else is written at the same time.
+ * Gives each request an id of its own, by which the log names the events that it caused, so that
+ * other writes at the same time do not matter.
  */
 export async function watchRequests(
   store: EventStore,

@@ -20,9 +20,9 @@ const catchUpMilliseconds = 60_000;
 const pageSize = 1_000;
 
 /**
- * Asserts that what was acknowledged is in the ledger once and nothing else is, that the public
- * stream holds each entry once and in order, and that the webhook got each at least once. Waits
- * until read models and deliveries have caught up. Shares no code with what it checks.
+ * Asserts that every acknowledged request is in the ledger once and nothing else is, that the
+ * public stream holds each entry once and in order, and that the webhook got each at least once.
+ * Waits until read models and deliveries have caught up. Shares no code with what it checks.
  */
 export async function assertNothingIsLost(known: Known): Promise<void> {
   const { acknowledged, walletIds, caller } = known;
@@ -176,8 +176,8 @@ function assertPublishedOnce(
 }
 
 /**
- * Asserts that what was delivered under an id is, at every repetition, what the stream holds under
- * it.
+ * Asserts that every delivery under an id, repetitions too, has the content that the stream holds
+ * under it.
  */
 function assertSameBytes(messages: readonly StreamMessage[], sink: Sink): void {
   const textOf = new Map(messages.map(({ id, text }) => [id, text]));

@@ -68,7 +68,7 @@ const EXCEPTIONS: readonly Exception[] = [
 /** By their role these files of a slice touch the world; so do their namesakes with a prefix. */
 const ROLE_NAMES = /(?:^|-)(?:routes|queries|projection|policies|index|sender|store)\.ts$/;
 
-/** The rooms of the webhooks that decide; the worker does what they say. */
+/** The rooms of the webhooks that decide; the worker carries their decisions out. */
 const WEBHOOK_ROOMS = /^packages\/webhooks\/src\/(?:delivery|endpoint|queue|sending|task)\//;
 
 /**

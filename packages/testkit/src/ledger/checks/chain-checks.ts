@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { History } from '../history.ts';
 import { checker, must } from './fault.ts';
 
-/** RFC 8785 for what the ledger holds: objects by sorted names, everything else as JSON has it. */
+/** RFC 8785 for the values of a ledger: objects by sorted names, everything else as JSON has it. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -13,7 +13,10 @@ function canonical(value: unknown): string {
   return `{${members.join()}}`;
 }
 
-/** I8: every event is what was hashed, and follows on the one before it: nothing can be changed. */
+/**
+ * I8: every event has the content that was hashed, and follows the one before it: nothing can be
+ * changed.
+ */
 export const checkTampering = checker('I8', (history: History) => {
   let prev = '0'.repeat(64);
   for (const [revision, event] of history.entries()) {

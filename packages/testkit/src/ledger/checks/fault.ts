@@ -36,7 +36,9 @@ export function must(condition: boolean, at: HistoryEvent | null, message: strin
   if (!condition) throw new Found(at?.revision ?? null, message);
 }
 
-/** A checker gives the first fault, or null. What cannot even be read is a fault, too. */
+/**
+ * A checker returns the first fault, or null. An event that cannot even be read is a fault, too.
+ */
 export const checker =
   <Evidence>(invariant: Invariant, check: (evidence: Evidence) => void) =>
   (evidence: Evidence): Fault | null => {

@@ -5,8 +5,8 @@ import { checker, must } from './fault.ts';
 import { Replay } from './replay.ts';
 
 /**
- * I3: lots, holds and debt add up to the balance; what a lot granted is consumed, expired, held or
- * left; credits are taken in draw-down order (D23), and never from a lot that has expired.
+ * I3: lots, holds and debt add up to the balance; the credits of a lot are consumed, expired, held
+ * or left; credits are taken in draw-down order (D23), and never from a lot that has expired.
  */
 export const checkLots = checker('I3', (history: History) => {
   const replay = new Replay();

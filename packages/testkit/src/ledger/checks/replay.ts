@@ -3,7 +3,7 @@ import type { Data, HistoryEvent } from '../history.ts';
 import { creditsOf } from '../units.ts';
 import { must } from './fault.ts';
 
-/** A lot with its whole life: what was granted is consumed, expired, held or left. */
+/** A lot with its whole life: its credits are consumed, expired, held or left. */
 export interface ReplayedLot extends Lot {
   readonly id: string;
   readonly granted: bigint;
@@ -165,7 +165,7 @@ export class Replay {
       for (const draw of data.drawn) this.#capture(event, hold, draw);
     }
     for (const draw of data.returned) this.#giveBack(event, hold, draw);
-    // What is left of the parts has paid a debt.
+    // The rest of the parts has paid a debt.
     for (const { number, left } of hold.parts) {
       const lot = [...this.lots.values()].find((each) => each.number === number);
       if (lot) lot.consumed += left;

@@ -16,8 +16,8 @@ const operationOf = ({ command, key }: Trace): string =>
 const bodyOf = ({ command }: Trace): Data => ('body' in command ? (command.body as Data) : {});
 
 /**
- * I5: a key has at most one effect; whoever repeats the request gets the first answer again, word for
- * word; whoever sends another body with it is refused and told which fields differ.
+ * I5: a key has at most one effect; a repetition of the request gets the first answer again, word
+ * for word; another body with the same key is refused, with the fields that differ.
  */
 export const checkKeys = checker('I5', ({ history, traces }: Requested) => {
   const seen = new Set<string>();
@@ -74,8 +74,8 @@ export interface Published {
 }
 
 /**
- * I6: what was acknowledged is in the log, once; and, where the public stream is given, every entry
- * is published once and in order, and nothing that the log does not have.
+ * I6: every acknowledged request is in the log, once; and, where the public stream is given, every
+ * entry is published once and in order, and nothing that the log does not have.
  */
 export const checkDurability = checker(
   'I6',

@@ -15,7 +15,7 @@ export interface Reads {
   readonly balance: Data;
 }
 
-/** I7: what is read is what the log adds up to, for the wallet, its entries, its holds and its lots. */
+/** I7: reads show what the log adds up to, for the wallet, its entries, its holds and its lots. */
 export const checkReads = checker(
   'I7',
   ({ history, reads }: { readonly history: History; readonly reads: Reads }) => {
