@@ -8,13 +8,14 @@ import {
   createServiceServer,
   createStreams,
   type EventStore,
+  type Gateway,
   type HealthCheck,
-  type Keeper,
   type Log,
   type Metrics,
   type Module,
   migrate,
   migrationsOf,
+  type Nats,
   natsBroker,
   openEventStore,
   openLogFeed,
@@ -39,8 +40,6 @@ import { foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
 import { checkpointFindings, createCheckpointCheck } from './checkpoint-check.ts';
 import { startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
-import { keepAccess } from './event-access.ts';
-import { keepReaders } from './event-subscriptions.ts';
 
 export { type ProjectorConfig, projectorConfigSchema } from './config.ts';
 
@@ -78,7 +77,10 @@ export const startProjectorApp = (
   startParts(async (started) => {
     const log = createLog({ level: config.LOG_LEVEL, name: 'projector' });
     const metrics = createMetrics();
-    const slices = modules({ secrets: null });
+    const nats = await connectedNats(started, config, { log, metrics });
+    const gateway = await connectedGateway(started, config, log);
+    const broker = natsBroker(nats, log);
+    const slices = modules({ secrets: null, broker, gateway: gateway?.events });
     await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
     const store = sharedStore(started, config.EVENTSTORE_URL, slices);
     const aggregates = slices.flatMap((slice) => slice.aggregates);
@@ -86,16 +88,14 @@ export const startProjectorApp = (
     const streams = createStreams({ store, aggregates, ...snapshots });
     const tools: Tools = { config, started, store, streams, slices, log, metrics };
     const projector = project(tools);
-    const { relay, readers } = await publish(tools, projector);
-    const admission = await admit(tools);
+    const relay = publish(tools, projector, nats);
     const { verification, reactions } = keepOrder(tools, projector);
     const server = createServiceServer({
       health: [
         ...health,
         { name: 'event_store', required: true, check: () => store.ping() },
         { name: 'projections', required: true, check: () => projector.check() },
-        { name: 'event_subscriptions', required: true, check: () => readers.check() },
-        ...admission,
+        ...(gateway ? [{ name: 'event_gateway', required: false, check: gateway.check }] : []),
         { name: 'reactions', required: false, check: () => reactions.check() },
         { name: 'verification', required: true, check: () => verification.check() },
         { name: 'relay', required: false, check: async () => assertNoError(relay.status().error) },
@@ -108,6 +108,31 @@ export const startProjectorApp = (
     const { port } = await server.listen(config.HEALTH_PORT, config.HOST);
     return { healthPort: port };
   });
+
+/** The broker does not hold up the start for longer: the read models do without it. */
+const firstWaitMilliseconds = 1_000;
+
+async function connectedNats(
+  started: Started,
+  { NATS_URL: url }: ProjectorConfig,
+  tools: Pick<Tools, 'log' | 'metrics'>,
+): Promise<Nats> {
+  const address = { url, name: 'counterfoil relay', firstWait: firstWaitMilliseconds };
+  return started.add(await connectNats({ ...address, ...tools }), close);
+}
+
+/** The event gateway, where there is one. */
+async function connectedGateway(
+  started: Started,
+  { EVENT_GATEWAY_URL: url, COUNTERFOIL_SECRET_KEY: secretKey }: ProjectorConfig,
+  log: Log,
+): Promise<Gateway | null> {
+  if (url === undefined) return null;
+  if (secretKey === undefined) throw new Error('EVENT_GATEWAY_URL needs COUNTERFOIL_SECRET_KEY.');
+  const { gatewaySeed: seed } = secretsFrom(secretKey);
+  const address = { url, publicUrl: undefined, name: 'counterfoil projector' };
+  return started.add(await connectGateway({ ...address, seed, log }), close);
+}
 
 /** The event store, to which all parts together have one subscription. */
 function sharedStore(started: Started, url: string, slices: readonly Module[]): EventStore {
@@ -143,36 +168,17 @@ function project({ config, started, store, slices, log, metrics }: Tools): Proje
   return started.add(startProjector({ store, database, tables, log, metrics }), stop);
 }
 
-async function publish(
+function publish(
   { config, started, store, streams, slices, log, metrics }: Tools,
   projector: Projector,
-): Promise<{ readonly relay: Relay; readonly readers: Keeper }> {
-  const address = { url: config.NATS_URL, name: 'counterfoil relay' };
-  const nats = started.add(await connectNats({ ...address, log, metrics }), close);
+  nats: Nats,
+): Relay {
   const checkpoint = started.add(postgresCheckpoint(config.DATABASE_URL), close);
-  const readers = keepReaders({ store, broker: natsBroker(nats, log), log, metrics });
-  started.add(readers, stop);
   const publicEvents = slices.flatMap((slice) => slice.publicEvents);
   const projected = behind(projector);
   const { cache } = streams;
   const options = { store, cache, nats, publicEvents, projected, checkpoint, log, metrics };
-  const relay = startRelay(options);
-  return { relay: started.add(relay, stop), readers };
-}
-
-/** Keeps the credentials of downstream systems at the event gateway, where there is one. */
-async function admit({ config, started, store, log }: Tools): Promise<readonly HealthCheck[]> {
-  const { EVENT_GATEWAY_URL: url, COUNTERFOIL_SECRET_KEY: secretKey } = config;
-  if (url === undefined) return [];
-  if (secretKey === undefined) throw new Error('EVENT_GATEWAY_URL needs COUNTERFOIL_SECRET_KEY.');
-  const { gatewaySeed: seed } = secretsFrom(secretKey);
-  const address = { url, publicUrl: undefined, name: 'counterfoil projector' };
-  const gateway = started.add(await connectGateway({ ...address, seed, log }), close);
-  const access = started.add(keepAccess({ store, gateway: gateway.events, log }), stop);
-  return [
-    { name: 'event_credentials', required: true, check: () => access.check() },
-    { name: 'event_gateway', required: false, check: gateway.check },
-  ];
+  return started.add(startRelay(options), stop);
 }
 
 /** Starts what the service does by itself: reactions, due work, checkpoints and verification. */

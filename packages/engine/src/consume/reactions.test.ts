@@ -5,6 +5,7 @@ import { RecentWrites } from '../decide/read-your-writes.ts';
 import { RequestRunner } from '../decide/request-run.ts';
 import type { Principal, Reader } from '../define/context.ts';
 import { type Reaction, reaction } from '../define/reaction.ts';
+import { UnreadableEvent } from '../log/incoming-event.ts';
 import type { EventStore, LogItem } from '../log/types.ts';
 import { createLog } from '../operations/log.ts';
 import type { ReactionPlace } from './reaction-place.ts';
@@ -22,6 +23,8 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 
 /** A log in memory that can be followed for ever. */
 class LiveStore extends MemoryStore {
+  isUnreadable = false;
+
   override async *follow({
     prefixes,
     after,
@@ -29,6 +32,7 @@ class LiveStore extends MemoryStore {
   }: Parameters<EventStore['follow']>[0]): AsyncIterable<readonly LogItem[]> {
     let position = await after();
     while (!signal.aborted) {
+      if (this.isUnreadable) throw new UnreadableEvent('order-env_1.a', 3, 'it is no JSON');
       const upTo = await this.head();
       const items: LogItem[] = [];
       for await (const event of this.readLog({ prefixes, after: position, upTo })) {
@@ -172,6 +176,19 @@ test('with one record more than may be held back, the reaction waits', async () 
   await level(running);
   await until(() => running.place.heldBack.size === 0);
   assert.equal([await orders.packed('o0'), await orders.packed('o1000')], [[0], [0]]);
+  await stop();
+});
+
+test('a log that cannot be read on is read again until it can, and that is told', async () => {
+  const { store, start, stop, level, orders } = world();
+  store.isUnreadable = true;
+  const running = start(packing());
+  await until(() => running.failure !== null);
+  assert.match(running.failure ?? '', /order-env_1.a@3/);
+  await orders.place('a');
+  store.isUnreadable = false;
+  await level(running);
+  assert.is(running.failure, null);
   await stop();
 });
 

@@ -1,19 +1,14 @@
 import {
   type EventGateway,
   newRecord,
-  type RequestContext,
   type Routes,
   route,
   withETag,
 } from '@counterfoil/engine/define';
 import { existing, Problem, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import {
-  accessOf,
-  eventSubscription,
-  issueCredentials,
-  revokeCredentials,
-} from './subscription.ts';
+import { accessOfSubscriptions } from './reactions.ts';
+import { eventSubscription, issueCredentials, revokeCredentials } from './subscription.ts';
 import {
   credentialsView,
   issueCredentialsSchema,
@@ -22,39 +17,6 @@ import {
 
 const tag = 'Event subscriptions';
 const idParameters = z.object({ id: referenceSchema('esub') });
-
-/**
- * The number of times that what the gateway was told is compared with the log before the rest is
- * left to the reconciler.
- */
-const comparisonsMaximum = 5;
-
-/**
- * Tells the gateway at once what the log says of a subscription's credentials. Changes in the log
- * meanwhile are told after it, so that nothing older stays. When the gateway is away, the projector
- * tells it later.
- */
-export async function tellGateway(
-  context: RequestContext,
-  gateway: EventGateway,
-  id: string,
-): Promise<void> {
-  let told = '';
-  for (let comparison = 0; comparison < comparisonsMaximum; comparison += 1) {
-    const current = await context.load(eventSubscription, id);
-    const access = current && accessOf(current);
-    const latest = JSON.stringify([current?.status, access]);
-    if (!access || latest === told) return;
-    try {
-      if (current.status === 'deleted') await gateway.removeAccess(access);
-      else await gateway.keepAccess(access);
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'service_unavailable') return;
-      throw error;
-    }
-    told = latest;
-  }
-}
 
 const noGateway = (): Problem =>
   new Problem(
@@ -81,13 +43,14 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       example: { makes: 'credentials' },
       handle: async (context, { params: { id }, body }) => {
         if (!gateway) throw noGateway();
-        const { state, revision } = await context.execute(
+        const outcome = await context.execute(
           eventSubscription,
           id,
           issueCredentials(id, body.expires_at ?? null),
         );
-        await tellGateway(context, gateway, id);
-        return withETag(credentialsView(existing(state, 'event subscription'), gateway), revision);
+        await context.carryOut(accessOfSubscriptions(gateway), id, outcome);
+        const subscription = existing(outcome.state, 'event subscription');
+        return withETag(credentialsView(subscription, gateway), outcome.revision);
       },
     }),
 
@@ -100,8 +63,8 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       params: idParameters,
       example: { params: { id: newRecord('credentials', 'consumer') } },
       handle: async (context, { params: { id } }) => {
-        await context.execute(eventSubscription, id, revokeCredentials(id));
-        if (gateway) await tellGateway(context, gateway, id);
+        const outcome = await context.execute(eventSubscription, id, revokeCredentials(id));
+        if (gateway) await context.carryOut(accessOfSubscriptions(gateway), id, outcome);
         return undefined;
       },
     }),

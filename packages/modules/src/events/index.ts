@@ -6,6 +6,7 @@ import {
 } from '@counterfoil/engine/define';
 import { credentialRoutes } from './credential-routes.ts';
 import { eventTypesOf } from './event-type.ts';
+import { accessOfSubscriptions, readersOfSubscriptions } from './reactions.ts';
 import { eventRoutes } from './routes.ts';
 import { eventSubscription } from './subscription.ts';
 import { subscriptionTable } from './subscription-projection.ts';
@@ -13,13 +14,7 @@ import { subscriptionRoutes } from './subscription-routes.ts';
 
 export { asyncApiDocument } from './async-api.ts';
 export { bodySchemas, type EventTypes, eventTypesOf } from './event-type.ts';
-export {
-  accessOf,
-  eventSubscription,
-  readerOf,
-  type Subscription,
-  type SubscriptionState,
-} from './subscription.ts';
+export { eventSubscription } from './subscription.ts';
 
 interface EventsOptions {
   /** Of all other slices: their messages can be read here. */
@@ -41,6 +36,10 @@ export const events = ({ publicEvents, broker, gateway }: EventsOptions) =>
       ...credentialRoutes(gateway),
     },
     publicEvents: [],
+    reactions: [
+      readersOfSubscriptions(broker),
+      ...(gateway ? [accessOfSubscriptions(gateway)] : []),
+    ],
   });
 
 /** The routes with their exact types, for the typed client. */

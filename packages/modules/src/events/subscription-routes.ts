@@ -20,12 +20,11 @@ import {
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { tellGateway } from './credential-routes.ts';
+import { accessOfSubscriptions, readersOfSubscriptions } from './reactions.ts';
 import {
   createSubscription,
   deleteSubscription,
   eventSubscription,
-  readerOf,
   replaySubscription,
   type Subscription,
 } from './subscription.ts';
@@ -73,18 +72,6 @@ async function startOf(
   return { kind: 'position', after: await broker.lastPosition() };
 }
 
-/**
- * Makes the reader at the broker at once, so that the caller can use it. When the broker is away,
- * the projector makes it later.
- */
-async function provide(broker: EventBroker, subscription: Subscription): Promise<void> {
-  try {
-    await broker.ensureReader(readerOf(subscription));
-  } catch (error) {
-    if (!(error instanceof Problem && error.code === 'service_unavailable')) throw error;
-  }
-}
-
 /** Returns what the broker knows of the reader, where it can be asked. */
 async function deliveryOf(broker: EventBroker, id: string) {
   try {
@@ -104,13 +91,9 @@ async function subscribed(context: RequestContext, id: string): Promise<Subscrip
   return subscription;
 }
 
-async function subscribe(
-  context: RequestContext,
-  broker: EventBroker,
-  body: CreateSubscription,
-): Promise<{ readonly subscription: Subscription; readonly revision: number }> {
+async function subscribe(context: RequestContext, broker: EventBroker, body: CreateSubscription) {
   const id = context.newId('esub');
-  const { state, revision } = await context.execute(eventSubscription, id, {
+  const outcome = await context.execute(eventSubscription, id, {
     prepare: async () => {
       await refuseTooMany(context);
       return createSubscription({
@@ -122,9 +105,8 @@ async function subscribe(
       });
     },
   });
-  const subscription = existing(state, 'event subscription');
-  await provide(broker, subscription);
-  return { subscription, revision };
+  await context.carryOut(readersOfSubscriptions(broker), id, outcome);
+  return outcome;
 }
 
 /** The routes of subscriptions. */
@@ -142,8 +124,8 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       response: subscriptionSchema,
       example: { body: { name: newText('warehouse') }, makes: 'esub' },
       handle: async (context, { body }) => {
-        const { subscription, revision } = await subscribe(context, broker, body);
-        return withETag(subscriptionView(subscription), revision);
+        const { state, revision } = await subscribe(context, broker, body);
+        return withETag(subscriptionView(existing(state, 'event subscription')), revision);
       },
     }),
 
@@ -186,12 +168,12 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       bodyOptional: true,
       response: subscriptionSchema,
       handle: async (context, { params: { id }, body }) => {
-        const { state, revision } = await context.execute(eventSubscription, id, {
+        const outcome = await context.execute(eventSubscription, id, {
           prepare: async () => replaySubscription(id, await startOf(context, broker, body)),
         });
-        const subscription = existing(state, 'event subscription');
-        await provide(broker, subscription);
-        return withETag(subscriptionView(subscription), revision);
+        await context.carryOut(readersOfSubscriptions(broker), id, outcome);
+        const subscription = existing(outcome.state, 'event subscription');
+        return withETag(subscriptionView(subscription), outcome.revision);
       },
     }),
 
@@ -202,10 +184,9 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       permission: 'event_subscription:write',
       params: idParameters,
       handle: async (context, { params: { id } }) => {
-        await context.execute(eventSubscription, id, deleteSubscription(id));
-        // A reader that cannot be removed now is removed by the projector.
-        await broker.removeReader(id).catch(() => undefined);
-        if (gateway) await tellGateway(context, gateway, id);
+        const outcome = await context.execute(eventSubscription, id, deleteSubscription(id));
+        await context.carryOut(readersOfSubscriptions(broker), id, outcome);
+        if (gateway) await context.carryOut(accessOfSubscriptions(gateway), id, outcome);
         return undefined;
       },
     }),
