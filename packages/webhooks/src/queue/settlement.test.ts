@@ -6,7 +6,7 @@ import { type Health, standardBreakerPolicy, unknownHealth } from './health.ts';
 import type { KnownHealth } from './health-store.ts';
 import { settle } from './settlement.ts';
 
-const test = suite('judgement');
+const test = suite('settlement');
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const policy = standardBreakerPolicy;
