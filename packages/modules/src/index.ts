@@ -16,7 +16,7 @@ import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
-import { type OfferRoutes, offers, pricesOfMeter } from './offers/index.ts';
+import { type OfferRoutes, offers } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
@@ -95,7 +95,7 @@ const businessModules = ({ secrets, directory }: ModulesOptions): readonly Modul
   meters,
   groups,
   pricingUnits,
-  features({ meterInUse: [pricesOfMeter] }),
+  features,
   // There are no subscriptions yet, so nothing grants anything.
   entitlements({ grantsOf: async () => [] }),
   offers,

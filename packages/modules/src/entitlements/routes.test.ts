@@ -24,7 +24,7 @@ async function worldWith(granted: (featureId: string) => readonly GrantedEntitle
   const { id } = await made(customers, 'POST /customers', person);
   const tokens = { name: 'Tokens', type: 'metered', meter: { name: 'M', event_name: 'e' } };
   const counted = { ...tokens, meter: { ...tokens.meter, aggregation: { type: 'COUNT' } } };
-  const slice = features({ meterInUse: [] });
+  const slice = features;
   const { id: featureId } = await made(slice, 'POST /features', counted);
   const routes = customerEntitlementRoutes(async (_context, customerId) =>
     customerId === id ? granted(featureId) : [],

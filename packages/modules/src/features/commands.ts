@@ -1,4 +1,4 @@
-import type { Outcome, Reaction, RequestContext } from '@counterfoil/engine/define';
+import type { Outcome, RequestContext } from '@counterfoil/engine/define';
 import {
   canonicalJson,
   type FeatureId,
@@ -21,7 +21,7 @@ import {
   feature,
   updateFeature,
 } from './feature.ts';
-import { meterOfFeature } from './reactions.ts';
+import { meterOfFeature, meterStop } from './reactions.ts';
 import type { CloneFeature, CreateFeature, UpdateFeature } from './schema.ts';
 
 type FeatureOutcome = Promise<Outcome<FeatureState, FeatureEvent>>;
@@ -154,9 +154,8 @@ export async function updateFeatureAndMeter(
 export async function deleteFeature(
   context: RequestContext,
   id: FeatureId,
-  stopping: Reaction,
 ): Promise<z.output<typeof messageSchema>> {
   const outcome = await context.execute(feature, id, archiveFeature(id));
-  await context.carryOut(stopping, id, outcome);
+  await context.carryOut(meterStop, id, outcome);
   return deleted('feature', id);
 }

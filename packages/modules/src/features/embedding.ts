@@ -1,6 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type Group, group, groupRecords, groupView } from '../groups/index.ts';
 import { type Meter, meter, meterRecords, meterView } from '../meters/index.ts';
+import { featureRecords } from './feature.ts';
 import type { Feature } from './schema.ts';
 
 const withInside = (
@@ -42,4 +43,16 @@ export async function embeddedNow(context: RequestContext, shown: Feature): Prom
     meter: meterNow ? meterView(meterNow) : undefined,
     group: groupNow ? groupView(groupNow) : undefined,
   });
+}
+
+/**
+ * Features by id with meters and groups, archived ones included, for records that show them inside.
+ */
+export async function featuresById(
+  context: RequestContext,
+  ids: readonly (string | undefined)[],
+): Promise<ReadonlyMap<string, Feature>> {
+  const found = await featureRecords.byIds(context, ids);
+  const shown = await embedded(context, [...found.values()]);
+  return new Map(shown.map((each) => [each.id, each]));
 }

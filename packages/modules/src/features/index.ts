@@ -1,8 +1,9 @@
-import { type Module, module } from '@counterfoil/engine/define';
+import { module } from '@counterfoil/engine/define';
 import { feature, featureRecords } from './feature.ts';
 import { meterOfFeature, meterStop } from './reactions.ts';
-import { type FeatureUses, featureRoutes } from './routes.ts';
+import { featureRoutes } from './routes.ts';
 
+export { featuresById } from './embedding.ts';
 export {
   createFeature,
   type FeatureData,
@@ -12,7 +13,6 @@ export {
   featureReference,
   featureView,
 } from './feature.ts';
-export { featuresById } from './queries.ts';
 export {
   createFeatureSchema,
   type Feature,
@@ -21,16 +21,15 @@ export {
   featureTypeSchema,
 } from './schema.ts';
 
-/** The features, which plans grant. The uses are asked before a meter goes out of use. */
-export const features = (uses: FeatureUses): Module =>
-  module({
-    name: 'features',
-    aggregates: [feature],
-    tables: [featureRecords.table],
-    routes: featureRoutes(uses),
-    publicEvents: [featureRecords.publicEvents],
-    reactions: [meterOfFeature, meterStop(uses.meterInUse)],
-  });
+/** The features, which plans grant. */
+export const features = module({
+  name: 'features',
+  aggregates: [feature],
+  tables: [featureRecords.table],
+  routes: featureRoutes,
+  publicEvents: [featureRecords.publicEvents],
+  reactions: [meterOfFeature, meterStop],
+});
 
 /** The routes with their exact types, for the typed client. */
-export type FeatureRoutes = ReturnType<typeof featureRoutes>;
+export type FeatureRoutes = typeof featureRoutes;

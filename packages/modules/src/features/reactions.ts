@@ -1,8 +1,7 @@
-import { type Reaction, reaction } from '@counterfoil/engine/define';
-import { disableMeter, meter, meterRecords, replaceFilters } from '../meters/index.ts';
-import { type Use, useOf } from '../uses.ts';
+import { reaction } from '@counterfoil/engine/define';
+import { Problem } from '@counterfoil/kernel';
+import { meter, meterRecords, replaceFilters, retireMeter } from '../meters/index.ts';
 import { feature } from './feature.ts';
-import { isMeterShared } from './queries.ts';
 
 /** The meter that a feature brings is created, and gets the filters that the feature asks for. */
 export const meterOfFeature = reaction(feature, {
@@ -26,18 +25,19 @@ export const meterOfFeature = reaction(feature, {
   },
 });
 
-/** The meter of an archived feature is stopped, unless something else uses it: `uses`, or a feature. */
-export const meterStop = (uses: readonly Use<'meter'>[]): Reaction =>
-  reaction(feature, {
-    name: 'stop of the meter of a feature',
-    on: {
-      FeatureArchived: async ({ aggregate_id: id }, context) => {
-        const meterId = (await context.load(feature, id))?.meter_id ?? null;
-        if (meterId === null || (await isMeterShared(context, meterId, id))) return;
-        if ((await useOf(context, meterId, uses)) !== null) return;
-        await context.execute(meter, meterId, (state, at) =>
-          state?.status === 'published' ? disableMeter(meterId)(state, at) : [],
-        );
-      },
+/** The meter of an archived feature is stopped, unless something else refers to it. */
+export const meterStop = reaction(feature, {
+  name: 'stop of the meter of a feature',
+  on: {
+    FeatureArchived: async ({ aggregate_id: id }, context) => {
+      const meterId = (await context.load(feature, id))?.meter_id ?? null;
+      if (meterId === null) return;
+      try {
+        await context.execute(meter, meterId, retireMeter());
+      } catch (error) {
+        // The refusal of what still uses it: another feature, or a price.
+        if (!(error instanceof Problem) || error.code !== 'invalid_operation') throw error;
+      }
     },
-  });
+  },
+});

@@ -15,24 +15,18 @@ import type { z } from 'zod';
 import { group, groups } from '../groups/index.ts';
 import { meter, meters } from '../meters/index.ts';
 import { groupMemberRoutes, offer } from '../offers/index.ts';
-import type { Use } from '../uses.ts';
+import { featuresById } from './embedding.ts';
 import { type FeatureEvent, feature, featureRecords, featureReference } from './feature.ts';
-import { featuresById } from './queries.ts';
 import { meterOfFeature } from './reactions.ts';
-import { featureRoutes } from './routes.ts';
+import { featureRoutes as routes } from './routes.ts';
 
 const { publicEvents: featurePublicEvents } = featureRecords;
 
 const test = suite('feature routes');
 
-interface Given {
-  readonly meterInUse?: Use<'meter'>;
-}
-
 /** A world with features, meters and groups. */
-function featuresWith({ meterInUse = async () => null }: Given = {}) {
+function featuresWith() {
   const world = memoryWorld([meter, group, feature, offer]);
-  const routes = featureRoutes({ meterInUse: [meterInUse] });
   const { routes: meterRoutes } = meters;
   const groupRoutes: Routes = { ...groups.routes, ...groupMemberRoutes };
   const context = (idempotency?: Idempotency) => world.request(testPrincipal(), idempotency);
@@ -220,10 +214,6 @@ test('a meter that something else uses goes on', async () => {
   await shared.create({ name: 'Other', type: 'metered', meter_id });
   await shared.remove(id);
   assert.is((await shared.get(id)).meter?.status, 'published');
-  const priced = featuresWith({ meterInUse: async () => '1 price' });
-  const made = await priced.create(tokens);
-  await priced.remove(made.id);
-  assert.is((await priced.get(made.id)).meter?.status, 'published');
 });
 
 test('the meter of a feature is not deleted', async () => {
@@ -245,7 +235,7 @@ test('lists and searches take ids, keys and meters', async () => {
   assert.equal(names(await search({ meter_ids: [meter_id] })), ['Tokens']);
   assert.equal(names(await search({ name_contains: 'UPP' })), ['Support']);
   assert.equal(
-    pointersOf(featureRoutes({ meterInUse: [] })['POST /features/search'].body as z.ZodType, {
+    pointersOf(routes['POST /features/search'].body as z.ZodType, {
       feature_ids: [],
     }),
     ['/feature_ids'],

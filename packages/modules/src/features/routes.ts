@@ -3,11 +3,9 @@ import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { messageSchema } from '../message.ts';
 import { containing, equalTo, oneOf, recordRoutes } from '../record/index.ts';
-import type { Use } from '../uses.ts';
 import { cloneOfFeature, deleteFeature, newFeature, updateFeatureAndMeter } from './commands.ts';
 import { embedded, embeddedNow } from './embedding.ts';
 import { featureRecords, featureView } from './feature.ts';
-import { meterStop } from './reactions.ts';
 import {
   cloneFeatureSchema,
   createFeatureSchema,
@@ -33,7 +31,7 @@ const filters = {
   meter_ids: oneOf('meter_id', 255, { names: 'meter' }),
 } as const;
 
-const routes = {
+export const featureRoutes = {
   'POST /features': route({
     ...common,
     summary: 'Create a feature',
@@ -96,30 +94,16 @@ const routes = {
       return withETag(await embeddedNow(context, featureView(state)), revision);
     },
   }),
+  'DELETE /features/{id}': route({
+    summary: 'Delete a feature',
+    description:
+      'It is archived: readable by id, out of lists; its lookup_key is free again. Its meter is ' +
+      'stopped when nothing else uses it. Refused while entitlements use the feature.',
+    tag,
+    status: 200,
+    permission: 'feature:write',
+    params,
+    response: messageSchema,
+    handle: (context, { params: { id } }) => deleteFeature(context, id),
+  }),
 } satisfies Routes;
-
-/** The questions to be asked before the meter of a feature is stopped with it. */
-export interface FeatureUses {
-  /** The uses of a meter beside features. */
-  readonly meterInUse: readonly Use<'meter'>[];
-}
-
-/** The routes of features. `uses` are asked before the meter of a deleted feature is stopped. */
-export const featureRoutes = (uses: FeatureUses) => {
-  const stopping = meterStop(uses.meterInUse);
-  return {
-    ...routes,
-    'DELETE /features/{id}': route({
-      summary: 'Delete a feature',
-      description:
-        'It is archived: readable by id, out of lists; its lookup_key is free again. Its meter is ' +
-        'stopped when nothing else uses it. Refused while entitlements use the feature.',
-      tag,
-      status: 200,
-      permission: 'feature:write',
-      params,
-      response: messageSchema,
-      handle: (context, { params: { id } }) => deleteFeature(context, id, stopping),
-    }),
-  } satisfies Routes;
-};

@@ -4,7 +4,6 @@ import { meterRoutes } from './routes.ts';
 
 export {
   createMeter,
-  disableMeter,
   type MeterDefinition,
   type MeterRecord,
   meter,
@@ -13,6 +12,7 @@ export {
   meterReference,
   meterView,
   replaceFilters,
+  retireMeter,
 } from './meter.ts';
 export {
   type CreateMeter,

@@ -35,13 +35,23 @@ export const meterRecords = record({
       publishes: 'meter.disabled',
       when: 'A meter counts no more',
     },
+    retired: {
+      event: 'MeterRetired',
+      publishes: 'meter.disabled',
+      when: 'A meter counts no more',
+    },
     deleted: { event: 'MeterDeleted', publishes: 'meter.deleted', when: 'A meter is deleted' },
   },
   fixed,
   changeable,
+  /** True when it was stopped because nothing used it any more. */
+  born: { retired: false as boolean },
   request: { schema: createMeterSchema, fields: (request) => request },
   schema: meterSchema,
-  view: (meter) => ({ ...meter, aggregation: withoutNulls(meter.aggregation) }),
+  view: ({ retired: _retired, aggregation, ...fields }) => ({
+    ...fields,
+    aggregation: withoutNulls(aggregation),
+  }),
   table: {
     name: 'meters',
     version: 1,
@@ -58,6 +68,7 @@ export const {
   aggregate: meter,
   createFrom: createMeter,
   archive: disableMeter,
+  retire: retireMeter,
   remove: deleteMeter,
   view: meterView,
   referred: meterReference,

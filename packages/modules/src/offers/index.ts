@@ -64,7 +64,6 @@ export {
   updatePlan,
 } from './root/decisions.ts';
 export { createAddonSchema, createCostsheetSchema, createPlanSchema } from './root/schema.ts';
-export { pricesOfMeter } from './uses.ts';
 
 /** Plans, add-ons and costsheets with all that they own. */
 export const offers = module({

@@ -14,7 +14,7 @@ import { type FeatureRoutes, feature, features as featuresModule } from '../feat
 import { group } from '../groups/index.ts';
 import { type MeterRoutes, meter, meters as metersModule } from '../meters/index.ts';
 import { priceUnit } from '../pricing-units/index.ts';
-import { offer, pricesOfMeter } from './index.ts';
+import { offer } from './index.ts';
 import { offerRoutes } from './routes.ts';
 
 const test = suite('what offers use is not deleted under them');
@@ -22,9 +22,7 @@ const test = suite('what offers use is not deleted under them');
 const aggregates = [offer, meter, group, priceUnit, feature, customer];
 const offers = offerRoutes;
 const meters = metersModule.routes as unknown as MeterRoutes;
-const features = featuresModule({
-  meterInUse: [pricesOfMeter],
-}).routes as unknown as FeatureRoutes;
+const features = featuresModule.routes as unknown as FeatureRoutes;
 const principal: Principal = testPrincipal('env_01');
 const users = 64;
 
@@ -124,6 +122,11 @@ test('64 plans grant a feature while it is deleted: it is one or the other', asy
   }
 });
 
+const priceOf = (entity_id: string, meter_id: string) => ({
+  ...{ entity_type: 'PLAN', type: 'USAGE', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY' },
+  ...{ invoice_cadence: 'ARREAR', currency: 'usd', amount: '1', entity_id, meter_id },
+});
+
 test('what was used is deleted when its last price has ended', async () => {
   const [world] = processes(1);
   assert.ok(world);
@@ -131,23 +134,30 @@ test('what was used is deleted when its last price has ended', async () => {
   const body = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
   const { id } = await callRoute(meters['POST /meters'], call(), { body });
   const plan = await callRoute(offers['POST /plans'], call(), { body: { name: 'Pro' } });
-  const price = await callRoute(offers['POST /prices'], call(), {
-    body: {
-      entity_type: 'PLAN',
-      entity_id: plan.id,
-      type: 'USAGE',
-      billing_model: 'FLAT_FEE',
-      billing_period: 'MONTHLY',
-      invoice_cadence: 'ARREAR',
-      currency: 'usd',
-      amount: '1',
-      meter_id: id,
-    },
-  });
+  const price = await callRoute(offers['POST /prices'], call(), { body: priceOf(plan.id, id) });
   const remove = () => callRoute(meters['DELETE /meters/{id}'], call(), { params: { id } });
   assert.is(await outcomeOf(remove()), 'invalid_operation');
   await callRoute(offers['DELETE /prices/{id}'], call(), { params: { id: price.id } });
   assert.is(await outcomeOf(remove()), 'done');
+});
+
+test('the meter of a deleted feature goes on while a price uses it', async () => {
+  const [world] = processes(1);
+  assert.ok(world);
+  const call = () => world.request(principal);
+  const definition = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
+  const plan = await callRoute(offers['POST /plans'], call(), { body: { name: 'Pro' } });
+  const deleted = async (isPriced: boolean) => {
+    const body = { name: 'Calls', type: 'metered', meter: definition };
+    const { id, meter_id = '' } = await callRoute(features['POST /features'], call(), { body });
+    if (isPriced) {
+      await callRoute(offers['POST /prices'], call(), { body: priceOf(plan.id, meter_id) });
+    }
+    await callRoute(features['DELETE /features/{id}'], call(), { params: { id } });
+    return (await call().load(meter, meter_id))?.status;
+  };
+  assert.is(await deleted(true), 'published');
+  assert.is(await deleted(false), 'archived');
 });
 
 test.run();

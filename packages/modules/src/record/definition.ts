@@ -26,6 +26,8 @@ export interface Life {
   readonly created: Step;
   readonly updated?: Step;
   readonly archived?: Step;
+  /** Archived because nothing used it any more: refused while something refers to the record. */
+  readonly retired?: Step;
   readonly deleted?: Step;
 }
 
@@ -52,7 +54,7 @@ export type RecordEvents<
   > &
     Record<EventNamed<Steps, 'updated'>, z.ZodType<Partial<Fields<Changeable>>>> &
     Record<
-      EventNamed<Steps, 'archived'> | EventNamed<Steps, 'deleted'>,
+      EventNamed<Steps, 'archived'> | EventNamed<Steps, 'retired'> | EventNamed<Steps, 'deleted'>,
       z.ZodType<Record<never, never>>
     >
 >;

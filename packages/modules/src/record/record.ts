@@ -75,7 +75,7 @@ function referencesOf({ references = {} }: AnyDefinition, record: AnyKept): Refe
 /** The aggregate of a definition. What is out of use holds no unique value and refers to nothing. */
 function aggregateOf(definition: AnyDefinition): AnyAggregate {
   const { name, called, prefix, life, fixed, changeable, born } = definition;
-  const { created, updated, archived, deleted } = life;
+  const { created, updated, archived, retired, deleted } = life;
   const inUse = (state: AnyKept | null) => (state?.status === 'published' ? state : null);
   return aggregate({
     name,
@@ -84,6 +84,7 @@ function aggregateOf(definition: AnyDefinition): AnyAggregate {
       [created.event]: z.object({ id: referenceSchema(prefix), ...fixed, ...changeable }),
       ...(updated && { [updated.event]: z.object(changeable).partial() }),
       ...(archived && { [archived.event]: z.object({}) }),
+      ...(retired && { [retired.event]: z.object({}) }),
       ...(deleted && { [deleted.event]: z.object({}) }),
     } as Readonly<Record<string, z.ZodType<Partial<AnyKept>>>>,
     initial: null as AnyKept | null,
@@ -93,12 +94,14 @@ function aggregateOf(definition: AnyDefinition): AnyAggregate {
       }
       const next = { ...withChanges(existing(state, called), data), ...updatedStamps(stamp) };
       if (type === archived?.event) return { ...next, status: 'archived' };
+      if (type === retired?.event) return { ...next, status: 'archived', retired: true };
       if (type === deleted?.event) return { ...next, status: 'deleted' };
       return next;
     },
     isReferable: (state) => inUse(state) !== null,
     // An archived record that could still be deleted stays with what refers to it.
-    isRemoved: (state) => state?.status === (deleted ? 'deleted' : 'archived'),
+    isRemoved: (state) =>
+      state?.retired === true || state?.status === (deleted ? 'deleted' : 'archived'),
     unique: (state) => (inUse(state) ? valuesOf(definition, state as AnyKept) : []),
     refersTo: (state) => (inUse(state) ? referencesOf(definition, state as AnyKept) : []),
   });
@@ -174,6 +177,9 @@ function commandsOf<Key extends string, All extends object, Changed, State, Even
         current(state, id);
         return event(life.archived, {});
       },
+    /** Takes the record out of use where nothing refers to it. One that is out of use stays as it is. */
+    retire: (): Command => (state) =>
+      (state as AnyKept | null)?.status === 'published' ? event(life.retired, {}) : [],
     /** Removes the record, for good. */
     remove:
       (id: Key): Command =>
