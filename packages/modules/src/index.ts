@@ -12,6 +12,7 @@ import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
+import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
@@ -51,6 +52,7 @@ export type ApiRoutes = TenancyRoutes &
   TaxRoutes &
   OfferRoutes &
   CatalogTransferRoutes &
+  EnvironmentCloneRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -102,6 +104,7 @@ const businessModules = ({ secrets, directory }: ModulesOptions): readonly Modul
   coupons,
   taxes,
   catalogTransfer,
+  environmentClones({ directory }),
   wallets,
   checkpoints,
 ];

@@ -5,6 +5,7 @@ import { catalogImportTable } from './projection.ts';
 import { catalogTransferRoutes } from './routes.ts';
 
 export { catalogImport, startImport } from './catalog-import.ts';
+export { exportCatalog, importCatalog } from './routes.ts';
 export { type CatalogDocument, documentSchema, type ImportResult } from './schema.ts';
 
 /** Goes on with imports whose process died between the decision and the end. */

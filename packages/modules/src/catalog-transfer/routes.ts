@@ -17,6 +17,7 @@ import {
 import { exportedDocument } from './export.ts';
 import { type ImportPlan, planImport } from './plan-import.ts';
 import {
+  type CatalogDocument,
   catalogImportSchema,
   documentSchema,
   type ImportRequest,
@@ -28,10 +29,20 @@ import { catalogSnapshot } from './snapshot.ts';
 
 const tag = 'Catalogue transfer';
 
+/** Exports the catalogue of the environment of a context. */
+export const exportCatalog = async (context: RequestContext): Promise<CatalogDocument> =>
+  exportedDocument(await catalogSnapshot(context), context.now);
+
+interface ImportOptions {
+  /** True to record an import that has nothing to do as well; a repeatable request always does. */
+  readonly isAlwaysRecorded?: boolean;
+}
+
 /** Decides an import, records the decision and carries it out; or only returns what it would be. */
-async function importCatalog(
+export async function importCatalog(
   context: RequestContext,
   { dry_run, ...request }: ImportRequest,
+  { isAlwaysRecorded = context.idempotencyKey !== null }: ImportOptions = {},
 ): Promise<ImportResult> {
   const id: CatalogImportId = context.newId('cimp');
   const planned = async (): Promise<ImportPlan> =>
@@ -47,7 +58,7 @@ async function importCatalog(
       unchanged = plan.unchanged;
       const { prune } = request;
       const decided = { ...plan, steps: [...plan.steps], changes: [...plan.changes], id, prune };
-      return startImport(decided, context.idempotencyKey !== null);
+      return startImport(decided, isAlwaysRecorded);
     },
   });
   if (!state) return { dry_run, changes: [], unchanged, refused: [] };
@@ -66,7 +77,7 @@ export const catalogTransferRoutes = {
     status: 200,
     permission: 'catalog:read',
     response: documentSchema,
-    handle: async (context) => exportedDocument(await catalogSnapshot(context), context.now),
+    handle: exportCatalog,
   }),
 
   'POST /catalog/import': route({

@@ -17,8 +17,8 @@ export {
   type DirectoryEvent,
   directoryAggregates,
 } from './directory.ts';
-export { createEnvironment, environment, environmentView } from './environment.ts';
-export { newEnvironment, refuseUnlessAdmin } from './environment-routes.ts';
+export { createEnvironment, type EnvironmentRecord, environment } from './environment.ts';
+export { refuseUnlessAdmin } from './environment-routes.ts';
 export {
   beginInstallation,
   installation,
@@ -27,6 +27,7 @@ export {
   seedOf,
 } from './installation.ts';
 export { deriveKey, fingerprintOf, type KeyMaterial, readKeyMaterial } from './key-material.ts';
+export { refuseBeyondLimit } from './limits.ts';
 export {
   type OperatorOptions,
   type OperatorRoutes,
@@ -34,7 +35,7 @@ export {
   operatorPrincipal,
 } from './operator.ts';
 export { allows, type Role, type UserType } from './roles.ts';
-export { createEnvironmentSchema, type EnvironmentType } from './schema.ts';
+export { type EnvironmentType, environmentTypeSchema } from './schema.ts';
 export { createTenant, tenant } from './tenant.ts';
 export { createUser, type Granter, type UserRecord, user } from './user.ts';
 
