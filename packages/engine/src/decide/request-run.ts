@@ -19,9 +19,9 @@ import type {
   Prepared,
   Principal,
   Reader,
-  RequestContext,
 } from '../define/context.ts';
 import type { Reaction } from '../define/reaction.ts';
+import type { RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { isRecordId } from '../log/stream-name.ts';

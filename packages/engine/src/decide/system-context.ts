@@ -13,7 +13,8 @@ import {
   randomId,
   type TenantId,
 } from '@counterfoil/kernel';
-import type { Outcome, Prepared, RequestContext } from '../define/context.ts';
+import type { Outcome, Prepared } from '../define/context.ts';
+import type { RequestContext } from '../define/request-context.ts';
 import type { Position } from '../log/types.ts';
 import { type RawEvent, runPrepared, type Writer } from './command.ts';
 import { requestFingerprint } from './request-fingerprint.ts';

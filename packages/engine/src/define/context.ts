@@ -1,6 +1,5 @@
 import type {
   Aggregate,
-  AnyAggregate,
   Decision,
   EnvironmentId,
   EventCatalogue,
@@ -15,7 +14,6 @@ import type {
 } from '@counterfoil/kernel';
 import type { ColumnName, Page, PageRequest, RowFilter } from './listing.ts';
 import type { ColumnTypes, Projection, RecordedEvent } from './projection.ts';
-import type { Reaction } from './reaction.ts';
 import type { ReadTable, Selection, Selects } from './tables.ts';
 
 /** The caller, as the API key identifies it. Nothing in a request can change it. */
@@ -94,14 +92,8 @@ export type HistoryEvent<Event> = RecordedEvent<Event> & {
  */
 export type Prepared<Decide> = Decide | { readonly prepare: () => Decide | Promise<Decide> };
 
-type AnyEvent = EventOf<EventCatalogue>;
-
-/** Everything a route handler may use. There is no other way to the outside. */
-export interface RequestContext {
-  readonly principal: Principal;
-  readonly requestId: string;
-  /** From the header or the body; null when the caller sent none. */
-  readonly idempotencyKey: string | null;
+/** Everything that commands are carried out with: for a request, for a reaction, for due work. */
+export interface CommandContext {
   /** The arrival of the request. Decisions get their own, later instant. */
   readonly now: Instant;
   /**
@@ -119,34 +111,10 @@ export interface RequestContext {
     id: string,
     decision: Prepared<Decision<State, EventOf<Catalogue>>>,
   ): Promise<Outcome<State, EventOf<Catalogue>>>;
-  /**
-   * Carries out at once what a reaction does because of an outcome's events, under the same keys, so that
-   * the answer can show it. Never rejects: what fails is left to the reaction.
-   */
-  carryOut(reaction: Reaction, id: string, outcome: Outcome<unknown, AnyEvent>): Promise<void>;
   /** The current state of an aggregate, folded from the log: never behind. */
   load<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
   ): Promise<State>;
-  /**
-   * The id of the record that holds a unique value of an aggregate, from the log: never behind.
-   * Null when none does.
-   */
-  holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null>;
-  /**
-   * The events of a record as they stand in the log, in order, from a revision on, up to a number.
-   * None for a record that does not exist.
-   */
-  history<Catalogue extends EventCatalogue, State>(
-    aggregate: Aggregate<string, Catalogue, State>,
-    id: string,
-    options?: { readonly from?: number; readonly maximum?: number },
-  ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>>;
   readonly read: Reader;
-  /**
-   * The same request, by the same caller, in another place than the one of its key. The handler has
-   * checked that the caller may act there and that the place exists.
-   */
-  within(place: Place): RequestContext;
 }

@@ -1,5 +1,5 @@
-import type { RequestContext } from './context.ts';
 import type { AnyProjection } from './projection.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
  * Work that becomes due by time alone. The time stands in a column of a read table, which events

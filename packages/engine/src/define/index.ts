@@ -8,6 +8,7 @@ export * from './projection.ts';
 export * from './public-event.ts';
 export * from './public-feed.ts';
 export * from './reaction.ts';
+export * from './request-context.ts';
 export * from './route.ts';
 export * from './route-example.ts';
 export {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RequestContext } from './context.ts';
+import type { RequestContext } from './request-context.ts';
 import type { RouteExample } from './route-example.ts';
 
 /** A body whose revision the engine sends as a strong ETag. */

@@ -1,6 +1,7 @@
 import type { Instant } from '@counterfoil/kernel';
-import type { Principal, RequestContext } from '../define/context.ts';
+import type { Principal } from '../define/context.ts';
 import type { Module } from '../define/module.ts';
+import type { RequestContext } from '../define/request-context.ts';
 import type { RouteKey } from '../define/route.ts';
 import type { Position } from '../log/types.ts';
 import type { HealthCheck } from '../operations/health.ts';

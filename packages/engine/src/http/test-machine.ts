@@ -1,6 +1,7 @@
 import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { Principal, RequestContext } from '../define/context.ts';
+import type { Principal } from '../define/context.ts';
+import type { RequestContext } from '../define/request-context.ts';
 import { type Routes, route, withETag } from '../define/route.ts';
 import { createLog } from '../operations/log.ts';
 import { createMetrics } from '../operations/metrics.ts';

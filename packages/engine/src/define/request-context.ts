@@ -1,0 +1,39 @@
+import type { Aggregate, AnyAggregate, EventCatalogue, EventOf } from '@counterfoil/kernel';
+import type { CommandContext, HistoryEvent, Outcome, Place, Principal } from './context.ts';
+import type { Reaction } from './reaction.ts';
+
+/** Everything a route handler may use. There is no other way to the outside. */
+export interface RequestContext extends CommandContext {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** From the header or the body; null when the caller sent none. */
+  readonly idempotencyKey: string | null;
+  /**
+   * Carries out at once what a reaction does because of an outcome's events, under the same keys, so that
+   * the answer can show it. Never rejects: what fails is left to the reaction.
+   */
+  carryOut(
+    reaction: Reaction,
+    id: string,
+    outcome: Outcome<unknown, EventOf<EventCatalogue>>,
+  ): Promise<void>;
+  /**
+   * The id of the record that holds a unique value of an aggregate, from the log: never behind.
+   * Null when none does.
+   */
+  holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null>;
+  /**
+   * The events of a record as they stand in the log, in order, from a revision on, up to a number.
+   * None for a record that does not exist.
+   */
+  history<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+    options?: { readonly from?: number; readonly maximum?: number },
+  ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>>;
+  /**
+   * The same request, by the same caller, in another place than the one of its key. The handler has
+   * checked that the caller may act there and that the place exists.
+   */
+  within(place: Place): RequestContext;
+}
