@@ -76,7 +76,8 @@ function natsGateway(
       });
     }
   };
-  const inOrder = rememberSessions();
+  // A server that comes back may have lost all accounts, so each session starts over.
+  const sessions = new WeakMap<NatsSession, InOrder>();
   return {
     urls,
     liveSubject,
@@ -88,16 +89,10 @@ function natsGateway(
     keepAccess: (access) => ask((requests) => requests.update(accountClaims(keys, access))),
     removeAccess: (access) => ask((requests) => requests.remove(removalClaims(keys, access))),
     reconcile: (wanted) =>
-      ask((requests) => reconcileGateway(keys, requests, inOrder(requests.session), wanted)),
-  };
-}
-
-/** The accounts found in order, for each session: a server that comes back may have lost all of them. */
-function rememberSessions(): (session: NatsSession) => InOrder {
-  const sessions = new WeakMap<NatsSession, InOrder>();
-  return (session) => {
-    const known = sessions.get(session) ?? rememberOrder();
-    sessions.set(session, known);
-    return known;
+      ask((requests) => {
+        const inOrder = sessions.get(requests.session) ?? rememberOrder();
+        sessions.set(requests.session, inOrder);
+        return reconcileGateway(keys, requests, inOrder, wanted);
+      }),
   };
 }

@@ -1,31 +1,21 @@
+import { LRUCache } from 'lru-cache';
 import type { ReaderAccess, WantedAccess } from '../define/event-gateway.ts';
 import { accountClaims, removalClaims, secondsOfClaims, serviceClaims } from './claims.ts';
 import type { GatewayKeys } from './keys.ts';
 import type { GatewayRequests } from './nats-gateway-requests.ts';
-
-/** The accounts that have lately been found in order. */
-export interface InOrder {
-  has(account: string, claims: string): boolean;
-  add(account: string, claims: string): void;
-}
 
 /**
  * Milliseconds after which an account that was in order is looked up again: another process may have
  * been held up, and have told the gateway something older since.
  */
 const againMilliseconds = 300_000;
+const rememberedMaximum = 10_000;
 
-/** Remembers accounts in order, because finding that out costs a request for each. */
-export function rememberOrder(): InOrder {
-  const found = new Map<string, { readonly claims: string; readonly at: number }>();
-  return {
-    has: (account, claims) => {
-      const last = found.get(account);
-      return last?.claims === claims && performance.now() - last.at < againMilliseconds;
-    },
-    add: (account, claims) => void found.set(account, { claims, at: performance.now() }),
-  };
-}
+/** The claims of accounts that have lately been found in order, since that costs a request for each. */
+export type InOrder = LRUCache<string, string>;
+
+export const rememberOrder = (): InOrder =>
+  new LRUCache({ max: rememberedMaximum, ttl: againMilliseconds });
 
 /** Accounts looked up at once. The gateway writes one after the other, so more would time out. */
 const atOnce = 20;
@@ -43,14 +33,14 @@ export async function reconcileGateway(
   const known = await requests.list();
   const bring = async (account: string, claims: string): Promise<void> => {
     if (known.has(account)) {
-      if (inOrder.has(account, claims)) return;
+      if (inOrder.get(account) === claims) return;
       const there = await requests.lookUp(account);
       if (isAhead(there, claims)) return;
       if (there !== claims) await requests.update(claims);
     } else {
       await requests.update(claims);
     }
-    inOrder.add(account, claims);
+    inOrder.set(account, claims);
   };
   await bring(keys.service.publicKey, serviceClaims(keys));
   const accountOf = (access: ReaderAccess): string => keys.account(access).publicKey;

@@ -76,10 +76,10 @@ test('fails as the error explains itself when the call never comes about', async
   const refused = {
     ...open(),
     readable: Promise.reject(new Error('x')),
-    explain: () => ({ type: 'access-denied', message: 'no' }),
+    explain: () => ({ type: 'invalid-argument', message: 'no' }),
   };
   const error = await errorOf(collect(batches(() => refused)));
-  assert.is(error.message, 'read of numbers: access-denied, no');
+  assert.is(error.message, 'read of numbers: invalid-argument, no');
   assert.is(cancelled(), 1);
 });
 

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeHeader, encodeHeader } from './header-value.ts';
-import { publicMessages } from './message.ts';
-import { messageId } from './message-id.ts';
+import { decodeHeader, encodeHeader, messageId, publicMessages } from './message.ts';
 import { readPlace, readPublicMessage } from './public-message.ts';
 import { boxEvent } from './test-box.ts';
 

@@ -1,8 +1,7 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { parsePublicSubject } from '../define/subject.ts';
 import type { Position } from '../log/types.ts';
-import { decodeHeader } from './header-value.ts';
-import { headerNames } from './message.ts';
+import { decodeHeader, headerNames } from './message.ts';
 
 /** A public message as readers of the stream get it. */
 export interface PublicMessage {
