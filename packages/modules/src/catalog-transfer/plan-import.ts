@@ -14,7 +14,10 @@ import { naturalKeys } from './keys.ts';
 import { type Kind, kinds } from './kinds.ts';
 import { planBytesMaximum, refuseTooLarge, stepBytesMaximum } from './limits.ts';
 import { type OfferKind, offerKinds } from './offer-kinds.ts';
+import { planEntitlements } from './plan-entitlements.ts';
+import { planCreditGrants } from './plan-grants.ts';
 import { OfferPlan, type OfferSurroundings } from './plan-offer.ts';
+import { planPrices } from './plan-prices.ts';
 import type { Change, Entry, ImportRequest, Section } from './schema.ts';
 import { calledBy, namesOf, type Snapshot } from './snapshot.ts';
 
@@ -252,9 +255,9 @@ class Planner {
     if (!isMade) return;
     const owned = (name: (typeof kind.owns)[number]) => this.#owned(entry, name, pointer);
     await this.#refuseForeignKeys(id, owned('prices'));
-    decided.prices(owned('prices'));
-    if (kind.owns.includes('entitlements')) decided.entitlements(owned('entitlements'));
-    if (kind.owns.includes('credit_grants')) decided.creditGrants(owned('credit_grants'));
+    planPrices(decided, owned('prices'));
+    if (kind.owns.includes('entitlements')) planEntitlements(decided, owned('entitlements'));
+    if (kind.owns.includes('credit_grants')) planCreditGrants(decided, owned('credit_grants'));
     const named = { section: kind.section, aggregate: offer };
     this.#add(named, { key, id }, decided.events, before ? decided.details : null);
   }

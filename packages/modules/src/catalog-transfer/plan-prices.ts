@@ -1,16 +1,25 @@
 import { canonicalJson, type GroupId, type Instant, type PriceId } from '@counterfoil/kernel';
 import {
   chainOf,
+  createPriceSchema,
   createPrices,
   endPrice,
   type PriceDraft,
   type PriceRecord,
+  priceDraft,
   updatePrice,
 } from '../offers/index.ts';
-import { differences } from './entry.ts';
+import type { PriceUnitRecord } from '../pricing-units/index.ts';
+import { differences, refuseUnknown, withIds } from './entry.ts';
 import { inTextOrder } from './keys.ts';
-import { currentPrices, priceEntry, priceLabels } from './offer-entries.ts';
-import type { OfferPlan } from './plan-offer.ts';
+import {
+  currentPrices,
+  priceEntry,
+  priceFields,
+  priceLabels,
+  priceReferences,
+} from './offer-entries.ts';
+import type { Asked, OfferPlan } from './plan-offer.ts';
 import type { Entry } from './schema.ts';
 
 /** A price as the document says it. */
@@ -43,11 +52,16 @@ interface Schedule {
 
 /**
  * Decides on the prices of an offer. Those with one lookup_key are one schedule, which is brought
- * in line with the document; others are found by all their fields. Ends come before creations.
+ * in line with the document; others are found by all their fields. Ends come before creations. A
+ * price that has ended has nothing left to do.
  */
-export function planPrices(plan: OfferPlan, drafts: readonly Omit<Wanted, 'entry'>[]): void {
-  const { names, at, prune } = plan.around;
-  const wanted = drafts.map((each) => ({ ...each, entry: priceEntry(each.draft, names, at) }));
+export function planPrices(plan: OfferPlan, asked: readonly Asked[]): void {
+  const { names, at, prune, faults } = plan.around;
+  const wanted = asked.flatMap(({ entry, pointer }) => {
+    const draft = faults.at(pointer, () => draftOf(plan, { entry, pointer }));
+    const isOver = draft?.end_date !== null && (draft?.end_date ?? at) <= at;
+    return draft && !isOver ? [{ draft, pointer, entry: priceEntry(draft, names, at) }] : [];
+  });
   const left = new Set<Current>(
     currentPrices(plan.offer, at).map((price) => ({ price, entry: priceEntry(price, names, at) })),
   );
@@ -231,4 +245,26 @@ function create(plan: OfferPlan, { ended, created, chain }: Schedule): void {
 function labelOf({ lookup_key, display_name, meter, type, start_date }: Entry): string {
   const label = String(lookup_key ?? display_name ?? meter ?? type);
   return start_date === undefined ? label : `${label} from ${start_date}`;
+}
+
+/** Reads an entry of the document as a price. */
+function draftOf({ around, owner }: OfferPlan, { entry, pointer }: Asked): PriceDraft {
+  const { names, faults, records } = around;
+  refuseUnknown(entry, [...priceFields, ...Object.keys(priceReferences)], { faults, pointer });
+  const fields = withIds(entry, priceReferences, { names, faults, pointer });
+  const request = createPriceSchema.parse({ ...fields, ...owner });
+  const group = records.get(request.group_id ?? '') as { entity_type?: string } | undefined;
+  if (group && group.entity_type !== 'price') {
+    faults.add(`${pointer}/group`, 'is no group of prices');
+  }
+  const code = request.price_unit_config?.price_unit;
+  if (code === undefined) return priceDraft(request, owner, null, pointer);
+  const unitId = names.pricing_units.idOf(code.toLowerCase()) ?? '';
+  const unit = records.get(unitId) as PriceUnitRecord | undefined;
+  const unitPointer = `${pointer}/price_unit_config/price_unit`;
+  if (!unit) faults.add(unitPointer, 'names nothing in pricing_units');
+  else if (unit.base_currency !== request.currency) {
+    faults.add(`${pointer}/currency`, `the pricing unit is in ${unit.base_currency}`);
+  }
+  return priceDraft(request, owner, unit ?? null, pointer);
 }

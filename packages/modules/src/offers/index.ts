@@ -23,17 +23,17 @@ export type { CreditGrantData } from './grant/credit-grant.ts';
 export { createCreditGrant, endCreditGrant, updateCreditGrant } from './grant/decisions.ts';
 export { createCreditGrantSchema } from './grant/schema.ts';
 export { groupMemberRoutes } from './group-routes.ts';
-export { hasEnded, willBeInForce } from './limits.ts';
 export {
   addonOf,
   costsheetOf,
   type Offer,
+  type OfferDecision,
   type OfferEvent,
   type OfferState,
   offer,
   planOf,
 } from './offer.ts';
-export type { OfferDecision, Owner, OwnerType } from './owner.ts';
+export type { Owner, OwnerType } from './owner.ts';
 export { chainOf, overlap } from './price/chain.ts';
 export {
   createPrices,
@@ -42,7 +42,7 @@ export {
   priceDraft,
   updatePrice,
 } from './price/decisions.ts';
-export type { PriceData, PriceRecord } from './price/price.ts';
+export { hasEnded, type PriceData, type PriceRecord, willBeInForce } from './price/price.ts';
 export { createPriceSchema } from './price/schema.ts';
 export {
   addonTable,

@@ -1,6 +1,6 @@
 import { type Instant, invalidOperation } from '@counterfoil/kernel';
 import type { Offer } from './offer.ts';
-import type { PriceRecord } from './price/price.ts';
+import { willBeInForce } from './price/price.ts';
 
 /** Records that one offer holds at most, so that it can be decided on as a whole. */
 export const offerLimits = {
@@ -13,17 +13,6 @@ export const offerLimits = {
   /** With those that have ended. */
   creditGrantsEver: 1000,
 } as const;
-
-/** Tells whether the time of a price is over, or nothing about it changes any more. */
-export const hasEnded = ({ is_final, end_date }: PriceRecord, at: Instant): boolean =>
-  is_final || (end_date !== null && end_date <= at);
-
-/**
- * Tells whether a price is in force or will be. One that is followed by another at a later date
- * counts until then; one that was deleted before it began does not.
- */
-export const willBeInForce = ({ start_date, end_date }: PriceRecord, at: Instant): boolean =>
-  end_date === null || (end_date > at && end_date > start_date);
 
 function refuseMoreThan(limit: number, count: number, what: string): void {
   if (count <= limit) return;

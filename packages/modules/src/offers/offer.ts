@@ -1,13 +1,16 @@
 import {
   aggregate,
+  type Decision,
   type EventOf,
   existing,
   type Instant,
   invariant,
+  notFound,
   type Reference,
   type Stamp,
   type Stamped,
   type UniqueValue,
+  writable,
 } from '@counterfoil/kernel';
 import {
   type EntitlementEvent,
@@ -21,9 +24,14 @@ import {
   creditGrantAfter,
   creditGrantEvents,
 } from './grant/credit-grant.ts';
-import { willBeInForce } from './limits.ts';
-import { type OwnerType, ownerNames } from './owner.ts';
-import { type PriceEvent, type PriceRecord, priceAfter, priceEvents } from './price/price.ts';
+import { type Owner, type OwnerType, ownerNames } from './owner.ts';
+import {
+  type PriceEvent,
+  type PriceRecord,
+  priceAfter,
+  priceEvents,
+  willBeInForce,
+} from './price/price.ts';
 import { closedRecord, type Kept, recordWith, withRecord } from './records.ts';
 import {
   type AddonEvent,
@@ -66,6 +74,8 @@ export interface Offer {
 
 /** Null until the plan, add-on or costsheet is created. */
 export type OfferState = Offer | null;
+
+export type OfferDecision = Decision<OfferState, OfferEvent>;
 
 /**
  * An offer, which is sold or priced as a whole: a plan, an add-on or a costsheet, together with the
@@ -275,3 +285,26 @@ const priceKey = (lookupKey: string): UniqueValue => ({
 /** The message for a caller who wants the lookup_key of another price. */
 export const priceKeyTaken = (lookupKey: string): string =>
   `Another price has the lookup_key "${lookupKey}". End that one first.`;
+
+/**
+ * The offer that is to own something new. None of this kind: 404 naming the field; archived: 400.
+ * `field` is what the request calls the id.
+ */
+export function writableOffer(state: OfferState, owner: Owner, field = 'entity_id'): Offer {
+  const { entity_type, entity_id } = owner;
+  const what = ownerNames[entity_type];
+  const isThere = state?.root.kind === entity_type && state.root.record.status !== 'deleted';
+  if (!state || !isThere) throw notFound(what, entity_id, field);
+  writable(state.root.record, what, entity_id);
+  return state;
+}
+
+/** The record of an offer that is to be changed: 404 when it is gone, 400 when it is archived. */
+export function writableChild<
+  Item extends Parameters<typeof writable>[0] & { readonly id: string },
+>(items: readonly Item[] | undefined, what: string, id: string): Item {
+  const found = items?.find((item) => item.id === id) ?? null;
+  writable(found, what, id);
+  if (!found) throw notFound(what, id);
+  return found;
+}

@@ -6,8 +6,7 @@ import { deleteEntitlement, updateEntitlement } from './entitlement/decisions.ts
 import { updateEntitlementSchema } from './entitlement/schema.ts';
 import { createCreditGrant, endCreditGrant, updateCreditGrant } from './grant/decisions.ts';
 import { createCreditGrantSchema, updateCreditGrantSchema } from './grant/schema.ts';
-import { type Offer, offer } from './offer.ts';
-import type { OfferDecision } from './owner.ts';
+import { type Offer, type OfferDecision, offer } from './offer.ts';
 import { updatePrice } from './price/decisions.ts';
 import { updatePriceSchema } from './price/schema.ts';
 import { offerPublicEvents } from './public-events.ts';

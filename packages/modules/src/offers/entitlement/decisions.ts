@@ -10,7 +10,8 @@ import {
 } from '@counterfoil/kernel';
 import type { FeatureType } from '../../features/index.ts';
 import { refuseTooManyEntitlements } from '../limits.ts';
-import { type OfferDecision, type Owner, writableChild, writableOffer } from '../owner.ts';
+import { type OfferDecision, writableChild, writableOffer } from '../offer.ts';
+import type { Owner } from '../owner.ts';
 import type { EntitlementData, Grants } from './entitlement.ts';
 import type { CreateEntitlement, UpdateEntitlement } from './schema.ts';
 

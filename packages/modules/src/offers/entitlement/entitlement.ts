@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { featureTypeSchema } from '../../features/index.ts';
 import { ownerData } from '../owner.ts';
 import { changedRecord, closedRecord, createdRecord, type Kept } from '../records.ts';
-import { resetPeriodSchema } from './values.ts';
+import { resetPeriodSchema } from './schema.ts';
 
 /** The fields that may change after the entitlement has been made. */
 const changeableData = {

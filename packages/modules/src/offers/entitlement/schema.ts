@@ -9,8 +9,18 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { featureSchema, featureTypeSchema } from '../../features/index.ts';
-import { offerBriefSchema } from '../brief-schema.ts';
-import { resetPeriodSchema } from './values.ts';
+import { offerBriefSchema } from '../owner.ts';
+
+/** The period after which the usage of an entitlement starts over (specification §2.7). */
+export const resetPeriodSchema = z.enum([
+  'MONTHLY',
+  'ANNUAL',
+  'WEEKLY',
+  'DAILY',
+  'QUARTERLY',
+  'HALF_YEARLY',
+  'NEVER',
+]);
 
 /** Entitlements that one request creates at most (D17). */
 export const maximumBulkEntitlements = 100;

@@ -15,7 +15,7 @@ import {
   expirationTypeSchema,
   grantCadenceSchema,
   grantPeriodSchema,
-} from './values.ts';
+} from './schema.ts';
 
 /** The fields that may change after the grant has been made. */
 const changeableData = {

@@ -10,8 +10,8 @@ import {
   sequencedId,
 } from '@counterfoil/kernel';
 import { refuseTooManyCreditGrants } from '../limits.ts';
-import type { Offer } from '../offer.ts';
-import { type OfferDecision, type Owner, writableChild, writableOffer } from '../owner.ts';
+import { type Offer, type OfferDecision, writableChild, writableOffer } from '../offer.ts';
+import type { Owner } from '../owner.ts';
 import type { CreditGrantData } from './credit-grant.ts';
 import type { CreateCreditGrant, UpdateCreditGrant } from './schema.ts';
 

@@ -10,13 +10,20 @@ import {
   requiredTextSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import {
-  durationUnitSchema,
-  expirationTypeSchema,
-  grantCadenceSchema,
-  grantPeriodSchema,
-  grantScopeSchema,
-} from './values.ts';
+
+/** The values of the fields of a credit grant (specification §2.9 and §11.4). */
+export const grantScopeSchema = z.enum(['PLAN', 'SUBSCRIPTION', 'ADDON']);
+export const grantCadenceSchema = z.enum(['ONETIME', 'RECURRING']);
+export const grantPeriodSchema = z.enum([
+  'DAILY',
+  'WEEKLY',
+  'MONTHLY',
+  'QUARTERLY',
+  'HALF_YEARLY',
+  'ANNUAL',
+]);
+export const expirationTypeSchema = z.enum(['NEVER', 'DURATION', 'BILLING_CYCLE']);
+export const durationUnitSchema = z.enum(['DAY', 'WEEK', 'MONTH', 'YEAR']);
 
 const rateSchema = positiveDecimalSchema(decimalPlaces.rate).nullish();
 const idSchema = clearable(z.string().max(64)).optional();

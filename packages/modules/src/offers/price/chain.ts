@@ -1,7 +1,6 @@
 import { type Instant, invalidField, type PriceId, Problem } from '@counterfoil/kernel';
-import { willBeInForce } from '../limits.ts';
 import { type Offer, priceKeyTaken } from '../offer.ts';
-import type { PriceData, PriceRecord } from './price.ts';
+import { type PriceData, type PriceRecord, willBeInForce } from './price.ts';
 
 /** The first price of the chain of re-pricings that a price belongs to; itself when it is the first. */
 export const chainOf = ({

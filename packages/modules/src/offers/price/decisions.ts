@@ -13,13 +13,19 @@ import {
   sequencedId,
   withChanges,
 } from '@counterfoil/kernel';
-import { hasEnded, refuseTooManyPrices } from '../limits.ts';
-import type { Offer, OfferEvent } from '../offer.ts';
-import { type OfferDecision, type Owner, writableChild, writableOffer } from '../owner.ts';
+import { refuseTooManyPrices } from '../limits.ts';
+import {
+  type Offer,
+  type OfferDecision,
+  type OfferEvent,
+  writableChild,
+  writableOffer,
+} from '../offer.ts';
+import type { Owner } from '../owner.ts';
 import { fieldsOf } from '../records.ts';
 import { chainOf, refuseEqualKeys, refuseOverlap } from './chain.ts';
 import { asksForFigures, createdFigures, repricedFigures, type UnitSnapshot } from './figures.ts';
-import type { Figures, Labels, PriceData, PriceRecord } from './price.ts';
+import { type Figures, hasEnded, type Labels, type PriceData, type PriceRecord } from './price.ts';
 import type { CreatePrice, UpdatePrice } from './schema.ts';
 
 /** A price as it will be but for its id; without a start it begins when it is decided. */

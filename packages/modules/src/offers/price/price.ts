@@ -2,6 +2,7 @@ import {
   currencySchema,
   type EventOf,
   existing,
+  type Instant,
   instantSchema,
   type PriceId,
   referenceSchema,
@@ -16,7 +17,7 @@ import {
   invoiceCadenceSchema,
   priceTypeSchema,
   tierModeSchema,
-} from './values.ts';
+} from './schema.ts';
 
 const tierData = z.object({
   up_to: z.number().int().nullable(),
@@ -122,3 +123,14 @@ export function priceAfter(before: PriceRecord | null, event: Stamped<PriceEvent
       return event satisfies never;
   }
 }
+
+/** Tells whether the time of a price is over, or nothing about it changes any more. */
+export const hasEnded = ({ is_final, end_date }: PriceRecord, at: Instant): boolean =>
+  is_final || (end_date !== null && end_date <= at);
+
+/**
+ * Tells whether a price is in force or will be. One that is followed by another at a later date
+ * counts until then; one that was deleted before it began does not.
+ */
+export const willBeInForce = ({ start_date, end_date }: PriceRecord, at: Instant): boolean =>
+  end_date === null || (end_date > at && end_date > start_date);

@@ -23,16 +23,24 @@ import { groupSchema } from '../../groups/index.ts';
 import { meterSchema } from '../../meters/index.ts';
 import { maximumTiers } from '../../pricing/index.ts';
 import { priceUnitSchema } from '../../pricing-units/index.ts';
-import { offerBriefSchema } from '../brief-schema.ts';
-import {
-  billingCadenceSchema,
-  billingModelSchema,
-  billingPeriodSchema,
-  invoiceCadenceSchema,
-  priceTypeSchema,
-  priceUnitTypeSchema,
-  tierModeSchema,
-} from './values.ts';
+import { offerBriefSchema } from '../owner.ts';
+
+/** The values of the fields of a price (specification §2.3; D1). */
+export const priceTypeSchema = z.enum(['USAGE', 'FIXED']);
+export const billingModelSchema = z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED']);
+export const tierModeSchema = z.enum(['VOLUME', 'SLAB']);
+export const billingPeriodSchema = z.enum([
+  'MONTHLY',
+  'ANNUAL',
+  'WEEKLY',
+  'DAILY',
+  'QUARTERLY',
+  'HALF_YEARLY',
+  'ONETIME',
+]);
+export const billingCadenceSchema = z.enum(['RECURRING', 'ONETIME']);
+export const invoiceCadenceSchema = z.enum(['ARREAR', 'ADVANCE']);
+export const priceUnitTypeSchema = z.enum(['FIAT', 'CUSTOM']);
 
 /** Prices that one request creates at most. */
 export const maximumBulkPrices = 100;

@@ -7,11 +7,9 @@ import {
   type PlanId,
   sequencedId,
 } from '@counterfoil/kernel';
-import { willBeInForce } from '../limits.ts';
-import type { Offer, OfferEvent } from '../offer.ts';
-import type { OfferDecision } from '../owner.ts';
+import type { Offer, OfferDecision, OfferEvent } from '../offer.ts';
 import { dataOf } from '../price/decisions.ts';
-import type { PriceData, PriceRecord } from '../price/price.ts';
+import { type PriceData, type PriceRecord, willBeInForce } from '../price/price.ts';
 import { fieldsOf } from '../records.ts';
 import type { PlanRecord } from './roots.ts';
 import type { ClonePlan } from './schema.ts';

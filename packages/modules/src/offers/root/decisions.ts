@@ -12,11 +12,11 @@ import {
   addonOf,
   costsheetOf,
   type Offer,
+  type OfferDecision,
   type OfferEvent,
   type OfferState,
   planOf,
 } from '../offer.ts';
-import type { OfferDecision } from '../owner.ts';
 import { type Kept, publishedIds, type TakenAlong } from '../records.ts';
 import { addonRoot, costsheetRoot, planRoot } from './roots.ts';
 import type {
