@@ -42,17 +42,6 @@ export function rowDifference(
   return null;
 }
 
-/** Tells whether two rows are the same in every column. */
-export function sameRow(table: AnyProjection, expected: RowText, actual: RowText): boolean {
-  for (const [index, column] of columnNames(table).entries()) {
-    const [wanted = null, found = null] = [expected[index], actual[index]];
-    if (wanted === found) continue;
-    if (wanted === null || found === null || !jsonColumns.has(column)) return false;
-    if (valueDifference(parsed(wanted), parsed(found), column)) return false;
-  }
-  return true;
-}
-
 interface Found {
   readonly path: string;
   readonly expected: unknown;

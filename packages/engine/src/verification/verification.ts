@@ -20,7 +20,7 @@ import {
   saveFinding,
   saveProgress,
 } from './verification-record.ts';
-import { verifyInSlices } from './verify-slices.ts';
+import { verifyReadModel } from './verify.ts';
 
 /** Looks at every event of one round by itself. */
 export interface RoundCheck {
@@ -222,7 +222,7 @@ class Round {
   async #compare(): Promise<boolean> {
     const { store, database, tables, comparedEventsMaximum: maximum } = this.#options;
     if (this.#events > (maximum ?? comparedEventsDefault)) return false;
-    const report = await verifyInSlices({
+    const report = await verifyReadModel({
       store,
       database,
       tables,

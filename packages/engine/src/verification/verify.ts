@@ -1,16 +1,19 @@
+import { messageOf } from '../consume/run-forever.ts';
 import { type Connection, connect, type Database } from '../database/database.ts';
+import { statementsOn } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
+import { applyBatch, applyInside, type BatchContext } from '../projection/apply-batch.ts';
 import { type ProjectionRow, readProjections, readProjector } from '../projection/checkpoint.ts';
 import { categoriesOf, categoryOf } from '../projection/fold.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
+import { RowCache } from '../projection/row-cache.ts';
 import { inSchema } from '../projection/table-shape.ts';
 import type { Difference } from './row-difference.ts';
-import { type Compared, countRows, MemoryComparison } from './verify-memory.ts';
-import { compareByScratch } from './verify-scratch.ts';
+import { type Compared, type Copied, createCopies, differencesOf } from './table-copy.ts';
 
-/** A witness, which wants to see the events as well, so that the log is read only once. */
+/** Somebody who wants to see the events as well, so that the log is read only once. */
 export interface LogWitness {
   /** Streams whose events it wants to see, by prefix, up to the end of the log. */
   readonly prefixes: readonly string[];
@@ -26,13 +29,9 @@ export interface VerifyOptions {
   readonly onDifference?: (difference: Difference) => void;
   /** Differences after which the comparison ends. Default 100. */
   readonly differencesMaximum?: number;
+  /** Events that are folded in one transaction. */
   readonly batchMaximum?: number;
-  /** Rows of a table that may be held in memory before they are looked up. */
-  readonly heldMaximum?: number;
-  /**
-   * Called after each batch of so many events; it may wait, so that the comparison does not take
-   * the whole machine.
-   */
+  /** Asked after each batch of so many events, to hold up what must not take all of the machine. */
   readonly pace?: (events: number) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -48,65 +47,214 @@ export interface VerifyReport {
   /** True when there may be more differences than are listed. */
   readonly truncated: boolean;
   /** Tables that could not be compared, and why. A table that is listed here is not verified. */
-  readonly skipped: readonly { readonly table: string; readonly reason: string }[];
-  /** Tables that the fold in memory left open, so that they were compared exactly. */
-  readonly inDoubt: readonly string[];
+  readonly skipped: readonly Skipped[];
+}
+
+interface Skipped {
+  readonly table: string;
+  readonly reason: string;
 }
 
 /**
- * Derives every read table again from the log, with the fold that this program has, and compares
- * the outcome with what readers see, row by row. Everything may keep running meanwhile: it looks at
- * one snapshot of the database and folds the log exactly up to the snapshot's checkpoint.
+ * Derives every read table anew from the log, with the fold that this program has, and compares
+ * the outcome with what readers see, row by row; it names the rows and fields that differ, in the
+ * order of their keys. Everything may go on meanwhile, for as long as it takes: the log is folded
+ * into temporary tables, in short transactions. Only the last events, and the comparison itself, are
+ * in one snapshot of the database, because as long as there is one Postgres cannot clean up in any
+ * table. The copies take as much room as the read models.
  *
- * The fold is done in memory, which is fast and proves that a table is right; tables that it leaves
- * open are compared once more by means of temporary ones, which shows the differences. Throws
- * `ForeignLog` when the read models come from another log, and `UnreadableEvent` when it cannot be
- * read to its end.
+ * Throws `ForeignLog` when the read models come from another log, and `UnreadableEvent` when it
+ * cannot be read to its end.
  */
 export async function verifyReadModel(options: VerifyOptions): Promise<VerifyReport> {
   const connection = await connect(options.database, { application: 'counterfoil verify' });
   try {
-    await connection.query('begin isolation level repeatable read');
-    return await verifySnapshot(connection, options);
+    return await new Comparison(connection, options).run();
   } finally {
     // Ends the transaction and drops the temporary tables.
     await connection.close();
   }
 }
 
-async function verifySnapshot(
-  connection: Connection,
-  options: VerifyOptions,
-): Promise<VerifyReport> {
-  const { position, mark } = await readProjector(connection);
-  await assertSameLog(options.store, mark);
-  const { compared, skipped } = await choose(connection, options.tables);
-  const comparison = new MemoryComparison(connection, compared, options.heldMaximum);
-  const events = await readThrough(comparison, compared, options);
-  const open = await comparison.finish();
-  const exact = await compareByScratch(connection, open, options);
-  const failed = new Set(exact.failed.map(({ table }) => table));
-  let rows = 0;
-  for (const { table } of compared) {
-    if (!failed.has(table.name)) rows += await countRows(connection, { table });
+/** A slice of fewer events is the last that is folded before the snapshot. */
+const shortSlice = 2_000;
+/** However fast the log grows, the copies are level enough after so many slices. */
+const slicesMaximum = 8;
+const batchDefault = 4_000;
+const differencesDefault = 100;
+
+/** Folds events of the log into the copies of tables that stand at the same position. */
+type Apply = (copies: readonly Copied[], events: readonly StoredEvent[]) => Promise<void>;
+
+class Comparison {
+  readonly #connection: Connection;
+  readonly #options: VerifyOptions;
+  readonly #context: BatchContext;
+  #copies: readonly Copied[] = [];
+  #events = 0;
+  /** The witness has seen the log up to here. */
+  #witnessed: Position = 0n;
+
+  constructor(connection: Connection, options: VerifyOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#context = { connection, cache: new RowCache() };
   }
-  const { differences, truncated } = exact;
-  return {
-    position,
-    events,
-    rows,
-    differences,
-    truncated,
-    skipped: [...skipped, ...exact.failed],
-    inDoubt: open.map(({ table }) => table.name),
+
+  async run(): Promise<VerifyReport> {
+    const connection = this.#connection;
+    await assertSameLog(this.#options.store, (await readProjector(connection)).mark);
+    const { compared } = await chosen(connection, this.#options.tables);
+    this.#copies = await createCopies(connection, compared);
+    for (let slice = 0; slice < slicesMaximum; slice += 1) {
+      if ((await this.#foldSlice(this.#applyInSlice)) < shortSlice) break;
+      await this.#moveOn();
+    }
+    for (const { relation } of this.#copies) await connection.query(`analyze ${relation}`);
+    await connection.query('begin isolation level repeatable read');
+    const report = await this.#compareSnapshot();
+    await connection.query('commit');
+    await this.#showRest();
+    return report;
+  }
+
+  /** Finds out where the tables are now. One that readers see no more cannot be compared any more. */
+  async #moveOn(): Promise<readonly Skipped[]> {
+    const { compared, skipped } = await chosen(this.#connection, this.#options.tables);
+    for (const copied of this.#copies) {
+      const now = compared.find(({ original }) => original === copied.original);
+      if (now) copied.upTo = now.upTo;
+      else copied.failure ??= 'readers have got another version of it meanwhile';
+    }
+    const known = new Set(this.#copies.map(({ original }) => original));
+    const late = compared.filter(({ original }) => !known.has(original));
+    const reason = 'readers have got it only now';
+    return [...skipped, ...late.map(({ table }) => ({ table: table.name, reason }))];
+  }
+
+  /** Brings the copies to where their tables are. Returns the number of events that this took. */
+  async #foldSlice(apply: Apply): Promise<number> {
+    const before = this.#events;
+    const behind = this.#copies.filter(
+      ({ failure, reached, upTo }) => failure === null && reached < upTo,
+    );
+    const groups = Map.groupBy(behind, ({ reached, upTo }) => `${reached} ${upTo}`);
+    for (const group of groups.values()) await this.#foldGroup(group, apply);
+    return this.#events - before;
+  }
+
+  async #foldGroup(group: readonly Copied[], apply: Apply): Promise<void> {
+    const { store, witness, batchMaximum = batchDefault, signal } = this.#options;
+    const { reached: after = 0n, upTo = 0n } = group[0] ?? {};
+    const categories = categoriesOf(group.map(({ table }) => table));
+    const own = [...categories].map(categoryPrefix);
+    const isWitnessed = witness !== undefined && upTo > this.#witnessed;
+    const prefixes = isWitnessed ? [...new Set([...own, ...witness.prefixes])] : own;
+    let batch: StoredEvent[] = [];
+    const flush = async () => {
+      this.#events += batch.length;
+      await apply(
+        group.filter(({ failure }) => failure === null),
+        batch,
+      );
+      batch = [];
+    };
+    for await (const event of store.readLog({ prefixes, after, upTo, ...(signal && { signal }) })) {
+      if (isWitnessed) this.#show(event);
+      if (!categories.has(categoryOf(event.stream))) continue;
+      batch.push(event);
+      if (batch.length >= batchMaximum) await flush();
+    }
+    signal?.throwIfAborted();
+    if (batch.length > 0) await flush();
+    for (const copied of group) copied.reached = upTo;
+    if (isWitnessed) this.#witnessed = upTo;
+  }
+
+  #show(event: StoredEvent): void {
+    const { witness } = this.#options;
+    if (event.position <= this.#witnessed) return;
+    if (witness?.prefixes.some((prefix) => event.stream.startsWith(prefix))) witness.take(event);
+  }
+
+  /** In a transaction of its own, so that nothing is held up for long. */
+  readonly #applyInSlice: Apply = async (copies, events) => {
+    const stopped = await applyBatch(this.#context, copies, events, async () => undefined);
+    for (const { target, reason } of stopped) {
+      target.failure = unfoldable(reason, reason.message);
+    }
+    await this.#options.pace?.(events.length);
   };
+
+  /** In the transaction of the snapshot. */
+  readonly #applyInSnapshot: Apply = async (copies, events) => {
+    for (const copied of copies) {
+      const poison = await applyInside(this.#context, copied, events);
+      if (poison) copied.failure = unfoldable(poison.event, messageOf(poison.error));
+    }
+  };
+
+  async #compareSnapshot(): Promise<VerifyReport> {
+    const { store, differencesMaximum = differencesDefault, onDifference } = this.#options;
+    const { position, mark } = await readProjector(this.#connection);
+    await assertSameLog(store, mark);
+    const unseen = await this.#moveOn();
+    await this.#foldSlice(this.#applyInSnapshot);
+    const names = new Set(unseen.map(({ table }) => table));
+    const skipped = [...unseen];
+    const differences: Difference[] = [];
+    let rows = 0;
+    let truncated = false;
+    for (const copied of this.#copies) {
+      const table = copied.table.name;
+      if (copied.failure !== null) {
+        if (!names.has(table)) skipped.push({ table, reason: copied.failure });
+        continue;
+      }
+      rows += await countRows(this.#connection, table);
+      if (truncated) continue;
+      for await (const difference of differencesOf(this.#connection, copied)) {
+        truncated = differences.length >= differencesMaximum;
+        if (truncated) break;
+        differences.push(difference);
+        onDifference?.(difference);
+      }
+    }
+    return { position, events: this.#events, rows, differences, truncated, skipped };
+  }
+
+  /** Shows the witness what no table has taken yet. */
+  async #showRest(): Promise<void> {
+    const { store, witness, signal } = this.#options;
+    if (!witness) return;
+    const { prefixes } = witness;
+    const rest = { prefixes, after: this.#witnessed, upTo: await store.head() };
+    for await (const event of store.readLog({ ...rest, ...(signal && { signal }) })) {
+      this.#show(event);
+    }
+  }
 }
 
-/** The tables that can be compared in this snapshot, and those that cannot. */
-export async function choose(connection: Connection, tables: readonly AnyProjection[]) {
+const unfoldable = (
+  { stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>,
+  message: string,
+): string => `event ${stream}@${revision} cannot be folded: ${message}`;
+
+/** The number of rows that readers see. */
+async function countRows(connection: Connection, table: string): Promise<number> {
+  const { rows } = await connection.run(
+    statementsOn<Record<string, object>>()
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll<string>().as('count')),
+  );
+  return Number(rows[0]?.count);
+}
+
+/** The tables that can be compared now, and those that cannot. */
+async function chosen(connection: Connection, tables: readonly AnyProjection[]) {
   const rows = await readProjections(connection);
   const compared: Compared[] = [];
-  const skipped: { table: string; reason: string }[] = [];
+  const skipped: Skipped[] = [];
   for (const table of tables) {
     const serving = rows.find(({ name, serving }) => serving && name === table.name);
     const reason = reasonToSkip(table, serving);
@@ -120,39 +268,4 @@ function reasonToSkip(table: AnyProjection, serving: ProjectionRow | undefined):
   if (!serving) return 'it is being filled and not shown to readers yet';
   if (serving.version === table.version) return null;
   return `readers see version ${serving.version}; this program knows version ${table.version}`;
-}
-
-/** Large, so that a row that changes often is shown and looked up seldom. */
-const defaultBatchMaximum = 8_000;
-
-/** Reads the log once, for the comparison and for the witness; returns the events of the tables. */
-async function readThrough(
-  comparison: MemoryComparison,
-  compared: readonly Compared[],
-  { store, witness, batchMaximum = defaultBatchMaximum, pace, signal }: VerifyOptions,
-): Promise<number> {
-  const last = compared.reduce<Position>((top, { upTo }) => (upTo > top ? upTo : top), 0n);
-  const categories = categoriesOf(compared.map(({ table }) => table));
-  const own = last === 0n ? [] : [...categories].map(categoryPrefix);
-  const prefixes = [...new Set([...own, ...(witness?.prefixes ?? [])])];
-  if (prefixes.length === 0) return 0;
-  const upTo = witness ? await store.head() : last;
-  let batch: StoredEvent[] = [];
-  let count = 0;
-  const isWitnessed = (stream: string): boolean =>
-    witness?.prefixes.some((prefix) => stream.startsWith(prefix)) ?? false;
-  const read = { prefixes, after: 0n, upTo };
-  for await (const event of store.readLog(signal ? { ...read, signal } : read)) {
-    if (isWitnessed(event.stream)) witness?.take(event);
-    if (event.position > last || !categories.has(categoryOf(event.stream))) continue;
-    batch.push(event);
-    if (batch.length < batchMaximum) continue;
-    count += batch.length;
-    await comparison.take(batch);
-    await pace?.(batch.length);
-    batch = [];
-  }
-  signal?.throwIfAborted();
-  await comparison.take(batch);
-  return count + batch.length;
 }
