@@ -1,4 +1,4 @@
-import { connect, credsAuthenticator, type NatsConnection } from 'nats';
+import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from 'nats';
 
 /** The answer of the API when it issues credentials. */
 export interface IssuedCredentials {
@@ -12,22 +12,24 @@ export interface IssuedCredentials {
 }
 
 /** Connects as a downstream system does, with nothing but the answer of the API. */
-export const connectWith = ({
-  urls,
-  credentials,
-}: Pick<IssuedCredentials, 'urls' | 'credentials'>): Promise<NatsConnection> =>
+export const connectWith = (
+  { urls, credentials }: Pick<IssuedCredentials, 'urls' | 'credentials'>,
+  options: ConnectionOptions = {},
+): Promise<NatsConnection> =>
   connect({
     servers: urls.map((url) => new URL(url).host),
     authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 50,
     ignoreClusterUpdates: true,
+    ...options,
   });
 
 /** Returns what a client is told when it connects with these; `connected` when it is let in. */
 export async function refusalOf(issued: Pick<IssuedCredentials, 'urls' | 'credentials'>) {
   try {
-    const connection = await connectWith(issued);
+    // A client that would try again and again is told nothing until its time is over.
+    const connection = await connectWith(issued, { reconnect: false });
     await connection.close();
     return 'connected';
   } catch (error) {

@@ -40,7 +40,7 @@ class KeptWorker {
       try {
         const { child } = await startProcess(this.#world, {
           WEBHOOK_MAX_IN_FLIGHT: String(inFlight),
-          WEBHOOK_LEASE_MS: '4000',
+          WEBHOOK_LEASE_MS: '2000',
         });
         this.#child = child;
         if (!this.#isKept) child.kill('SIGTERM');
