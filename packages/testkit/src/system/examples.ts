@@ -3,7 +3,6 @@ import { modules, secretsFrom } from '@counterfoil/modules';
 import { z } from 'zod';
 import type { Answer, Caller } from '../caller.ts';
 import { type Field, fieldsIn, fieldsOfPart, type Operation } from './operations.ts';
-import type { Records } from './records.ts';
 
 /** The parts of a request that differ from operation to operation. */
 export interface ExampleRequest {
@@ -54,8 +53,14 @@ function template(key: string) {
   return { path: { ...Object.fromEntries(records), ...params }, query, body };
 }
 
+/** That which puts texts and new records in the place of placeholders. */
+interface RecordMaker {
+  readonly text: (sample: string) => string;
+  readonly record: (kind: string) => Promise<Readonly<Record<string, unknown>>>;
+}
+
 /** A request to a route that succeeds, each time on new records. */
-export async function exampleRequest(own: Records, key: string): Promise<ExampleRequest> {
+export async function exampleRequest(own: RecordMaker, key: string): Promise<ExampleRequest> {
   const request = template(key);
   const kinds = new Set(exampleOf(key).needs);
   const kindOf = (name: RecordName): string => name.split('.')[0] ?? name;
