@@ -1,5 +1,6 @@
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
+import { PositionClock } from '../projection/projected-position.ts';
 
 /** Items that one round takes over; the fold yields to requests between rounds. */
 const batchMaximum = 500;
@@ -31,28 +32,18 @@ export interface LiveFold {
   stop(): Promise<void>;
 }
 
-interface Waiter {
-  readonly position: Position;
-  readonly resolve: (reached: boolean) => void;
-}
-
 /** Starts to follow the log from its beginning and keeps following it. */
 export function startLiveFold(options: LiveFoldOptions): LiveFold {
   const abort = new AbortController();
-  const waiters = new Set<Waiter>();
-  let position: Position = 0n;
+  const reached = new PositionClock();
   const { clock = () => performance.now() } = options;
   let lostAt: number | null = null;
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
 
-  const notify = (): void => {
-    for (const waiter of waiters) if (waiter.position <= position) waiter.resolve(true);
-  };
-
   const follow = async (): Promise<void> => {
     const subscription = {
       prefixes: options.prefixes,
-      after: () => position,
+      after: () => reached.position(),
       signal: abort.signal,
       onLost: (error: Error) => {
         lostAt ??= clock();
@@ -61,13 +52,12 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
     };
     for await (const items of options.store.follow(subscription, batchMaximum)) {
       for (const event of eventsOf(items)) options.apply(event);
-      position = positionAfter(items) ?? position;
       if (isCaughtUp(items)) {
         // Only a subscription that has taken over everything is as good as the one before it.
         lostAt = null;
         becomeReady();
       }
-      notify();
+      reached.set(positionAfter(items) ?? reached.position());
     }
   };
 
@@ -77,21 +67,7 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
 
   return {
     ready,
-    waitFor: (wanted, timeoutMilliseconds) =>
-      wanted <= position
-        ? Promise.resolve(true)
-        : new Promise((resolve) => {
-            const timer = setTimeout(() => waiter.resolve(false), timeoutMilliseconds);
-            const waiter: Waiter = {
-              position: wanted,
-              resolve: (reached) => {
-                clearTimeout(timer);
-                waiters.delete(waiter);
-                resolve(reached);
-              },
-            };
-            waiters.add(waiter);
-          }),
+    waitFor: (position, milliseconds) => reached.waitFor(position, milliseconds),
     lostFor: () => (lostAt === null ? 0 : clock() - lostAt),
     async stop() {
       abort.abort();
