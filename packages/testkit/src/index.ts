@@ -5,3 +5,4 @@ export * from './memory-world.ts';
 export * from './pointers.ts';
 export * from './principal.ts';
 export * from './published.ts';
+export * from './react-to.ts';

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import { type ReactionContext, reaction } from '@counterfoil/engine/define';
 import {
   type Aggregate,
   type AnyAggregate,
@@ -20,17 +20,9 @@ import {
   willBeInForce,
 } from '../offers/index.ts';
 import type { AnyEvent, AnyRecord } from '../record/index.ts';
-import {
-  type CatalogImportRecord,
-  catalogImport,
-  catalogImportEnd,
-  endImport,
-  finishImport,
-  type Step,
-} from './catalog-import.ts';
+import { catalogImport, finishImport, type Step } from './catalog-import.ts';
 import { kinds } from './kinds.ts';
 
-type Context = Pick<RequestContext, 'execute'>;
 type AnyState = AnyRecord | null;
 type Any = Aggregate<string, EventCatalogue, unknown>;
 
@@ -44,34 +36,27 @@ const atOnce = 16;
 const overtaken: readonly string[] = ['already_exists', 'invalid_operation', 'not_found'];
 
 /**
- * Carries out what is still to be done of an import and records that it is done. Each step looks at
- * its record first, so that it does not matter how much of it has been done before, and by whom.
+ * An import that is decided is carried out, and that it is done is recorded. A step has a key on its
+ * record, so what is done stays done, whoever did it and whatever somebody has changed since.
  *
  * A step that somebody else has made impossible since the decision is left out, together with those
- * that need it. Throws when the log cannot be written: the next attempt does the rest.
+ * that need it. When the log cannot be written, the next attempt does the rest.
  */
-export async function carryOut(context: Context, record: CatalogImportRecord) {
-  const refused: { id: string; message: string }[] = [];
-  for (const group of inGroups(record.steps)) {
-    const answers = await Promise.all(group.map((step) => carriedOut(context, step, refused)));
-    for (const answer of answers) if (answer) refused.push(answer);
-  }
-  const { state } = await context.execute(
-    catalogImportEnd,
-    record.id,
-    endImport(record.id, refused),
-  );
-  return state?.refused ?? refused;
-}
-
-/** Finishes an import whose request may have died: the work that is due some seconds after it began. */
-export async function finishDue(context: Context, id: string): Promise<void> {
-  const { state: end } = await context.execute(catalogImportEnd, id, () => []);
-  const { state: record } = await context.execute(catalogImport, id, () => []);
-  if (!record || record.finished) return;
-  const refused = end ? end.refused : await carryOut(context, record);
-  await context.execute(catalogImport, id, finishImport(refused));
-}
+export const importCarriedOut = reaction(catalogImport, {
+  name: 'catalogue import',
+  on: {
+    CatalogImportStarted: async ({ aggregate_id }, context) => {
+      const record = await context.load(catalogImport, aggregate_id);
+      if (!record || record.finished) return;
+      const refused: { id: string; message: string }[] = [];
+      for (const group of inGroups(record.steps)) {
+        const answers = await Promise.all(group.map((step) => carriedOut(context, step, refused)));
+        for (const answer of answers) if (answer) refused.push(answer);
+      }
+      await context.execute(catalogImport, record.id, finishImport(refused));
+    },
+  },
+});
 
 /** Steps on one kind of record need nothing of each other, so several go at once. */
 function* inGroups(steps: readonly Step[]): Generator<readonly Step[]> {
@@ -88,7 +73,7 @@ function* inGroups(steps: readonly Step[]): Generator<readonly Step[]> {
 }
 
 async function carriedOut(
-  context: Context,
+  context: ReactionContext,
   step: Step,
   refused: readonly { readonly id: string }[],
 ): Promise<{ id: string; message: string } | null> {

@@ -1,6 +1,5 @@
 import {
   aggregate,
-  type CatalogImportId,
   createdStamps,
   type Decision,
   type EventOf,
@@ -72,29 +71,6 @@ export const catalogImport = aggregate({
   },
 });
 
-const endEvents = {
-  CatalogImportCarriedOut: z.object({
-    id: referenceSchema('cimp'),
-    refused: z.array(refusedSchema),
-  }),
-} as const;
-
-/** Null until the request, or the projector in its place, has carried out all steps. */
-export type ImportEndState = { readonly refused: readonly Refused[] } | null;
-
-/**
- * The end of an import as the request itself records it, so that nothing is ever carried out again that
- * somebody may have changed since. It is a stream of its own because a repetition of the request finds
- * its first answer in the import's.
- */
-export const catalogImportEnd = aggregate({
-  name: 'catalog_import_end',
-  scope: 'environment',
-  events: endEvents,
-  initial: null as ImportEndState,
-  evolve: (_state, event): ImportEndState => ({ refused: event.data.refused }),
-});
-
 /**
  * Decides an import. One without steps is none and nothing is written, unless its request has an
  * idempotency key: then that it had nothing to do must be found again when the catalogue is another.
@@ -111,17 +87,6 @@ export const startImport =
   };
 
 /** Records that all steps are behind it. Doing it again changes nothing. */
-export const endImport =
-  (
-    id: CatalogImportId,
-    refused: readonly Refused[],
-  ): Decision<ImportEndState, EventOf<typeof endEvents>> =>
-  (state) =>
-    state === null
-      ? [{ type: 'CatalogImportCarriedOut', data: { id, refused: [...refused] } }]
-      : [];
-
-/** Takes over the result of the end, so that the import is no longer due. */
 export const finishImport =
   (refused: readonly Refused[]): Decision<CatalogImportState, CatalogImportEvent> =>
   (state) =>

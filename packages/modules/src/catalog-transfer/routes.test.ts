@@ -1,11 +1,9 @@
-import { createStreams, systemContext } from '@counterfoil/engine';
-import type { DueWork } from '@counterfoil/engine/define';
-import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import {
   callRoute,
   type Idempotency,
   type MemoryStore,
   memoryWorld,
+  reactTo,
   rejection,
   testPrincipal,
 } from '@counterfoil/testkit';
@@ -18,6 +16,7 @@ import { meter } from '../meters/index.ts';
 import { offer } from '../offers/index.ts';
 import { priceUnit } from '../pricing-units/index.ts';
 import { taxRate } from '../taxes/index.ts';
+import { importCarriedOut } from './carry-out.ts';
 import { catalogTransfer } from './index.ts';
 import { catalogTransferRoutes as routes } from './routes.ts';
 import { catalogue } from './test-catalogue.ts';
@@ -48,20 +47,10 @@ function processOver(store?: MemoryStore) {
       callRoute(routes['GET /catalog/export'], context(environment)),
     found: (id: string) =>
       callRoute(routes['GET /catalog/imports/{id}'], context('env_01'), { params: { id } }),
-    /** Does what the projector does for an import that is due. */
-    async finish(id: string) {
-      const [work] = catalogTransfer.dueWork as readonly DueWork[];
-      const streams = createStreams({ store: world.store, aggregates });
-      await work?.run(systemContext(streams, systemScope), id);
-    },
+    /** Does what the projector does for an import. */
+    finish: (id: string) => reactTo(context('env_01'), importCarriedOut, id),
   };
 }
-
-const systemScope = {
-  tenantId: 'tenant_01' as TenantId,
-  environmentId: 'env_01' as EnvironmentId,
-  correlationId: 'test',
-};
 
 const textOf = (document: unknown): string => JSON.stringify(document, null, 2);
 const copyOf = () => structuredClone(catalogue) as typeof catalogue;

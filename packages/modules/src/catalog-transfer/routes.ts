@@ -5,15 +5,10 @@ import {
   route,
   withETag,
 } from '@counterfoil/engine/define';
-import { type CatalogImportId, notFound, referenceSchema } from '@counterfoil/kernel';
+import { type CatalogImportId, notFound, Problem, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { carryOut } from './carry-out.ts';
-import {
-  catalogImport,
-  catalogImportEnd,
-  catalogImportView,
-  startImport,
-} from './catalog-import.ts';
+import { importCarriedOut } from './carry-out.ts';
+import { catalogImport, catalogImportView, startImport } from './catalog-import.ts';
 import { exportedDocument } from './export.ts';
 import { type ImportPlan, planImport } from './plan-import.ts';
 import {
@@ -38,6 +33,13 @@ interface ImportOptions {
   readonly isAlwaysRecorded?: boolean;
 }
 
+const notFinished = (id: CatalogImportId): Problem =>
+  new Problem(
+    'service_unavailable',
+    `The import ${id} is decided and could not be carried out yet; that will follow by itself.`,
+    { retryAfterSeconds: 5, details: { id } },
+  );
+
 /** Decides an import, records the decision and carries it out; or only returns what it would be. */
 export async function importCatalog(
   context: RequestContext,
@@ -52,7 +54,7 @@ export async function importCatalog(
     return { dry_run, changes: [...changes], unchanged, refused: [] };
   }
   let unchanged = 0;
-  const { state } = await context.execute(catalogImport, id, {
+  const outcome = await context.execute(catalogImport, id, {
     prepare: async () => {
       const plan = await planned();
       unchanged = plan.unchanged;
@@ -61,10 +63,12 @@ export async function importCatalog(
       return startImport(decided, isAlwaysRecorded);
     },
   });
-  if (!state) return { dry_run, changes: [], unchanged, refused: [] };
-  const end = await context.load(catalogImportEnd, id);
-  const refused = end ? end.refused : await carryOut(context, state);
-  return { id, dry_run, changes: state.changes, unchanged: state.unchanged, refused: [...refused] };
+  if (!outcome.state) return { dry_run, changes: [], unchanged, refused: [] };
+  await context.carryOut(importCarriedOut, id, outcome);
+  const finished = (await context.load(catalogImport, id))?.finished;
+  if (!finished) throw notFinished(id);
+  const { changes, unchanged: kept } = outcome.state;
+  return { id, dry_run, changes, unchanged: kept, refused: [...finished.refused] };
 }
 
 export const catalogTransferRoutes = {
@@ -116,9 +120,7 @@ export const catalogTransferRoutes = {
     handle: async (context, { params: { id } }) => {
       const state = await context.load(catalogImport, id);
       if (!state) throw notFound('catalogue import', id);
-      const end = await context.load(catalogImportEnd, id);
-      const finished = state.finished ?? end;
-      return withETag(catalogImportView({ ...state, finished }), finished ? 1 : 0);
+      return withETag(catalogImportView(state), state.finished ? 1 : 0);
     },
   }),
 } satisfies Routes;

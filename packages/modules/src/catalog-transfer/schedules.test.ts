@@ -1,5 +1,5 @@
 import type { Instant } from '@counterfoil/kernel';
-import { callRoute, memoryWorld, rejection, testPrincipal } from '@counterfoil/testkit';
+import { callRoute, memoryWorld, reactTo, rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { coupon } from '../coupons/index.ts';
@@ -9,6 +9,7 @@ import { meter } from '../meters/index.ts';
 import { type OfferRoutes, offer, offers as offersModule } from '../offers/index.ts';
 import { priceUnit } from '../pricing-units/index.ts';
 import { taxRate } from '../taxes/index.ts';
+import { importCarriedOut } from './carry-out.ts';
 import { catalogTransfer } from './index.ts';
 import { catalogTransferRoutes as routes } from './routes.ts';
 
@@ -208,8 +209,7 @@ test('a price that somebody else gives the key in the meantime stays alone', asy
   const begun = world.store.log.findLast(({ type }) => type === 'CatalogImportStarted');
   assert.ok(begun);
   const { id } = begun.data as { readonly id: string };
-  const [work] = catalogTransfer.dueWork ?? [];
-  await work?.run(context('env_01'), id);
+  await reactTo(context('env_01'), importCarriedOut, id);
   assert.equal(figures(await schedule()), [['15', world.now, null]]);
   const found = callRoute(routes['GET /catalog/imports/{id}'], context('env_01'), {
     params: { id },

@@ -1,4 +1,4 @@
-import type { HistoryEvent, RequestContext, Routes } from '@counterfoil/engine/define';
+import type { Routes } from '@counterfoil/engine/define';
 import { invariant } from '@counterfoil/kernel';
 import {
   callRoute,
@@ -6,6 +6,7 @@ import {
   memoryWorld,
   pointersOf,
   published,
+  reactTo,
   rejection,
   testPrincipal,
 } from '@counterfoil/testkit';
@@ -16,7 +17,7 @@ import { group, groups } from '../groups/index.ts';
 import { meter, meters } from '../meters/index.ts';
 import { groupMemberRoutes, offer } from '../offers/index.ts';
 import { featuresById } from './embedding.ts';
-import { type FeatureEvent, feature, featureRecords, featureReference } from './feature.ts';
+import { feature, featureRecords, featureReference } from './feature.ts';
 import { meterOfFeature } from './reactions.ts';
 import { featureRoutes as routes } from './routes.ts';
 
@@ -136,21 +137,6 @@ test('filters of a stopped meter change nothing at all', async () => {
   assert.is((await get(id)).name, 'Tokens');
 });
 
-/** Handles the events of a feature as its reaction does, whatever a request has carried out at once. */
-async function reactTo(context: RequestContext, id: string): Promise<void> {
-  const events: HistoryEvent<FeatureEvent>[] = [];
-  for await (const event of context.history(feature, id)) events.push(event);
-  for (const event of events) {
-    const { revision } = event;
-    await context.carryOut(meterOfFeature, id, {
-      events: [event],
-      revision,
-      state: null,
-      replayed: false,
-    });
-  }
-}
-
 test('a meter that could not be created at once follows from its feature, once', async () => {
   const { world, context, create, get, other } = featuresWith();
   const isOfMeter = ({ type }: { readonly type: string }) => type === 'MeterCreated';
@@ -161,11 +147,11 @@ test('a meter that could not be created at once follows from its feature, once',
   const deletion = () => rejection(other('DELETE /meters/{id}', { params: { id: meter_id } }));
   assert.is((await deletion()).code, 'not_found');
   world.store.fate = () => 'written';
-  await reactTo(context(), id);
+  await reactTo(context(), meterOfFeature, id);
   assert.is((await get(id)).meter?.id, meter_id);
   assert.match((await deletion()).message, id, 'it was in use before it was there');
   const events = world.store.log.length;
-  await reactTo(context(), id);
+  await reactTo(context(), meterOfFeature, id);
   assert.is(world.store.log.length, events);
 });
 
@@ -177,7 +163,7 @@ test('of filters that are carried out late, those count that were asked for last
   await update(id, { filters: filters('first') });
   world.store.fate = () => 'written';
   await update(id, { filters: filters('second') });
-  await reactTo(context(), id);
+  await reactTo(context(), meterOfFeature, id);
   assert.equal((await get(id)).meter?.filters, filters('second'));
 });
 

@@ -38,7 +38,10 @@ test('the projector goes on with what is decided and not carried out', async () 
     () => 'the import was never finished',
     finishedMilliseconds,
   );
-  const group = await tenant.ok('GET', `/groups/${groupId}`);
+  const group = await eventually(async () => {
+    const { status, body } = await tenant.call('GET', `/groups/${groupId}`);
+    return status === 200 && body;
+  });
   assert.equal([group.lookup_key, group.created_by], ['g', 'system']);
 });
 
