@@ -56,9 +56,9 @@ interface Skipped {
 }
 
 /**
- * Derives every read table anew from the log, with the fold that this program has, and compares
+ * Derives every read table again from the log, with the fold that this program has, and compares
  * the outcome with what readers see, row by row; it names the rows and fields that differ, in the
- * order of their keys. Everything may go on meanwhile, for as long as it takes: the log is folded
+ * order of their keys. Everything may keep running meanwhile, for as long as it takes: the log is folded
  * into temporary tables, in short transactions. Only the last events, and the comparison itself, are
  * in one snapshot of the database, because as long as there is one Postgres cannot clean up in any
  * table. The copies take as much room as the read models.
