@@ -230,8 +230,7 @@ test('an endpoint that hangs holds up neither others nor more than its share', a
   await world.addEndpoint({ ...common, url: hanging.url, max_in_flight: 2 });
   await world.addEndpoint({ ...common, url: receiver.url, max_in_flight: 2 });
   for (let count = 0; count < 40; count += 1) await world.publish({ environment });
-  const sendLimits = { ...world.config().sendLimits, totalTimeout: 1_500 };
-  const worker = await world.startWorker({ maximumInFlight: 8, sendLimits });
+  const worker = await world.startWorker({ maximumInFlight: 8 });
   await receiver.count(40);
   assert.is(hanging.received.length, 2);
   assert.is(worker.status().inFlight <= 8, true);
