@@ -1,8 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import { Pool } from 'pg';
+import type { Kysely } from 'kysely';
 import { schemaName } from '../database/database.ts';
 import type { EngineTables, Json } from '../database/schema.ts';
-import { transactionTime } from '../database/statements.ts';
+import { openKysely, transactionTime } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import type { Position } from '../log/types.ts';
 
@@ -42,11 +41,7 @@ export interface ReactionPlaces {
 
 /** Keeps the places of reactions in a database. It connects when needed. */
 export function reactionPlaces(url: string): ReactionPlaces {
-  const pool = new Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 5_000 });
-  // A broken idle connection is replaced at the next use; without a listener it would end the process.
-  pool.on('error', () => undefined);
-  const database = new Kysely<EngineTables>({ dialect: new PostgresDialect({ pool }) });
-  const tables = database.withSchema(schemaName);
+  const tables = openKysely<EngineTables>(url, 2).withSchema(schemaName);
   return {
     async load(name) {
       const row = await tables
@@ -74,6 +69,6 @@ export function reactionPlaces(url: string): ReactionPlaces {
         .selectFrom(name)
         .select(['id', 'tenant_id', 'environment_id'])
         .execute(),
-    close: () => database.destroy(),
+    close: () => tables.destroy(),
   };
 }

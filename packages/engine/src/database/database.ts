@@ -1,17 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Compilable } from 'kysely';
-import {
-  Client,
-  type CustomTypesConfig,
-  type Pool,
-  type PoolClient,
-  type QueryConfig,
-  types,
-} from 'pg';
+import { Client, type CustomTypesConfig, type QueryConfig, types } from 'pg';
 import { Mutex } from './mutex.ts';
-
-/** The database of the read models: a connection string, or a pool that stays the caller's. */
-export type Database = string | Pool;
 
 /** The schema that holds everything of ours, so that one database can be shared with others. */
 export const schemaName = 'counterfoil';
@@ -83,23 +73,11 @@ const defaultConnectTimeoutMs = 5_000;
 const defaultQueryTimeoutMs = 120_000;
 
 /**
- * Opens a session of its own. Rejects when Postgres cannot be reached. A session that breaks later
- * aborts `lost` and fails every statement; it never throws into the void.
+ * Opens a session of its own on the database of a connection string. Rejects when Postgres cannot be
+ * reached. A session that breaks later aborts `lost` and fails every statement; it never throws into
+ * the void.
  */
-export async function connect(database: Database, options: ConnectOptions): Promise<Connection> {
-  const opened =
-    typeof database === 'string'
-      ? await openClient(database, options)
-      : await borrowClient(database, options);
-  return connectionOf(opened.client, opened.close);
-}
-
-interface Opened {
-  readonly client: Client | PoolClient;
-  readonly close: () => Promise<void>;
-}
-
-async function openClient(url: string, options: ConnectOptions): Promise<Opened> {
+export async function connect(url: string, options: ConnectOptions): Promise<Connection> {
   const client = new Client({
     connectionString: url,
     application_name: options.application,
@@ -111,30 +89,13 @@ async function openClient(url: string, options: ConnectOptions): Promise<Opened>
   // Without a listener the driver's error event would end the process.
   client.on('error', () => undefined);
   await client.connect();
-  return { client, close: () => client.end() };
-}
-
-async function borrowClient(pool: Pool, options: ConnectOptions): Promise<Opened> {
-  const client = await pool.connect();
-  client.on('error', () => undefined);
-  try {
-    await client.query(
-      `select set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO', false),
-              set_config('application_name', $1, false)`,
-      [options.application],
-    );
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
-  // Never back into the pool: locks, settings and subscriptions would go with it.
-  return { client, close: async () => client.release(true) };
+  return connectionOf(client);
 }
 
 /** The driver takes a time-out with each query; its types do not say so. */
 type TimedQuery = QueryConfig & { query_timeout?: number };
 
-function connectionOf(client: Client | PoolClient, close: () => Promise<void>): Connection {
+function connectionOf(client: Client): Connection {
   const loss = new AbortController();
   const lose = (reason: unknown) => {
     if (!loss.signal.aborted) {
@@ -147,7 +108,7 @@ function connectionOf(client: Client | PoolClient, close: () => Promise<void>): 
   const inTurn = new Mutex();
   let closing: Promise<void> | null = null;
   const closeOnce = (): Promise<void> => {
-    closing ??= close().catch(() => undefined);
+    closing ??= client.end().catch(() => undefined);
     return closing;
   };
   const query = async <Row>(

@@ -1,17 +1,15 @@
 import {
-  Kysely,
+  type Kysely,
   type Migration,
   type MigrationProvider,
   Migrator,
-  PostgresDialect,
   sql,
   type Transaction,
 } from 'kysely';
-import { Pool, type PoolClient } from 'pg';
 import { ensureReaderRole } from '../query/reader-role.ts';
-import { type Connection, connect, type Database, schemaName } from './database.ts';
+import { type Connection, connect, schemaName } from './database.ts';
 import { engineMigrations } from './engine-migrations.ts';
-import { statements } from './statements.ts';
+import { openKysely, statements } from './statements.ts';
 
 export type { Migration } from 'kysely';
 
@@ -22,7 +20,7 @@ export type { Migration } from 'kysely';
 export type Migrations = Readonly<Record<string, Migration>>;
 
 interface MigrateOptions {
-  readonly database: Database;
+  readonly database: string;
   /** Those of the modules; the engine's own always come first. */
   readonly migrations?: Migrations;
 }
@@ -80,14 +78,8 @@ function byModule(migrations: Migrations): [string, Migrations][] {
   return [...groups];
 }
 
-async function runMigrations(database: Database, migrations: Migrations): Promise<string[]> {
-  const own =
-    typeof database === 'string' ? new Pool({ connectionString: database, max: 2 }) : null;
-  own?.on('error', () => undefined);
-  const pool = own ?? (database as Pool);
-  // Kysely ends the pool that it is given; one of the caller's must outlive it.
-  const shared = { connect: () => checkOut(pool), end: async () => undefined };
-  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: shared }) });
+async function runMigrations(database: string, migrations: Migrations): Promise<string[]> {
+  const kysely = openKysely<unknown>(database, 2);
   const ran: string[] = [];
   try {
     for (const [module, group] of byModule(migrations)) {
@@ -95,7 +87,6 @@ async function runMigrations(database: Database, migrations: Migrations): Promis
     }
   } finally {
     await kysely.destroy();
-    await own?.end();
   }
   return ran;
 }
@@ -120,13 +111,6 @@ async function runModule(
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error) throw error;
   return results.filter(({ status }) => status === 'Success').map((one) => one.migrationName);
-}
-
-async function checkOut(pool: Pool): Promise<PoolClient> {
-  const client = await pool.connect();
-  // While it is at work, nobody else listens: its loss would end the process.
-  if (client.listenerCount('error') === 0) client.on('error', () => undefined);
-  return client;
 }
 
 /** The transaction that a migration gets, so that modules need not use Kysely's own names. */

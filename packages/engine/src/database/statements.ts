@@ -3,11 +3,13 @@ import {
   DummyDriver,
   Kysely,
   PostgresAdapter,
+  PostgresDialect,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type RawBuilder,
   sql,
 } from 'kysely';
+import { Pool } from 'pg';
 import { schemaName } from './database.ts';
 import type { EngineTables } from './schema.ts';
 
@@ -66,4 +68,21 @@ export function given<const Name extends string, Item, const Columns extends Giv
   const names = Object.keys(columns).map((column) => sql.ref(column));
   const alias = sql`${sql.ref(name)}(${sql.join(names)})`;
   return sql<GivenRow<Columns>>`unnest(${sql.join(lists)})`.as<Name>(alias);
+}
+
+/**
+ * Opens the tables of a database for statements that run at once, each in whatever session is free.
+ * It connects when needed.
+ */
+export function openKysely<Tables>(url: string, connections: number): Kysely<Tables> {
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: 5_000,
+  });
+  // A broken session is replaced at the next use; without listeners, the pool's for idle ones and its
+  // own while it is at work, its loss would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

@@ -3,7 +3,7 @@ import { isStatementFault } from '../database/database-errors.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 import { Batch, foldSteps, planSteps } from './fold.ts';
 import { fitting, type Row, type RowPlace, Unfit } from './row.ts';
-import type { RowCache } from './row-cache.ts';
+import type { RowCache } from './row-store.ts';
 import { loadRows, removeRows, saveRows, type Target, type Weighed } from './row-store.ts';
 
 /** The reason why a table was stopped, as operators and the checkpoint row see it. */

@@ -1,7 +1,7 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { sql } from 'kysely';
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
-import { type Connection, connect, type Database } from '../database/database.ts';
+import { type Connection, connect } from '../database/database.ts';
 import { statements } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import type { EventStore } from '../log/types.ts';
@@ -15,7 +15,7 @@ import { assertProjection } from './table-shape.ts';
 
 export interface ProjectorOptions {
   readonly store: EventStore;
-  readonly database: Database;
+  readonly database: string;
   /** All read tables of the service. */
   readonly tables: readonly AnyProjection[];
   /**
@@ -41,7 +41,6 @@ export interface Projector {
   stop(): Promise<void>;
 }
 
-const defaultBatchMaximum = 4_000;
 const lockPollMilliseconds = 250;
 const retry = { firstMilliseconds: 200, lastMilliseconds: 10_000 } as const;
 /** Per database: advisory locks do not reach beyond it. */
@@ -106,19 +105,7 @@ async function runOnce(
     if (!(await acquireLock(connection, board, signal))) return;
     if (board.state === 'standby') board.state = 'starting';
     await setGuards(connection);
-    const { store, tables, categories = [], cacheWeight } = options;
-    const batchMaximum = options.batchMaximum ?? defaultBatchMaximum;
-    const parts = {
-      store,
-      tables,
-      categories,
-      batchMaximum,
-      cacheWeight,
-      board,
-      clock,
-      progressed,
-    };
-    await new Session(parts, connection, signal).run();
+    await new Session({ ...options, board, clock, progressed }, connection, signal).run();
   } finally {
     await connection.close();
   }

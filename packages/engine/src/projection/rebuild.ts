@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Connection, connect, type Database, transaction } from '../database/database.ts';
+import { type Connection, connect, transaction } from '../database/database.ts';
 import { statements, transactionTime } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import type { EventStore } from '../log/types.ts';
@@ -17,7 +17,7 @@ import { inSchema } from './table-shape.ts';
 
 interface RebuildOptions {
   readonly store: EventStore;
-  readonly database: Database;
+  readonly database: string;
   /** All read tables of the service. */
   readonly tables: readonly AnyProjection[];
   /** Names of those to rebuild; all when absent. */
@@ -118,7 +118,7 @@ export class ProjectorActive extends Error {
  * fills them from whatever log it is connected to. Operational tables stay. This is how one goes
  * on after a log has been exchanged on purpose. Throws `ProjectorActive` while one is at work.
  */
-export async function discardReadModel(database: Database): Promise<void> {
+export async function discardReadModel(database: string): Promise<void> {
   const connection = await connect(database, { application: 'counterfoil discard' });
   try {
     if (!(await tryProjectorLock(connection))) throw new ProjectorActive();

@@ -1,5 +1,6 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import type { AnyProjection, ColumnType, Stamps } from '../define/projection.ts';
+import { fixedColumns } from './table-shape.ts';
 
 /** The place of a row: the environment (or, for tables of the tenant, the tenant) and its key. */
 export interface RowPlace {
@@ -56,17 +57,7 @@ export function statusOf({ resource }: Pick<Row, 'resource'>): string | null {
 
 /** The columns of a read table in the order in which rows are written. */
 export const columnNames = (table: AnyProjection): readonly string[] => [
-  'id',
-  'tenant_id',
-  'environment_id',
-  'status',
-  'created_at',
-  'updated_at',
-  'revision',
-  'position',
-  'state',
-  'resource',
-  'metadata',
+  ...Object.keys(fixedColumns),
   ...Object.keys(table.columns),
 ];
 

@@ -13,22 +13,25 @@ import { LiveTables } from './live-tables.ts';
 import { assertSameLog, ForeignLog } from './log-identity.ts';
 import type { PositionClock } from './projected-position.ts';
 import type { StatusBoard } from './projector-status.ts';
-import { RowCache } from './row-cache.ts';
+import { RowCache } from './row-store.ts';
 import { type ActiveTable, dropRetired, prepareTables, startRequested } from './table-registry.ts';
 
 export interface SessionOptions {
   readonly store: EventStore;
   readonly tables: readonly AnyProjection[];
   /** Categories to follow beside those of the tables. */
-  readonly categories: readonly string[];
-  readonly batchMaximum: number;
-  readonly cacheWeight: number | undefined;
+  readonly categories?: readonly string[];
+  /** Items of the log per transaction. */
+  readonly batchMaximum?: number;
+  /** Characters of JSON that the cache of rows may hold. */
+  readonly cacheWeight?: number;
   readonly board: StatusBoard;
   readonly clock: PositionClock;
   /** Told after every batch. */
   readonly progressed: () => void;
 }
 
+const defaultBatchMaximum = 4_000;
 /** Streams of the engine itself; followed so that a position inside them is reached as well. */
 const reservationCategory = 'reservation';
 const housekeepingMilliseconds = 10_000;
@@ -57,6 +60,7 @@ export class Session {
   readonly #context: BatchContext;
   readonly #signal: AbortSignal;
   readonly #abort = new AbortController();
+  readonly #batchMaximum: number;
   readonly #mutex = new Mutex();
   readonly #tasks = new Set<Promise<void>>();
   #failure: unknown = null;
@@ -64,6 +68,7 @@ export class Session {
   constructor(options: SessionOptions, connection: Connection, signal: AbortSignal) {
     this.#options = options;
     this.#connection = connection;
+    this.#batchMaximum = options.batchMaximum ?? defaultBatchMaximum;
     this.#context = { connection, cache: new RowCache(options.cacheWeight) };
     this.#signal = AbortSignal.any([signal, this.#abort.signal]);
   }
@@ -134,7 +139,7 @@ export class Session {
   }
 
   async #follow(start: Start): Promise<void> {
-    const { store, tables, categories, batchMaximum, board, progressed } = this.#options;
+    const { store, tables, categories = [], board, progressed } = this.#options;
     const { live } = start;
     const followed = new Set([...categoriesOf(tables), ...categories, reservationCategory]);
     // After the last event, not after the checkpoint, which may be beyond it: see assertKnown.
@@ -149,7 +154,7 @@ export class Session {
         signal: this.#signal,
         onLost: (error) => board.log.warn({ err: error }, 'event store lost, reconnecting'),
       },
-      batchMaximum,
+      this.#batchMaximum,
     );
     for await (const items of batches) {
       received = positionAfter(items) ?? received;
@@ -178,11 +183,11 @@ export class Session {
   }
 
   async #catchUp(live: LiveTables, group: ActiveTable[]): Promise<void> {
-    const { store, batchMaximum, board } = this.#options;
+    const { store, board } = this.#options;
     await catchUp({
       store,
       group,
-      batchMaximum,
+      batchMaximum: this.#batchMaximum,
       signal: this.#signal,
       context: this.#context,
       live,

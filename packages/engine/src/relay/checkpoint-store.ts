@@ -1,17 +1,11 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import { Pool } from 'pg';
 import { schemaName } from '../database/database.ts';
 import type { EngineTables } from '../database/schema.ts';
-import { transactionTime } from '../database/statements.ts';
+import { openKysely, transactionTime } from '../database/statements.ts';
 import type { CheckpointStore } from './relay-session.ts';
 
 /** Keeps the relay's checkpoint in Postgres. Its own place is in the public stream. */
 export function postgresCheckpoint(url: string): CheckpointStore & { close(): Promise<void> } {
-  const pool = new Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 5_000 });
-  // A broken idle connection is replaced at the next use; without a listener it would end the process.
-  pool.on('error', () => undefined);
-  const database = new Kysely<EngineTables>({ dialect: new PostgresDialect({ pool }) });
-  const tables = database.withSchema(schemaName);
+  const tables = openKysely<EngineTables>(url, 1).withSchema(schemaName);
   return {
     async load() {
       const row = await tables.selectFrom('relay_checkpoint').selectAll().executeTakeFirst();
@@ -29,6 +23,6 @@ export function postgresCheckpoint(url: string): CheckpointStore & { close(): Pr
         )
         .execute();
     },
-    close: () => database.destroy(),
+    close: () => tables.destroy(),
   };
 }

@@ -1,4 +1,4 @@
-import { runForever } from '../consume/run-forever.ts';
+import { runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import { UnreadableEvent } from '../log/incoming-event.ts';
@@ -6,10 +6,7 @@ import { parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import { ChainWalk } from './chain-walk.ts';
-import { createPacer, type Pace } from './pacer.ts';
 import type { Difference } from './row-difference.ts';
-import { VerificationBoard } from './verification-board.ts';
 import {
   completeRound,
   type Finding,
@@ -21,12 +18,20 @@ import {
   saveProgress,
 } from './verification-record.ts';
 import { verifyReadModel } from './verify.ts';
+import { ChainWalk } from './verify-chains.ts';
 
 /** Looks at every event of one round by itself. */
 export interface RoundCheck {
   take(event: StoredEvent): void;
   /** Asked at the end of the log. */
   findings(): readonly Finding[];
+}
+
+/** The resources that work in the background may take. */
+export interface Pace {
+  readonly eventsPerSecond: number;
+  /** Share of the time in which it may be at work, above 0 and at most 1. */
+  readonly share: number;
 }
 
 export interface VerificationOptions {
@@ -261,4 +266,73 @@ const differenceFinding = ({ table, scope, id, kind, path }: Difference): Findin
     missing: 'the row is missing',
     extra: 'the log knows no such row',
   }[kind],
+});
+
+/** Makes a function that is told of each piece of work and waits until the next one may begin. */
+function createPacer(
+  { eventsPerSecond, share }: Pace,
+  signal: AbortSignal,
+): (events: number) => Promise<void> {
+  let began = performance.now();
+  return async (events) => {
+    const worked = performance.now() - began;
+    const allowed = Math.max((events / eventsPerSecond) * 1_000, worked / share);
+    if (allowed > worked) await sleep(allowed - worked, signal);
+    began = performance.now();
+  };
+}
+
+/** The state of the verification, as operators see it. */
+class VerificationBoard {
+  #findings = 0;
+  #first: string | null = null;
+  readonly #instruments: ReturnType<typeof instrumentsOf> | null;
+
+  constructor(metrics?: Metrics) {
+    this.#instruments = metrics ? instrumentsOf(metrics) : null;
+  }
+
+  set position(position: Position) {
+    this.#instruments?.position.set(Number(position));
+  }
+
+  count(events: number): void {
+    this.#instruments?.events.inc(events);
+  }
+
+  /** Reads the findings, those of former processes too, with their times. */
+  async read(connection: Connection): Promise<void> {
+    const { count, first } = await readFindings(connection);
+    const { position, completedAt } = await readProgress(connection);
+    this.#findings = count;
+    this.#first = first;
+    this.#instruments?.found.set(count);
+    this.position = position;
+    if (completedAt) this.#instruments?.completed.set(Date.parse(completedAt) / 1_000);
+  }
+
+  /** Throws, with the first finding, while there is one. */
+  check(): void {
+    if (this.#findings === 0) return;
+    throw new Error(`The verification has ${this.#findings} findings, the first: ${this.#first}`);
+  }
+}
+
+const instrumentsOf = (metrics: Metrics) => ({
+  position: metrics.gauge({
+    name: 'counterfoil_verification_position',
+    help: 'Position of the log up to which this round of the verification has come',
+  }),
+  completed: metrics.gauge({
+    name: 'counterfoil_verification_completed_timestamp_seconds',
+    help: 'When the verification last reached the end of the log; 0 before the first time',
+  }),
+  found: metrics.gauge({
+    name: 'counterfoil_verification_findings',
+    help: 'Events, checkpoints and rows that are not what they were',
+  }),
+  events: metrics.counter({
+    name: 'counterfoil_verification_events_total',
+    help: 'Events whose hash was computed again',
+  }),
 });

@@ -1,5 +1,5 @@
 import { messageOf } from '../consume/run-forever.ts';
-import { type Connection, connect, type Database } from '../database/database.ts';
+import { type Connection, connect } from '../database/database.ts';
 import { statementsOn } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
@@ -8,7 +8,7 @@ import { applyBatch, applyInside, type BatchContext } from '../projection/apply-
 import { type ProjectionRow, readProjections, readProjector } from '../projection/checkpoint.ts';
 import { categoriesOf, categoryOf } from '../projection/fold.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
-import { RowCache } from '../projection/row-cache.ts';
+import { RowCache } from '../projection/row-store.ts';
 import { inSchema } from '../projection/table-shape.ts';
 import type { Difference } from './row-difference.ts';
 import { type Compared, type Copied, createCopies, differencesOf } from './table-copy.ts';
@@ -22,7 +22,7 @@ export interface LogWitness {
 
 export interface VerifyOptions {
   readonly store: EventStore;
-  readonly database: Database;
+  readonly database: string;
   readonly tables: readonly AnyProjection[];
   readonly witness?: LogWitness;
   /** Called with each difference as it is found. */
