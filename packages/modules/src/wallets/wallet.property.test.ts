@@ -10,10 +10,10 @@ import {
   type Command,
   effectOf,
   entryNumbers,
-  facesIn,
   newIdsIn,
   Oracle,
   shownCredits,
+  viewIn,
 } from '@counterfoil/testkit/ledger';
 import fc from 'fast-check';
 import { suite } from 'uvu';
@@ -312,7 +312,7 @@ class Story {
     if (isOver) assert.equal(events, [], name);
     else assert.equal(this.#said(events), this.#foreseen(command, events ?? []), name);
     this.#take(events ?? []);
-    assert.equal(facesIn(walletView(this.state)), this.#oracle.faces(), name);
+    assert.equal(viewIn(walletView(this.state)), this.#oracle.view(), name);
     this.#remember(this.#now);
   }
 
@@ -327,7 +327,7 @@ class Story {
   }
 
   #remember(time: number): void {
-    const { credit_balance, credits_held } = this.#oracle.facesAt(time);
+    const { credit_balance, credits_held } = this.#oracle.viewAt(time);
     this.past.set(time, [credit_balance, credits_held]);
   }
 

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyCommand, Command } from './commands.ts';
-import type { Faces } from './faces.ts';
+import type { Exchange } from './exchange.ts';
 import type { Data } from './history.ts';
-import type { Effect } from './keeper.ts';
 import type { BulkRuling, Ruling } from './oracle.ts';
-import type { Trace } from './trace.ts';
+import type { Effect } from './reference-ledger.ts';
+import type { WalletView } from './wallet-view.ts';
 
 /** An answer, and what the oracle says of its command. */
 export interface Judged {
@@ -12,7 +12,7 @@ export interface Judged {
   readonly command: Command;
   readonly ruling: Ruling;
   /** The wallet after the command. */
-  readonly faces: Faces;
+  readonly view: WalletView;
   readonly numbers: ReadonlyMap<string, number>;
 }
 
@@ -36,7 +36,7 @@ export function checkAnswer(judged: Judged): string | null {
 }
 
 function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
-  const { answer, command, faces, numbers, ruling } = judged;
+  const { answer, command, view, numbers, ruling } = judged;
   const { body } = answer;
   switch (command.kind) {
     case 'create':
@@ -44,21 +44,19 @@ function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
     case 'freeze':
     case 'unfreeze':
     case 'terminate':
-      return checkWallet(body, faces);
+      return checkWallet(body, view);
     case 'top-up':
-      return checkWallet(body.wallet, faces) ?? checkTopUp(body, effects, numbers);
+      return checkWallet(body.wallet, view) ?? checkTopUp(body, effects, numbers);
     case 'complete':
     case 'cancel':
-      return checkWallet(body.wallet, faces) ?? checkEnded(command, body, effects, numbers);
+      return checkWallet(body.wallet, view) ?? checkEnded(command, body, effects, numbers);
     case 'debit':
-      return (
-        checkWallet(body.wallet, faces) ?? checkEntry(body, effects, 'CreditsDebited', numbers)
-      );
+      return checkWallet(body.wallet, view) ?? checkEntry(body, effects, 'CreditsDebited', numbers);
     case 'capture':
-      return checkWallet(body.wallet, faces) ?? checkEntry(body, effects, 'HoldCaptured', numbers);
+      return checkWallet(body.wallet, view) ?? checkEntry(body, effects, 'HoldCaptured', numbers);
     case 'bulk': {
       const rulings = ruling.kind === 'done' ? ruling.results : [];
-      return checkWallet(body.wallet, faces) ?? checkResults(body.results, rulings, numbers);
+      return checkWallet(body.wallet, view) ?? checkResults(body.results, rulings, numbers);
     }
     case 'hold':
     case 'void':
@@ -69,7 +67,7 @@ function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
 }
 
 /** Returns the part of a wallet resource that the rules determine. */
-export const facesIn = (wallet: Data): Faces => ({
+export const viewIn = (wallet: Data): WalletView => ({
   wallet_status: wallet.wallet_status,
   credit_balance: wallet.credit_balance,
   balance: wallet.balance,
@@ -79,8 +77,8 @@ export const facesIn = (wallet: Data): Faces => ({
   auto_topup_status: wallet.auto_topup_status ?? null,
 });
 
-const checkWallet = (wallet: Data, faces: Faces): string | null =>
-  differ('the wallet', facesIn(wallet), faces);
+const checkWallet = (wallet: Data, view: WalletView): string | null =>
+  differ('the wallet', viewIn(wallet), view);
 
 /** Returns the part of a ledger entry that the rules determine, in the words of the oracle. */
 export const entryIn = (entry: Data, numbers: Numbers): Data => ({
@@ -200,7 +198,7 @@ function checkResults(
 }
 
 /** Tells whether a repetition got the first answer again, word for word. */
-export function checkReplay(repeated: Trace, first: Trace): boolean {
+export function checkReplay(repeated: Exchange, first: Exchange): boolean {
   const { answer } = repeated;
   if (answer === null || !isSameBody(repeated, first)) return false;
   if (first.answer === null || first.answer.status >= 500) return true;
@@ -213,7 +211,7 @@ const sayTheSame = (one: { readonly body: Data }, other: { readonly body: Data }
   isDeepStrictEqual({ ...one.body, instance: null }, { ...other.body, instance: null });
 
 /** Tells whether a request with the key of another one was told in which fields it differs. */
-export function isConflictOf(repeated: Trace, first: Trace): boolean {
+export function isConflictOf(repeated: Exchange, first: Exchange): boolean {
   const { answer } = repeated;
   const differing = differingFields(bodyOf(repeated.command), bodyOf(first.command));
   return (
@@ -226,7 +224,7 @@ export function isConflictOf(repeated: Trace, first: Trace): boolean {
 
 const bodyOf = (command: AnyCommand): Data => ('body' in command ? (command.body as Data) : {});
 
-const isSameBody = (one: Trace, other: Trace): boolean =>
+const isSameBody = (one: Exchange, other: Exchange): boolean =>
   differingFields(bodyOf(one.command), bodyOf(other.command)).length === 0;
 
 /** Names of the fields in which two bodies differ. Generated bodies never spell a default out. */

@@ -1,5 +1,4 @@
 import * as assert from 'uvu/assert';
-import { playedAgain } from './again.ts';
 import { checkTampering } from './checks/chain-checks.ts';
 import type { Fault } from './checks/fault.ts';
 import { checkLots, checkNoNegative } from './checks/lot-checks.ts';
@@ -9,14 +8,15 @@ import { checkStates } from './checks/state-checks.ts';
 import { checkReads, type Reads } from './checks/view-checks.ts';
 import { checkDeterminism, checkIsolation } from './checks/world-checks.ts';
 import type { LedgerClient } from './client.ts';
-import { explain } from './explain.ts';
+import type { Exchange, LedgerAnswer } from './exchange.ts';
 import type { History } from './history.ts';
-import type { LedgerAnswer, Trace } from './trace.ts';
+import { linearise } from './linearise.ts';
+import { replayed } from './replay.ts';
 
 /** All that is known of a wallet, for the checkers. */
 export interface Evidence {
   readonly history: History;
-  readonly traces: readonly Trace[];
+  readonly exchanges: readonly Exchange[];
   readonly reads: Reads;
   readonly tenantId: string;
   readonly environmentId: string;
@@ -40,9 +40,9 @@ export const ledgerFaults = (history: History): Fault[] =>
 
 /** Asserts that a ledger is what the oracle says and that all of I1 to I11 hold of it. */
 export async function assertProven(evidence: Evidence): Promise<void> {
-  const { history, traces } = evidence;
-  explain(history, traces);
-  const again = await playedAgain(history, traces);
+  const { history, exchanges } = evidence;
+  linearise(history, exchanges);
+  const again = await replayed(history, exchanges);
   const faults = [
     ...ledgerFaults(history),
     ...[

@@ -1,9 +1,9 @@
 import { wallets } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { LedgerAnswer } from './exchange.ts';
 import type { Data } from './history.ts';
 import { type MemoryClient, memoryClient } from './memory-client.ts';
-import type { LedgerAnswer } from './trace.ts';
 
 const test = suite('every field of a body under one idempotency key');
 

@@ -1,6 +1,6 @@
 import type { WireCommand } from './commands.ts';
+import type { LedgerAnswer } from './exchange.ts';
 import type { Data, History } from './history.ts';
-import type { LedgerAnswer } from './trace.ts';
 
 /** A request as a client sends it. */
 export interface LedgerRequest extends WireCommand {

@@ -3,10 +3,10 @@ import * as assert from 'uvu/assert';
 import { assertProven, readAll } from './audit.ts';
 import { type Command, type CreateBody, wired } from './commands.ts';
 import { effectOf, entryNumbers } from './effects.ts';
+import type { Exchange } from './exchange.ts';
 import { faultyStore, type Mishap, mishaps } from './faulty-store.ts';
 import type { History } from './history.ts';
 import { memoryClient, memoryPrincipal } from './memory-client.ts';
-import type { Trace } from './trace.ts';
 
 const test = suite('every point at which the write path can be cut');
 
@@ -101,16 +101,16 @@ async function run(
       return cut.mishap;
     }),
   );
-  const traces: Trace[] = [];
+  const exchanges: Exchange[] = [];
   let walletId = '';
   const send = async (given: Command, name: string, attempt: number) => {
     const requestId = `${name}-${attempt}`;
     const isKeyed = given.kind !== 'settings' && (last === 'repeats' || name !== 'command');
     const key = isKeyed ? name : null;
     const wire = { ...wired(given, walletId), requestId, key };
-    const [sent, sentAt] = [traces.length * 2, client.now()];
+    const [sent, sentAt] = [exchanges.length * 2, client.now()];
     const answer = await client.send(wire);
-    traces.push({
+    exchanges.push({
       requestId,
       command: given,
       key,
@@ -159,8 +159,8 @@ async function run(
   client.restart();
   const all = await readAll(client, walletId);
   const { tenantId, environmentId } = memoryPrincipal;
-  await assertProven({ ...all, traces, tenantId, environmentId, strangers: [] });
-  const isAnswered = (traces.at(-1)?.answer?.status ?? 500) < 500;
+  await assertProven({ ...all, exchanges, tenantId, environmentId, strangers: [] });
+  const isAnswered = (exchanges.at(-1)?.answer?.status ?? 500) < 500;
   return { history: all.history, calls: state.calls, isCut: state.isCut, isAnswered };
 }
 

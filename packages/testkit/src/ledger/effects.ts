@@ -1,5 +1,5 @@
 import { type Data, type Fact, isEntry } from './history.ts';
-import type { Effect } from './keeper.ts';
+import type { Effect } from './reference-ledger.ts';
 
 /** Number of each entry of a wallet, by its id. */
 export function entryNumbers(history: readonly Fact[]): ReadonlyMap<string, number> {

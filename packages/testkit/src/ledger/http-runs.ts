@@ -4,21 +4,21 @@ import type { Stack, TestTenant } from '../stack.ts';
 import { readPublicStream } from '../system/public-stream.ts';
 import { assertProven, readAll } from './audit.ts';
 import { checkDurability } from './checks/request-checks.ts';
+import type { LedgerAnswer } from './exchange.ts';
 import { httpClient } from './http-client.ts';
-import { type Script, scripts } from './plans.ts';
-import { type Played, play } from './play.ts';
-import type { LedgerAnswer } from './trace.ts';
+import { runScenario, type ScenarioResult } from './scenario-runner.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
 
 /** Wallets that are played on at the same time. */
 const atOnce = 4;
-/** Milliseconds of a unit of time in scripts, and by how much an expiry is ahead at least. */
+/** Milliseconds of a unit of time in scenarios, and by how much an expiry is ahead at least. */
 const times = { unit: 4, lead: 400 } as const;
 
 /** Proofs of random ledgers on the real service. */
 export interface HttpRuns {
   /** Everything that has been played so far. */
-  readonly played: readonly Played[];
-  /** Plays random scripts, so many clients at once on each wallet, until the time is used up. */
+  readonly played: readonly ScenarioResult[];
+  /** Plays random scenarios, so many clients at once on each wallet, until the time is used up. */
   prove(options: {
     readonly seed: number;
     readonly clients: number;
@@ -33,12 +33,12 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
   const own = await stack.tenant('ledger');
   const stranger = await stack.tenant('ledger of another');
   const client = httpClient(own, stack.store);
-  const played: Played[] = [];
+  const played: ScenarioResult[] = [];
   let begun = 0;
 
-  const proveOne = async (script: Script, clients: number): Promise<void> => {
+  const proveOne = async (scenario: Scenario, clients: number): Promise<void> => {
     begun += 1;
-    const { traces, walletId } = await play(client, script, {
+    const { exchanges, walletId } = await runScenario(client, scenario, {
       ...times,
       name: `ledger-${begun}`,
       clients,
@@ -47,20 +47,20 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
       readAll(client, walletId),
       askedBy(stranger, walletId),
     ]);
-    played.push({ walletId, traces, history: all.history });
+    played.push({ walletId, exchanges, history: all.history });
     const { tenantId, environmentId } = own;
-    await assertProven({ ...all, traces, tenantId, environmentId, strangers });
+    await assertProven({ ...all, exchanges, tenantId, environmentId, strangers });
   };
 
   const proveNumbered = async (seed: number, clients: number): Promise<void> => {
-    const [script] = fc.sample(scripts(20, 60), { seed, numRuns: 1 });
-    if (!script) throw new Error('no script');
+    const [scenario] = fc.sample(scenarios(20, 60), { seed, numRuns: 1 });
+    if (!scenario) throw new Error('no scenario');
     try {
-      await proveOne(script, clients);
+      await proveOne(scenario, clients);
     } catch (error) {
       // The runner shows the message only, so the fault has to stand in it.
       const message = error instanceof Error ? error.message : `${error}`;
-      throw new Error(`script ${seed}: ${message}`, { cause: error });
+      throw new Error(`scenario ${seed}: ${message}`, { cause: error });
     }
   };
 
@@ -85,11 +85,11 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
           const messages = await readPublicStream(stack.natsUrl);
           const found: string[] = [];
           // One after the other: there may be thousands of wallets.
-          for (const { walletId, traces } of played) {
+          for (const { walletId, exchanges } of played) {
             const published = messages.filter(({ stream }) => stream.endsWith(`.${walletId}`));
-            // Since the end of its script more may have fallen due.
+            // Since the end of its scenario more may have fallen due.
             const history = await client.history(walletId);
-            const fault = checkDurability({ traces, history, published });
+            const fault = checkDurability({ exchanges, history, published });
             if (fault) found.push(fault.message);
           }
           faults = found;
@@ -117,7 +117,7 @@ export function summaryOf({ played }: Pick<HttpRuns, 'played'>): {
   readonly requests: number;
   readonly text: string;
 } {
-  const requests = played.reduce((sum, { traces }) => sum + traces.length, 0);
+  const requests = played.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
   const events = played.reduce((sum, { history }) => sum + history.length, 0);
   return { requests, text: `${requests} requests, ${played.length} wallets, ${events} events` };
 }

@@ -7,7 +7,7 @@ import { seedOfRun } from './runs.ts';
 const test = suite('ledgers against the oracle, over HTTP');
 
 const seed = seedOfRun();
-/** So that a slow machine plays fewer scripts, and not longer. */
+/** So that a slow machine plays fewer scenarios, and not longer. */
 const milliseconds = 11_000;
 
 let stack: Stack;

@@ -22,7 +22,7 @@ test(`${requestsMinimum} random requests in memory, by one client and by four`, 
   let requests = 0;
   for (let round = 0; requests < requestsMinimum; round += 1) {
     const clients = round % 2 === 0 ? 1 : 4;
-    requests += await proveInMemory({ seed: seed + round, scripts: scriptsPerRound, clients });
+    requests += await proveInMemory({ seed: seed + round, scenarios: scriptsPerRound, clients });
     if (round % reportEvery === 0) console.log(`${requests} requests`);
   }
   const seconds = (performance.now() - startedAt) / 1_000;

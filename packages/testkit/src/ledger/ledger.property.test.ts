@@ -8,11 +8,11 @@ const seed = seedOfRun();
 let requests = 0;
 
 test('one client: the oracle foresees every event and every answer, and I1 to I11 hold', async () => {
-  requests += await proveInMemory({ seed, scripts: 150, clients: 1 });
+  requests += await proveInMemory({ seed, scenarios: 150, clients: 1 });
 });
 
 test('four clients at once: the order of the log explains every answer, and I1 to I11 hold', async () => {
-  requests += await proveInMemory({ seed, scripts: 150, clients: 4 });
+  requests += await proveInMemory({ seed, scenarios: 150, clients: 4 });
 });
 
 test('that was enough', () => {

@@ -19,8 +19,8 @@ import { fieldsOf } from '../../../engine/src/http/fields.ts';
 import { problemBody } from '../../../engine/src/http/problem-body.ts';
 import { memoryWorld } from '../memory-world.ts';
 import type { LedgerClient, LedgerRequest } from './client.ts';
+import type { LedgerAnswer } from './exchange.ts';
 import { type Data, historyOf } from './history.ts';
-import type { LedgerAnswer } from './trace.ts';
 
 /** A service in this process: the real routes and stream writers on a log in memory. */
 export interface MemoryClient extends LedgerClient {

@@ -1,12 +1,12 @@
 import { copied, type Level } from './books.ts';
 import type { AlertBody, BulkEntryBody, Command, CreateBody, TopUpBody } from './commands.ts';
-import { type Faces, facesOf } from './faces.ts';
-import { type Effect, Keeper } from './keeper.ts';
 import { autoTopUpOf, conclude, endOrder, invoiced, order } from './orders.ts';
+import { type Effect, ReferenceLedger } from './reference-ledger.ts';
 import type { Load, Refused } from './refusals.ts';
 import { creditPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from './units.ts';
+import { viewOf, type WalletView } from './wallet-view.ts';
 
-/** The outcome of a command. A refusal leaves no trace but that it may be remembered. */
+/** The outcome of a command. A refusal leaves no event but that it may be remembered. */
 export type Ruling =
   | {
       readonly kind: 'done';
@@ -52,47 +52,51 @@ const instant = (text: string | undefined): number | null =>
  * service, and foresees every event of every command and every refusal with its details.
  */
 export class Oracle {
-  readonly #keeper: Keeper;
+  readonly #ledger: ReferenceLedger;
 
   /** A wallet before its creation: `run` the same command first. */
   constructor(body: CreateBody) {
     const rate = body.conversion_rate ?? '1';
     const topUpRate = body.topup_conversion_rate ?? rate;
-    this.#keeper = new Keeper({ mayOwe: body.wallet_type === 'POST_PAID', rate, topUpRate });
+    this.#ledger = new ReferenceLedger({
+      mayOwe: body.wallet_type === 'POST_PAID',
+      rate,
+      topUpRate,
+    });
   }
 
   /** Does a command at a time, with the ids that it was given. A refusal changes nothing. */
   run(command: Command, at: number, { hold: newHold, orders }: NewIds = noIds): Ruling {
     const results: BulkRuling[] = [];
-    this.#keeper.orderIds = [...orders];
-    this.#keeper.effects = [];
-    const refused = this.#keeper.attempt(() => this.#do(command, at, newHold, results));
-    if (!refused) return { kind: 'done', effects: this.#keeper.effects, results };
+    this.#ledger.orderIds = [...orders];
+    this.#ledger.effects = [];
+    const refused = this.#ledger.attempt(() => this.#do(command, at, newHold, results));
+    if (!refused) return { kind: 'done', effects: this.#ledger.effects, results };
     const { details, isRemembered } = refused;
     return { kind: 'refused', details, isRemembered };
   }
 
   /** Returns what a command would lead to. */
   foresee(command: Command, at: number): Ruling {
-    const { books } = this.#keeper;
-    this.#keeper.books = copied(books);
+    const { books } = this.#ledger;
+    this.#ledger.books = copied(books);
     const ruling = this.run(command, at);
-    this.#keeper.books = books;
+    this.#ledger.books = books;
     return ruling;
   }
 
   /** Ends what is due, as the service does by itself. */
   settle(at: number, { orders }: NewIds = noIds): readonly Effect[] {
-    this.#keeper.effects = [];
-    this.#keeper.orderIds = [...orders];
-    this.#keeper.due(at);
-    conclude(this.#keeper, at);
-    return this.#keeper.effects;
+    this.#ledger.effects = [];
+    this.#ledger.orderIds = [...orders];
+    this.#ledger.due(at);
+    conclude(this.#ledger, at);
+    return this.#ledger.effects;
   }
 
   /** Returns the times between two at which something ends by itself. */
   endings(after: number, upTo: number): number[] {
-    const { lots, holds, orders } = this.#keeper.books;
+    const { lots, holds, orders } = this.#ledger.books;
     // What is held may come back and expire at once, all within one decision.
     const held = holds.flatMap(({ parts }) => parts);
     return [...lots, ...held, ...holds, ...orders]
@@ -101,85 +105,85 @@ export class Oracle {
   }
 
   /** The wallet at a later time, when nothing but what is due happens until then. */
-  facesAt(time: number): Faces {
-    const { books } = this.#keeper;
-    this.#keeper.books = copied(books);
-    this.#keeper.due(time);
-    const faces = this.faces();
-    this.#keeper.books = books;
-    return faces;
+  viewAt(time: number): WalletView {
+    const { books } = this.#ledger;
+    this.#ledger.books = copied(books);
+    this.#ledger.due(time);
+    const view = this.view();
+    this.#ledger.books = books;
+    return view;
   }
 
-  faces(): Faces {
-    return facesOf(this.#keeper.books, this.#keeper.rate);
+  view(): WalletView {
+    return viewOf(this.#ledger.books, this.#ledger.rate);
   }
 
   #do(command: Command, at: number, newHold: string, results: BulkRuling[]): void {
-    const keeper = this.#keeper;
+    const ledger = this.#ledger;
     if (command.kind === 'create') {
       this.#create(command.body, at);
       return;
     }
     if (isEnding(command)) {
-      endOrder(keeper, command.order, command.kind === 'complete' ? 'completed' : 'failed', at);
+      endOrder(ledger, command.order, command.kind === 'complete' ? 'completed' : 'failed', at);
       return;
     }
-    keeper.assertOpen();
+    ledger.assertOpen();
     if (isTurn(command)) {
       this.#turn(command.kind === 'freeze' ? 'frozen' : 'active');
       return;
     }
     if (command.kind === 'settings') {
-      if (this.#change(command.body)) keeper.judge();
+      if (this.#change(command.body)) ledger.judge();
       return;
     }
 
     const isTaking = ['debit', 'hold', 'capture'].includes(command.kind);
-    if (isTaking) keeper.assertNotFrozen();
-    keeper.due(at);
+    if (isTaking) ledger.assertNotFrozen();
+    ledger.due(at);
     this.#move(command, at, newHold, results);
     if (command.kind !== 'terminate') {
-      conclude(keeper, at);
+      conclude(ledger, at);
       return;
     }
-    keeper.judge();
-    keeper.books.status = 'closed';
-    keeper.tell({ type: 'WalletClosed' });
+    ledger.judge();
+    ledger.books.status = 'closed';
+    ledger.tell({ type: 'WalletClosed' });
   }
 
   #move(command: Movement, at: number, newHold: string, results: BulkRuling[]): void {
-    const keeper = this.#keeper;
+    const ledger = this.#ledger;
     switch (command.kind) {
       case 'top-up':
         for (const load of this.#loadsOf(command.body)) {
-          if (load.reason === invoiced) order(keeper, load, at);
-          else keeper.load(load, at);
+          if (load.reason === invoiced) order(ledger, load, at);
+          else ledger.load(load, at);
         }
         return;
       case 'debit': {
         const { credits, transaction_reason = 'MANUAL_BALANCE_DEBIT' } = command.body;
-        keeper.debit(creditsOf(credits), transaction_reason);
+        ledger.debit(creditsOf(credits), transaction_reason);
         return;
       }
       case 'hold':
-        keeper.hold(newHold, creditsOf(command.body.credits), instant(command.body.expires_at));
+        ledger.hold(newHold, creditsOf(command.body.credits), instant(command.body.expires_at));
         return;
       case 'capture':
-        keeper.capture(keeper.openHold(command.hold), command.body.credits);
-        keeper.due(at, at);
+        ledger.capture(ledger.openHold(command.hold), command.body.credits);
+        ledger.due(at, at);
         return;
       case 'void':
-        keeper.release(keeper.openHold(command.hold), 'voided', at);
-        keeper.due(at, at);
+        ledger.release(ledger.openHold(command.hold), 'voided', at);
+        ledger.due(at, at);
         return;
       case 'bulk':
         for (const entry of command.body.entries) {
           this.#oneOfMany(entry, command.body.atomic ?? true, at, results);
         }
-        keeper.tell({ type: 'BulkRecorded', results: [...results] });
+        ledger.tell({ type: 'BulkRecorded', results: [...results] });
         return;
       case 'terminate':
-        keeper.takeRest(at);
+        ledger.takeRest(at);
         return;
       default:
         command satisfies never;
@@ -187,28 +191,28 @@ export class Oracle {
   }
 
   #create(body: CreateBody, at: number): void {
-    const keeper = this.#keeper;
-    keeper.tell({ type: 'WalletCreated' });
-    keeper.books.settings = {
+    const ledger = this.#ledger;
+    ledger.tell({ type: 'WalletCreated' });
+    ledger.books.settings = {
       alert_settings: JSON.stringify(body.alert_settings ?? null),
       auto_topup: 'null',
     };
-    keeper.books.levels = levelsOf(body.alert_settings ?? null);
+    ledger.books.levels = levelsOf(body.alert_settings ?? null);
     const credits = creditsOf(body.initial_credits_to_load ?? '0');
     const expires = instant(body.initial_credits_expiry_date_utc);
     const load = { reason: 'FREE_CREDIT_GRANT', credits, amount: null, priority: null, expires };
-    if (credits > 0n) keeper.load(load, at);
-    keeper.judge();
+    if (credits > 0n) ledger.load(load, at);
+    ledger.judge();
   }
 
   #turn(status: 'frozen' | 'active'): void {
-    if (this.#keeper.books.status === status) return;
-    this.#keeper.books.status = status;
-    this.#keeper.tell({ type: status === 'frozen' ? 'WalletFrozen' : 'WalletUnfrozen' });
+    if (this.#ledger.books.status === status) return;
+    this.#ledger.books.status = status;
+    this.#ledger.tell({ type: status === 'frozen' ? 'WalletFrozen' : 'WalletUnfrozen' });
   }
 
   #change(body: object): boolean {
-    const { books } = this.#keeper;
+    const { books } = this.#ledger;
     const given = Object.entries(body).map(([name, value]) => [name, JSON.stringify(value)]);
     const changed = given.filter(([name, text]) => books.settings[name ?? ''] !== text);
     if (changed.length === 0) return false;
@@ -216,7 +220,7 @@ export class Oracle {
     books.levels = levelsOf(JSON.parse(books.settings.alert_settings ?? 'null'));
     books.autoTopUp = autoTopUpOf(JSON.parse(books.settings.auto_topup ?? 'null'));
     if (changed.some(([name]) => name === 'auto_topup')) books.isAnswered = false;
-    this.#keeper.tell({ type: 'WalletSettingsChanged' });
+    this.#ledger.tell({ type: 'WalletSettingsChanged' });
     return true;
   }
 
@@ -231,7 +235,7 @@ export class Oracle {
       reason: transaction_reason,
       credits:
         credits_to_add === undefined
-          ? halfEven(scaled, this.#keeper.topUpRate)
+          ? halfEven(scaled, this.#ledger.topUpRate)
           : creditsOf(credits_to_add),
       amount,
       priority,
@@ -245,24 +249,24 @@ export class Oracle {
   }
 
   #oneOfMany(entry: BulkEntryBody, isAtomic: boolean, at: number, results: BulkRuling[]): void {
-    const keeper = this.#keeper;
-    const refused = keeper.attempt(() => moveOne(keeper, entry, at));
-    if (!refused) results.push({ number: keeper.books.entries });
+    const ledger = this.#ledger;
+    const refused = ledger.attempt(() => moveOne(ledger, entry, at));
+    if (!refused) results.push({ number: ledger.books.entries });
     else if (isAtomic) throw atIndex(refused, results.length);
     else results.push({ details: refused.details });
   }
 }
 
-function moveOne(keeper: Keeper, entry: BulkEntryBody, at: number): void {
+function moveOne(ledger: ReferenceLedger, entry: BulkEntryBody, at: number): void {
   const credits = creditsOf(entry.credits);
   if (entry.type === 'debit') {
-    keeper.assertNotFrozen();
-    keeper.debit(credits, 'MANUAL_BALANCE_DEBIT');
+    ledger.assertNotFrozen();
+    ledger.debit(credits, 'MANUAL_BALANCE_DEBIT');
     return;
   }
   const { transaction_reason: reason = 'FREE_CREDIT_GRANT', priority = null } = entry;
   const expires = instant(entry.expiry_date_utc);
-  keeper.load({ reason, credits, amount: null, priority, expires }, at);
+  ledger.load({ reason, credits, amount: null, priority, expires }, at);
 }
 
 /** One entry of an atomic bulk refuses all of it, and is named. */

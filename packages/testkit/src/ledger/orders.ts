@@ -1,6 +1,6 @@
 import type { Automatic, AutoTopUp, Order } from './books.ts';
 import type { AutoTopUpBody } from './commands.ts';
-import type { Keeper } from './keeper.ts';
+import type { ReferenceLedger } from './reference-ledger.ts';
 import { assertLoadable, isOver, type Load, Refused, shownInstant } from './refusals.ts';
 import { creditsOf, shownCredits } from './units.ts';
 
@@ -12,19 +12,19 @@ export const invoiced = 'PURCHASED_CREDIT_INVOICED';
 
 /** Orders credits that are loaded when they are paid for. No balance changes. */
 export function order(
-  keeper: Keeper,
+  ledger: ReferenceLedger,
   load: Load,
   at: number,
   automatic: Automatic | null = null,
 ): void {
-  const { books } = keeper;
+  const { books } = ledger;
   if (automatic === null && books.orders.length >= ordersMaximum) throw new Refused(null);
   assertLoadable(load, at);
-  const id = keeper.orderIds.shift() ?? '';
+  const id = ledger.orderIds.shift() ?? '';
   const { reason, credits, priority, expires } = load;
-  const amount = keeper.amountOf(load);
+  const amount = ledger.amountOf(load);
   books.orders = [...books.orders, { id, reason, credits, amount, priority, expires, automatic }];
-  keeper.tell({
+  ledger.tell({
     type: 'TopUpRequested',
     id,
     reason,
@@ -39,52 +39,52 @@ export function order(
 
 /** Ends an order, with its load or without. An order that has ended before stays as it is. */
 export function endOrder(
-  keeper: Keeper,
+  ledger: ReferenceLedger,
   id: string,
   wanted: 'completed' | 'failed',
   at: number,
 ): void {
-  const open = openOrder(keeper, id);
+  const open = openOrder(ledger, id);
   if (open && wanted === 'completed' && open.expires !== null && isOver(open.expires, at)) {
     throw new Refused({ expires_at: shownInstant(open.expires) }, false);
   }
   if (open) {
-    keeper.due(at);
-    const still = openOrder(keeper, id);
-    if (still && wanted === 'completed') load(keeper, still);
-    else if (still) keeper.giveUp(still, 'cancelled', at);
-    conclude(keeper, at);
+    ledger.due(at);
+    const still = openOrder(ledger, id);
+    if (still && wanted === 'completed') load(ledger, still);
+    else if (still) ledger.giveUp(still, 'cancelled', at);
+    conclude(ledger, at);
   }
-  const status = keeper.books.ended[id];
+  const status = ledger.books.ended[id];
   if (status === wanted) return;
   const details = { transaction_status: status, transaction_reason: invoiced };
   throw new Refused(details, false);
 }
 
-const openOrder = ({ books }: Keeper, id: string): Order | undefined =>
+const openOrder = ({ books }: ReferenceLedger, id: string): Order | undefined =>
   books.orders.find((each) => each.id === id);
 
-function load(keeper: Keeper, paid: Order): void {
-  const { books } = keeper;
+function load(ledger: ReferenceLedger, paid: Order): void {
+  const { books } = ledger;
   books.orders = books.orders.filter((other) => other !== paid);
   books.ended = { ...books.ended, [paid.id]: 'completed' };
-  keeper.lot(paid, paid.id);
-  if (paid.automatic) remember(keeper, paid.automatic, false);
+  ledger.lot(paid, paid.id);
+  if (paid.automatic) remember(ledger, paid.automatic, false);
 }
 
 /**
  * Does what follows from the balance: the alert, the top-up that the wallet makes by itself, the
  * alert again.
  */
-export function conclude(keeper: Keeper, at: number): void {
-  keeper.judge();
-  topUpByItself(keeper, at);
-  keeper.judge();
+export function conclude(ledger: ReferenceLedger, at: number): void {
+  ledger.judge();
+  topUpByItself(ledger, at);
+  ledger.judge();
 }
 
 /** One top-up for each fall to the threshold, and only so many a day (D29). */
-function topUpByItself(keeper: Keeper, at: number): void {
-  const { books, effects } = keeper;
+function topUpByItself(ledger: ReferenceLedger, at: number): void {
+  const { books, effects } = ledger;
   const { autoTopUp, status, isAnswered, orders } = books;
   const fall = effects.findLast(({ number, type }) => number && type !== 'CreditsLoaded');
   if (!autoTopUp || !fall || status !== 'active' || books.balance > autoTopUp.threshold) return;
@@ -97,18 +97,22 @@ function topUpByItself(keeper: Keeper, at: number): void {
     if (books.stoppedOn === day) return;
     books.stoppedOn = day;
     const balance = shownCredits(books.balance);
-    keeper.tell({ type: 'AutomaticTopUpStopped', crossing, day, limit, balance });
+    ledger.tell({ type: 'AutomaticTopUpStopped', crossing, day, limit, balance });
     return;
   }
   const automatic = { crossing, day, number };
   const reason = isInvoiced ? invoiced : 'PURCHASED_CREDIT_DIRECT';
   const wanted: Load = { reason, credits, amount: null, priority: null, expires: null };
-  if (isInvoiced) order(keeper, wanted, at, automatic);
-  else keeper.load(wanted, at, automatic);
-  remember(keeper, automatic, isInvoiced);
+  if (isInvoiced) order(ledger, wanted, at, automatic);
+  else ledger.load(wanted, at, automatic);
+  remember(ledger, automatic, isInvoiced);
 }
 
-function remember({ books }: Keeper, { day, number }: Automatic, isAnswered: boolean): void {
+function remember(
+  { books }: ReferenceLedger,
+  { day, number }: Automatic,
+  isAnswered: boolean,
+): void {
   Object.assign(books, { day, count: number, stoppedOn: null, isAnswered });
 }
 

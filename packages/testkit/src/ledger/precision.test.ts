@@ -2,8 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assertProven, ledgerFaults, readAll } from './audit.ts';
 import { type Command, type CreateBody, wired } from './commands.ts';
+import type { Exchange, LedgerAnswer } from './exchange.ts';
 import { memoryClient, memoryPrincipal } from './memory-client.ts';
-import type { LedgerAnswer, Trace } from './trace.ts';
 import { amountPlaces, creditsOf, ratePlaces, shownCredits, shownUnits, unitsOf } from './units.ts';
 
 const test = suite('precision and moments');
@@ -11,7 +11,7 @@ const test = suite('precision and moments');
 /** A wallet in memory, and everything that is asked of it. */
 async function walletWith(terms: Partial<CreateBody> = {}) {
   const client = memoryClient();
-  const traces: Trace[] = [];
+  const exchanges: Exchange[] = [];
   let walletId = '';
   const customer = await client.send({
     route: 'POST /customers',
@@ -22,11 +22,20 @@ async function walletWith(terms: Partial<CreateBody> = {}) {
     key: null,
   });
   const ask = async (command: Command, key: string | null = null): Promise<LedgerAnswer> => {
-    const requestId = `request-${traces.length}`;
-    const [sent, sentAt] = [traces.length * 2, client.now()];
+    const requestId = `request-${exchanges.length}`;
+    const [sent, sentAt] = [exchanges.length * 2, client.now()];
     const answer = await client.send({ ...wired(command, walletId), requestId, key });
     const answeredAt = client.now();
-    traces.push({ requestId, command, key, sent, sentAt, answered: sent + 1, answeredAt, answer });
+    exchanges.push({
+      requestId,
+      command,
+      key,
+      sent,
+      sentAt,
+      answered: sent + 1,
+      answeredAt,
+      answer,
+    });
     return answer;
   };
   const body: CreateBody = { customer_id: customer.body.id, currency: 'usd', ...terms };
@@ -42,7 +51,7 @@ async function walletWith(terms: Partial<CreateBody> = {}) {
     prove: async () => {
       const { tenantId, environmentId } = memoryPrincipal;
       const all = await readAll(client, walletId);
-      await assertProven({ ...all, traces, tenantId, environmentId, strangers: [] });
+      await assertProven({ ...all, exchanges, tenantId, environmentId, strangers: [] });
       return all;
     },
   };

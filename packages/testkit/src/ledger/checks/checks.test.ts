@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { playedAgain } from '../again.ts';
 import { assertProven, type Evidence } from '../audit.ts';
-import { explain } from '../explain.ts';
+import type { Exchange } from '../exchange.ts';
 import { type Data, type History, type HistoryEvent, walletTypes } from '../history.ts';
-import { fullEvidence } from '../test-story.ts';
-import type { Trace } from '../trace.ts';
+import { linearise } from '../linearise.ts';
+import { replayed } from '../replay.ts';
+import { fullEvidence } from '../test-scenario.ts';
 import { checkTampering } from './chain-checks.ts';
 import type { Fault, Invariant } from './fault.ts';
 import { checkLots, checkNoNegative } from './lot-checks.ts';
@@ -159,11 +159,11 @@ const answered = (
   change: (body: Data) => object,
   status?: number,
 ) =>
-  good.traces.map((trace): Trace => {
-    const { answer, command } = trace;
-    if (!answer || command.kind !== kind || answer.isReplay !== isReplay) return trace;
+  good.exchanges.map((exchange): Exchange => {
+    const { answer, command } = exchange;
+    if (!answer || command.kind !== kind || answer.isReplay !== isReplay) return exchange;
     const body = { ...answer.body, ...change(answer.body) };
-    return { ...trace, answer: { ...answer, body, status: status ?? answer.status } };
+    return { ...exchange, answer: { ...answer, body, status: status ?? answer.status } };
   });
 
 test('I5: a key with two effects, a repetition with another answer, a conflict that passes', () => {
@@ -176,17 +176,22 @@ test('I5: a key with two effects, a repetition with another answer, a conflict t
   ) as History;
   assertFault(checkKeys({ ...good, history }), 'I5', second?.revision ?? -1);
   const other = answered('terminate', true, () => ({ credit_balance: '1' }));
-  assertFault(checkKeys({ ...good, traces: other }), 'I5', null);
-  const passed = good.traces.map((trace) =>
-    trace.answer?.status === 409 ? { ...trace, answer: { ...trace.answer, status: 200 } } : trace,
+  assertFault(checkKeys({ ...good, exchanges: other }), 'I5', null);
+  const passed = good.exchanges.map((exchange) =>
+    exchange.answer?.status === 409
+      ? { ...exchange, answer: { ...exchange.answer, status: 200 } }
+      : exchange,
   );
-  assertFault(checkKeys({ ...good, traces: passed }), 'I5', null);
-  const unnamed = good.traces.map((trace) =>
-    trace.answer?.status === 409
-      ? { ...trace, answer: { ...trace.answer, body: { ...trace.answer.body, details: {} } } }
-      : trace,
+  assertFault(checkKeys({ ...good, exchanges: passed }), 'I5', null);
+  const unnamed = good.exchanges.map((exchange) =>
+    exchange.answer?.status === 409
+      ? {
+          ...exchange,
+          answer: { ...exchange.answer, body: { ...exchange.answer.body, details: {} } },
+        }
+      : exchange,
   );
-  assertFault(checkKeys({ ...good, traces: unnamed }), 'I5', null);
+  assertFault(checkKeys({ ...good, exchanges: unnamed }), 'I5', null);
 });
 
 /** Returns the messages that the public stream would have of the scenario. */
@@ -327,7 +332,7 @@ test('I10: an event of another tenant, environment or stream; a stranger who is 
 });
 
 test('I11: a decision that comes out differently', async () => {
-  const again = await playedAgain(good.history, good.traces);
+  const again = await replayed(good.history, good.exchanges);
   assert.is(checkDeterminism({ ...good, again }), null);
   const place = placeOf(good.history, 'CreditsDebited');
   const other = withData(again, place, () => ({ credits: '49' }));
@@ -335,9 +340,13 @@ test('I11: a decision that comes out differently', async () => {
   assertFault(checkDeterminism({ ...good, again: [...again, eventAt(again, 0)] }), 'I11', null);
 });
 
-const assertUnexplained = (history: History, traces: readonly Trace[], message: RegExp): void => {
+const assertUnexplained = (
+  history: History,
+  exchanges: readonly Exchange[],
+  message: RegExp,
+): void => {
   try {
-    explain(history, traces);
+    linearise(history, exchanges);
   } catch (error) {
     assert.match(error instanceof Error ? error.message : `${error}`, message);
     return;
@@ -348,23 +357,26 @@ const assertUnexplained = (history: History, traces: readonly Trace[], message: 
 test('the oracle explains no other figure, no other answer, no other refusal, no unknown event', () => {
   for (const type of ['CreditsLoaded', 'CreditsDebited', 'CreditsHeld', 'HoldCaptured']) {
     const [history, revision] = changedFirst(type, () => ({ credits: '1.23' }));
-    assertUnexplained(history, good.traces, new RegExp(`^revision ${revision}|^revision \\d+:`));
+    assertUnexplained(history, good.exchanges, new RegExp(`^revision ${revision}|^revision \\d+:`));
   }
   const wallet = { ...asRecord(good.reads.wallet), credit_balance: '4' };
   const wrong = answered('top-up', false, () => ({ wallet }));
   assertUnexplained(good.history, wrong, /was answered/);
   const refused = answered('bad', false, () => ({}), 200);
   assertUnexplained(good.history, refused, /no state explains/);
-  const late = good.traces.map((trace) =>
-    trace.answer?.body.details?.wallet_status === 'closed'
-      ? { ...trace, answer: { ...trace.answer, body: { ...trace.answer.body, details: null } } }
-      : trace,
+  const late = good.exchanges.map((exchange) =>
+    exchange.answer?.body.details?.wallet_status === 'closed'
+      ? {
+          ...exchange,
+          answer: { ...exchange.answer, body: { ...exchange.answer.body, details: null } },
+        }
+      : exchange,
   );
   assertUnexplained(good.history, late, /no state explains/);
   const unknown = good.history.map((event) =>
     event.revision === 6 ? { ...event, type: 'CreditsConjured' } : event,
   );
-  assertUnexplained(unknown, good.traces, /does not know/);
+  assertUnexplained(unknown, good.exchanges, /does not know/);
 });
 
 test.run();

@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { differingFields } from '../answers.ts';
+import type { Exchange } from '../exchange.ts';
 import { type Data, groupsOf, type History, isEntry, newIdsIn } from '../history.ts';
-import type { Trace } from '../trace.ts';
 import { checker, must } from './fault.ts';
 
 /** A ledger, and the requests that made it. */
 export interface Requested {
   readonly history: History;
-  readonly traces: readonly Trace[];
+  readonly exchanges: readonly Exchange[];
 }
 
-const operationOf = ({ command, key }: Trace): string =>
+const operationOf = ({ command, key }: Exchange): string =>
   `${command.kind} ${'hold' in command ? command.hold : ''}${'order' in command ? command.order : ''} ${key}`;
 
-const bodyOf = ({ command }: Trace): Data => ('body' in command ? (command.body as Data) : {});
+const bodyOf = ({ command }: Exchange): Data => ('body' in command ? (command.body as Data) : {});
 
 /**
  * I5: a key has at most one effect; a repetition of the request gets the first answer again, word
  * for word; another body with the same key is refused, with the fields that differ.
  */
-export const checkKeys = checker('I5', ({ history, traces }: Requested) => {
+export const checkKeys = checker('I5', ({ history, exchanges }: Requested) => {
   const seen = new Set<string>();
   for (const { events } of groupsOf(history)) {
     const [first, ...others] = events;
@@ -30,26 +30,26 @@ export const checkKeys = checker('I5', ({ history, traces }: Requested) => {
     seen.add(request.key);
     must(request.events === events.length, first, `counts ${request.events} events of its request`);
   }
-  const operations = new Set(traces.filter(({ key }) => key !== null).map(operationOf));
+  const operations = new Set(exchanges.filter(({ key }) => key !== null).map(operationOf));
   for (const operation of operations) {
     assertSameAnswers(
       history,
-      traces.filter((trace) => operationOf(trace) === operation),
+      exchanges.filter((exchange) => operationOf(exchange) === operation),
     );
   }
 });
 
 /** Answers to one key of one operation. */
-function assertSameAnswers(history: History, traces: readonly Trace[]): void {
-  const first = traces.find(({ requestId }) =>
+function assertSameAnswers(history: History, exchanges: readonly Exchange[]): void {
+  const first = exchanges.find(({ requestId }) =>
     history.some(({ metadata }) => metadata.$correlationId === requestId),
   );
   if (!first?.answer || first.key === null || first.answer.status >= 500) return;
-  for (const trace of traces) {
-    const { answer, requestId } = trace;
-    if (!answer || answer.status >= 500 || trace.sent < first.answered) continue;
-    if (trace.command.kind === 'bad') continue;
-    const fields = differingFields(bodyOf(trace), bodyOf(first));
+  for (const exchange of exchanges) {
+    const { answer, requestId } = exchange;
+    if (!answer || answer.status >= 500 || exchange.sent < first.answered) continue;
+    if (exchange.command.kind === 'bad') continue;
+    const fields = differingFields(bodyOf(exchange), bodyOf(first));
     if (fields.length > 0) {
       must(answer.status === 409, null, `${requestId} used the key of another request`);
       const named: unknown = answer.body.details?.fields;
@@ -79,13 +79,17 @@ export interface Published {
  */
 export const checkDurability = checker(
   'I6',
-  ({ history, traces, published }: Requested & { readonly published?: readonly Published[] }) => {
+  ({
+    history,
+    exchanges,
+    published,
+  }: Requested & { readonly published?: readonly Published[] }) => {
     const entries = new Map(
       history.filter(isEntry).map((event) => [event.data.transaction_id, event]),
     );
     must(entries.size === history.filter(isEntry).length, null, 'an entry is there twice');
     const orders = new Set(newIdsIn(history).orders);
-    for (const { answer, requestId } of traces) {
+    for (const { answer, requestId } of exchanges) {
       for (const id of acknowledged(answer?.body ?? {})) {
         must(
           entries.has(id) || orders.has(id),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { LedgerAnswer } from '../exchange.ts';
 import type { History } from '../history.ts';
-import type { LedgerAnswer } from '../trace.ts';
 import { checker, must } from './fault.ts';
 
 /** The owner of the ledger, and what strangers were told when they asked for it. */

@@ -28,8 +28,8 @@ import { addressOf, exampleRequest } from '../../system/examples.ts';
 import { readOperations } from '../../system/operations.ts';
 import { Records } from '../../system/records.ts';
 import { httpClient } from '../http-client.ts';
-import { play } from '../play.ts';
-import { fullStory } from '../test-story.ts';
+import { runScenario } from '../scenario-runner.ts';
+import { fullScenario } from '../test-scenario.ts';
 import {
   aggregates,
   corpusFolder,
@@ -58,7 +58,7 @@ async function tellStories(stack: Stack): Promise<void> {
   const client = httpClient(tenant, stack.store);
   for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
     const options = { name: `golden-${type}`, clients: 1, unit: 4, lead: 100 };
-    await play(client, fullStory(type), options);
+    await runScenario(client, fullScenario(type), options);
   }
   await reportFailures(stack, tenant, own);
   await begin(stack);

@@ -2,7 +2,7 @@ import { type Books, held, total } from './books.ts';
 import { amountPlaces, shownCredits, shownUnits } from './units.ts';
 
 /** The visible part of a wallet. */
-export interface Faces {
+export interface WalletView {
   readonly wallet_status: string;
   readonly credit_balance: string;
   readonly balance: string;
@@ -13,7 +13,7 @@ export interface Faces {
 }
 
 /** Returns what books show, at a rate of credits in the smallest parts of a rate. */
-export function facesOf(books: Books, rate: bigint): Faces {
+export function viewOf(books: Books, rate: bigint): WalletView {
   const part = (isPurchased: boolean) =>
     shownCredits(total(books.lots.filter((lot) => lot.isPurchased === isPurchased)));
   return {
@@ -28,7 +28,7 @@ export function facesOf(books: Books, rate: bigint): Faces {
 }
 
 /** Returns what automatic top-up has done so far; null for nothing. */
-function automaticFaces({ day, count, stoppedOn, orders }: Books): Faces['auto_topup_status'] {
+function automaticFaces({ day, count, stoppedOn, orders }: Books): WalletView['auto_topup_status'] {
   if (day === null) return null;
   const waiting = orders.find(({ automatic }) => automatic);
   return {

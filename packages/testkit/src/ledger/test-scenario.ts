@@ -1,7 +1,7 @@
 import { type Evidence, readAll } from './audit.ts';
 import { memoryClient, memoryPrincipal } from './memory-client.ts';
-import type { Plan, Script, Step } from './plans.ts';
-import { play } from './play.ts';
+import { runScenario } from './scenario-runner.ts';
+import type { Plan, Scenario, Step } from './scenarios.ts';
 
 const step = (plan: Plan, wait = 0, isKeyed = false): Step => ({ wait, isKeyed, plan });
 
@@ -34,7 +34,7 @@ const topItselfUp = (invoicing: boolean): Plan => ({
 });
 
 /** A story in which everything happens that a wallet can do. */
-export const fullStory = (type: Script['type'] = 'PRE_PAID'): Script => ({
+export const fullScenario = (type: Scenario['type'] = 'PRE_PAID'): Scenario => ({
   type,
   rate: '0.5',
   topUpRate: '3',
@@ -99,11 +99,11 @@ export const fullStory = (type: Script['type'] = 'PRE_PAID'): Script => ({
 });
 
 /** The full story, played in memory, with all that the checkers want to know. */
-export async function fullEvidence(type: Script['type'] = 'PRE_PAID'): Promise<Evidence> {
+export async function fullEvidence(type: Scenario['type'] = 'PRE_PAID'): Promise<Evidence> {
   const client = memoryClient();
   const options = { name: 'story', clients: 1, unit: 1_000, lead: 0 };
-  const { walletId, traces } = await play(client, fullStory(type), options);
+  const { walletId, exchanges } = await runScenario(client, fullScenario(type), options);
   const { tenantId, environmentId } = memoryPrincipal;
   const all = await readAll(client, walletId);
-  return { ...all, traces, tenantId, environmentId, strangers: [] };
+  return { ...all, exchanges, tenantId, environmentId, strangers: [] };
 }

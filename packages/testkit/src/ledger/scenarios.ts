@@ -52,7 +52,7 @@ export interface Step {
 }
 
 /** A wallet and the requests to it. */
-export interface Script {
+export interface Scenario {
   readonly type: 'PRE_PAID' | 'POST_PAID';
   readonly rate: string;
   readonly topUpRate: string;
@@ -183,7 +183,7 @@ const step = (what: fc.Arbitrary<Plan>): fc.Arbitrary<Step> =>
   fc.record({ wait: fc.integer({ min: 0, max: 10 }), isKeyed: fc.boolean(), plan: what });
 
 /** Scripts of so many steps; one in four closes its wallet and goes on. */
-export const scripts = (minLength: number, maxLength: number): fc.Arbitrary<Script> =>
+export const scenarios = (minLength: number, maxLength: number): fc.Arbitrary<Scenario> =>
   fc.record({
     type: fc.constantFrom('PRE_PAID' as const, 'PRE_PAID' as const, 'POST_PAID' as const),
     rate: fc.constantFrom('1', '0.5', '0.0333333333'),

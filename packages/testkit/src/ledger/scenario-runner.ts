@@ -1,75 +1,75 @@
 import { badCommands } from './bad-commands.ts';
 import type { LedgerClient } from './client.ts';
 import { type AnyCommand, type CreateBody, wired } from './commands.ts';
+import type { Exchange } from './exchange.ts';
 import type { Data, History } from './history.ts';
 import { invoiced } from './orders.ts';
-import type { BulkPlan, Plan, Script } from './plans.ts';
-import type { Trace } from './trace.ts';
+import type { BulkPlan, Plan, Scenario } from './scenarios.ts';
 
-/** The result of a script: the ledger that was written, and all requests with their answers. */
-export interface Played {
+/** The result of a scenario: the ledger that was written, and all requests with their answers. */
+export interface ScenarioResult {
   readonly walletId: string;
-  readonly traces: readonly Trace[];
+  readonly exchanges: readonly Exchange[];
   readonly history: History;
 }
 
-export interface PlayOptions {
+export interface ScenarioOptions {
   /** Makes customers, keys and requests of this run its own. */
   readonly name: string;
   /** Clients that work at the same time. */
   readonly clients: number;
-  /** Milliseconds of one unit of time in the script. */
+  /** Milliseconds of one unit of time in the scenario. */
   readonly unit: number;
   /** The least time from a request to an expiry in it, so that it lies in the future on arrival. */
   readonly lead: number;
 }
 
-/** Plays a script on a wallet of its own. */
-export async function play(
+/** Plays a scenario on a wallet of its own. */
+export async function runScenario(
   client: LedgerClient,
-  script: Script,
-  options: PlayOptions,
-): Promise<Played> {
-  const stage = new Stage(client, script, options);
-  await stage.open();
-  const waiting = script.steps.values();
+  scenario: Scenario,
+  options: ScenarioOptions,
+): Promise<ScenarioResult> {
+  const run = new ScenarioRun(client, scenario, options);
+  await run.open();
+  const waiting = scenario.steps.values();
   const lane = async () => {
     for (const { wait, isKeyed, plan } of waiting) {
       if (wait > 0) await client.pass(wait * options.unit);
-      await stage.act(plan, isKeyed);
+      await run.act(plan, isKeyed);
     }
   };
   await Promise.all(Array.from({ length: options.clients }, lane));
-  const history = await client.history(stage.walletId);
-  return { walletId: stage.walletId, traces: stage.traces, history };
+  const history = await client.history(run.walletId);
+  return { walletId: run.walletId, exchanges: run.exchanges, history };
 }
 
 /** The number of times that a wallet is asked for before the test gives up. */
 const openingsMaximum = 10;
 
 /** One wallet, and everything that is asked of it. */
-class Stage {
+class ScenarioRun {
   walletId = '';
-  readonly traces: Trace[] = [];
+  readonly exchanges: Exchange[] = [];
   readonly #client: LedgerClient;
-  readonly #script: Script;
-  readonly #options: PlayOptions;
+  readonly #scenario: Scenario;
+  readonly #options: ScenarioOptions;
   readonly #keyed: { readonly command: AnyCommand; readonly key: string }[] = [];
   readonly #holds: string[] = [];
   readonly #orders: string[] = [];
   #moment = 0;
   #sent = 0;
 
-  constructor(client: LedgerClient, script: Script, options: PlayOptions) {
+  constructor(client: LedgerClient, scenario: Scenario, options: ScenarioOptions) {
     this.#client = client;
-    this.#script = script;
+    this.#scenario = scenario;
     this.#options = options;
   }
 
   /** Makes the customer and the wallet. */
   async open(): Promise<void> {
     const { name } = this.#options;
-    const { type, rate, topUpRate, initial, initialAhead } = this.#script;
+    const { type, rate, topUpRate, initial, initialAhead } = this.#scenario;
     const customer = await this.#client.send({
       route: 'POST /customers',
       path: '/customers',
@@ -93,7 +93,7 @@ class Stage {
       this.walletId = answer?.body.id;
       if (this.walletId !== undefined) return;
       // On a slow machine the expiry may have passed on the way: then there is no wallet, and no story.
-      this.traces.pop();
+      this.exchanges.pop();
     }
     throw new Error(`no wallet could be opened for ${name}`);
   }
@@ -118,14 +118,14 @@ class Stage {
   }
 
   /** Sends a request and keeps it with its answer. */
-  async send(command: AnyCommand, key: string | null): Promise<Trace['answer']> {
+  async send(command: AnyCommand, key: string | null): Promise<Exchange['answer']> {
     const client = this.#client;
     this.#sent += 1;
     const requestId = `${this.#options.name}-${this.#sent}`;
     const [sent, sentAt] = [this.#next(), client.now()];
     const answer = await client.send({ ...wired(command, this.walletId), requestId, key });
     const [answered, answeredAt] = [this.#next(), client.now()];
-    this.traces.push({ requestId, command, key, sent, sentAt, answered, answeredAt, answer });
+    this.exchanges.push({ requestId, command, key, sent, sentAt, answered, answeredAt, answer });
     if (command.kind === 'hold' && answer.status === 201) {
       if (!this.#holds.includes(answer.body.id)) this.#holds.push(answer.body.id);
     }

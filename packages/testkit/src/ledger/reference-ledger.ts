@@ -32,7 +32,7 @@ export interface Terms {
 
 const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
 /** Keeps the books of one wallet: the movements, whatever asked for them. */
-export class Keeper {
+export class ReferenceLedger {
   books: Books = {
     status: 'active',
     alert: 'ok',

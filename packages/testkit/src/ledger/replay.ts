@@ -1,12 +1,12 @@
 import { type Command, wired } from './commands.ts';
+import type { Exchange } from './exchange.ts';
 import { groupsOf, type History, newIdsIn } from './history.ts';
 import { type MemoryClient, memoryClient } from './memory-client.ts';
-import type { Trace } from './trace.ts';
 
 /** Carries out the commands that left events once more: at the same instants, in another place. */
-export async function playedAgain(history: History, traces: readonly Trace[]): Promise<History> {
+export async function replayed(history: History, exchanges: readonly Exchange[]): Promise<History> {
   const client = memoryClient();
-  const byRequest = new Map(traces.map((trace) => [trace.requestId, trace]));
+  const byRequest = new Map(exchanges.map((exchange) => [exchange.requestId, exchange]));
   const customer = await client.send({
     route: 'POST /customers',
     path: '/customers',
@@ -19,14 +19,14 @@ export async function playedAgain(history: History, traces: readonly Trace[]): P
   let walletId = '';
   for (const { correlation, at, events } of groupsOf(history)) {
     await client.pass(at - client.now());
-    const trace = byRequest.get(correlation);
-    if (!trace) {
+    const exchange = byRequest.get(correlation);
+    if (!exchange) {
       await client.settle(walletId);
       await rename(events, client, walletId, names);
       continue;
     }
-    const command = renamed(trace.command as Command, names, customer.body.id);
-    const { key, sentAt: arrivedAt, requestId } = trace;
+    const command = renamed(exchange.command as Command, names, customer.body.id);
+    const { key, sentAt: arrivedAt, requestId } = exchange;
     const answer = await client.send({ ...wired(command, walletId), requestId, key, arrivedAt });
     if (command.kind === 'create') walletId = answer.body.id;
     await rename(events, client, walletId, names);

@@ -10,7 +10,7 @@ export interface LedgerAnswer {
 }
 
 /** A request that a client has sent, with its answer. */
-export interface Trace {
+export interface Exchange {
   readonly requestId: string;
   readonly command: AnyCommand;
   /** The idempotency key; null for none. */

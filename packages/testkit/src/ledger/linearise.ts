@@ -2,15 +2,15 @@ import * as assert from 'uvu/assert';
 import { checkAnswer, checkReplay, isConflictOf, type Judged } from './answers.ts';
 import type { AnyCommand, Command } from './commands.ts';
 import { effectOf, entryNumbers } from './effects.ts';
+import type { Exchange } from './exchange.ts';
 import { type Group, groupsOf, type History, newIdsIn } from './history.ts';
 import { Oracle } from './oracle.ts';
-import type { Trace } from './trace.ts';
 
 type Numbers = ReadonlyMap<string, number>;
 
-/** A request without a trace in the log, and between which states it can have been answered. */
+/** A request without an event in the log, and between which states it can have been answered. */
 interface Silent {
-  readonly trace: Trace;
+  readonly exchange: Exchange;
   /** Number of groups that were certainly written before it was sent. */
   readonly from: number;
   /** Number of groups that can have been written before it was answered. */
@@ -26,27 +26,27 @@ interface Silent {
  *
  * @returns the oracle as the last event has left it
  */
-export function explain(history: History, traces: readonly Trace[]): Oracle {
+export function linearise(history: History, exchanges: readonly Exchange[]): Oracle {
   const numbers = entryNumbers(history);
   const groups = groupsOf(history);
-  const byRequest = new Map(traces.map((trace) => [trace.requestId, trace]));
+  const byRequest = new Map(exchanges.map((exchange) => [exchange.requestId, exchange]));
   const first = byRequest.get(groups[0]?.correlation ?? '');
   assert.ok(first?.command.kind === 'create', 'a history begins with the creation of its wallet');
   const oracle = new Oracle(first.command.body);
   const firsts = firstOfKeys(groups, byRequest);
-  const silent = silentOnes(groups, traces);
+  const silent = silentOnes(groups, exchanges);
   let lastAt = 0;
   for (const [index, group] of groups.entries()) {
     explainSilent({ oracle, silent, firsts, numbers, state: index, lastAt });
     lastAt = group.at;
-    const trace = byRequest.get(group.correlation);
-    const ruling = explainGroup(oracle, group, trace, numbers);
-    const first = trace && firsts.get(keyOf(trace));
+    const exchange = byRequest.get(group.correlation);
+    const ruling = explainGroup(oracle, group, exchange, numbers);
+    const first = exchange && firsts.get(keyOf(exchange));
     if (first?.index === index) first.ruling = ruling;
   }
   explainSilent({ oracle, silent, firsts, numbers, state: groups.length, lastAt });
-  for (const { trace, isExplained } of silent) {
-    const { command, answer } = trace;
+  for (const { exchange, isExplained } of silent) {
+    const { command, answer } = exchange;
     assert.ok(isExplained, `no state explains ${JSON.stringify({ command, answer })}`);
   }
   return oracle;
@@ -54,47 +54,47 @@ export function explain(history: History, traces: readonly Trace[]): Oracle {
 
 /** The first effect of an idempotency key, with its answer once that place is reached. */
 interface First {
-  readonly trace: Trace;
+  readonly exchange: Exchange;
   readonly index: number;
-  ruling: Pick<Judged, 'ruling' | 'faces'> | null;
+  ruling: Pick<Judged, 'ruling' | 'view'> | null;
 }
 
-const keyOf = ({ command, key }: Trace): string =>
+const keyOf = ({ command, key }: Exchange): string =>
   `${command.kind} ${'hold' in command ? command.hold : ''}${'order' in command ? command.order : ''} ${key}`;
 
 function firstOfKeys(
   groups: readonly Group[],
-  byRequest: ReadonlyMap<string, Trace>,
+  byRequest: ReadonlyMap<string, Exchange>,
 ): ReadonlyMap<string, First> {
   const firsts = new Map<string, First>();
   for (const [index, { correlation }] of groups.entries()) {
-    const trace = byRequest.get(correlation);
-    if (trace?.key === null || trace === undefined) continue;
-    const key = keyOf(trace);
+    const exchange = byRequest.get(correlation);
+    if (exchange?.key === null || exchange === undefined) continue;
+    const key = keyOf(exchange);
     assert.not.ok(firsts.has(key), `the key of ${key} had its effect twice`);
-    firsts.set(key, { trace, index, ruling: null });
+    firsts.set(key, { exchange, index, ruling: null });
   }
   return firsts;
 }
 
-function silentOnes(groups: readonly Group[], traces: readonly Trace[]): Silent[] {
+function silentOnes(groups: readonly Group[], exchanges: readonly Exchange[]): Silent[] {
   const places = new Map(groups.map(({ correlation }, index) => [correlation, index]));
-  const spoken = traces.flatMap((trace) => {
-    const index = places.get(trace.requestId);
-    return index === undefined ? [] : [{ ...trace, index }];
+  const spoken = exchanges.flatMap((exchange) => {
+    const index = places.get(exchange.requestId);
+    return index === undefined ? [] : [{ ...exchange, index }];
   });
-  return traces.flatMap((trace): Silent[] => {
-    if (places.has(trace.requestId) || trace.answer === null || trace.answer.status >= 500)
+  return exchanges.flatMap((exchange): Silent[] => {
+    if (places.has(exchange.requestId) || exchange.answer === null || exchange.answer.status >= 500)
       return [];
-    const before = spoken.filter(({ answered, answer }) => answer && answered < trace.sent);
-    const after = spoken.filter(({ sent }) => sent > trace.answered);
+    const before = spoken.filter(({ answered, answer }) => answer && answered < exchange.sent);
+    const after = spoken.filter(({ sent }) => sent > exchange.answered);
     const from = before.reduce((most, { index }) => Math.max(most, index + 1), 0);
-    const later = groups.findIndex(({ at }) => at > trace.answeredAt);
+    const later = groups.findIndex(({ at }) => at > exchange.answeredAt);
     const upTo = after.reduce(
       (least, { index }) => Math.min(least, index),
       later < 0 ? groups.length : later,
     );
-    return [{ trace, from, upTo: Math.max(from, upTo), isExplained: false }];
+    return [{ exchange, from, upTo: Math.max(from, upTo), isExplained: false }];
   });
 }
 
@@ -116,21 +116,21 @@ function explainSilent(standing: Standing): void {
   }
 }
 
-function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
-  const { answer, command, key } = trace;
+function isExplainedHere({ exchange, from }: Silent, standing: Standing): boolean {
+  const { answer, command, key } = exchange;
   if (answer === null) return true;
-  if (command.kind === 'bad') return isRefusedAt(trace, command.pointer);
-  const first = key === null ? undefined : standing.firsts.get(keyOf(trace));
+  if (command.kind === 'bad') return isRefusedAt(exchange, command.pointer);
+  const first = key === null ? undefined : standing.firsts.get(keyOf(exchange));
   if (first && first.index < standing.state) {
     const isRepeated =
-      isConflictOf(trace, first.trace) ||
-      (checkReplay(trace, first.trace) && isSameOutcome(trace, first, standing.numbers));
+      isConflictOf(exchange, first.exchange) ||
+      (checkReplay(exchange, first.exchange) && isSameOutcome(exchange, first, standing.numbers));
     if (isRepeated || first.index < from) return isRepeated;
   }
-  if (isTooLate(trace)) return true;
+  if (isTooLate(exchange)) return true;
   const { oracle, numbers, lastAt } = standing;
-  const start = Math.max(trace.sentAt, lastAt);
-  const upTo = trace.answeredAt;
+  const start = Math.max(exchange.sentAt, lastAt);
+  const upTo = exchange.answeredAt;
   const own = instantsIn(command).filter((time) => time > start && time <= upTo);
   return [start, ...own, ...oracle.endings(start, upTo)].some((at) => {
     const ruling = oracle.foresee(command, at);
@@ -139,7 +139,7 @@ function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
         ? key === null || !ruling.isRemembered
         : key === null && ruling.effects.length === 0;
     if (!leavesNothing) return false;
-    return checkAnswer({ answer, command, ruling, faces: oracle.faces(), numbers }) === null;
+    return checkAnswer({ answer, command, ruling, view: oracle.view(), numbers }) === null;
   });
 }
 
@@ -147,7 +147,7 @@ function isExplainedHere({ trace, from }: Silent, standing: Standing): boolean {
  * Tells whether a repetition got the outcome of the first request, which may never have got an
  * answer itself.
  */
-function isSameOutcome({ answer, command }: Trace, first: First, numbers: Numbers): boolean {
+function isSameOutcome({ answer, command }: Exchange, first: First, numbers: Numbers): boolean {
   if (!first.ruling || !answer || command.kind === 'bad') return false;
   return checkAnswer({ answer, command, numbers, ...first.ruling }) === null;
 }
@@ -159,13 +159,13 @@ const instantsIn = (command: AnyCommand): number[] =>
   );
 
 /** Tells whether it was refused for an expiry that had passed when it arrived. */
-function isTooLate({ answer, command, answeredAt }: Trace): boolean {
+function isTooLate({ answer, command, answeredAt }: Exchange): boolean {
   const pointer: string = answer?.body.errors?.[0]?.pointer ?? '';
   const isAboutExpiry = /expir/.test(pointer) && answer?.body.code === 'validation_error';
   return isAboutExpiry && instantsIn(command).some((time) => time <= answeredAt);
 }
 
-const isRefusedAt = ({ answer }: Trace, pointer: string): boolean =>
+const isRefusedAt = ({ answer }: Exchange, pointer: string): boolean =>
   answer?.status === 400 &&
   answer.body.code === 'validation_error' &&
   JSON.stringify(answer.body.errors ?? []).includes(`"${pointer}`);
@@ -173,7 +173,7 @@ const isRefusedAt = ({ answer }: Trace, pointer: string): boolean =>
 function explainGroup(
   oracle: Oracle,
   group: Group,
-  trace: Trace | undefined,
+  exchange: Exchange | undefined,
   numbers: Numbers,
 ): First['ruling'] {
   const { events, at } = group;
@@ -182,7 +182,7 @@ function explainGroup(
   const written = isWithoutEffect
     ? []
     : events.map((event) => (event.type === 'RequestRefused' ? null : effectOf(event, numbers)));
-  if (!trace) {
+  if (!exchange) {
     assert.equal(
       written,
       [...oracle.settle(at, newIdsIn(events))],
@@ -190,21 +190,24 @@ function explainGroup(
     );
     return null;
   }
-  const { command, answer } = trace;
+  const { command, answer } = exchange;
   assert.is.not(command.kind, 'bad', `revision ${revision}: a wrong request left an event`);
   const ruling = oracle.run(command as Command, at, newIdsIn(events));
   const what = `revision ${revision}: ${JSON.stringify(command)}`;
   if (ruling.kind === 'refused') {
     assert.equal(written, [null], `${what} should have been refused`);
-    assert.ok(ruling.isRemembered && trace.key !== null, `${what}: a refusal nobody has to keep`);
+    assert.ok(
+      ruling.isRemembered && exchange.key !== null,
+      `${what}: a refusal nobody has to keep`,
+    );
     assert.equal(events[0]?.data.details, ruling.details, what);
   } else {
     assert.equal(written, [...ruling.effects], what);
-    if (isWithoutEffect) assert.is.not(trace.key, null, `${what}: nothing that has to be kept`);
+    if (isWithoutEffect) assert.is.not(exchange.key, null, `${what}: nothing that has to be kept`);
   }
-  const faces = oracle.faces();
-  if (answer === null || answer.status >= 500) return { ruling, faces };
-  const fault = checkAnswer({ answer, command: command as Command, ruling, faces, numbers });
+  const view = oracle.view();
+  if (answer === null || answer.status >= 500) return { ruling, view };
+  const fault = checkAnswer({ answer, command: command as Command, ruling, view, numbers });
   assert.is(fault, null, `${what} was answered ${JSON.stringify(answer.body)}: ${fault}`);
-  return { ruling, faces };
+  return { ruling, view };
 }
