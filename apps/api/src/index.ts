@@ -37,6 +37,7 @@ export interface Api {
   stop(): Promise<void>;
 }
 
+/** The options of an API beside its configuration. */
 export interface ApiOptions {
   /** Further readiness checks, such as that the process is not stopping. */
   readonly health?: readonly HealthCheck[];

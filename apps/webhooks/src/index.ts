@@ -21,6 +21,7 @@ export {
   webhooksEnvironment,
 } from './config.ts';
 
+/** A running delivery worker with its health server. */
 export interface Webhooks {
   /** The port of /healthz, /readyz and /metrics. */
   readonly healthPort: number;

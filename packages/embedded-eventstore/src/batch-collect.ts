@@ -8,6 +8,7 @@ import { appendSizeOf, expectationOf, readProposal } from './proposed-event.ts';
 import type { ProposedEvent } from './record.ts';
 import { requestedStream, streamNameProblem } from './stream-name.ts';
 
+/** An append of the batch call that is still arriving. */
 export interface Collecting {
   readonly correlationId: UUID;
   readonly streamName: string;

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { limits } from './limits.ts';
 
+/** The options of a store in a process of its own. */
 export interface ProcessOptions {
   readonly directory: string;
   /** Port to listen on; 0, the default, takes a free one. */
@@ -13,6 +14,7 @@ export interface ProcessOptions {
   readonly onExit?: (exit: { code: number | null; signal: NodeJS.Signals | null }) => void;
 }
 
+/** A store that runs in a process of its own. */
 export interface EventStoreProcess {
   readonly pid: number;
   readonly port: number;

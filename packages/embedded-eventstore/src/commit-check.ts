@@ -21,6 +21,7 @@ export interface StreamView {
   recentRevisionOf(eventId: string): number | undefined;
 }
 
+/** The answer of the commit check to an append. */
 export type CommitDecision =
   | { readonly kind: 'write' }
   | { readonly kind: 'idempotent'; readonly lastRevision: number }

@@ -15,6 +15,7 @@ export interface PendingWrite {
   settle(error?: Error): void;
 }
 
+/** The options of a commit queue. */
 export interface CommitQueueOptions {
   commit(batch: CommitBatch): Promise<void>;
   /** Called after each group is on disk and before its writers are answered. */
@@ -23,6 +24,7 @@ export interface CommitQueueOptions {
   onFailure(error: Error): void;
 }
 
+/** Writes appends in groups, one transaction for each group. */
 export interface CommitQueue {
   enqueue(write: PendingWrite): void;
   /** Bytes that are decided but not on disk. */

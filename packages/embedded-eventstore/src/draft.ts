@@ -10,6 +10,7 @@ import type { CommitEntry, Counters, StreamRow } from './storage.ts';
 import { parseStreamMetadata } from './stream-metadata.ts';
 import { isMetadataStream } from './stream-name.ts';
 
+/** An atomic write that is being put together. */
 export interface Draft {
   readonly entries: CommitEntry[];
   readonly heads: Set<Head>;
@@ -18,6 +19,7 @@ export interface Draft {
   position: number;
 }
 
+/** Puts writes together for one writer. */
 export interface Drafter {
   addEvent(draft: Draft, head: Head, event: ProposedEvent): void;
   /** Adds the event that deletes a stream for ever. */

@@ -1,5 +1,6 @@
 /** The position up to which events are on disk, and the callers that wait for it to advance. */
 
+/** The position of the last durable event, and the callers that wait for the next. */
 export interface DurableWatch {
   /** Position of the last durable event, or 0. */
   position(): number;

@@ -3,6 +3,7 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { limits } from './limits.ts';
 import { streamNameOf, typeOf } from './record.ts';
 
+/** A compiled filter of `$all`. */
 export interface Filter {
   /** Tells whether the event in this log record is delivered; links are judged as they are. */
   matches(record: Buffer): boolean;

@@ -10,12 +10,14 @@ import type { Storage, StreamRow } from './storage.ts';
 import { parseStreamMetadata, type StreamMetadata } from './stream-metadata.ts';
 import { isMetadataStream } from './stream-name.ts';
 
+/** An event that is decided and not yet on disk. */
 export interface UndurableEvent {
   readonly id: string;
   readonly revision: number;
   readonly position: number;
 }
 
+/** The end of a stream in memory, undurable events included. */
 export interface Head {
   readonly name: string;
   readonly nameBytes: Buffer;
@@ -29,6 +31,7 @@ export interface Head {
   undurable: UndurableEvent[];
 }
 
+/** The heads that the writer decides on, a bounded number of them. */
 export interface Heads {
   get(name: string): Head;
   /** Keeps the head in memory until its events are durable. */

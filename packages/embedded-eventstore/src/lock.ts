@@ -12,6 +12,7 @@ const FLOCK_BUSY = 1;
 // On macOS open(2) itself takes the lock; Node does not name the flag.
 const DARWIN_EXCLUSIVE_LOCK = 0x20;
 
+/** The lock of a data directory. */
 export interface DirectoryLock {
   /** Writes the address into the lock file for the message to a second process. */
   describe(address: string): void;

@@ -7,6 +7,7 @@ export interface OpenCall {
   onClosed(callback: () => void): void;
 }
 
+/** The registry of open calls. */
 export interface OpenCalls {
   /** Registers a call; when the server is ending the call is ended instead and false is given. */
   admit(call: OpenCall): boolean;

@@ -3,6 +3,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import { limits } from './limits.ts';
 import type { CallStatus } from './status.ts';
 
+/** The sending side of a call. */
 export interface Outlet {
   /** Adds an encoded message to the next flush. */
   push(message: Buffer): void;

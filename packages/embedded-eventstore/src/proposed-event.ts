@@ -12,6 +12,7 @@ export interface ProposedMessage {
   getData_asU8(): Uint8Array;
 }
 
+/** The reason why a proposed event cannot be written. */
 export type ProposalProblem =
   | { readonly kind: 'missing-property' }
   | { readonly kind: 'bad-request'; readonly message: string };

@@ -4,6 +4,7 @@ import { compileFilter, type Filter } from './filter.ts';
 import { type CallStatus, invalidArgument, unknownError } from './status.ts';
 import { requestedStream, streamNameProblem } from './stream-name.ts';
 
+/** A counted read of one stream. */
 export interface StreamRead {
   readonly kind: 'stream-read';
   readonly streamName: string;
@@ -14,6 +15,7 @@ export interface StreamRead {
   readonly resolveLinks: boolean;
 }
 
+/** A counted read of `$all`. */
 export interface AllRead {
   readonly kind: 'all-read';
   readonly backwards: boolean;
@@ -24,6 +26,7 @@ export interface AllRead {
   readonly resolveLinks: boolean;
 }
 
+/** A subscription to one stream. */
 export interface StreamSubscription {
   readonly kind: 'stream-subscription';
   readonly streamName: string;
@@ -32,6 +35,7 @@ export interface StreamSubscription {
   readonly resolveLinks: boolean;
 }
 
+/** A subscription to `$all`. */
 export interface AllSubscription {
   readonly kind: 'all-subscription';
   /** First position to deliver; infinity stands for events that are yet to come. */
@@ -40,6 +44,7 @@ export interface AllSubscription {
   readonly resolveLinks: boolean;
 }
 
+/** A read or a subscription that can be served. */
 export type ReadPlan = StreamRead | AllRead | StreamSubscription | AllSubscription;
 
 /** A request that cannot be served; carries the status to answer. */

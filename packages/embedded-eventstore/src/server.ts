@@ -18,6 +18,7 @@ import { createReadHandler } from './read-service.ts';
 import { openStorage, type Storage } from './storage.ts';
 import { createEventStore, type EventStore } from './store.ts';
 
+/** The options of a server. */
 export interface ServerOptions {
   /** The folder of the files; created when it does not exist. */
   readonly directory: string;
@@ -33,6 +34,7 @@ export interface ServerOptions {
   readonly wrapStorage?: (storage: Storage) => Storage;
 }
 
+/** A server that accepts calls. */
 export interface RunningServer {
   readonly host: string;
   readonly port: number;

@@ -4,6 +4,7 @@ import type { ExpectedRevision } from './commit-check.ts';
 import { limits } from './limits.ts';
 import { StoreBusyError, StoreUnavailableError } from './store.ts';
 
+/** The status that ends a call. */
 export type CallStatus = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
 
 const withTrailers = (
@@ -27,6 +28,7 @@ function expectedNumber(expected: ExpectedRevision): string {
   return { no_stream: '-1', any: '-2', stream_exists: '-4' }[expected];
 }
 
+/** The status of an append at another revision than expected. */
 export function wrongExpectedVersion(
   streamName: string,
   expected: ExpectedRevision,
@@ -44,6 +46,7 @@ export function wrongExpectedVersion(
   );
 }
 
+/** The status of a call about a stream that is deleted for ever. */
 export function streamDeleted(streamName: string): CallStatus {
   return withTrailers(
     status.FAILED_PRECONDITION,
@@ -52,6 +55,7 @@ export function streamDeleted(streamName: string): CallStatus {
   );
 }
 
+/** The status of an append beyond the maximum size. */
 export function appendTooLarge(): CallStatus {
   return withTrailers(
     status.INVALID_ARGUMENT,
@@ -63,6 +67,7 @@ export function appendTooLarge(): CallStatus {
   );
 }
 
+/** The status of an event without a type or a content type. */
 export function missingEventProperty(): CallStatus {
   return withTrailers(status.INVALID_ARGUMENT, 'Required Metadata Property is Missing', {
     exception: 'missing-required-metadata-property',
@@ -70,14 +75,17 @@ export function missingEventProperty(): CallStatus {
   });
 }
 
+/** The status of a malformed request. */
 export function invalidArgument(problem: string): CallStatus {
   return withTrailers(status.INVALID_ARGUMENT, problem);
 }
 
+/** The status UNKNOWN, with which the real server answers some wrong requests. */
 export function unknownError(problem: string): CallStatus {
   return withTrailers(status.UNKNOWN, problem);
 }
 
+/** The status of every call while the server ends or cannot write. */
 export function unavailable(reason: string): CallStatus {
   return withTrailers(status.UNAVAILABLE, reason);
 }

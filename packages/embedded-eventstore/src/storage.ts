@@ -22,11 +22,13 @@ export interface StreamRow {
   readonly tombstonePosition?: number;
 }
 
+/** A record of the log at its position. */
 export interface LogEntry {
   readonly position: number;
   readonly record: Buffer;
 }
 
+/** A revision of a stream, and the position of its event. */
 export interface IndexEntry {
   readonly revision: number;
   readonly position: number;
@@ -38,6 +40,7 @@ export interface CommitEntry extends LogEntry {
   readonly revision?: number;
 }
 
+/** The next numbers that a write may use. */
 export interface Counters {
   readonly nextPosition: number;
   readonly nextStreamId: number;
@@ -50,6 +53,7 @@ export interface CommitBatch {
   readonly counters: Counters;
 }
 
+/** The database file of a store. */
 export interface Storage {
   /** Identity of this store; it changes when the directory starts empty. */
   readonly generation: string;

@@ -30,23 +30,28 @@ export class StoreBusyError extends Error {
   override readonly name = 'StoreBusyError';
 }
 
+/** Events for one stream, at an expected revision. */
 export interface AppendRequest {
   readonly streamName: string;
   readonly expected: ExpectedRevision;
   readonly events: readonly ProposedEvent[];
 }
 
+/** The reason why a write is refused. */
 export type Refusal =
   | { readonly kind: 'wrong-revision'; readonly lastRevision: number }
   | { readonly kind: 'deleted' };
 
+/** The outcome of an append. */
 export type AppendOutcome =
   | Refusal
   /** `lastRevision` is -1 and `position` absent when nothing was or had been written. */
   | { readonly kind: 'success'; readonly lastRevision: number; readonly position?: number };
 
+/** The outcome of a deletion. */
 export type DeleteOutcome = Refusal | { readonly kind: 'success'; readonly position: number };
 
+/** The store behind the server: it decides, writes and watches. */
 export interface EventStore {
   readonly generation: string;
   readonly storage: Storage;
@@ -65,6 +70,7 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
+/** The options of a store. */
 export interface EventStoreOptions {
   readonly storage: Storage;
   /** Milliseconds since 1970. */

@@ -1,6 +1,7 @@
 /** Reading and rewriting the JSON that a `$$stream` holds about its stream. */
 import { topLevelMembers } from './json-scan.ts';
 
+/** The settings in the metadata of a stream that reads obey. */
 export interface StreamMetadata {
   /** The number of last events that are visible. */
   readonly maxCount?: number;

@@ -7,6 +7,7 @@ import { credentials } from '@grpc/grpc-js';
 import { streamServices } from './protocol.ts';
 import { type RunningServer, type ServerOptions, startEventStoreServer } from './server.ts';
 
+/** A server on a throw-away directory, with a client. */
 export interface TestServer {
   client: EventStoreDBClient;
   server: RunningServer;

@@ -4,6 +4,7 @@ import type { Storage, StreamRow } from './storage.ts';
 import { isSoftDeleted, type StreamMetadata } from './stream-metadata.ts';
 import { isMetadataStream, metadataStreamOf, originalStreamOf } from './stream-name.ts';
 
+/** A stream as a reader sees it. */
 export type Visibility =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'deleted'; readonly row: StreamRow | undefined }

@@ -2,6 +2,7 @@ import type { PublicEvents } from '@counterfoil/engine/define';
 import type { Sealer } from './endpoint/sealing.ts';
 import type { TargetPolicy } from './sending/target-policy.ts';
 
+/** Everything that the routes of webhooks need from outside. */
 export interface WebhookOptions {
   /** Seals signing secrets and header values before they become part of an event. */
   readonly sealer: Sealer;

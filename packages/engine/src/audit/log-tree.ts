@@ -80,6 +80,7 @@ export interface InclusionProof {
   readonly path: readonly string[];
 }
 
+/** The tree, the stream and the earlier tree that proofs are asked about. */
 export interface ProofOptions {
   readonly prefix: string;
   readonly tree: Pick<LogTree, 'size' | 'root' | 'position'> & {
@@ -90,6 +91,7 @@ export interface ProofOptions {
   readonly from: number | null;
 }
 
+/** The proofs out of a tree. */
 export interface LogProofs {
   /** Null when the tree has no event of the stream. */
   readonly inclusion: InclusionProof | null;

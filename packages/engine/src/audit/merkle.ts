@@ -41,6 +41,7 @@ export interface TreeFrontier {
   readonly peaks: readonly Hash[];
 }
 
+/** The frontier of the tree of nothing. */
 export const emptyFrontier: TreeFrontier = { size: 0, peaks: [] };
 
 /** Adds leaves one by one in place, for trees that are read from a log. */

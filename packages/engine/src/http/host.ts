@@ -57,6 +57,7 @@ export interface RateLimit {
   readonly perSecondOf?: (principal: Principal) => number | null;
 }
 
+/** The parts and the limits of an HTTP server. */
 export interface HttpOptions {
   readonly modules: readonly Module[];
   readonly host: RequestHost;
@@ -79,6 +80,7 @@ export interface HttpOptions {
   readonly validateResponses?: boolean;
 }
 
+/** The limits where none are given. */
 export const httpDefaults = {
   bodyLimitBytes: 1024 * 1024,
   rateLimit: { perSecond: 2_000 },
@@ -90,6 +92,7 @@ export const httpDefaults = {
 export type HttpSettings = HttpOptions &
   Required<Pick<HttpOptions, keyof typeof httpDefaults | 'validateResponses'>>;
 
+/** An HTTP server of routes. */
 export interface HttpServer {
   /** Starts to accept. Port 0 takes a free one; the answer says which. */
   listen(port: number, host: string): Promise<{ readonly port: number }>;

@@ -6,6 +6,7 @@ import type { RateLimit } from './host.ts';
 
 const windowMs = 1_000;
 
+/** The step that counts requests. */
 export interface RateLimiter {
   readonly step: RequestHandler;
   /** Ends the timer of the counters. */

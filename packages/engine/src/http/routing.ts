@@ -2,6 +2,7 @@ import { BrokenInvariant, invariant } from '@counterfoil/kernel';
 import type { Module } from '../define/module.ts';
 import type { AnyRoute, RouteKey } from '../define/route.ts';
 
+/** A method of HTTP that routes may have. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A route with its key taken apart. */

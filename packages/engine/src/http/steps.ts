@@ -19,6 +19,7 @@ import { sendResult } from './respond.ts';
 
 /** A step of a request: does its part, or throws the `Problem` that is answered. */
 export type Step = (request: Request, response: Response, next: NextFunction) => void;
+/** A step that may have to wait. */
 export type AsyncStep = (
   request: Request,
   response: Response,

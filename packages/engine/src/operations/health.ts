@@ -6,6 +6,7 @@ export interface HealthCheck {
   check(): Promise<void>;
 }
 
+/** The result of one check. */
 export interface CheckResult {
   readonly name: string;
   readonly required: boolean;
@@ -14,6 +15,7 @@ export interface CheckResult {
   readonly message?: string;
 }
 
+/** The results of all checks. */
 export interface HealthReport {
   /** True when every required check passes. */
   readonly ready: boolean;

@@ -3,7 +3,9 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 /** The log of a process. Lines are JSON objects; each carries the name of the process. */
 export type Log = Logger;
 
+/** The levels of log lines, the least important first; `silent` writes none. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+/** A level of log lines. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Members that hold something secret, anywhere in a logged object down to two levels. */

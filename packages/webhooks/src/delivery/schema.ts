@@ -25,6 +25,7 @@ const deliverySchema = z.object({
   finished_at: instantSchema.nullable(),
 });
 
+/** A message with its deliveries, as the API shows it. */
 export const messageSchema = z
   .object({
     id: z.string(),
@@ -39,6 +40,7 @@ export const messageSchema = z
   .meta({ id: 'WebhookMessage' });
 export type MessageResource = z.output<typeof messageSchema>;
 
+/** A message with its body. */
 export const wholeMessageSchema = z.object({
   ...messageSchema.shape,
   body: z
@@ -64,15 +66,18 @@ export type MessageFilter = z.output<typeof messageListSchema>;
 
 const reference = z.string().min(1).max(64);
 
+/** The path of a message. */
 export const messagePathSchema = z.object({
   id: reference.meta({ example: 'evt_0000000000000_0' }),
 });
 
+/** The path of a message and one of its endpoints. */
 export const resendPathSchema = z.object({
   ...messagePathSchema.shape,
   endpoint_id: referenceSchema('webhook'),
 });
 
+/** An attempt, as the API shows it. */
 export const attemptSchema = z
   .object({
     message_id: z.string(),
@@ -94,14 +99,17 @@ export const attemptSchema = z
   .meta({ id: 'WebhookAttempt' });
 export type AttemptResource = z.output<typeof attemptSchema>;
 
+/** The period and the page of a list of attempts. */
 export const attemptListSchema = z.object({ ...pageShape, ...periodShape });
 export type AttemptFilter = z.output<typeof attemptListSchema>;
 
+/** The period of the figures. */
 export const statsQuerySchema = z.object({
   since: instantSchema.optional().meta({ description: 'Left out: 24 hours before until' }),
   until: instantSchema.optional().meta({ description: 'Left out: now' }),
 });
 
+/** The figures of an endpoint over a period, and the state of its breaker now. */
 export const statsSchema = z.object({
   endpoint_id: z.string(),
   since: instantSchema,

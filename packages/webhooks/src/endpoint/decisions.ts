@@ -107,6 +107,7 @@ export const deleteEndpoint =
     return [{ type: 'WebhookEndpointDeleted', data: {} }];
   };
 
+/** A new signing secret, and the grace period of the one before. */
 export interface Rotation {
   readonly secret: Sealed;
   readonly signature: SignatureKind;

@@ -98,6 +98,7 @@ const events = {
   WebhookMessagesExhausted: z.object({ report: z.string(), messages: z.array(exhaustedSchema) }),
   WebhookEndpointDeleted: z.object({}),
 };
+/** An event of an endpoint. */
 export type EndpointEvent = EventOf<typeof events>;
 export type RotatedData = z.output<typeof events.WebhookEndpointSecretRotated>;
 
@@ -110,6 +111,7 @@ export interface FormerSecret {
   readonly until: Instant;
 }
 
+/** An endpoint as its events make it. */
 export interface Endpoint extends EndpointSettings, RecordStamps {
   readonly id: string;
   readonly status: 'published' | 'deleted';
@@ -216,4 +218,5 @@ export const webhookEndpoint = aggregate({
   evolve,
 });
 
+/** A decision about an endpoint. */
 export type EndpointDecision = Decision<EndpointState, EndpointEvent>;

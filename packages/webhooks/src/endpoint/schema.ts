@@ -79,6 +79,7 @@ export function endpointBodies(offered: ReadonlySet<string>) {
     change: changeSchema.extend({ event_types }),
   };
 }
+/** The bodies of a creation and of a change. */
 export type EndpointBodies = ReturnType<typeof endpointBodies>;
 export type CreateEndpoint = z.output<EndpointBodies['creation']>;
 export type ChangeEndpoint = z.output<EndpointBodies['change']>;
@@ -111,8 +112,10 @@ export const secretAnswerSchema = z.object({
 });
 export type SecretAnswer = z.output<typeof secretAnswerSchema>;
 
+/** The longest grace period of a former secret: a week. */
 export const graceMaximumSeconds = 604_800;
 
+/** The body of a rotation. */
 export const rotateSecretSchema = z.object({
   grace_seconds: z.number().int().min(0).max(graceMaximumSeconds).default(86_400).meta({
     description: 'How long the former secret signs too; 0: not at all',
@@ -122,13 +125,16 @@ export const rotateSecretSchema = z.object({
 });
 export type RotateSecret = z.output<typeof rotateSecretSchema>;
 
+/** A new endpoint with its secret, or with its public key. */
 export const createdEndpointSchema = z.object({
   ...endpointSchema.shape,
   ...secretAnswerSchema.shape,
 });
 
+/** The page and the filters of a list of endpoints. */
 export const endpointListSchema = z.object(listShape);
 
+/** The path of an endpoint. */
 export const endpointPathSchema = z.object({ id: referenceSchema('webhook') });
 
 /** The resource of an endpoint. */

@@ -10,6 +10,7 @@ export const sealedSchema = z.object({
 });
 export type Sealed = z.output<typeof sealedSchema>;
 
+/** Encrypts texts for the log, and opens them again. */
 export interface Sealer {
   readonly keyId: string;
   /**

@@ -8,6 +8,7 @@ import { queue } from './schema.ts';
  */
 const lockFamily = 0x77686b;
 const locks = { queue: 1, claims: 2, fanOut: 3, reports: 4 } as const;
+/** The name of an advisory lock. */
 export type QueueLock = keyof typeof locks;
 
 /**

@@ -16,9 +16,13 @@ import { standardBreakerPolicy } from './health.ts';
 
 type Task = NonNullable<TaskState>;
 
+/** The follow-up of a success. */
 export const delivered: FollowUp = { kind: 'delivered' };
+/** The follow-up of a failure that is tried again at once. */
 export const retryNow: FollowUp = { kind: 'retry', delay: 0 };
+/** The follow-up of a failure that is tried again in an hour. */
 export const retryInAnHour: FollowUp = { kind: 'retry', delay: 3_600_000 };
+/** The follow-up of the last failure. */
 export const givenUp: FollowUp = { kind: 'exhausted', cause: 'attempts' };
 
 /** Claims as a worker does. */

@@ -11,6 +11,7 @@ interface RecordedOptions extends Dispatcher.DispatchOptions {
   readonly record?: AddressRecord;
 }
 
+/** The options of undici's agent; the connector has to be given. */
 export interface AddressRecordingOptions extends Omit<Agent.Options, 'connect' | 'factory'> {
   readonly connect: buildConnector.connector;
 }

@@ -40,6 +40,7 @@ export type FailureReason =
 export const isWorkerFailure = (result: AttemptResult): boolean =>
   result.kind === 'failure' && (result.reason === 'sealed' || result.reason === 'cut_off');
 
+/** The waits between attempts, and their number. */
 export interface RetryPolicy {
   /** Milliseconds to wait after the first, second, … failure; the ladder's end exhausts. */
   readonly ladder: readonly number[];

@@ -24,6 +24,7 @@ export interface SendLimits {
   readonly answerHead: number;
 }
 
+/** The limits of production. */
 export const standardSendLimits: SendLimits = {
   connectTimeout: 5_000,
   headersTimeout: 15_000,
@@ -42,6 +43,7 @@ export interface Sent {
   readonly address: string | null;
 }
 
+/** Sends requests to addresses that the policy allows. */
 export interface Sender {
   /** POSTs once, follows no redirect and never throws. The signal cuts it off before its time. */
   send(outgoing: OutgoingRequest, signal?: AbortSignal): Promise<Sent>;

@@ -58,6 +58,7 @@ const guardedLookup =
     );
   };
 
+/** The options of a guarded connector. */
 export interface GuardOptions {
   readonly policy: TargetPolicy;
   /** Milliseconds until a connection, TLS included, must stand. */

@@ -10,6 +10,7 @@ export interface TargetPolicy {
   readonly deniedCidrs: readonly string[];
 }
 
+/** The policy of production: public addresses by https alone. */
 export const strictTargetPolicy: TargetPolicy = {
   allowHttp: false,
   allowedCidrs: [],

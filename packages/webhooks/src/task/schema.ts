@@ -48,6 +48,7 @@ const requestedSchema = z.object({
 });
 export type RequestedTask = z.output<typeof requestedSchema>;
 
+/** A task with its progress, as the API shows it. */
 export const taskSchema = z
   .object({ ...requestedSchema.shape, progress: taskProgressSchema })
   .meta({ id: 'WebhookTask' });
@@ -83,6 +84,7 @@ export function taskResource(requested: RequestedTask, progress: TaskProgress): 
   return { ...requested, progress: { ...progress, state } };
 }
 
+/** The body that asks for a test, with one of the types that are offered. */
 export const testBodySchema = (offered: ReadonlySet<string>) =>
   z.object({
     event_type: z
@@ -93,6 +95,7 @@ export const testBodySchema = (offered: ReadonlySet<string>) =>
       .meta({ description: 'The type to send a sample of' }),
   });
 
+/** The body that asks for a recovery. */
 export const recoverBodySchema = z.object({
   since: instantSchema.meta({ description: 'Events that happened at this instant or later' }),
   until: instantSchema.optional().meta({ description: 'And before this one; left out: now' }),
@@ -109,8 +112,10 @@ export const recoverBodySchema = z.object({
     }),
 });
 
+/** The path of a task. */
 export const taskPathSchema = z.object({ id: referenceSchema('wtask') });
 
+/** The page and the filters of a list of tasks. */
 export const taskListSchema = z.object({
   ...listShape,
   endpoint_id: referenceSchema('webhook').optional(),

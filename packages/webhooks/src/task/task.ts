@@ -34,6 +34,7 @@ const events = {
   WebhookTaskRequested: z.object({ id: z.string(), endpoint_id: z.string(), work: workSchema }),
   WebhookTaskCancelled: z.object({}),
 };
+/** An event of a task. */
 export type TaskEvent = EventOf<typeof events>;
 
 /** A task as the log knows it. How far it has come stands in a table of the worker. */
@@ -71,6 +72,7 @@ export const webhookTask = aggregate({
   evolve,
 });
 
+/** A decision about a task. */
 export type TaskDecision = Decision<TaskState, TaskEvent>;
 
 /** The task, if there is one; else 404. */

@@ -14,6 +14,7 @@ export interface Bulkhead {
   drained(): Promise<void>;
 }
 
+/** The bounds of a bulkhead. */
 export interface BulkheadOptions {
   /** Requests at a time that have not been running for long. */
   readonly maximumQuick: number;

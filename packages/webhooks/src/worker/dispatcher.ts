@@ -10,6 +10,7 @@ import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { createNotifier } from './notifier.ts';
 
+/** The parts and the bounds of a dispatcher. */
 export interface DispatcherOptions extends LoopOptions {
   readonly endpoints: EndpointCache;
   readonly sender: Sender;
@@ -29,6 +30,7 @@ export interface DispatcherOptions extends LoopOptions {
   readonly pollMs: number;
 }
 
+/** Claims deliveries that are due and sends them. */
 export interface Dispatcher {
   readonly loop: Loop;
   /** Says that something may be due. */

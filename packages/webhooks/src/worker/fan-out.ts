@@ -21,6 +21,7 @@ import type { EndpointCache } from './endpoint-cache.ts';
 import { type Loop, type LoopOptions, type Session, startLoop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
+/** The parts of a fan-out. */
 export interface FanOutOptions extends LoopOptions {
   readonly nats: Nats;
   readonly endpoints: EndpointCache;
@@ -39,6 +40,7 @@ export interface FanOutStatus {
   readonly isWaiting: boolean;
 }
 
+/** Turns messages of the public stream into deliveries. */
 export interface FanOut {
   readonly loop: Loop;
   status(): FanOutStatus;

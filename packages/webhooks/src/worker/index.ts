@@ -30,6 +30,7 @@ export interface WorkerStatus {
   readonly errors: Readonly<Record<string, string | null>>;
 }
 
+/** A running delivery worker. */
 export interface Worker {
   /** One readiness check per part. */
   readonly health: readonly HealthCheck[];

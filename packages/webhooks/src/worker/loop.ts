@@ -2,6 +2,7 @@ import { type Connection, connect, type Log, runForever, sleep } from '@counterf
 import { sql } from 'kysely';
 import { queue } from '../queue/schema.ts';
 
+/** The options that all loops have in common. */
 export interface LoopOptions {
   readonly name: string;
   readonly database: string;

@@ -12,6 +12,7 @@ import { failingEndpoints } from '../queue/health-store.ts';
 import { tryHold } from '../queue/queue-lock.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 
+/** The parts of the loop that writes into the log. */
 export interface ReportsOptions extends LoopOptions {
   /** Receives the events. It stays the caller's. */
   readonly store: EventStore;

@@ -20,6 +20,7 @@ import {
 import type { EndpointCache } from './endpoint-cache.ts';
 import { type Loop, type LoopOptions, startLoop } from './loop.ts';
 
+/** The parts of the loop that carries out tasks. */
 export interface TasksOptions extends LoopOptions {
   readonly endpoints: EndpointCache;
   /** Milliseconds between two looks for tasks. */

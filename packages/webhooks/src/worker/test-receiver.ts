@@ -33,6 +33,7 @@ export interface Receiver {
   close(): void;
 }
 
+/** Starts a receiver on a free port. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let clock = 0;

@@ -27,6 +27,7 @@ import { webhookMigrations } from '../queue/migrations.ts';
 import { startWorker, type Worker, type WorkerConfig, workerDefaults } from './index.ts';
 import { TestServers } from './test-servers.ts';
 
+/** A log that writes nothing. */
 export const silent = createLog({ level: 'silent', name: 'test' });
 const waitMs = 30_000;
 /** Nothing in a test waits longer, so that what never comes is told by name. */

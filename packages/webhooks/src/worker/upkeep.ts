@@ -8,6 +8,7 @@ import { dropUnwanted, type Retention, reclaimExpired, removeOld } from '../queu
 import { type Loop, type LoopOptions, type Session, startLoop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
+/** The parts of the loops of upkeep and retention. */
 export interface UpkeepOptions extends LoopOptions {
   readonly metrics: WorkerMetrics;
   readonly breaker: BreakerPolicy;
