@@ -1,5 +1,11 @@
 /** Orders and the parcels that follow from them, for the tests of reactions. */
-import { aggregate, type EnvironmentId, type EventOf, type TenantId } from '@counterfoil/kernel';
+import {
+  aggregate,
+  type EnvironmentId,
+  type EventOf,
+  invariant,
+  type TenantId,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 import { createStreams } from '../decide/streams.ts';
 import { systemContext } from '../decide/system-context.ts';
@@ -28,12 +34,18 @@ export const parcel = aggregate({
 
 type OrderEvent = ReactionEvent<EventOf<typeof order.events>>;
 
-/** Packs one item for each event of an order, and notes the event and an id. */
-export function packing(before: (id: string, revision: number) => Promise<void> = async () => {}) {
+type Hook = (id: string, revision: number) => Promise<void>;
+const nothing: Hook = async () => undefined;
+
+/** Packs an item for each event of an order, with a note of the event and an id; then a leaflet. */
+export function packing(before = nothing, between = nothing) {
   const pack = async ({ aggregate_id: id, revision }: OrderEvent, context: ReactionContext) => {
+    const add = (note: string) =>
+      context.execute(parcel, id, () => [{ type: 'ItemPacked', data: { note } }]);
     await before(id, revision);
-    const note = `${revision} ${context.newId('req')}`;
-    await context.execute(parcel, id, () => [{ type: 'ItemPacked', data: { note } }]);
+    await add(`${revision} ${context.newId('req')}`);
+    await between(id, revision);
+    await add(`leaflet ${revision}`);
   };
   return reaction(order, { name: 'packing', on: { OrderPlaced: pack, OrderExtended: pack } });
 }
@@ -48,8 +60,17 @@ export function orders(store: EventStore) {
     place: (id: string) =>
       context.execute(order, id, () => [{ type: 'OrderPlaced', data: { items: 1 } }]),
     extend: (id: string) => context.execute(order, id, () => [{ type: 'OrderExtended', data: {} }]),
-    /** The revisions of the events for which items were packed. */
-    packed: async (id: string) =>
-      (await context.load(parcel, id)).map((note) => Number(note.split(' ')[0])),
+    /** The revisions of the events for which items were packed, each of which got its leaflet. */
+    async packed(id: string): Promise<readonly number[]> {
+      const notes = await context.load(parcel, id);
+      const items = notes.filter((note) => !note.startsWith('leaflet'));
+      const revisions = items.map((note) => Number(note.split(' ')[0]));
+      const leaflets = notes.filter((note) => note.startsWith('leaflet'));
+      invariant(
+        leaflets.join() === revisions.map((revision) => `leaflet ${revision}`).join(),
+        `not everything was packed once: ${notes.join()}`,
+      );
+      return revisions;
+    },
   };
 }
