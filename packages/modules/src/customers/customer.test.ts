@@ -29,6 +29,7 @@ const created: CustomerEvent = {
     address_state: null,
     address_postal_code: null,
     address_country: 'DE',
+    timezone: 'Europe/Berlin',
     metadata: { tier: 'gold' },
     integrations: [],
   },
@@ -37,9 +38,13 @@ const archived: CustomerEvent = { type: 'CustomerArchived', data: {} };
 const updated = (
   changes: object,
   integrations: (CustomerEvent & { type: 'CustomerUpdated' })['data']['integrations'] = [],
-): CustomerEvent => ({ type: 'CustomerUpdated', data: { changes, integrations } });
+): CustomerEvent => ({
+  type: 'CustomerUpdated',
+  data: { changes, integrations, unlinked: [] },
+});
 
-const create = (request: object) => createCustomer(id, createCustomerSchema.parse(request));
+const create = (request: object, zone = 'Europe/Berlin') =>
+  createCustomer(id, createCustomerSchema.parse(request), zone);
 const update = (request: object) => updateCustomer(id, updateCustomerSchema.parse(request));
 
 test('is created with what is given; the rest is absent', () => {
@@ -160,6 +165,7 @@ test('the view leaves out what is absent and carries the stamps', () => {
     external_id: 'ext-1',
     email: 'ada@example.com',
     address_country: 'DE',
+    timezone: 'Europe/Berlin',
     metadata: { tier: 'gold' },
     integrations: [],
     tenant_id: 'tenant_01',

@@ -32,6 +32,7 @@ import {
   type CreateCustomer,
   type Customer,
   customerSchema,
+  type IntegrationMapping,
   type UpdateCustomer,
 } from './schema.ts';
 
@@ -40,6 +41,8 @@ const profileData = {
   external_id: z.string(),
   email: z.string().nullable(),
   ...addressData,
+  /** IANA name. Days and months of the customer are those of this zone. */
+  timezone: z.string(),
   metadata: z.record(z.string(), z.string()),
 } as const;
 
@@ -53,6 +56,8 @@ const events = {
   CustomerUpdated: z.object({
     changes: z.object(profileData).partial(),
     integrations: z.array(integrationData),
+    /** Providers whose mapping is removed. */
+    unlinked: z.array(z.string()),
   }),
   CustomerArchived: z.object({}),
 } as const;
@@ -62,6 +67,7 @@ interface Profile extends Address {
   readonly name: string;
   readonly external_id: string;
   readonly email: string | null;
+  readonly timezone: string;
   readonly metadata: Metadata;
 }
 
@@ -92,12 +98,15 @@ export const customer = aggregate({
         };
       }
       case 'CustomerUpdated': {
-        const { changes, integrations } = event.data;
+        const { changes, integrations, unlinked } = event.data;
         const before = existing(state, 'customer');
+        const kept = before.integrations.filter(
+          ({ provider_type }) => !unlinked.includes(provider_type),
+        );
         return {
           ...withChanges<CustomerRecord>(before, changes),
           ...updatedStamps(stamp),
-          integrations: withIntegrations(before.integrations, integrations, stamp),
+          integrations: withIntegrations(kept, integrations, stamp),
         };
       }
       case 'CustomerArchived':
@@ -123,13 +132,18 @@ export const customer = aggregate({
 
 const emptyProfile = { email: null, ...noAddress, metadata: {} } as const;
 
-/** Creates a customer. Fields that the request leaves out are absent. */
+/** Creates a customer. Fields that the request leaves out are absent, but for the time zone (D50). */
 export const createCustomer =
-  (id: CustomerId, request: CreateCustomer): Decision<CustomerState, CustomerEvent> =>
+  (
+    id: CustomerId,
+    request: CreateCustomer,
+    defaultTimeZone: string,
+  ): Decision<CustomerState, CustomerEvent> =>
   (state) => {
     invariant(state === null, `customer ${id} is created twice`);
     const { integration_entity_mapping, name, external_id, ...optional } = request;
-    const profile = withChanges<Omit<Profile, 'name' | 'external_id'>>(emptyProfile, optional);
+    const empty = { ...emptyProfile, timezone: defaultTimeZone };
+    const profile = withChanges<Omit<Profile, 'name' | 'external_id'>>(empty, optional);
     const integrations = newIntegrations(id, [], integration_entity_mapping);
     return [{ type: 'CustomerCreated', data: { id, name, external_id, ...profile, integrations } }];
   };
@@ -143,7 +157,28 @@ export const updateCustomer =
     const changes: Changes<Profile> = changedFields<Profile>(current, fields);
     const integrations = newIntegrations(id, current.integrations, integration_entity_mapping);
     if (isEmpty(changes) && integrations.length === 0) return [];
-    return [{ type: 'CustomerUpdated', data: { changes, integrations } }];
+    return [{ type: 'CustomerUpdated', data: { changes, integrations, unlinked: [] } }];
+  };
+
+/** Links a customer to a provider, as an update with this one mapping does. */
+export const linkCustomer = (
+  id: CustomerId,
+  mapping: IntegrationMapping,
+): Decision<CustomerState, CustomerEvent> =>
+  updateCustomer(id, {
+    integration_entity_mapping: [mapping],
+    metadata: undefined,
+    timezone: undefined,
+  });
+
+/** Removes the mapping of a customer to a provider; when there is none, nothing happens. */
+export const unlinkCustomer =
+  (id: CustomerId, provider: string): Decision<CustomerState, CustomerEvent> =>
+  (state) => {
+    const { integrations } = writable(state, 'customer', id);
+    if (!integrations.some(({ provider_type }) => provider_type === provider)) return [];
+    const unlinked = [provider];
+    return [{ type: 'CustomerUpdated', data: { changes: {}, integrations: [], unlinked } }];
   };
 
 /** Takes a customer out of use, for good. One that is archived already stays as it is. */

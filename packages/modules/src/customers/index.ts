@@ -1,18 +1,21 @@
 import { module } from '@counterfoil/engine/define';
 import { customer, customerRecords } from './customer.ts';
+import { integrationRoutes } from './integration-routes.ts';
 import { customerRoutes } from './routes.ts';
 
 export { type CustomerRecord, customer, customerRecords } from './customer.ts';
 export { type CustomerReference, customerIdOf, customerReference } from './reference.ts';
+
+const routes = { ...customerRoutes, ...integrationRoutes };
 
 /** The customers, whom the tenants of the service bill. */
 export const customers = module({
   name: 'customers',
   aggregates: [customer],
   tables: [customerRecords.table],
-  routes: customerRoutes,
+  routes,
   publicEvents: [customerRecords.publicEvents],
 });
 
 /** The routes with their exact types, for the typed client. */
-export type CustomerRoutes = typeof customerRoutes;
+export type CustomerRoutes = typeof routes;

@@ -16,11 +16,11 @@ const test = suite('customer publications');
 
 const id = 'cust_01' as CustomerId;
 const request = createCustomerSchema.parse({ name: 'Ada', external_id: 'ext-1' });
-const [created] = createCustomer(id, request)(null, stampAt(0).occurred_at);
+const [created] = createCustomer(id, request, 'UTC')(null, stampAt(0).occurred_at);
 assert.ok(created);
 const renamed: CustomerEvent = {
   type: 'CustomerUpdated',
-  data: { changes: { name: 'Eve' }, integrations: [] },
+  data: { changes: { name: 'Eve' }, integrations: [], unlinked: [] },
 };
 const archived: CustomerEvent = { type: 'CustomerArchived', data: {} };
 const events: readonly CustomerEvent[] = [created, renamed, archived];

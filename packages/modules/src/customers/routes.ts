@@ -1,6 +1,7 @@
 import { newRecord, newText, type Routes, route, withETag } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { accepted, equalTo, oneOf, recordRoutes, withMetadata } from '../record/index.ts';
+import { defaultTimeZone } from '../tenancy/index.ts';
 import {
   archiveCustomer,
   createCustomer,
@@ -49,7 +50,9 @@ export const customerRoutes = {
       },
       texts: idsOfOthers,
     },
-    decide: createCustomer,
+    decide: (id, body, context) => ({
+      prepare: async () => createCustomer(id, body, await defaultTimeZone(context)),
+    }),
   }),
 
   'PUT /customers': route({

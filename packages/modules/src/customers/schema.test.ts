@@ -82,7 +82,13 @@ test('country codes are taken in any case and kept in upper case', () => {
 });
 
 test('unknown fields are ignored', () => {
-  assert.equal(updateCustomerSchema.parse({ timezone: 'UTC', contact: 'x' }), {});
+  assert.equal(updateCustomerSchema.parse({ colour: 'red', contact: 'x' }), {});
+});
+
+test('a time zone is an IANA name; null says nothing about it', () => {
+  assert.equal(updateCustomerSchema.parse({ timezone: 'Asia/Tokyo' }), { timezone: 'Asia/Tokyo' });
+  assert.is(updateCustomerSchema.parse({ timezone: null }).timezone, undefined);
+  assert.equal(pointersOf(updateCustomerSchema, { timezone: 'Mars/Olympus' }), ['/timezone']);
 });
 
 test('an absent field stays absent, an empty one is cleared', () => {

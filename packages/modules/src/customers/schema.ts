@@ -1,4 +1,4 @@
-import { listParameter } from '@counterfoil/engine/define';
+import { listParameter, pageShape } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -7,6 +7,7 @@ import {
   recordStatusSchema,
   referenceSchema,
   requiredTextSchema,
+  timeZoneSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { addressInput, addressOutput } from '../address.ts';
@@ -47,6 +48,7 @@ const sayingNothing = <Value>(value: Value | null | undefined): Value | undefine
 const optionalInput = {
   email: clearable(emailSchema).optional(),
   ...addressInput,
+  timezone: timeZoneSchema.nullish().transform(sayingNothing),
   metadata: metadataSchema.nullish().transform(sayingNothing),
   integration_entity_mapping: integrationMappingsSchema.nullish().transform(sayingNothing),
 } as const;
@@ -86,7 +88,30 @@ export const customerMetadataSchema = metadataSchema
   .optional()
   .meta({ description: 'Customers that have all these pairs' });
 
-const customerIntegrationSchema = z
+const providerSchema = requiredTextSchema(50);
+const linkable = z.literal('customer', 'must be "customer": nothing else can be linked');
+
+const linkedShape = {
+  entity_type: linkable,
+  entity_id: referenceSchema('cust'),
+} as const;
+
+export const linkSchema = z
+  .object({
+    ...linkedShape,
+    provider_type: providerSchema,
+    provider_entity_id: requiredTextSchema(255),
+    metadata: metadataSchema.nullish(),
+  })
+  .meta({ id: 'LinkIntegration' });
+
+export const unlinkSchema = z
+  .object({ ...linkedShape, provider_type: providerSchema })
+  .meta({ id: 'UnlinkIntegration' });
+
+export const linkedEntitySchema = z.object({ ...linkedShape, ...pageShape });
+
+export const customerIntegrationSchema = z
   .object({
     ...recordStampsShape,
     status: recordStatusSchema,
@@ -107,6 +132,7 @@ export const customerSchema = z
     external_id: z.string(),
     email: z.string().optional(),
     ...addressOutput,
+    timezone: z.string().meta({ description: 'IANA name of the zone of the days it is billed by' }),
     metadata: metadataSchema,
     integrations: z.array(customerIntegrationSchema),
   })

@@ -34,6 +34,7 @@ export {
   operator,
   operatorPrincipal,
 } from './operator.ts';
+export { defaultTimeZone } from './queries.ts';
 export { allows, type Role, type UserType } from './roles.ts';
 export { type EnvironmentType, environmentTypeSchema } from './schema.ts';
 export { createTenant, tenant } from './tenant.ts';

@@ -8,6 +8,7 @@ import {
 } from '@counterfoil/engine/define';
 import { notFound } from '@counterfoil/kernel';
 import type { z } from 'zod';
+import { environment } from './environment.ts';
 import { apiKeyTable, environmentTable, tenantTable, userTable } from './projection.ts';
 import { isSuperAdmin } from './roles.ts';
 import type {
@@ -39,6 +40,12 @@ export async function listEnvironments(
   const { items, pagination } = await context.read.list(environmentTable, request, filters);
   return { environments: items, ...pagination };
 }
+
+/** The time zone of records in the environment of a context that have none of their own (D50). */
+export const defaultTimeZone = async (
+  context: Pick<RequestContext, 'load' | 'principal'>,
+): Promise<string> =>
+  (await context.load(environment, context.principal.environmentId))?.timezone ?? 'UTC';
 
 const ownTenant = async (context: RequestContext): Promise<Tenant> =>
   tenantView(await context.load(tenant, context.principal.tenantId));
