@@ -190,7 +190,7 @@ for (const key of routeKeys()) {
         assertNoLeak(answer, attacker, attack);
       }
       for (const { place, name } of attacked(filters, attacker)) {
-        const isList = /^body\..*_(ids|codes)$/.test(place);
+        const isList = /^body\..*(?:_ids|_codes|_keys|IDs)$/.test(place);
         const value = isList ? [name] : name;
         const answer = await send(watched, operation, requestWith(base, place, value));
         assert.is(answer.status, 200, answer.text);
