@@ -1,20 +1,16 @@
-import {
-  type Connection,
-  given,
-  literals,
-  type PublicMessage,
-  transactionTime,
-} from '@counterfoil/engine';
+import { type Connection, given, type PublicMessage, transactionTime } from '@counterfoil/engine';
 import { sql } from 'kysely';
 import type { OpenGroup, OrderedGroup, PlannedDelivery } from './fan-out-plan.ts';
 import {
   afterSeconds,
-  asItStands,
+  deliveriesLike,
   givenGroups,
+  group,
   insertGiven,
   nextRelease,
   queue,
   servingEndpoints,
+  some,
 } from './schema.ts';
 
 /** The place up to which the public stream has been turned into deliveries. */
@@ -88,30 +84,12 @@ export async function readOpenGroups(
   const { rows } = await connection.run(
     queue
       .selectFrom(givenGroups('asked', groups))
-      .select(({ exists, selectFrom }) => [
+      .select([
         'asked.endpoint_id as endpointId',
         'asked.ordering_key as orderingKey',
-        exists(
-          selectFrom('webhook_deliveries as delivery')
-            .select('id')
-            .whereRef('delivery.endpoint_id', '=', 'asked.endpoint_id')
-            .whereRef('delivery.ordering_key', '=', 'asked.ordering_key')
-            .where('state', '=', sql.lit('waiting'))
-            .offset(asItStands),
-        )
-          .$castTo<boolean>()
-          .as('hasWaiting'),
+        some(deliveriesLike('asked', group, 'waiting')).as('hasWaiting'),
       ])
-      .where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('webhook_deliveries as delivery')
-            .select('id')
-            .whereRef('delivery.endpoint_id', '=', 'asked.endpoint_id')
-            .whereRef('delivery.ordering_key', '=', 'asked.ordering_key')
-            .where('state', 'in', literals('pending', 'waiting', 'sending'))
-            .offset(asItStands),
-        ),
-      ),
+      .where(some(deliveriesLike('asked', group, 'pending', 'waiting', 'sending'))),
     { prepared: true },
   );
   return rows;

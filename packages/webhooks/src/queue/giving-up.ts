@@ -4,7 +4,7 @@ import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { endpointPublicEvents } from '../endpoint/public-events.ts';
 import type { BreakerPolicy } from './health.ts';
 import { endedGroups, releaseNext } from './ordering.ts';
-import { asItStands, interval, queue, stateOf } from './schema.ts';
+import { deliveriesLike, interval, queue, stateOf } from './schema.ts';
 import type { Retention } from './upkeep-store.ts';
 
 /** Deliveries that one pass gives up at most. */
@@ -20,15 +20,7 @@ export async function giveUpOld(
 ): Promise<number> {
   const old = queue
     .selectFrom('webhook_messages as message')
-    .crossJoinLateral(
-      queue
-        .selectFrom('webhook_deliveries as delivery')
-        .select('delivery.id')
-        .where('delivery.event_id', '=', sql.ref<string>('message.event_id'))
-        .where('delivery.state', 'in', literals('pending', 'waiting'))
-        .offset(asItStands)
-        .as('unsent'),
-    )
+    .crossJoinLateral(deliveriesLike('message', ['event_id'], 'pending', 'waiting').as('unsent'))
     .select('unsent.id')
     .where('message.created_at', '<', sql<string>`now() - ${interval('day', messageDays)}`)
     .orderBy('message.created_at')
@@ -47,12 +39,8 @@ export async function giveUpHeldBack(
   const heldBack = queue
     .selectFrom('webhook_health as health')
     .crossJoinLateral(
-      queue
-        .selectFrom('webhook_deliveries as delivery')
-        .select('delivery.id')
-        .where('delivery.endpoint_id', '=', sql.ref<string>('health.endpoint_id'))
-        .where('delivery.state', 'in', literals('pending', 'waiting'))
-        .where('delivery.queued_at', '<', sql<string>`now() - ${interval('millisecond', horizon)}`)
+      deliveriesLike('health', ['endpoint_id'], 'pending', 'waiting')
+        .where('other.queued_at', '<', sql<string>`now() - ${interval('millisecond', horizon)}`)
         .limit(sql.lit(givenUpMaximum))
         .as('unsent'),
     )

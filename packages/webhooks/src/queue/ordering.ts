@@ -2,7 +2,16 @@ import { type Connection, given, literals, transactionTime } from '@counterfoil/
 import { sql } from 'kysely';
 import { groupId, type OrderedGroup } from './fan-out-plan.ts';
 import { withQueueLock } from './queue-lock.ts';
-import { afterSeconds, asItStands, givenGroups, nextRelease, queue } from './schema.ts';
+import {
+  afterSeconds,
+  deliveriesLike,
+  givenGroups,
+  group,
+  nextRelease,
+  none,
+  queue,
+  some,
+} from './schema.ts';
 
 /** A delivery that has come to its end. */
 export interface Ended {
@@ -55,16 +64,12 @@ export async function releaseNext(
     .selectFrom(ended)
     .crossJoinLateral(firstWaiting('ended'))
     .select('first_waiting.id')
-    .where(({ exists, not, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('webhook_deliveries as later')
-            .select('later.id')
-            .whereRef('later.endpoint_id', '=', 'ended.endpoint_id')
-            .whereRef('later.ordering_key', '=', 'ended.ordering_key')
-            .where('later.state', 'in', literals('pending', 'sending'))
-            .where('later.release_number', '>', sql<string>`coalesce(ended.last_release, 0)`)
-            .offset(asItStands),
+    .where(
+      none(
+        deliveriesLike('ended', group, 'pending', 'sending').where(
+          'other.release_number',
+          '>',
+          sql<string>`coalesce(ended.last_release, 0)`,
         ),
       ),
     );
@@ -102,33 +107,16 @@ const putOffSeconds = 10;
  * order. Deliveries that a recovery has put before a waiting one go first.
  */
 export async function releaseOvertaking(connection: Connection): Promise<number> {
+  const isUnderWay = sql<boolean>`(other.state = 'sending' or other.attempt = 0
+    or other.next_at <= now())`;
+  const before = deliveriesLike('waiting', group, 'pending', 'sending').where(isUnderWay);
+  const first = queue.selectFrom(firstWaiting('waiting')).select('first_waiting.id');
   const passed = queue
     .selectFrom('webhook_deliveries as waiting')
-    .select(({ eb, exists, or, selectFrom }) => [
+    .select((waiting) => [
       'waiting.id',
       'waiting.head_of_line_seconds',
-      or([
-        exists(
-          selectFrom('webhook_deliveries as before')
-            .select('before.id')
-            .whereRef('before.endpoint_id', '=', 'waiting.endpoint_id')
-            .whereRef('before.ordering_key', '=', 'waiting.ordering_key')
-            .where('before.state', 'in', literals('pending', 'sending'))
-            .where((delivery) =>
-              delivery.or([
-                delivery('before.state', '=', sql.lit('sending')),
-                delivery('before.attempt', '=', sql.lit(0)),
-                delivery('before.next_at', '<=', transactionTime),
-              ]),
-            )
-            .offset(asItStands),
-        ),
-        eb(
-          'waiting.id',
-          '<>',
-          queue.selectFrom(firstWaiting('waiting')).select('first_waiting.id'),
-        ),
-      ]).as('is_put_off'),
+      waiting.or([some(before), waiting('waiting.id', '<>', first)]).as('is_put_off'),
     ])
     .where('waiting.state', '=', sql.lit('waiting'))
     .where('waiting.next_at', '<=', transactionTime)
@@ -239,18 +227,7 @@ export async function stuckGroups(connection: Connection): Promise<readonly Orde
         sql<string>`endpoint_id`.as('endpointId'),
         sql<string>`ordering_key`.as('orderingKey'),
       ])
-      .where(({ exists, not, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('webhook_deliveries as delivery')
-              .select('delivery.id')
-              .whereRef('delivery.endpoint_id', '=', 'open_group.endpoint_id')
-              .whereRef('delivery.ordering_key', '=', 'open_group.ordering_key')
-              .where('delivery.state', 'in', literals('pending', 'sending'))
-              .offset(asItStands),
-          ),
-        ),
-      )
+      .where(none(deliveriesLike('open_group', group, 'pending', 'sending')))
       .limit(sql.lit(stuckMaximum)),
     { prepared: true },
   );

@@ -172,6 +172,35 @@ export const nextRelease = sql<string>`nextval('counterfoil.webhook_release_numb
  */
 export const asItStands = sql.lit(0);
 
+/** True when there are such rows. */
+export const some = (rows: Expression<unknown>): RawBuilder<boolean> => sql`exists ${rows}`;
+
+/** True when there are no such rows. */
+export const none = (rows: Expression<unknown>): RawBuilder<boolean> => sql`not exists ${rows}`;
+
+/** The columns that make an ordered group. */
+export const group = ['endpoint_id', 'ordering_key'] as const;
+
+/**
+ * The deliveries in some states that have the same values in some columns as a row that the statement
+ * has at hand; `other` in further conditions.
+ */
+export const deliveriesLike = (
+  row: string,
+  columns: readonly ('event_id' | 'endpoint_id' | 'ordering_key')[],
+  ...states: readonly DeliveryState[]
+) =>
+  queue
+    .selectFrom('webhook_deliveries as other')
+    .select('other.id')
+    .where((other) =>
+      other.and(
+        columns.map((name) => other(`other.${name}`, '=', sql.ref<string>(`${row}.${name}`))),
+      ),
+    )
+    .where('other.state', 'in', literals(...states))
+    .offset(asItStands);
+
 /** The state of a delivery, looked at in a way that no index of the queue can be taken for. */
 export const stateOf = (table: string): RawBuilder<DeliveryState> =>
   sql`lower(${sql.ref(`${table}.state`)})`;

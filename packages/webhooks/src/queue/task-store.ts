@@ -3,7 +3,15 @@ import { fromJson } from '@counterfoil/engine/define';
 import { sql } from 'kysely';
 import type { RequestedTask } from '../task/schema.ts';
 import type { PlannedDelivery, Routed } from './fan-out-plan.ts';
-import { afterSeconds, asItStands, bodyText, excluded, nextRelease, queue } from './schema.ts';
+import {
+  afterSeconds,
+  asItStands,
+  bodyText,
+  excluded,
+  nextRelease,
+  none,
+  queue,
+} from './schema.ts';
 
 /*
  * What looks through the past is planned again each time: prepared while there is little of it, it
@@ -34,6 +42,11 @@ export async function nextTask(connection: Connection): Promise<OpenTask | null>
     .selectFrom('webhook_task_runs as run')
     .select(({ fn }) => fn.max('run.requested_at').as('last'))
     .where('run.environment_id', '=', sql.ref<string>('environment.environment_id'));
+  const begunAs = queue
+    .selectFrom('webhook_task_runs as run')
+    .select('run.task_id')
+    .where('run.task_id', '=', sql.ref<string>('task.id'))
+    .offset(asItStands);
   const unbegun = queue
     .selectFrom('webhook_tasks as task')
     .select(['task.resource', 'task.created_at', 'task.id'])
@@ -43,16 +56,7 @@ export async function nextTask(connection: Connection): Promise<OpenTask | null>
       '>=',
       sql<string>`coalesce(begun.last - interval '1 hour', '-infinity')`,
     )
-    .where(({ exists, not, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('webhook_task_runs as run')
-            .select('run.task_id')
-            .whereRef('run.task_id', '=', 'task.id')
-            .offset(asItStands),
-        ),
-      ),
-    )
+    .where(none(begunAs))
     .orderBy('task.created_at')
     .orderBy('task.id')
     .limit(1);

@@ -1,6 +1,13 @@
 import { type Connection, literals, transactionTime } from '@counterfoil/engine';
 import { sql } from 'kysely';
-import { areEndpointsRead, asItStands, interval, openEndpoints, queue } from './schema.ts';
+import {
+  areEndpointsRead,
+  deliveriesLike,
+  interval,
+  none,
+  openEndpoints,
+  queue,
+} from './schema.ts';
 
 /** Rows that one pass changes or removes at most, so that no pass holds others up for long. */
 const passMaximum = 1_000;
@@ -69,18 +76,10 @@ export async function dropUnwanted(connection: Connection): Promise<number> {
         .select('delivery.id')
         .where('delivery.endpoint_id', '=', sql.ref<string>('endpoint.id'))
         .where('delivery.state', 'in', literals('pending', 'waiting'))
-        .where(({ eb, exists, not, or, selectFrom }) =>
-          or([
-            eb('delivery.state', '=', sql.lit('waiting')),
-            not(
-              exists(
-                selectFrom('webhook_deliveries as other')
-                  .select('other.id')
-                  .where('other.endpoint_id', '=', sql.ref<string>('endpoint.id'))
-                  .where('other.state', '=', sql.lit('waiting'))
-                  .offset(asItStands),
-              ),
-            ),
+        .where((delivery) =>
+          delivery.or([
+            delivery('delivery.state', '=', sql.lit('waiting')),
+            none(deliveriesLike('open_endpoint', ['endpoint_id'], 'waiting')),
           ]),
         )
         .limit(sql.lit(passMaximum))
@@ -139,17 +138,7 @@ export async function removeOld(connection: Connection, retention: Retention): P
       selectFrom('webhook_messages as message')
         .select('message.event_id')
         .where('message.created_at', '<', before(retention.messageDays))
-        .where(({ exists, not, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('webhook_deliveries as delivery')
-                .select('delivery.id')
-                .whereRef('delivery.event_id', '=', 'message.event_id')
-                .where('delivery.state', 'in', literals('pending', 'waiting', 'sending'))
-                .offset(asItStands),
-            ),
-          ),
-        )
+        .where(none(deliveriesLike('message', ['event_id'], 'pending', 'waiting', 'sending')))
         .orderBy('message.created_at')
         .limit(sql.lit(messagesMaximum)),
     ),
