@@ -1,4 +1,4 @@
-import type { AnyProjection } from './projection.ts';
+import type { AnyProjection, ColumnTypes, Projection } from './projection.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
@@ -13,3 +13,17 @@ export interface DueWork {
   readonly column: string;
   readonly run: (context: Pick<RequestContext, 'execute' | 'load'>, id: string) => Promise<unknown>;
 }
+
+/** The columns that hold instants. */
+type InstantColumn<Columns extends ColumnTypes> = {
+  readonly [Name in keyof Columns]: Columns[Name] extends 'timestamptz' ? Name : never;
+}[keyof Columns] &
+  string;
+
+/** Declares due work. The column must be one of its table that holds instants. */
+export const dueWork = <Row, Resource, Columns extends ColumnTypes>(
+  work: Omit<DueWork, 'table' | 'column'> & {
+    readonly table: Projection<string, Row, Resource, Columns>;
+    readonly column: InstantColumn<NoInfer<Columns>>;
+  },
+): DueWork => work;

@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import type { Reader } from './context.ts';
+import { dueWork } from './due-work.ts';
 import { type FilterOf, pageRequest, searchFilters, where } from './listing.ts';
 import { type EventFrom, projection, recordProjection } from './projection.ts';
 
@@ -32,6 +33,7 @@ const jarTable = recordProjection(jar, {
     label: { type: 'text', of: ({ label }) => label },
     coins: { type: 'numeric', of: ({ coins }) => coins },
     is_full: { type: 'boolean', of: ({ is_full }) => is_full },
+    filled_at: { type: 'timestamptz', of: () => null },
   },
 });
 
@@ -94,6 +96,13 @@ test('a statement over several tables knows their columns and no others', () => 
     reader.query([jarTable], (from) => from.deleteFrom('jars').returningAll()),
   ];
   assert.type(reads, 'function');
+});
+
+test('work becomes due by a column of instants', () => {
+  const work = { name: 'empty jars', table: jarTable, run: async () => undefined };
+  assert.is(dueWork({ ...work, column: 'filled_at' }).column, 'filled_at');
+  // @ts-expect-error: it holds no instants
+  assert.is(dueWork({ ...work, column: 'label' }).column, 'label');
 });
 
 test('an event of several aggregates says of which it is', () => {

@@ -76,6 +76,11 @@ export class RowCache {
   }
 }
 
+/*
+ * These statements are text: relation and columns follow from a projection at run time, and many rows
+ * travel as one parameter per column.
+ */
+
 /** Reads the rows at these places, in one statement. Places without a row are left out. */
 export async function loadRows(
   connection: Connection,

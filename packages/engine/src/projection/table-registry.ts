@@ -1,4 +1,5 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
+import { sql } from 'kysely';
 import { type Connection, transaction } from '../database/database.ts';
 import { isLockTimeout } from '../database/database-errors.ts';
 import { statements, transactionTime } from '../database/statements.ts';
@@ -72,10 +73,8 @@ async function prepareTable(
 }
 
 async function relationExists(connection: Connection, relation: string): Promise<boolean> {
-  const { rows } = await connection.query<{ exists: boolean }>(
-    'select to_regclass($1) is not null as exists',
-    [inSchema(relation)],
-  );
+  const exists = sql<boolean>`to_regclass(${inSchema(relation)}) is not null`;
+  const { rows } = await connection.run(statements.selectNoFrom(exists.as('exists')));
   return rows[0]?.exists === true;
 }
 

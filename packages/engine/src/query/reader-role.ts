@@ -2,6 +2,7 @@ import { type Connection, schemaName } from '../database/database.ts';
 import { sqlState } from '../database/database-errors.ts';
 import { readerRole } from '../projection/table-shape.ts';
 
+// Roles, rights and the catalogue of the server are text: the builder has no words for them.
 const insufficientPrivilege = '42501';
 const duplicateObject = '42710';
 const uniqueViolation = '23505';

@@ -1,4 +1,4 @@
-import { type DueWork, module } from '@counterfoil/engine/define';
+import { dueWork, module } from '@counterfoil/engine/define';
 import { auditRoutes } from './audit/routes.ts';
 import { settleDue } from './decisions.ts';
 import { holdRoutes } from './holds/routes.ts';
@@ -12,12 +12,12 @@ import { wallet } from './wallet.ts';
 export { wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */
-const expiry: DueWork = {
+const expiry = dueWork({
   name: 'wallet expiry',
   table: walletTable,
   column: 'due_at',
   run: (context, id) => context.execute(wallet, id, settleDue(id)),
-};
+});
 
 /** Prepaid and postpaid credits of customers, with their ledger. */
 export const wallets = module({
