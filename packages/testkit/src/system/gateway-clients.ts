@@ -56,5 +56,7 @@ export async function takeNames(
     await message.ackAck();
     if (names.length === count) break;
   }
+  // The server has taken back the request for more before anything else happens.
+  await connection.flush();
   return names;
 }
