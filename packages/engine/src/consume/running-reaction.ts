@@ -43,6 +43,8 @@ export class RunningReaction {
   #place: ReactionPlace = { position: 0n, heldBack: new Map() };
   /** The position up to which events have been taken: later ones meet records as they are held back then. */
   #taken: Position = 0n;
+  /** The place that was saved last, as text. */
+  #saved = '';
   readonly #mending = new Set<Promise<void>>();
 
   constructor(tools: ReactionTools, reaction: Reaction) {
@@ -95,10 +97,15 @@ export class RunningReaction {
     const position = start === 'beginning' ? 0n : await store.head();
     this.#place = known ?? { position, heldBack: new Map() };
     this.#taken = this.#place.position;
+    this.#saved = '';
   }
 
-  #save(): Promise<void> {
-    return this.#tools.places.save(this.reaction.name, this.#place);
+  async #save(): Promise<void> {
+    const { position, heldBack } = this.#place;
+    const text = JSON.stringify([String(position), [...heldBack]]);
+    if (text === this.#saved) return;
+    await this.#tools.places.save(this.reaction.name, this.#place);
+    this.#saved = text;
   }
 
   async #keepPlace(signal: AbortSignal, end: () => void): Promise<void> {
