@@ -6,7 +6,7 @@ import {
   withoutNulls,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type EventsOf, lowerCase, type RecordOf, record } from '../record/index.ts';
+import { type EventsOf, lowerCase, record } from '../record/index.ts';
 import { type CreateCoupon, couponSchema, createCouponSchema } from './schema.ts';
 
 const kept = <Kind extends string>() => z.string().transform((text) => text as Kind);
@@ -20,7 +20,7 @@ const discountData = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('percentage'), percentage_off: kept<DecimalText>() }),
 ]);
-export type Discount = z.output<typeof discountData>;
+type Discount = z.output<typeof discountData>;
 
 /** For how many billing periods a redemption counts. */
 const repetitionData = z.discriminatedUnion('cadence', [
@@ -28,7 +28,7 @@ const repetitionData = z.discriminatedUnion('cadence', [
   z.object({ cadence: z.literal('repeated'), duration_in_periods: z.number().int() }),
   z.object({ cadence: z.literal('forever') }),
 ]);
-export type Repetition = z.output<typeof repetitionData>;
+type Repetition = z.output<typeof repetitionData>;
 
 function discountOf({ type, amount_off, currency, percentage_off }: CreateCoupon): Discount {
   if (type === 'fixed') {
@@ -117,7 +117,6 @@ export const couponRecords = record({
 });
 
 export type CouponEvent = EventsOf<typeof couponRecords>;
-export type CouponRecord = RecordOf<typeof couponRecords>;
 export const {
   aggregate: coupon,
   createFrom: createCoupon,

@@ -2,7 +2,7 @@ import { module } from '@counterfoil/engine/define';
 import { coupon, couponRecords } from './coupon.ts';
 import { couponRoutes } from './routes.ts';
 
-export { type CouponRecord, coupon, couponRecords } from './coupon.ts';
+export { coupon, couponRecords } from './coupon.ts';
 
 /** Discounts that customers can redeem. */
 export const coupons = module({

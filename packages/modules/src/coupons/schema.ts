@@ -11,8 +11,8 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-export const couponTypeSchema = z.enum(['fixed', 'percentage']);
-export const couponCadenceSchema = z.enum(['once', 'repeated', 'forever']);
+const couponTypeSchema = z.enum(['fixed', 'percentage']);
+const couponCadenceSchema = z.enum(['once', 'repeated', 'forever']);
 
 const nameSchema = requiredTextSchema(255);
 const codeSchema = requiredTextSchema(64);
@@ -87,7 +87,6 @@ export const updateCouponSchema = z
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
   })
   .meta({ id: 'UpdateCoupon' });
-export type UpdateCoupon = z.output<typeof updateCouponSchema>;
 
 /** The coupon on the wire (specification §2.19; hidden fields: D1). */
 export const couponSchema = z
@@ -110,4 +109,3 @@ export const couponSchema = z
     metadata: metadataSchema,
   })
   .meta({ id: 'Coupon' });
-export type Coupon = z.output<typeof couponSchema>;

@@ -39,7 +39,7 @@ export const groupRecords = record({
 });
 
 export type GroupEvent = EventsOf<typeof groupRecords>;
-export type GroupRecord = RecordOf<typeof groupRecords>;
+type GroupRecord = RecordOf<typeof groupRecords>;
 export const {
   aggregate: group,
   createFrom: createGroup,

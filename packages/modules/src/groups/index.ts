@@ -3,7 +3,7 @@ import { group, groupRecords } from './group.ts';
 import { groupRoutes } from './routes.ts';
 
 export { createGroup, group, groupRecords, groupReference, groupView } from './group.ts';
-export { createGroupSchema, type Group, type GroupEntity, groupSchema } from './schema.ts';
+export { createGroupSchema, type Group, groupSchema } from './schema.ts';
 
 /** Named groups of features or of prices. */
 export const groups = module({

@@ -18,7 +18,6 @@ export const createGroupSchema = z
     metadata: metadataSchema.default({}),
   })
   .meta({ id: 'CreateGroup' });
-export type CreateGroup = z.output<typeof createGroupSchema>;
 
 /** The group on the wire (specification §2.6). */
 export const groupSchema = z

@@ -5,7 +5,6 @@ import { meterRoutes } from './routes.ts';
 export {
   createMeter,
   type MeterDefinition,
-  type MeterRecord,
   meter,
   meterDefinition,
   meterRecords,
@@ -15,7 +14,6 @@ export {
   retireMeter,
 } from './meter.ts';
 export {
-  type CreateMeter,
   createMeterSchema,
   filtersSchema,
   type Meter,

@@ -1,6 +1,6 @@
 import { type MeterId, withoutNulls } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type EventsOf, type RecordOf, record } from '../record/index.ts';
+import { type EventsOf, record } from '../record/index.ts';
 import { aggregationData } from './aggregation.ts';
 import { createMeterSchema, type Filters, meterSchema, resetUsageSchema } from './schema.ts';
 
@@ -63,7 +63,6 @@ export const meterRecords = record({
 });
 
 export type MeterEvent = EventsOf<typeof meterRecords>;
-export type MeterRecord = RecordOf<typeof meterRecords>;
 export const {
   aggregate: meter,
   createFrom: createMeter,

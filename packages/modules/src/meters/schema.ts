@@ -36,7 +36,6 @@ const createShape = {
 
 /** Body of POST /meters, and the inline meter of a feature. */
 export const createMeterSchema = z.object(createShape).meta({ id: 'CreateMeter' });
-export type CreateMeter = z.output<typeof createMeterSchema>;
 
 /** Body of PUT /meters/{id}: everything else of a meter is for ever. */
 export const updateMeterSchema = z

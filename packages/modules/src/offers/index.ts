@@ -24,14 +24,11 @@ export { createCreditGrant, endCreditGrant, updateCreditGrant } from './grant/de
 export { createCreditGrantSchema } from './grant/schema.ts';
 export { groupMemberRoutes } from './group-routes.ts';
 export {
-  addonOf,
-  costsheetOf,
   type Offer,
   type OfferDecision,
   type OfferEvent,
   type OfferState,
   offer,
-  planOf,
 } from './offer.ts';
 export type { Owner, OwnerType } from './owner.ts';
 export { chainOf, overlap } from './price/chain.ts';
@@ -44,14 +41,7 @@ export {
 } from './price/decisions.ts';
 export { hasEnded, type PriceData, type PriceRecord, willBeInForce } from './price/price.ts';
 export { createPriceSchema } from './price/schema.ts';
-export {
-  addonTable,
-  costsheetTable,
-  creditGrantTable,
-  entitlementTable,
-  planTable,
-  priceTable,
-} from './projection.ts';
+export { addonTable, costsheetTable, planTable } from './projection.ts';
 export {
   archiveAddon,
   archivePlan,

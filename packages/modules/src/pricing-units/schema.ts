@@ -31,7 +31,6 @@ export const createPriceUnitSchema = z
     metadata: metadataSchema.default({}),
   })
   .meta({ id: 'CreatePriceUnit' });
-export type CreatePriceUnit = z.output<typeof createPriceUnitSchema>;
 
 /** Body of PUT /prices/units/{id}: what prices and wallets are computed with is for ever. */
 export const updatePriceUnitSchema = z
@@ -40,7 +39,6 @@ export const updatePriceUnitSchema = z
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
   })
   .meta({ id: 'UpdatePriceUnit' });
-export type UpdatePriceUnit = z.output<typeof updatePriceUnitSchema>;
 
 /** The pricing unit on the wire (specification §2.11). */
 export const priceUnitSchema = z
@@ -57,4 +55,3 @@ export const priceUnitSchema = z
     metadata: metadataSchema,
   })
   .meta({ id: 'PricingUnit' });
-export type PriceUnit = z.output<typeof priceUnitSchema>;

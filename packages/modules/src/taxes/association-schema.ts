@@ -52,7 +52,6 @@ export const updateAssociationSchema = z
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
   })
   .meta({ id: 'UpdateTaxAssociation' });
-export type UpdateAssociation = z.output<typeof updateAssociationSchema>;
 
 /** The association on the wire (client contract). */
 export const associationSchema = z

@@ -3,7 +3,6 @@ import { taxRoutes } from './routes.ts';
 import { taxAssociation, taxAssociationRecords } from './tax-association.ts';
 import { taxRate, taxRateRecords } from './tax-rate.ts';
 
-export { taxAssociation } from './tax-association.ts';
 export { taxRate, taxRateRecords } from './tax-rate.ts';
 
 /** Tax rates, and to whom they are attached. */

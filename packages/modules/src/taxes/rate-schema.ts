@@ -11,7 +11,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-export const taxRateTypeSchema = z.enum(['percentage', 'fixed']);
+const taxRateTypeSchema = z.enum(['percentage', 'fixed']);
 export const taxRateStatusSchema = z.enum(['ACTIVE', 'INACTIVE']);
 export const taxRateScopeSchema = z.enum(['INTERNAL', 'EXTERNAL', 'ONETIME']);
 
@@ -70,7 +70,6 @@ export const updateTaxRateSchema = z
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
   })
   .meta({ id: 'UpdateTaxRate' });
-export type UpdateTaxRate = z.output<typeof updateTaxRateSchema>;
 
 /** The tax rate on the wire (specification §2.20; D1). */
 export const taxRateSchema = z
@@ -88,4 +87,3 @@ export const taxRateSchema = z
     metadata: metadataSchema,
   })
   .meta({ id: 'TaxRate' });
-export type TaxRate = z.output<typeof taxRateSchema>;

@@ -1,6 +1,6 @@
 import { instantSchema, withoutNulls } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type EventsOf, type RecordOf, record } from '../record/index.ts';
+import { type EventsOf, record } from '../record/index.ts';
 import { associationSchema, taxEntitySchema } from './association-schema.ts';
 import { taxRateRecords } from './tax-rate.ts';
 
@@ -62,7 +62,6 @@ export const taxAssociationRecords = record({
 });
 
 export type TaxAssociationEvent = EventsOf<typeof taxAssociationRecords>;
-export type TaxAssociationRecord = RecordOf<typeof taxAssociationRecords>;
 export const {
   aggregate: taxAssociation,
   create: createAssociation,

@@ -18,7 +18,7 @@ const taxData = z.discriminatedUnion('tax_rate_type', [
   z.object({ tax_rate_type: z.literal('percentage'), percentage_value: figure }),
   z.object({ tax_rate_type: z.literal('fixed'), fixed_value: figure }),
 ]);
-export type Tax = z.output<typeof taxData>;
+type Tax = z.output<typeof taxData>;
 
 function taxOf(request: CreateTaxRate): Tax {
   const { percentage_value, fixed_value } = request;
@@ -85,7 +85,7 @@ export const taxRateRecords = record({
 });
 
 export type TaxRateEvent = EventsOf<typeof taxRateRecords>;
-export type TaxRateRecord = RecordOf<typeof taxRateRecords>;
+type TaxRateRecord = RecordOf<typeof taxRateRecords>;
 export const {
   aggregate: taxRate,
   createFrom: createTaxRate,
