@@ -79,13 +79,10 @@ export function createReader(
     return filters.map((filter) => conditionOf(table, filter, collation));
   };
   return {
-    async find<Row, Resource, Columns extends ColumnTypes>(
-      table: Projection<string, Row, Resource, Columns>,
-      key: string,
-    ) {
+    async find(table, key) {
       const id = sql<boolean>`id = ${cleanText(key)}`;
       const statement = selectRow(table, principal, [id, notDeleted]).compile(statements);
-      return foundOf<Resource>((await run<FoundRow>(table, statement, `find_${table.name}`)).rows);
+      return foundOf((await run<FoundRow>(table, statement, `find_${table.name}`)).rows);
     },
     async findMany<Row, Resource, Columns extends ColumnTypes>(
       table: Projection<string, Row, Resource, Columns>,
@@ -101,20 +98,13 @@ export function createReader(
       }
       return found;
     },
-    async first<Row, Resource, Columns extends ColumnTypes>(
-      table: Projection<string, Row, Resource, Columns>,
-      filters: readonly AnyRowFilter[],
-    ) {
+    async first(table, filters) {
       const status = filtersStatus(filters) ? [] : [notDeleted];
       const all = [...(await conditions(table, filters)), ...status];
       const statement = sql`${selectRow(table, principal, all)} ${newest}`.compile(statements);
-      return foundOf<Resource>((await run<FoundRow>(table, statement)).rows);
+      return foundOf((await run<FoundRow>(table, statement)).rows);
     },
-    async list<Row, Resource, Columns extends ColumnTypes>(
-      table: Projection<string, Row, Resource, Columns>,
-      request: PageRequest,
-      filters: readonly AnyRowFilter[] = [],
-    ) {
+    async list(table, request, filters = []) {
       const isAsked = request.status === undefined && filtersStatus(filters);
       const where = matching(table, principal, [
         ...(await conditions(table, filters)),
@@ -124,14 +114,15 @@ export function createReader(
       const query = { table, relation: relation(table), where, own, request };
       const isFar = request.offset >= (context.farOffset ?? defaultFarOffset);
       const { rows } = await run<PageRow>(table, pageOf(query, isFar));
-      return readPage<Resource>(rows, request);
+      return readPage(rows, request);
     },
     async query<const Tables extends ReadTable, Row>(
       tables: readonly Tables[],
       select: (from: Selects<Tables>) => Selection<Row>,
     ) {
-      for (const table of tables)
+      for (const table of tables) {
         if (isProjection(table)) assertReached(context, table, options.atLeast);
+      }
       const selection = select(narrowed(tables, principal));
       const node = selection.toOperationNode();
       invariant(SelectQueryNode.is(node) && node.limit, 'a query of several tables needs a limit');
