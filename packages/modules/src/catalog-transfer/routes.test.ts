@@ -66,6 +66,15 @@ test('what is exported and imported elsewhere is exported there as the same text
   assert.is(textOf(await exported('env_02')), textOf(document));
 });
 
+test('null in an entry means absent', async () => {
+  const { importing, exported } = processOver();
+  const rate = { name: 'VAT', code: 'vat', percentage_value: '19', tax_rate_status: null };
+  const document = { version: 1, tax_rates: [rate] };
+  assert.equal((await importing({ document })).refused, []);
+  const { tax_rates } = await exported();
+  assert.is(tax_rates?.[0]?.tax_rate_status, 'ACTIVE');
+});
+
 test('a second import changes nothing and writes nothing', async () => {
   const { world, importing, exported } = processOver();
   await importing({ document: catalogue });

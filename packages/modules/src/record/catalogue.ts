@@ -1,5 +1,11 @@
 import type { AnyProjection } from '@counterfoil/engine/define';
-import { type AnyAggregate, changedFields, type Decision, isEmpty } from '@counterfoil/kernel';
+import {
+  type AnyAggregate,
+  changedFields,
+  type Decision,
+  isEmpty,
+  withoutNulls,
+} from '@counterfoil/kernel';
 import type { z } from 'zod';
 import type { AnyDefinition } from './definition.ts';
 
@@ -80,7 +86,7 @@ export function catalogueKind(
     create: (id, parsed) => (state, at) => {
       const { given, after } = parsed as { readonly given: unknown; readonly after: object };
       const events: readonly AnyEvent[] = createFrom(id, given)(state, at);
-      const changes = changedFields<object>(events[0]?.data ?? {}, after);
+      const changes = changedFields<object>(events[0]?.data ?? {}, withoutNulls(after));
       if (isEmpty(changes) || !life.updated) return events;
       return [...events, { type: life.updated.event, data: { ...changes } }];
     },
