@@ -161,22 +161,21 @@ test('a record that fails is held back alone, across a restart, and goes on when
 
 test('with one record more than may be held back, the reaction waits', async () => {
   const { start, stop, level, orders } = world();
+  const handled = new Set<string>();
   let isBroken = true;
-  const all = packing(async () => {
-    if (isBroken) throw new Error('out of boxes');
-  });
-  for (let number = 0; number <= 1_000; number += 1) await orders.place(`o${number}`);
-  const running = start(all);
+  const count = async ({ aggregate_id }: { readonly aggregate_id: string }): Promise<void> => {
+    if (isBroken) throw new Error('out of paper');
+    handled.add(aggregate_id);
+  };
+  await Promise.all(Array.from({ length: 1_001 }, (_, number) => orders.place(`o${number}`)));
+  const running = start(reaction(order, { name: 'counting', on: { OrderPlaced: count } }));
   await until(() => running.place.heldBack.size === 1_000);
   for (let turns = 0; turns < 100; turns += 1) await turn();
-  assert.ok(
-    running.place.position <= 1_000n,
-    'it does not go past the one for which there is no room',
-  );
+  assert.ok(running.place.position <= 1_000n, 'it does not go past the one without room');
   isBroken = false;
   await level(running);
   await until(() => running.place.heldBack.size === 0);
-  assert.equal([await orders.packed('o0'), await orders.packed('o1000')], [[0], [0]]);
+  assert.is(handled.size, 1_001);
   await stop();
 });
 
