@@ -45,10 +45,22 @@ export const updatedStamps = (stamp: Stamp): Pick<RecordStamps, 'updated_at' | '
   updated_by: actorName(stamp),
 });
 
+export type Metadata = Readonly<Record<string, string>>;
+
+const maximumPairs = 50;
+
+/** Passes metadata on to the checks of its keys and values, unless there are too many of them. */
+function countPairs(pairs: Metadata, context: z.RefinementCtx): Metadata {
+  const isCountable = typeof pairs === 'object' && pairs !== null;
+  if (!isCountable || Object.keys(pairs).length <= maximumPairs) return pairs;
+  context.addIssue(`must have at most ${maximumPairs} keys`);
+  return z.NEVER;
+}
+
 /** Free key-value pairs of a record: string to string, bounded (D8). */
 export const metadataSchema = z
-  .record(requiredTextSchema(64), textSchema(1024))
-  .refine((pairs) => Object.keys(pairs).length <= 50, 'must have at most 50 keys')
-  .meta({ description: 'At most 50 pairs; keys up to 64, values up to 1,024 characters' });
-
-export type Metadata = Readonly<Record<string, string>>;
+  .preprocess(countPairs, z.record(requiredTextSchema(64), textSchema(1024)))
+  .meta({
+    description: 'At most 50 pairs; keys up to 64, values up to 1,024 characters',
+    maxProperties: maximumPairs,
+  });

@@ -7,6 +7,7 @@ import type { Position } from '../log/types.ts';
 import type { HealthCheck } from '../operations/health.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
+import type { httpDefaults } from './limits.ts';
 
 /** A request that has passed every check of form and access and is about to be handled. */
 export interface BeginRequest {
@@ -68,7 +69,7 @@ export interface HttpOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  /** Size limit of a request body, in bytes, where the route has none of its own. Default 1 MiB. */
+  /** Size limit of a request body, in bytes, where the route has none of its own. Default 64 KiB. */
   readonly bodyLimitBytes?: number;
   /** Default: 2,000 per second for every key. */
   readonly rateLimit?: RateLimit;
@@ -79,14 +80,6 @@ export interface HttpOptions {
   /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
 }
-
-/** The limits where none are given. */
-export const httpDefaults = {
-  bodyLimitBytes: 1024 * 1024,
-  rateLimit: { perSecond: 2_000 },
-  requestTimeoutMs: 30_000,
-  maximumInFlight: 4_000,
-} as const;
 
 /** The options with their defaults. */
 export type HttpSettings = HttpOptions &

@@ -97,10 +97,7 @@ export const pointerOf = (path: readonly PropertyKey[]): string =>
 
 /** The failing places that the issues of a parse name, at most `maximumFieldProblems`. */
 export const fieldProblemsOf = (issues: readonly Issue[]): FieldProblem[] =>
-  issues
-    .slice(0, maximumFieldProblems)
-    .flatMap((issue) => problemsOf(issue, []))
-    .slice(0, maximumFieldProblems);
+  issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maximumFieldProblems);
 
 function problemsOf(issue: Issue, parents: readonly PropertyKey[]): FieldProblem[] {
   const path = [...parents, ...issue.path];

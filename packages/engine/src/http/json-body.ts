@@ -1,14 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { decimal, invalidField } from '@counterfoil/kernel';
 import { pointerOf } from './issues.ts';
-
-/** The depth to which arrays and objects of a body may be nested. */
-export const maximumDepth = 64;
+import { jsonLimits } from './limits.ts';
 
 /**
  * The value of a JSON text (UTF-8). Throws a 400 `Problem` with a pointer on malformed JSON, and on
  * values that JSON permits but PostgreSQL or canonical JSON cannot hold: NUL characters, lone
- * surrogates, numbers that a JSON number of 64 bits would change, and nesting beyond 64 levels.
+ * surrogates and numbers that a JSON number of 64 bits would change. The same for a structure beyond
+ * `jsonLimits`.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidField('', 'the body must be UTF-8');
@@ -21,10 +20,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   }
   const found = faultIn(value, 0);
   if (found) throw invalidField(pointerOf(found.path), found.message);
-  const literal = changedNumber(text);
-  if (literal !== null) {
-    throw invalidField('', `a JSON number cannot carry ${literal} exactly; send it as a string`);
-  }
+  refuseChangedNumbers(text);
   return value;
 }
 
@@ -55,11 +51,16 @@ function faultIn(value: unknown, depth: number): Fault | null {
     return Number.isFinite(value) ? null : fault('must be a number that is not so large');
   }
   if (typeof value !== 'object' || value === null) return null;
-  if (depth >= maximumDepth) return fault(`must not be nested deeper than ${maximumDepth} levels`);
+  if (depth >= jsonLimits.depth) {
+    return fault(`must not be nested deeper than ${jsonLimits.depth} levels`);
+  }
   return Array.isArray(value) ? faultInItems(value, depth) : faultInMembers(value, depth);
 }
 
 function faultInItems(items: readonly unknown[], depth: number): Fault | null {
+  if (items.length > jsonLimits.items) {
+    return fault(`must have at most ${jsonLimits.items} items`);
+  }
   for (let index = 0; index < items.length; index += 1) {
     const found = faultIn(items[index], depth + 1);
     if (found) return at(index, found);
@@ -68,7 +69,11 @@ function faultInItems(items: readonly unknown[], depth: number): Fault | null {
 }
 
 function faultInMembers(members: object, depth: number): Fault | null {
-  for (const key of Object.keys(members)) {
+  const keys = Object.keys(members);
+  if (keys.length > jsonLimits.members) {
+    return fault(`must have at most ${jsonLimits.members} members`);
+  }
+  for (const key of keys) {
     // An own member of this name is an unknown field that only an attacker would send.
     if (key === '__proto__') {
       Reflect.deleteProperty(members, key);
@@ -92,11 +97,12 @@ const maybeLong = /\d[\d.]{15}|\d[eE]-?\d{3}/;
 const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
- * The first number literal of a well-formed JSON text that is not the number it is parsed to, such
- * as 1234567.1234567891; null when there is none. To accept it would round somebody's money.
+ * Refuses a well-formed JSON text with a number literal that is not the number it is parsed to, such
+ * as 1234567.1234567891: to accept it would round somebody's money.
  */
-function changedNumber(text: string): string | null {
-  if (!maybeLong.test(text)) return null;
+function refuseChangedNumbers(text: string): void {
+  if (!maybeLong.test(text)) return;
+  let compared = 0;
   let place = 0;
   while (place < text.length) {
     const code = text.charCodeAt(place);
@@ -105,14 +111,26 @@ function changedNumber(text: string): string | null {
     } else if (code === minus || (code >= digitZero && code <= digitNine)) {
       numberLiteral.lastIndex = place;
       const literal = numberLiteral.exec(text)?.[0] ?? '';
-      if (literal.length > 15 && changes(literal)) return literal.slice(0, 64);
-      if (/[eE]/.test(literal) && changes(literal)) return literal.slice(0, 64);
+      if (literal.length > 15 || /[eE]/.test(literal)) {
+        compared += 1;
+        refuseIfChanged(literal, compared);
+      }
       place += Math.max(1, literal.length);
     } else {
       place += 1;
     }
   }
-  return null;
+}
+
+/** `count`: how many literals of the text have been compared, this one included. */
+function refuseIfChanged(literal: string, count: number): void {
+  if (count > jsonLimits.longNumbers) {
+    const message = `has more than ${jsonLimits.longNumbers} long numbers; send them as strings`;
+    throw invalidField('', message);
+  }
+  if (literal.length <= 400 && decimal(literal).eq(decimal(String(Number(literal))))) return;
+  const message = `a JSON number cannot carry ${literal.slice(0, 64)} exactly; send it as a string`;
+  throw invalidField('', message);
 }
 
 const quote = 0x22;
@@ -131,6 +149,3 @@ function endOfString(text: string, start: number): number {
   }
   return place;
 }
-
-const changes = (literal: string): boolean =>
-  literal.length > 400 || !decimal(literal).eq(decimal(String(Number(literal))));

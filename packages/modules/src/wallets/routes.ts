@@ -209,6 +209,7 @@ export const walletRoutes = {
     permission: 'wallet:write',
     params: idParameters,
     body: bulkSchema,
+    bodyLimitBytes: 1024 * 1024,
     response: bulkAnswerSchema,
     example: { body: { entries: [{ type: 'credit', credits: '2' }] } },
     handle: async (context, { params: { id }, body }) => {

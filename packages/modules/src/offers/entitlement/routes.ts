@@ -64,6 +64,7 @@ export const entitlementRoutes = {
     status: 201,
     permission: 'entitlement:write',
     body: createBulkEntitlementsSchema,
+    bodyLimitBytes: 1024 * 1024,
     response: z.object({ items: z.array(entitlementSchema) }),
     example: {
       body: { items: [entitlementExample] },

@@ -100,6 +100,7 @@ export const priceRoutes = {
     status: 201,
     permission: 'price:write',
     body: createBulkPricesSchema,
+    bodyLimitBytes: 1024 * 1024,
     response: z.object({ items: z.array(priceSchema) }),
     example: {
       body: { items: [priceExample] },

@@ -1,0 +1,19 @@
+/** The limits of an HTTP server where `HttpOptions` gives none. */
+export const httpDefaults = {
+  bodyLimitBytes: 64 * 1024,
+  rateLimit: { perSecond: 2_000 },
+  requestTimeoutMs: 30_000,
+  maximumInFlight: 4_000,
+} as const;
+
+/** The structure that a JSON body may have, whatever its size. */
+export const jsonLimits = {
+  /** Levels of arrays and objects. */
+  depth: 64,
+  /** Members of one object. */
+  members: 1_000,
+  /** Items of one array. */
+  items: 10_000,
+  /** Numbers with an exponent or more than 15 characters: each is compared exactly, which costs. */
+  longNumbers: 1_000,
+} as const;
