@@ -4,7 +4,6 @@ import {
   type FeatureId,
   invalidField,
   invalidOperation,
-  type MeterId,
   notFound,
   writable,
 } from '@counterfoil/kernel';
@@ -19,6 +18,7 @@ import {
   type FeatureRecord,
   type FeatureState,
   feature,
+  featureRecords,
   updateFeature,
 } from './feature.ts';
 import { meterOfFeature, meterStop } from './reactions.ts';
@@ -52,22 +52,11 @@ async function executeCreation(
 /** Creates the feature of a request, with its inline meter if it has one. */
 export function newFeature(context: RequestContext, body: CreateFeature): FeatureOutcome {
   const id = context.newId('feat');
-  const { meter: definition, meter_id } = body;
+  const { meter } = body;
   return executeCreation(context, {
+    ...featureRecords.fieldsFrom(body),
     id,
-    name: body.name,
-    type: body.type,
-    lookup_key: body.lookup_key ?? null,
-    description: body.description ?? null,
-    group_id: body.group_id ?? null,
-    unit_singular: body.unit_singular ?? null,
-    unit_plural: body.unit_plural ?? null,
-    reporting_unit: body.reporting_unit ?? null,
-    alert_settings: body.alert_settings ?? null,
-    metadata: body.metadata,
-    ...(definition
-      ? { meter_id: context.newId('meter'), meter: definition }
-      : { meter_id: (meter_id || null) as MeterId | null }),
+    ...(meter && { meter_id: context.newId('meter'), meter }),
   });
 }
 

@@ -150,14 +150,17 @@ function commandsOf<Key extends string, All extends object, Changed, State, Even
       check?.(data);
       return event(life.created, data);
     };
+  /** Returns the fields of the record that a request asks for. */
+  const fieldsFrom = (given: Given): All => {
+    invariant(request, `no request creates a ${called}`);
+    return request.fields(given) as All;
+  };
   return {
     /** Creates the record with all its fields. */
     create,
     /** Creates the record that a request asks for. */
-    createFrom(id: Key, given: Given): Command {
-      invariant(request, `no request creates a ${called}`);
-      return create({ ...(request.fields(given) as All), id });
-    },
+    createFrom: (id: Key, given: Given): Command => create({ ...fieldsFrom(given), id }),
+    fieldsFrom,
     /** Changes the fields that are given, may change and differ; when none does, nothing happens (D18). */
     update:
       (id: Key, given: Changes<Changed>): Command =>
