@@ -38,6 +38,8 @@ export interface ProblemOptions {
    * later (D30). The refusal is then recorded in the record's own stream.
    */
   readonly isRemembered?: boolean;
+  /** The failure behind it, for the log of the operator: no caller sees it. */
+  readonly cause?: unknown;
 }
 
 /** A failure that the caller caused or must know about. Nothing has been stored when it is thrown. */
@@ -50,7 +52,7 @@ export class Problem extends Error {
 
   /** `message` is for people: what is wrong and what to do about it. */
   constructor(code: ProblemCode, message: string, options: ProblemOptions = {}) {
-    super(message);
+    super(message, 'cause' in options ? { cause: options.cause } : {});
     this.name = 'Problem';
     this.code = code;
     this.details = options.details;

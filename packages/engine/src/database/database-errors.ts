@@ -29,6 +29,9 @@ export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '5
  */
 export const isUndefined = (error: unknown): boolean => inClass(error, ['42P01', '42703', '3F000']);
 
+/** What the driver has sent is wrong, for instance too many parameters: repeating it changes nothing. */
+const protocolViolation = '08P01';
+
 const transientClasses = ['08', '25006', '40', '53', '55', '57', '58'];
 
 const transportCodes = new Set([
@@ -48,6 +51,7 @@ const transportMessages =
 
 /** Tells whether Postgres cannot answer now but may later. */
 export function isUnavailable(error: unknown): boolean {
+  if (sqlState(error) === protocolViolation) return false;
   if (inClass(error, transientClasses)) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!(error instanceof Error)) return false;
@@ -65,11 +69,13 @@ export function readProblem(error: unknown): unknown {
   if (isUnavailable(error)) {
     return new Problem('service_unavailable', 'The read models cannot be reached. Retry shortly.', {
       retryAfterSeconds,
+      cause: error,
     });
   }
   if (isUndefined(error)) {
     return new Problem('service_unavailable', 'The read model is being built. Retry shortly.', {
       retryAfterSeconds,
+      cause: error,
     });
   }
   return error;

@@ -5,6 +5,9 @@ import type { ColumnType, ColumnTypes, Projection } from './projection.ts';
 /** Page sizes (D11). */
 export const pageLimits = { minimum: 1, default: 50, maximum: 1000 } as const;
 
+/** The most values that the lists of all filters of one request have together. */
+export const filterValuesMaximum = 1_000;
+
 /** Columns that every table has, by type, beside the declared ones. */
 export const commonColumns = {
   id: 'text',
@@ -111,7 +114,7 @@ const noneIsMeaningless = 'must have at least one item: leave the list out to se
  * callers would mean all records, others none.
  */
 export const anyOf = <Item extends z.ZodType>(item: Item) =>
-  z.array(item).min(1, noneIsMeaningless).max(1000).optional();
+  z.array(item).min(1, noneIsMeaningless).max(filterValuesMaximum).optional();
 
 /** The same for texts up to a length. */
 export const anyOfTexts = (longest: number) => anyOf(z.string().max(longest));
@@ -132,7 +135,7 @@ export const listParameter = <Item extends z.ZodType<unknown, string>>(item: Ite
         .flatMap((part) => part.split(','))
         .filter(Boolean),
     )
-    .pipe(z.array(item).max(1000));
+    .pipe(z.array(item).max(filterValuesMaximum));
 
 /** An integer, as a JSON number or as the digits of a query string. */
 const integer = (minimum: number, maximum: number) =>
@@ -170,7 +173,7 @@ const searchValueSchema = z.object({
   date: instantSchema.optional(),
   array: z
     .array(z.union([z.string().max(1024), z.number()]))
-    .max(1000)
+    .max(filterValuesMaximum)
     .optional(),
 });
 
@@ -192,6 +195,17 @@ const searchFilterSchema = z.object({
   value: searchValueSchema,
 });
 
+type SearchFilters = readonly z.input<typeof searchFilterSchema>[];
+
+/** Passes filters on to the checks of their values, unless there are too many of these. */
+function countValues(filters: SearchFilters, context: z.RefinementCtx): SearchFilters {
+  if (!Array.isArray(filters)) return filters;
+  const count = filters.reduce((sum, filter) => sum + (filter?.value?.array?.length ?? 0), 0);
+  if (!(count > filterValuesMaximum)) return filters;
+  context.addIssue(`must have at most ${filterValuesMaximum} values in all`);
+  return z.NEVER;
+}
+
 /** The fields that every search takes in its body beside its own. */
 export const searchShape = {
   ...listShape,
@@ -199,7 +213,7 @@ export const searchShape = {
     .array(z.object({ field: z.string().max(64), direction: z.enum(['asc', 'desc']) }))
     .max(8)
     .optional(),
-  filters: z.array(searchFilterSchema).max(50).optional(),
+  filters: z.preprocess(countValues, z.array(searchFilterSchema).max(50)).optional(),
   expand: z.string().max(256).optional(),
 } as const;
 

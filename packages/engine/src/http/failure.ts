@@ -81,15 +81,27 @@ export function problemOf(error: unknown): Problem {
   return reported(error) ?? internal();
 }
 
+const maximumCause = 256;
+
+/** The cause of a problem in one line, without statements or stacks. */
+const shortCause = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return typeof cause;
+  const code = 'code' in cause ? `${String(cause.code)}: ` : '';
+  return `${code}${cause.message}`.slice(0, maximumCause);
+};
+
 /** The one place where errors become answers. An error that the caller did not cause is logged in full. */
 export const failureHandler =
   (log: Log) =>
   // Express recognises an error handler by its four parameters.
   (error: unknown, _request: Request, response: Response, _next: NextFunction): void => {
     const problem = problemOf(error);
+    const { requestId, label } = exchangeOf(response);
     if (problem.status >= 500 && problem !== error) {
-      const { requestId, label } = exchangeOf(response);
       log.error({ err: error, request_id: requestId, route: label }, 'request failed');
+    } else if (problem.cause !== undefined) {
+      const cause = shortCause(problem.cause);
+      log.warn({ cause, request_id: requestId, route: label }, 'request not carried out');
     }
     sendProblem(response, problem);
   };

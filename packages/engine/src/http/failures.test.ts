@@ -182,6 +182,17 @@ for (const error of [
   });
 }
 
+test('the cause of a 503 is logged in one line and not answered', async () => {
+  const cause = Object.assign(new Error(`the secret inside ${'x'.repeat(10_000)}`), {
+    code: '57014',
+  });
+  const answer = await answerTo(new Problem('service_unavailable', 'Wait.', { cause }));
+  assert.not.match(answer.text, /secret/);
+  const logged = answer.lines.filter((line) => 'cause' in line);
+  assert.is(logged.length, 1);
+  assert.match(String(logged[0]?.cause), /^57014: the secret inside x{10,300}$/);
+});
+
 test('503 repeats how long to wait', async () => {
   const error = new Problem('service_unavailable', 'Wait.', { retryAfterSeconds: 2.2 });
   assert.is((await answerTo(error)).headers.get('retry-after'), '3');

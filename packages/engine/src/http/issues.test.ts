@@ -2,7 +2,7 @@ import { decimalSchema, instantSchema, metadataSchema } from '@counterfoil/kerne
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { listParameter, listShape } from '../define/listing.ts';
+import { listParameter, listShape, searchShape } from '../define/listing.ts';
 import { describeIssue, fieldProblemsOf, maximumFieldProblems, pointerOf } from './issues.ts';
 
 const test = suite('messages of validation issues');
@@ -103,6 +103,22 @@ test('names a bounded number of places', () => {
 test('escapes the keys of a pointer', () => {
   assert.is(pointerOf(['a/b', 'c~d', 0, '']), '/a~1b/c~0d/0/');
   assert.is(pointerOf([]), '');
+});
+
+test('values of filters are counted before they are looked at', () => {
+  const filter = (count: number) => ({
+    field: 'id',
+    operator: 'in',
+    value: { array: Array.from({ length: count }, () => null) },
+  });
+  const filters = Array.from({ length: 50 }, () => filter(1_000));
+  const message = 'must have at most 1000 values in all';
+  assert.equal(problemsOf(z.object(searchShape), { filters }), [{ pointer: '/filters', message }]);
+  const few = problemsOf(z.object(searchShape), { filters: [filter(2), null] });
+  assert.equal(
+    few.map(({ pointer }) => pointer),
+    ['/filters/0/value/array/0', '/filters/0/value/array/1', '/filters/1'],
+  );
 });
 
 test.run();

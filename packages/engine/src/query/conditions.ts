@@ -1,6 +1,11 @@
 import { BrokenInvariant, invariant, Problem, readInstant } from '@counterfoil/kernel';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type AnyRowFilter, commonColumns, type FilterOperator } from '../define/listing.ts';
+import {
+  type AnyRowFilter,
+  commonColumns,
+  type FilterOperator,
+  filterValuesMaximum,
+} from '../define/listing.ts';
 import type { AnyProjection, ColumnType } from '../define/projection.ts';
 import { cleanMetadata, cleanText, encodeValue, unshownStatus } from '../projection/row.ts';
 import { databaseType } from '../projection/table-shape.ts';
@@ -37,8 +42,8 @@ const typeNames: Readonly<Record<ColumnType, string>> = {
   'text[]': 'a list of texts',
 };
 
-/** A value of a request as a parameter of the column's type. Throws a `Problem` if it is none. */
-function parameter(filter: AnyRowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> {
+/** A value of a request as the text of a column's type. Throws a `Problem` if it is none. */
+function textOf(filter: AnyRowFilter, type: ColumnType, value: unknown): string | null {
   let text: string | null;
   try {
     // Numbers compare as decimals, so that 1.5 may be asked of a column of integers.
@@ -50,9 +55,16 @@ function parameter(filter: AnyRowFilter, type: ColumnType, value: unknown): RawB
   if (type === 'timestamptz' && text !== null && readInstant(text) === null) {
     throw unfit(filter, `must be ${typeNames[type]}`);
   }
-  return sql`${text}::${sql.raw(type === 'integer' ? 'numeric' : databaseType(type))}`;
+  return text;
 }
 
+const comparedType = (type: ColumnType): RawBuilder<unknown> =>
+  sql.raw(type === 'integer' ? 'numeric' : databaseType(type));
+
+const parameter = (filter: AnyRowFilter, type: ColumnType, value: unknown): RawBuilder<unknown> =>
+  sql`${textOf(filter, type, value)}::${comparedType(type)}`;
+
+/** All values as one parameter: PostgreSQL takes 65,535, and each costs. */
 function listParameter(
   filter: AnyRowFilter,
   type: ColumnType,
@@ -60,10 +72,25 @@ function listParameter(
 ): RawBuilder<unknown> {
   if (!Array.isArray(value)) throw unfit(filter, 'must be a list');
   const itemType = type === 'text[]' ? 'text' : type;
-  const items = value.map((item) => parameter(filter, itemType, item));
-  return items.length > 0
-    ? sql`array[${sql.join(items)}]`
-    : sql`array[]::${sql.raw(databaseType(itemType))}[]`;
+  const items = value.map((item) => textOf(filter, itemType, item));
+  return sql`${sql.val(items)}::${comparedType(itemType)}[]`;
+}
+
+/** The filters as conditions. Refuses lists that have more values than `filterValuesMaximum` together. */
+export function conditionsOf(
+  table: AnyProjection,
+  filters: readonly AnyRowFilter[],
+  collation: string,
+): readonly Condition[] {
+  const count = filters.reduce(
+    (sum, { value }) => sum + (Array.isArray(value) ? value.length : 0),
+    0,
+  );
+  if (count > filterValuesMaximum) {
+    const message = `The filters must have at most ${filterValuesMaximum} values in all, not ${count}.`;
+    throw new Problem('validation_error', message);
+  }
+  return filters.map((filter) => conditionOf(table, filter, collation));
 }
 
 const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
@@ -83,11 +110,7 @@ const not = (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> =>
  * contains an item exactly, and equals a value when it has it. Throws a `Problem`
  * (validation_error) on a value or an operator that does not fit the column.
  */
-export function conditionOf(
-  table: AnyProjection,
-  filter: AnyRowFilter,
-  collation: string,
-): Condition {
+function conditionOf(table: AnyProjection, filter: AnyRowFilter, collation: string): Condition {
   const { column, operator, value } = filter;
   if (operator === 'metadata') return metadataCondition(filter);
   const type = columnType(table, column);

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Reader } from '../define/context.ts';
-import type { FilterOf, FilterOperator, PageRequest } from '../define/listing.ts';
+import type { AnyRowFilter, FilterOf, FilterOperator, PageRequest } from '../define/listing.ts';
 import { fromJson } from '../define/tables.ts';
 import {
   acme,
@@ -232,6 +232,18 @@ for (const [column, operator, value] of unfitTable) {
     assert.is((failure as Problem).code, 'validation_error');
   });
 }
+
+test('takes 1,000 values in all filters together', async () => {
+  const among = (count: number): AnyRowFilter => ({
+    column: 'name',
+    operator: 'in',
+    value: ['beta', ...Array.from({ length: count - 1 }, (_, index) => `other ${index}`)],
+  });
+  assert.equal(await listed([among(999), among(1)]), ['beta']);
+  const failure = await listed([among(999), among(2)]).catch((error: unknown) => error);
+  assert.instance(failure, Problem);
+  assert.is((failure as Problem).code, 'validation_error');
+});
 
 test('shows archived and deleted records only to those who ask for them', async () => {
   assert.equal(await listed([], { status: ['archived'] }), ['kept']);

@@ -17,7 +17,7 @@ import { cleanText } from '../projection/row.ts';
 import { scopeColumn } from '../projection/table-shape.ts';
 import {
   type Condition,
-  conditionOf,
+  conditionsOf,
   filtersStatus,
   notDeleted,
   shown,
@@ -74,10 +74,8 @@ export function createReader(
       ...(name ? { name } : {}),
     });
   };
-  const conditions = async (table: AnyProjection, filters: readonly AnyRowFilter[]) => {
-    const collation = await context.collation();
-    return filters.map((filter) => conditionOf(table, filter, collation));
-  };
+  const conditions = async (table: AnyProjection, filters: readonly AnyRowFilter[]) =>
+    conditionsOf(table, filters, await context.collation());
   return {
     async find(table, key) {
       const id = sql<boolean>`id = ${cleanText(key)}`;
