@@ -89,7 +89,7 @@ function save(copy: Copy): void {
 const copy: Copy = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : await listed();
 save(copy);
 for (;;) {
-  const { body } = await ask<Page>(`/events?after_position=${copy.position}&limit=${pageSize}`);
+  const { body } = await ask<Page>(`/feed?after_position=${copy.position}&limit=${pageSize}`);
   for (const { data } of body.items) if (data.wallet) copy.wallets[data.wallet.id] = data.wallet;
   if (body.next_position !== copy.position) {
     copy.position = body.next_position;

@@ -21,14 +21,14 @@ const idParameters = z.object({ id: referenceSchema('esub') });
 const noGateway = (): Problem =>
   new Problem(
     'service_unavailable',
-    'This installation gives no credentials: EVENT_GATEWAY_URL is not set. Read GET /v1/events instead.',
+    'This installation gives no credentials: EVENT_GATEWAY_URL is not set. Read GET /v1/feed instead.',
     { retryAfterSeconds: 60 },
   );
 
 /** The routes of credentials. Without a gateway none are issued. */
 export const credentialRoutes = (gateway: EventGateway | null) =>
   ({
-    'POST /events/subscriptions/{id}/credentials': route({
+    'POST /feed/subscriptions/{id}/credentials': route({
       summary: 'Issue credentials for an event subscription',
       description:
         'With them a system reads its own consumer on NATS and nothing else. They replace those ' +
@@ -54,7 +54,7 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       },
     }),
 
-    'DELETE /events/subscriptions/{id}/credentials': route({
+    'DELETE /feed/subscriptions/{id}/credentials': route({
       summary: 'Revoke the credentials of an event subscription',
       description: 'Connections with them are closed. The subscription and its place stay.',
       tag,

@@ -65,7 +65,7 @@ test('the feed is asked for the environment of the caller, and its page shown', 
     },
   });
   const query = { after_position: '7', limit: '20' };
-  assert.equal(await callRoute(routes['GET /events'], context(), { query }), {
+  assert.equal(await callRoute(routes['GET /feed'], context(), { query }), {
     items: [
       {
         id: 'evt_1',
@@ -80,7 +80,7 @@ test('the feed is asked for the environment of the caller, and its page shown', 
     next_position: '12',
     has_more: true,
   });
-  await callRoute(routes['GET /events'], context());
+  await callRoute(routes['GET /feed'], context());
   assert.equal(asked, [
     ['tenant_01', 'env_01', '7', 20],
     ['tenant_01', 'env_01', null, 50],

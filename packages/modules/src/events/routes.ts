@@ -25,7 +25,7 @@ const eventView = (event: FeedEvent): z.output<typeof feedEventSchema> => ({
 /** The routes of the feed, for systems that follow events by asking. */
 export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
   ({
-    'GET /events': route({
+    'GET /feed': route({
       summary: 'Read public events in order',
       description:
         'The events of this environment in the order of the log, without gaps. To follow them, ask ' +

@@ -6,7 +6,7 @@ export const positionSchema = z
   .regex(/^\d{1,19}$/, 'must be a position such as "1042"')
   .meta({ example: '1042' });
 
-/** Query of `GET /events`. */
+/** Query of `GET /feed`. */
 export const feedQuerySchema = z.object({
   after_position: positionSchema
     .optional()

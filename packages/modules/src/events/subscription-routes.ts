@@ -112,7 +112,7 @@ async function subscribe(context: RequestContext, broker: EventBroker, body: Cre
 /** The routes of subscriptions. */
 export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | null) =>
   ({
-    'POST /events/subscriptions': route({
+    'POST /feed/subscriptions': route({
       summary: 'Subscribe a downstream system to public events on NATS',
       description:
         'Makes a durable consumer whose place NATS keeps. Without a start it begins with the next ' +
@@ -129,7 +129,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       },
     }),
 
-    'GET /events/subscriptions': route({
+    'GET /feed/subscriptions': route({
       summary: 'List event subscriptions',
       tag,
       status: 200,
@@ -144,7 +144,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
         ),
     }),
 
-    'GET /events/subscriptions/{id}': route({
+    'GET /feed/subscriptions/{id}': route({
       summary: 'Get an event subscription with what waits for it',
       tag,
       status: 200,
@@ -157,7 +157,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       },
     }),
 
-    'POST /events/subscriptions/{id}/replay': route({
+    'POST /feed/subscriptions/{id}/replay': route({
       summary: 'Restart an event subscription',
       description: 'What it was given and has not acknowledged is forgotten.',
       tag,
@@ -177,7 +177,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       },
     }),
 
-    'DELETE /events/subscriptions/{id}': route({
+    'DELETE /feed/subscriptions/{id}': route({
       summary: 'Delete an event subscription, its consumer and its credentials',
       tag,
       status: 204,

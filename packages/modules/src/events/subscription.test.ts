@@ -107,7 +107,7 @@ test('a subscription begins where it is told to, by default with what comes next
     [{ start_time: '2026-01-01T00:00:00Z' }, { kind: 'time', at: '2026-01-01T00:00:00.000Z' }],
   ] as const;
   for (const [body, start] of starts) {
-    const made = await call('POST /events/subscriptions', { body: { name: 'x', ...body } });
+    const made = await call('POST /feed/subscriptions', { body: { name: 'x', ...body } });
     const reader = readers.get(made.id);
     assert.equal(reader?.start, start);
     assert.equal(reader?.scope, { tenantId: 'tenant_01', environmentId: 'env_01' });
@@ -117,15 +117,15 @@ test('a subscription begins where it is told to, by default with what comes next
 
 test('a position whose events are gone is refused, and nothing is stored', async () => {
   const { readers, call } = world();
-  const gone = call('POST /events/subscriptions', { body: { name: 'x', after_position: '1' } });
+  const gone = call('POST /feed/subscriptions', { body: { name: 'x', after_position: '1' } });
   assert.is((await rejection(gone)).code, 'invalid_operation');
   assert.is(readers.size, 0);
 });
 
 test('a replay replaces the reader by one of the next generation', async () => {
   const { readers, call } = world();
-  const { id } = await call('POST /events/subscriptions', { body: { name: 'x' } });
-  const again = await call('POST /events/subscriptions/{id}/replay', {
+  const { id } = await call('POST /feed/subscriptions', { body: { name: 'x' } });
+  const again = await call('POST /feed/subscriptions/{id}/replay', {
     params: { id },
     body: { from: 'oldest' },
   });
@@ -136,32 +136,32 @@ test('a replay replaces the reader by one of the next generation', async () => {
 
 test('a broker that is away holds up neither creation nor deletion', async () => {
   const { call } = world({ isAway: true });
-  const { id } = await call('POST /events/subscriptions', {
+  const { id } = await call('POST /feed/subscriptions', {
     body: { name: 'x', from: 'oldest' },
   });
-  const shown = await call('GET /events/subscriptions/{id}', { params: { id } });
+  const shown = await call('GET /feed/subscriptions/{id}', { params: { id } });
   assert.not.ok('delivery' in shown);
-  await call('DELETE /events/subscriptions/{id}', { params: { id } });
-  const gone = call('GET /events/subscriptions/{id}', { params: { id } });
+  await call('DELETE /feed/subscriptions/{id}', { params: { id } });
+  const gone = call('GET /feed/subscriptions/{id}', { params: { id } });
   assert.is((await rejection(gone)).code, 'not_found');
 });
 
 test('a deleted one stays deleted, and cannot begin anew', async () => {
   const { readers, call } = world();
-  const { id } = await call('POST /events/subscriptions', { body: { name: 'x' } });
-  await call('DELETE /events/subscriptions/{id}', { params: { id } });
-  await call('DELETE /events/subscriptions/{id}', { params: { id } });
+  const { id } = await call('POST /feed/subscriptions', { body: { name: 'x' } });
+  await call('DELETE /feed/subscriptions/{id}', { params: { id } });
+  await call('DELETE /feed/subscriptions/{id}', { params: { id } });
   assert.not.ok(readers.has(id));
-  const replay = call('POST /events/subscriptions/{id}/replay', { params: { id } });
+  const replay = call('POST /feed/subscriptions/{id}/replay', { params: { id } });
   assert.is((await rejection(replay)).code, 'not_found');
-  const unknown = call('DELETE /events/subscriptions/{id}', { params: { id: `${id}X` } });
+  const unknown = call('DELETE /feed/subscriptions/{id}', { params: { id: `${id}X` } });
   assert.is((await rejection(unknown)).code, 'not_found');
 });
 
-const issue = 'POST /events/subscriptions/{id}/credentials';
-const revoke = 'DELETE /events/subscriptions/{id}/credentials';
-const create = 'POST /events/subscriptions';
-const show = 'GET /events/subscriptions/{id}';
+const issue = 'POST /feed/subscriptions/{id}/credentials';
+const revoke = 'DELETE /feed/subscriptions/{id}/credentials';
+const create = 'POST /feed/subscriptions';
+const show = 'GET /feed/subscriptions/{id}';
 
 test('credentials replace those before, are told to the gateway and shown in one answer only', async () => {
   const { call, gateway } = world();
@@ -197,7 +197,7 @@ test('a deleted subscription has no place at the gateway and gets no credentials
   const { call, gateway } = world();
   const { id } = await call(create, { body: { name: 'x' } });
   await call(issue, { params: { id } });
-  await call('DELETE /events/subscriptions/{id}', { params: { id } });
+  await call('DELETE /feed/subscriptions/{id}', { params: { id } });
   assert.is(gateway?.told.get(id), null);
   for (const route of [issue, revoke] as const) {
     assert.is((await rejection(call(route, { params: { id } }))).code, 'not_found');

@@ -33,7 +33,7 @@ interface FeedItem {
 async function readFeed(tenant: TestTenant, limit: number): Promise<readonly FeedItem[]> {
   const items: FeedItem[] = [];
   for (let after = ''; ; ) {
-    const page = await tenant.ok('GET', `/events?limit=${limit}${after}`);
+    const page = await tenant.ok('GET', `/feed?limit=${limit}${after}`);
     items.push(...page.items);
     if (!page.has_more) return items;
     after = `&after_position=${page.next_position}`;
@@ -71,7 +71,7 @@ test('a tenant reads its own events, in order, and those of nobody else', async 
     return read.length === 3 && read;
   });
   assert.ok(!JSON.stringify(others).includes(wallet));
-  assert.equal(await one.ok('GET', `/events?after_position=${written}`), {
+  assert.equal(await one.ok('GET', `/feed?after_position=${written}`), {
     items: [],
     next_position: written,
     has_more: false,
@@ -160,7 +160,7 @@ test('every type that slices publish has its schema, and bodies are of that form
     modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents),
   );
   assert.is(items.length, types.size);
-  for (const { event_type, data } of (await tenant.ok('GET', '/events')).items) {
+  for (const { event_type, data } of (await tenant.ok('GET', '/feed')).items) {
     const type = types.get(event_type);
     assert.ok(type, `${event_type} is declared`);
     const { event_type: named, ...body } = data;

@@ -22,7 +22,7 @@ const opened: NatsConnection[] = [];
 test.before(async () => {
   stack = await startStack();
   tenant = await stack.tenant('gateway-owner');
-  const isRead = async () => (await tenant.call('GET', '/events/subscriptions')).status === 200;
+  const isRead = async () => (await tenant.call('GET', '/feed/subscriptions')).status === 200;
   await eventually(isRead);
 });
 test.after(async () => {
@@ -37,9 +37,9 @@ const open = async (issued: IssuedCredentials): Promise<NatsConnection> => {
 };
 
 const subscribe = async (body: object = {}): Promise<string> =>
-  (await tenant.ok('POST', '/events/subscriptions', { name: 'reader', ...body })).id;
+  (await tenant.ok('POST', '/feed/subscriptions', { name: 'reader', ...body })).id;
 const issue = (id: string, body?: object): Promise<IssuedCredentials> =>
-  tenant.ok('POST', `/events/subscriptions/${id}/credentials`, body);
+  tenant.ok('POST', `/feed/subscriptions/${id}/credentials`, body);
 
 let named = 0;
 /** Creates a customer of a new name and gives the name. */
@@ -123,7 +123,7 @@ test('a kind of record alone is what its live subject carries too', async () => 
 
 test('a repeated request gets the same, another one new ones; those before are void at once', async () => {
   const id = await subscribe();
-  const path = `/events/subscriptions/${id}/credentials`;
+  const path = `/feed/subscriptions/${id}/credentials`;
   const key = { 'idempotency-key': 'gateway-credentials' };
   const first = await tenant.call('POST', path, undefined, key);
   const again = await tenant.call('POST', path, undefined, key);
@@ -146,10 +146,10 @@ test('revoked, expired and deleted ones are thrown out and not let in again', as
   const revoked = await subscribe();
   const [one, two] = [await issue(revoked), await issue(await subscribe())];
   const [first, second] = [await open(one), await open(two)];
-  await tenant.ok('DELETE', `/events/subscriptions/${revoked}/credentials`);
+  await tenant.ok('DELETE', `/feed/subscriptions/${revoked}/credentials`);
   await untilThrownOut(first, one);
-  assert.is((await tenant.ok('GET', `/events/subscriptions/${revoked}`)).credentials, undefined);
-  await tenant.ok('DELETE', `/events/subscriptions/${two.consumer}`);
+  assert.is((await tenant.ok('GET', `/feed/subscriptions/${revoked}`)).credentials, undefined);
+  await tenant.ok('DELETE', `/feed/subscriptions/${two.consumer}`);
   await untilThrownOut(second, two);
   assert.is(await refusalOf(await issue(revoked)), 'connected');
 
@@ -171,7 +171,7 @@ test('another tenant can neither issue nor revoke them', async () => {
   const id = await subscribe();
   const issued = await issue(id);
   const stranger = await stack.tenant('gateway-stranger');
-  const path = `/events/subscriptions/${id}/credentials`;
+  const path = `/feed/subscriptions/${id}/credentials`;
   assert.is((await stranger.call('POST', path)).status, 404);
   assert.is((await stranger.call('DELETE', path)).status, 404);
   assert.is(await refusalOf(issued), 'connected');
@@ -206,7 +206,7 @@ test('what is issued and revoked while the gateway and the projector are away ho
   await stack.parts.projector.stop();
   await stack.parts.eventGateway.stop();
   const issued = await issue(kept);
-  await tenant.ok('DELETE', `/events/subscriptions/${lost}/credentials`);
+  await tenant.ok('DELETE', `/feed/subscriptions/${lost}/credentials`);
   await stack.parts.eventGateway.start();
   await stack.parts.projector.start();
   await untilAnswered(issued, 'connected');
@@ -218,7 +218,7 @@ test('a gateway that has lost everything is told again', async () => {
   const [issued, gone] = [await issue(id), await issue(await subscribe())];
   await stack.parts.eventGateway.stop();
   rmSync(join(stack.directory, 'event-gateway', 'accounts'), { recursive: true });
-  await tenant.ok('DELETE', `/events/subscriptions/${gone.consumer}`);
+  await tenant.ok('DELETE', `/feed/subscriptions/${gone.consumer}`);
   await stack.parts.eventGateway.start();
   await makeItLook();
   await untilAnswered(issued, 'connected');

@@ -35,7 +35,7 @@ test.before(async () => {
   const position = await customers(attacker, 'own', events);
   await customers(other, secret, 3);
   await eventually(async () => {
-    const { items } = await attacker.ok('GET', `/events?after_position=${BigInt(position) - 1n}`);
+    const { items } = await attacker.ok('GET', `/feed?after_position=${BigInt(position) - 1n}`);
     return items.length > 0;
   });
   [own, others] = [await reader(attacker), await reader(other)];
@@ -57,8 +57,8 @@ async function customers(tenant: TestTenant, name: string, count: number): Promi
 
 async function reader(tenant: TestTenant): Promise<IssuedCredentials> {
   const body = { name: 'reader', from: 'oldest' };
-  const { id } = await tenant.ok('POST', '/events/subscriptions', body);
-  return await tenant.ok('POST', `/events/subscriptions/${id}/credentials`);
+  const { id } = await tenant.ok('POST', '/feed/subscriptions', body);
+  return await tenant.ok('POST', `/feed/subscriptions/${id}/credentials`);
 }
 
 const prefixOf = ({ tenantId, environmentId }: TestTenant) =>

@@ -25,7 +25,7 @@ interface Subscription {
 }
 
 const subscribe = (tenant: TestTenant, body: object = {}): Promise<Subscription> =>
-  tenant.ok('POST', '/events/subscriptions', { name: 'warehouse', ...body });
+  tenant.ok('POST', '/feed/subscriptions', { name: 'warehouse', ...body });
 
 /** Connects as a downstream system does. */
 async function reader(): Promise<NatsConnection> {
@@ -72,7 +72,7 @@ const namesOf = (taken: readonly { customer: { name: string } }[]) =>
 test('begins with what comes next, at a position, or with the oldest, and starts again when asked', async () => {
   const position = await newCustomers(one, ['a', 'b']);
   await eventually(async () => {
-    const { items } = await one.ok('GET', '/events');
+    const { items } = await one.ok('GET', '/feed');
     return items.at(-1)?.position === position;
   });
   const next = await subscribe(one);
@@ -87,19 +87,19 @@ test('begins with what comes next, at a position, or with the oldest, and starts
   assert.equal(namesOf(await take(await reader(), after, 2)), ['c', 'd']);
 
   await eventually(async () => {
-    const { delivery } = await one.ok('GET', `/events/subscriptions/${oldest.id}`);
+    const { delivery } = await one.ok('GET', `/feed/subscriptions/${oldest.id}`);
     return delivery.pending === 0 && delivery.unconfirmed === 0;
   });
-  await one.ok('POST', `/events/subscriptions/${oldest.id}/replay`, { from: 'oldest' });
+  await one.ok('POST', `/feed/subscriptions/${oldest.id}/replay`, { from: 'oldest' });
   assert.equal(namesOf(await take(connection, oldest, 4)), ['a', 'b', 'c', 'd']);
 });
 
 test('a kind of record alone, and both starts at once are refused', async () => {
   const wallets = await subscribe(one, { resource: 'wallet', from: 'oldest' });
-  const { delivery } = await one.ok('GET', `/events/subscriptions/${wallets.id}`);
+  const { delivery } = await one.ok('GET', `/feed/subscriptions/${wallets.id}`);
   assert.equal(delivery, { pending: 0, unconfirmed: 0 });
   const both = { name: 'x', from: 'oldest', after_position: '1' };
-  const refused = await one.call('POST', '/events/subscriptions', both);
+  const refused = await one.call('POST', '/feed/subscriptions', both);
   assert.is(refused.status, 400);
   assert.match(refused.body.errors[0].message, /at most one of/);
 });
@@ -125,11 +125,11 @@ test('a deleted subscription leaves no consumer behind, and does not come back',
   const connection = await reader();
   const manager = await connection.jetstreamManager({ checkAPI: false });
   assert.is((await manager.consumers.info(nats.stream, nats.consumer)).name, id);
-  await one.ok('DELETE', `/events/subscriptions/${id}`);
+  await one.ok('DELETE', `/feed/subscriptions/${id}`);
   const consumers = await manager.consumers.list(nats.stream).next();
   assert.not.ok(consumers.some(({ name }) => name === id));
-  assert.is((await one.call('GET', `/events/subscriptions/${id}`)).status, 404);
-  assert.is((await two.call('DELETE', `/events/subscriptions/${id}`)).status, 404);
+  assert.is((await one.call('GET', `/feed/subscriptions/${id}`)).status, 404);
+  assert.is((await two.call('DELETE', `/feed/subscriptions/${id}`)).status, 404);
 });
 
 test('a consumer that was removed by hand is made again', async () => {
@@ -144,10 +144,10 @@ test('a consumer that was removed by hand is made again', async () => {
 
 test('another tenant knows nothing of a subscription', async () => {
   const { id } = await subscribe(one);
-  const path = `/events/subscriptions/${id}`;
+  const path = `/feed/subscriptions/${id}`;
   assert.is((await two.call('GET', path)).status, 404);
   assert.is((await one.call('GET', path)).status, 200);
-  assert.is((await two.call('POST', `/events/subscriptions/${id}/replay`, {})).status, 404);
+  assert.is((await two.call('POST', `/feed/subscriptions/${id}/replay`, {})).status, 404);
 });
 
 test.run();
