@@ -26,6 +26,8 @@ export const apiConfigSchema = z.object({
   SNAPSHOT_FOLDER: z.string().min(1).optional(),
   /** Requests per second that one API key may make of this process. */
   RATE_LIMIT_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
+  /** Members of requests that nobody knows are refused or ignored (D6). */
+  UNKNOWN_NAMES: z.enum(['refuse', 'ignore']).default('refuse'),
   ...targetVariables,
 });
 export type ApiConfig = z.output<typeof apiConfigSchema>;

@@ -140,6 +140,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     metrics,
     info: apiInfo,
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
+    unknownNames: config.UNKNOWN_NAMES,
   });
   started.add(server, () => server.close(drainMilliseconds));
   await authentication.fold.ready;

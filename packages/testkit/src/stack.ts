@@ -233,6 +233,7 @@ async function startApplications(
       OPERATOR_HOST: '127.0.0.1',
       OPERATOR_PORT: 0,
       RATE_LIMIT_PER_SECOND: 1_000_000,
+      UNKNOWN_NAMES: 'refuse',
       WEBHOOK_ALLOW_HTTP: true,
       WEBHOOK_ALLOWED_CIDRS: loopback,
       WEBHOOK_DENIED_CIDRS: [],

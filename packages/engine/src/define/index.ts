@@ -19,3 +19,4 @@ export {
   publicSubjects,
 } from './subject.ts';
 export * from './tables.ts';
+export { unused } from './unused.ts';

@@ -161,6 +161,12 @@ export const pageShape = {
 export const listShape = {
   ...pageShape,
   order: z.enum(['asc', 'desc']).optional(),
+  sort: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ description: 'Field to order by, in the direction of `order`; default: created_at' }),
   status: recordStatusSchema.optional(),
   start_time: instantSchema.optional(),
   end_time: instantSchema.optional(),
@@ -210,9 +216,12 @@ function countValues(filters: SearchFilters, context: z.RefinementCtx): SearchFi
 export const searchShape = {
   ...listShape,
   sort: z
-    .array(z.object({ field: z.string().max(64), direction: z.enum(['asc', 'desc']) }))
-    .max(8)
-    .optional(),
+    .union([
+      z.string().min(1).max(64),
+      z.array(z.object({ field: z.string().max(64), direction: z.enum(['asc', 'desc']) })).max(8),
+    ])
+    .optional()
+    .meta({ description: 'Fields to order by, or the one that `order` has the direction of' }),
   filters: z.preprocess(countValues, z.array(searchFilterSchema).max(50)).optional(),
   expand: z.string().max(256).optional(),
 } as const;
@@ -282,17 +291,20 @@ export function pageRequest<Columns extends ColumnTypes>(
   table: WithColumns<Columns>,
   search: SearchParts,
 ): PageRequest<ColumnName<Columns>> {
-  const sort = search.sort?.map((entry, index) => {
-    if (!hasColumn(table, entry.field)) {
-      throw invalidField(`/sort/${index}/field`, `cannot sort by ${entry.field}`);
-    }
-    return { column: entry.field, order: entry.direction };
+  const { sort: asked = [], order = 'desc' } = search;
+  const fields =
+    typeof asked === 'string'
+      ? [{ field: asked, direction: order, pointer: '/sort' }]
+      : asked.map((entry, index) => ({ ...entry, pointer: `/sort/${index}/field` }));
+  const sort = fields.map(({ field, direction, pointer }) => {
+    if (!hasColumn(table, field)) throw invalidField(pointer, `cannot sort by ${field}`);
+    return { column: field, order: direction };
   });
   return {
     limit: search.limit ?? pageLimits.default,
     offset: search.offset ?? 0,
     order: search.order,
-    sort,
+    ...(sort.length > 0 && { sort }),
     status: search.status ? [search.status] : undefined,
   };
 }

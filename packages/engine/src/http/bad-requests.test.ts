@@ -81,6 +81,25 @@ for (const [body, pointer, message] of [
   });
 }
 
+test('400 names every member that nobody knows, beside what else is wrong', async ({ machine }) => {
+  const answer = await machine.request('POST', '/v1/things', {
+    body: { nmae: 'a', parts: [{ 'a/b': 'x', c: 1 }] },
+  });
+  assertInvalid(answer, '/nmae', /no field of this request/);
+  assert.equal(
+    answer.problem().errors?.map(({ pointer }) => pointer),
+    ['/nmae', '/parts/0/c', '/name'],
+  );
+});
+
+for (const path of ['/things?limt=1', '/things/usage?limit=1'] as const) {
+  test(`400 for a parameter that nobody knows: ${path}`, async ({ machine }) => {
+    const answer = await machine.request('GET', `/v1${path}`);
+    assertInvalid(answer, /limt/.test(path) ? '/limt' : '/limit', /no parameter of this request/);
+    assert.equal(answer.problem().details, { in: 'query' });
+  });
+}
+
 test('400 for an absent body where one is required', async ({ machine }) => {
   const answer = await machine.request('POST', '/v1/things');
   assertInvalid(answer, '', /body is required/);
@@ -125,7 +144,7 @@ test('a route may have a size limit of its own', async () => {
   const base = thingRoutes['POST /things'];
   assert.ok(base);
   const machine = await startMachine({ 'POST /things': { ...base, bodyLimitBytes: 2_000_000 } });
-  const body = { name: 'a', padding: 'x'.repeat(1024 * 1024) };
+  const body = { name: 'a', labels: { long: 'x'.repeat(1024 * 1024) } };
   assert.is((await machine.request('POST', '/v1/things', { body })).status, 201);
   await machine.server.close(100);
 });

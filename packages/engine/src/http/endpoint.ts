@@ -7,7 +7,7 @@ import type { Method, PlacedRoute } from './routing.ts';
 export interface Endpoint extends PlacedRoute {
   readonly bodyLimitBytes: number;
   readonly parseParams: Parser | null;
-  readonly parseQuery: Parser | null;
+  readonly parseQuery: Parser;
   /** Null when no body is read at all. */
   readonly parseBody: Parser | null;
   /** The schema of the response, when responses are checked. */
@@ -37,7 +37,7 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
     ...placed,
     bodyLimitBytes: route.bodyLimitBytes ?? options.bodyLimitBytes,
     parseParams: route.params ? parserOf(route.params, 'path') : null,
-    parseQuery: route.query ? parserOf(route.query, 'query') : null,
+    parseQuery: parserOf(route.query ?? z.object({}), 'query'),
     parseBody: route.body ? parserOf(route.body, 'body') : null,
     checkedResponse: options.validateResponses ? (route.response ?? null) : null,
     operation: operationWriter(method, path),

@@ -16,6 +16,8 @@ export class Exchange {
   isRoutine = false;
   endpoint: Endpoint | null = null;
   principal: Principal | null = null;
+  /** JSON pointers to members of the request that have no effect (D6). */
+  readonly ignored: string[] = [];
   /** The parsed JSON of the body; undefined when there is none. */
   body: unknown = undefined;
   run: RequestRun | null = null;

@@ -77,6 +77,8 @@ export interface HttpOptions {
   readonly requestTimeoutMs?: number;
   /** Requests in hand at the same time; those above are answered 503. Default 4,000. */
   readonly maximumInFlight?: number;
+  /** Members of requests that nobody knows are refused with 400, or ignored (D6). Default: refused. */
+  readonly unknownNames?: 'refuse' | 'ignore';
   /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
 }

@@ -4,6 +4,7 @@ export const httpDefaults = {
   rateLimit: { perSecond: 2_000 },
   requestTimeoutMs: 30_000,
   maximumInFlight: 4_000,
+  unknownNames: 'refuse',
 } as const;
 
 /** The structure that a JSON body may have, whatever its size. */

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Machine, startMachine } from './test-machine.ts';
+import { type Machine, startMachine, thingRoutes } from './test-machine.ts';
 
 const test = suite<{ machine: Machine }>('HTTP machine');
 
@@ -33,7 +33,7 @@ test('answers 204 without a body or a content type', async ({ machine }) => {
 
 test('hands the host what it needs to know about the request', async ({ machine }) => {
   await machine.request('POST', '/v1/things', {
-    body: { name: 'a', idempotency_key: 'k1', unknown: true },
+    body: { name: 'a', idempotency_key: 'k1' },
     headers: { 'X-Request-Id': 'mine', 'Counterfoil-Min-Position': '12', 'If-Match': '"7"' },
   });
   const [begun] = machine.begun;
@@ -75,7 +75,7 @@ test('takes an absent optional body for an empty object', async ({ machine }) =>
 });
 
 test('gives a repeated query parameter as a list', async ({ machine }) => {
-  const answer = await machine.request('GET', '/v1/things?tag=a&tag=b%2Cc&limit=7&other=1');
+  const answer = await machine.request('GET', '/v1/things?tag=a&tag=b%2Cc&limit=7');
   assert.equal(answer.json(), { limit: 7, tag: ['a', 'b,c'] });
 });
 
@@ -176,8 +176,35 @@ test('ignores a member called __proto__', async ({ machine }) => {
   assert.is(({} as Record<string, unknown>).count, undefined);
 });
 
+test('ignores what nobody knows when the caller says so, and lists it', async ({ machine }) => {
+  const answer = await machine.request('POST', '/v1/things?x=1', {
+    body: { name: 'a', 'nä,me': 'b', parts: [{ 'a/b': 'x', c: 1 }] },
+    headers: { Prefer: 'respond-async, handling=lenient' },
+  });
+  assert.is(answer.status, 201);
+  assert.is(answer.headers.get('counterfoil-ignored'), '/x, /n%C3%A4%2Cme, /parts/0/c');
+  assert.equal(machine.begun[0]?.fields, { name: 'a', parts: [{ 'a/b': 'x' }] });
+});
+
+test('ignores what nobody knows when the installation says so', async () => {
+  const lenient = await startMachine(thingRoutes, { unknownNames: 'ignore' });
+  const answer = await lenient.request('GET', '/v1/things?limt=1');
+  assert.is(answer.status, 200);
+  assert.is(answer.headers.get('counterfoil-ignored'), '/limt');
+  await lenient.server.close(100);
+});
+
+test('takes null for an absent member', async ({ machine }) => {
+  const body = { name: 'a', count: null, labels: null };
+  assert.is((await machine.request('POST', '/v1/things', { body })).status, 201);
+  assert.equal(machine.begun[0]?.fields, { name: 'a' });
+});
+
 test('writes one line of log, without key, query or body', async ({ machine }) => {
-  await machine.request('POST', '/v1/things?secret=q', { body: { name: 'hidden' } });
+  await machine.request('POST', '/v1/things?secret=q', {
+    body: { name: 'hidden' },
+    headers: { Prefer: 'handling=lenient' },
+  });
   const [line] = machine.lines;
   assert.is(machine.lines.length, 1);
   assert.is(line?.route, 'POST /things');

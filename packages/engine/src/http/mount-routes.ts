@@ -37,7 +37,7 @@ export function mountRoutes(
   { settings, admit, limit }: MountOptions,
 ): void {
   const identifyCaller = authenticate(settings);
-  const answer = answerWith(settings.host);
+  const answer = answerWith(settings);
 
   // The steps of every request to a route, in order.
   const stepsOf = (endpoint: Endpoint): RequestHandler[] => [

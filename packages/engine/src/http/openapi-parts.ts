@@ -20,6 +20,7 @@ const responseHeaders = {
     'Position in the log of what this request wrote, or up to which what it read shows the log',
   ),
   'Counterfoil-Lag-Ms': header('How many milliseconds the answer may be behind the log'),
+  'Counterfoil-Ignored': header('JSON pointers to members of the request that have no effect here'),
   'Idempotency-Replayed': header('`true` when this repeats the outcome of an earlier request'),
   ETag: header('Revision of the resource, for `If-Match` and `If-None-Match`'),
   RateLimit: header('What is left of the limit of this API key, and until when'),
@@ -61,6 +62,11 @@ const requestHeaders = {
     'Counterfoil-Min-Position',
     'A Counterfoil-Position that the answer must include; 503 when that takes too long.',
     20,
+  ),
+  Prefer: parameter(
+    'Prefer',
+    '`handling=lenient` ignores members of the request that nobody knows, instead of refusing it.',
+    128,
   ),
   RequestId: parameter(
     'X-Request-Id',

@@ -8,6 +8,7 @@ import {
 } from 'zod-openapi';
 import { shownExample } from '../define/route-example.ts';
 import type { HttpOptions } from './host.ts';
+import { nullMeansAbsent } from './known-names.ts';
 import {
   headerReferences,
   parameterReferences,
@@ -42,6 +43,20 @@ function describeTransformed({ jsonSchema, zodSchema }: OverrideInput, source: z
   }
 }
 
+/** Other members are refused, and null stands for an absent one where it has no other meaning (D6). */
+function describeMembers(jsonSchema: OverrideInput['jsonSchema'], { shape, def }: z.ZodObject) {
+  // The generator puts all top-level schemas into one object, by their places in the document.
+  if (Object.keys(shape).some((name) => name.includes(' > '))) return;
+  if (!def.catchall) jsonSchema.additionalProperties = false;
+  for (const [name, member] of Object.entries(shape)) {
+    const described = jsonSchema.properties?.[name];
+    if (described === undefined || !nullMeansAbsent(member)) continue;
+    Object.assign(jsonSchema.properties ?? {}, {
+      [name]: { anyOf: [described, { type: 'null' }] },
+    });
+  }
+}
+
 /** Makes the generated schemas say exactly what holds on the wire. */
 const override: Override = (context) => {
   const { jsonSchema, zodSchema, io } = context;
@@ -49,6 +64,7 @@ const override: Override = (context) => {
   if (source) describeTransformed(context, source);
   if (zodSchema instanceof z.ZodDefault)
     jsonSchema.default ??= zodSchema.def.defaultValue as string;
+  if (io === 'input' && zodSchema instanceof z.ZodObject) describeMembers(jsonSchema, zodSchema);
   // Members may be added to a response at any time; a client must not reject it for that.
   if (io === 'output' && zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -83,12 +99,13 @@ function failureStatuses({ method, route }: PlacedRoute): number[] {
 
 function requestHeaders({ method }: PlacedRoute) {
   if (method === 'GET') {
-    return parameterReferences(['IfNoneMatch', 'MinimumPosition', 'RequestId']);
+    return parameterReferences(['IfNoneMatch', 'MinimumPosition', 'Prefer', 'RequestId']);
   }
   return parameterReferences([
     ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
     'IfMatch',
     'MinimumPosition',
+    'Prefer',
     'RequestId',
   ]);
 }
@@ -97,6 +114,7 @@ function responseHeaders({ method }: PlacedRoute) {
   return headerReferences([
     'X-Request-Id',
     'Counterfoil-Position',
+    'Counterfoil-Ignored',
     ...(method === 'GET' ? (['Counterfoil-Lag-Ms'] as const) : []),
     ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
     'ETag',

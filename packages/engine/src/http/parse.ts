@@ -3,28 +3,63 @@ import { type FieldProblem, Problem } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { describeIssue, fieldProblemsOf, maximumFieldProblems, pointerOf } from './issues.ts';
 import { faultInText } from './json-body.ts';
+import { finderOf, type Superfluous } from './known-names.ts';
 
 /** The part of a request in which a value stands. */
 export type RequestPart = 'path' | 'query' | 'header' | 'body';
 
-/** Checks and converts one part of a request. Throws a 400 `Problem` that names what is wrong. */
-export type Parser = (input: unknown) => unknown;
+/** The names of a request that have no effect (D6). */
+export interface Names {
+  /** True when names that nobody knows are ignored instead of refused. */
+  readonly isLenient: boolean;
+  /** JSON pointers to the members that were left out, the first of them. */
+  readonly ignored: string[];
+}
+
+/**
+ * Checks and converts one part of a request. Throws a 400 `Problem` that names what is wrong. Members that
+ * are to be left out are removed from the input and added to the ignored names.
+ */
+export type Parser = (input: unknown, names: Names) => unknown;
 
 const parseOptions = { error: describeIssue, async: false };
 
 /** Compiles a schema to a parser. A request builds nothing but the result. */
 export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
   const compiled = z.compile(schema);
-  return (input) => {
+  const find = finderOf(schema);
+  return (input, names) => {
+    const unknown = find ? withoutSuperfluous(find(input, []), names) : [];
     // `safeParse` would describe every issue, which costs far more than to find it.
     const parsed = compiled._zod.run({ value: input, issues: [] }, parseOptions);
     if (parsed instanceof Promise) throw new z.core.$ZodAsyncError();
-    if (parsed.issues.length === 0) return parsed.value;
+    if (parsed.issues.length === 0 && unknown.length === 0) return parsed.value;
     const issues = parsed.issues
       .slice(0, maximumFieldProblems)
       .map((issue) => z.core.util.finalizeIssue(issue, parseOptions, z.config()));
-    throw invalidRequest(fieldProblemsOf(issues), part);
+    const refused = unknown.map((pointer) => ({ pointer, message: unknownName[part] }));
+    const wrong = [...refused, ...fieldProblemsOf(issues)].slice(0, maximumFieldProblems);
+    throw invalidRequest(wrong, part);
   };
+}
+
+const unknownName: Readonly<Record<RequestPart, string>> = {
+  path: 'is not known',
+  query: 'is no parameter of this request',
+  header: 'is not known',
+  body: 'is no field of this request',
+};
+
+/** Removes members from their objects, and returns the pointers of those that are refused. */
+function withoutSuperfluous(found: readonly Superfluous[], names: Names): string[] {
+  const refused: string[] = [];
+  for (const { holder, name, path, why } of found) {
+    delete holder[name];
+    if (why === 'absent') continue;
+    const list = why === 'unknown' && !names.isLenient ? refused : names.ignored;
+    if (list.length < maximumFieldProblems) list.push(pointerOf(path));
+  }
+  return refused;
 }
 
 /**

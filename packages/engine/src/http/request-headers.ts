@@ -104,6 +104,20 @@ export function minimumPositionOf(headers: IncomingHttpHeaders): Position | null
   throw invalidHeader('Counterfoil-Min-Position', message);
 }
 
+const lenientHandling = /(?:^|,)\s*handling\s*=\s*"?lenient"?\s*(?:[,;]|$)/i;
+
+/** Tells whether the caller wants names that nobody knows to be ignored (RFC 7240). */
+export const prefersLenient = (headers: IncomingHttpHeaders): boolean => {
+  const { prefer } = headers;
+  return prefer !== undefined && lenientHandling.test([prefer].flat().join(','));
+};
+
+/** The value of `Counterfoil-Ignored`: JSON pointers, percent-encoded as in URI fragments (RFC 6901). */
+export const ignoredNames = (pointers: readonly string[]): string =>
+  pointers
+    .map((pointer) => encodeURI(pointer.slice(0, 128).toWellFormed()).replaceAll(',', '%2C'))
+    .join(', ');
+
 /** Tells whether the request has a body, by its headers. */
 export const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined ||

@@ -4,16 +4,18 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import type { Endpoint } from './endpoint.ts';
 import { Exchange, endpointOf, exchangeOf, principalOf } from './exchange.ts';
 import { fieldsOf } from './fields.ts';
-import type { HttpOptions, RequestHost } from './host.ts';
+import type { HttpOptions, HttpSettings } from './host.ts';
 import { parseJsonBody } from './json-body.ts';
-import { invalidRequest, queryOf, refuseFaultyTexts } from './parse.ts';
+import { invalidRequest, type Names, queryOf, refuseFaultyTexts } from './parse.ts';
 import {
   givenRequestId,
   hasBody,
   idempotencyKeyOf,
   ifMatchOf,
+  ignoredNames,
   isJson,
   minimumPositionOf,
+  prefersLenient,
 } from './request-headers.ts';
 import { sendResult } from './respond.ts';
 
@@ -113,34 +115,38 @@ export const readJson: Step = (request, response, next) => {
   next();
 };
 
-function parseBody(endpoint: Endpoint, body: unknown): unknown {
+function parseBody(endpoint: Endpoint, body: unknown, names: Names): unknown {
   if (endpoint.parseBody === null) return undefined;
-  if (body !== undefined) return endpoint.parseBody(body);
-  if (endpoint.route.bodyOptional) return endpoint.parseBody({});
+  if (body !== undefined) return endpoint.parseBody(body, names);
+  if (endpoint.route.bodyOptional) return endpoint.parseBody({}, names);
   const message = 'a JSON body is required';
   throw invalidRequest([{ pointer: '', message }], 'body');
 }
 
-function parseParams(endpoint: Endpoint, params: Readonly<Record<string, string>>): unknown {
+function parseParams(
+  endpoint: Endpoint,
+  params: Readonly<Record<string, string>>,
+  names: Names,
+): unknown {
   if (endpoint.placeholders.length === 0) return {};
   refuseFaultyTexts(params, 'path');
-  return endpoint.parseParams === null ? params : endpoint.parseParams(params);
+  return endpoint.parseParams === null ? params : endpoint.parseParams({ ...params }, names);
 }
-
-const parseQuery = (endpoint: Endpoint, url: string): unknown =>
-  endpoint.parseQuery === null ? {} : endpoint.parseQuery(queryOf(url));
 
 /** The last step: parses the remaining parts, runs the handler and answers. */
 export const answerWith =
-  (host: RequestHost): AsyncStep =>
+  ({ host, unknownNames }: Pick<HttpSettings, 'host' | 'unknownNames'>): AsyncStep =>
   async (request, response) => {
     const exchange = exchangeOf(response);
     const endpoint = endpointOf(exchange);
     const given = request.params as Readonly<Record<string, string>>;
-    const params = parseParams(endpoint, given);
-    const query = parseQuery(endpoint, request.url);
-    const body = parseBody(endpoint, exchange.body);
     const { headers } = request;
+    const { ignored } = exchange;
+    const names = { isLenient: unknownNames === 'ignore' || prefersLenient(headers), ignored };
+    const params = parseParams(endpoint, given, names);
+    const query = endpoint.parseQuery(queryOf(request.url), names);
+    const body = parseBody(endpoint, exchange.body, names);
+    if (ignored.length > 0) response.setHeader('Counterfoil-Ignored', ignoredNames(ignored));
     const run = host.begin({
       principal: principalOf(exchange),
       requestId: exchange.requestId,

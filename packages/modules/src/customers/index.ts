@@ -4,7 +4,12 @@ import { integrationRoutes } from './integration-routes.ts';
 import { customerRoutes } from './routes.ts';
 
 export { type CustomerRecord, customer, customerRecords } from './customer.ts';
-export { type CustomerReference, customerIdOf, customerReference } from './reference.ts';
+export {
+  type CustomerReference,
+  customerIdOf,
+  customerReference,
+  customerWith,
+} from './reference.ts';
 
 const routes = { ...customerRoutes, ...integrationRoutes };
 

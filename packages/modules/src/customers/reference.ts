@@ -16,6 +16,13 @@ export interface ReferenceFields {
 
 const usualFields: ReferenceFields = { id: 'customer_id', externalId: 'external_customer_id' };
 
+/** The id of the customer with an external id, from the log and so never behind; null when none has it. */
+export const customerWith = (
+  context: RequestContext,
+  externalId: string,
+): Promise<CustomerId | null> =>
+  context.holderOf(customer, 'external_id', externalId) as Promise<CustomerId | null>;
+
 /**
  * The id that a reference means, from the log and so never behind. An unknown external id is 404;
  * neither id, or two ids of different customers, is 400, with the names that the request has
@@ -31,12 +38,12 @@ export async function customerIdOf(
     if (customer_id !== undefined) return customer_id as CustomerId;
     throw invalidField(`/${fields.id}`, `${fields.id} or ${fields.externalId} is required`);
   }
-  const holder = await context.holderOf(customer, 'external_id', external_customer_id);
+  const holder = await customerWith(context, external_customer_id);
   if (holder === null) throw notFound('customer', external_customer_id, fields.externalId);
   if (customer_id !== undefined && customer_id !== holder) {
     throw invalidField(`/${fields.externalId}`, `names another customer than ${fields.id}`);
   }
-  return holder as CustomerId;
+  return holder;
 }
 
 /**

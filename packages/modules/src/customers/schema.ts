@@ -1,4 +1,4 @@
-import { listParameter, pageShape } from '@counterfoil/engine/define';
+import { listParameter, pageShape, unused } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -51,6 +51,7 @@ const optionalInput = {
   timezone: timeZoneSchema.nullish().transform(sayingNothing),
   metadata: metadataSchema.nullish().transform(sayingNothing),
   integration_entity_mapping: integrationMappingsSchema.nullish().transform(sayingNothing),
+  contact: unused,
 } as const;
 
 export const createCustomerSchema = z
@@ -58,6 +59,9 @@ export const createCustomerSchema = z
     name: nameSchema,
     external_id: externalIdSchema,
     ...optionalInput,
+    onboarding_workflow_name: unused,
+    skip_onboarding_workflow: unused,
+    tax_rate_overrides: unused,
   })
   .meta({ id: 'CreateCustomer' });
 export type CreateCustomer = z.output<typeof createCustomerSchema>;

@@ -1,7 +1,13 @@
-import { newRecord, newText, type RequestContext, type Routes } from '@counterfoil/engine/define';
+import {
+  newRecord,
+  newText,
+  type RequestContext,
+  type Routes,
+  unused,
+} from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { customer } from '../customers/index.ts';
-import { equalTo, oneOf, recordRoutes } from '../record/index.ts';
+import { accepted, equalTo, oneOf, recordRoutes } from '../record/index.ts';
 import {
   type Association,
   createAssociationSchema,
@@ -33,6 +39,7 @@ const rateRoutes = {
     scope: equalTo('scope', taxRateScopeSchema),
     taxrate_ids: oneOf('id', 64),
     taxrate_codes: oneOf('code', 255, { ignoresCase: true }),
+    expand: accepted(unused),
   }),
   'GET /taxes/rates/{id}': rates.get(),
   'PUT /taxes/rates/{id}': rates.change({

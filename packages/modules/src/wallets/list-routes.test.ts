@@ -2,6 +2,7 @@ import { callRoute, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { walletListRoutes } from './list-routes.ts';
+import { walletRoutes } from './routes.ts';
 import { walletWorld } from './test-wallet-world.ts';
 
 const test = suite('lists of wallets');
@@ -56,6 +57,33 @@ test('all wallets are listed, in pages and by whether they raise alerts', async 
   const page = await list({ limit: '1' });
   assert.equal(page.items, [await wallet()]);
   assert.is((await list({ alert_enabled: 'true' })).pagination.total, 0);
+});
+
+test('wallets are found by their customer, currency, type and state, and nobody has those of others', async () => {
+  const { request, wallet } = await walletWorld();
+  const { customer_id } = await wallet();
+  const search = walletRoutes['POST /wallets/search'];
+  for (const [filter, found] of [
+    [{ customer_id }, 1],
+    [{ customer_id: 'cust_00000000000000000000000000' }, 0],
+    [{ external_customer_id: 'ada' }, 1],
+    [{ external_customer_id: 'nobody' }, 0],
+    [{ customer_id, external_customer_id: 'nobody' }, 0],
+    [{ currency: 'USD' }, 1],
+    [{ currency: 'eur' }, 0],
+    [{ wallet_status: 'active' }, 1],
+    [{ wallet_status: 'frozen' }, 0],
+    [{ status: 'active' }, 1],
+    [{ status: 'closed' }, 0],
+    [{ status: 'published' }, 1],
+    [{ wallet_type: 'PRE_PAID' }, 1],
+    [{ wallet_type: 'POST_PAID' }, 0],
+  ] as const) {
+    const listed = await callRoute(walletListRoutes['GET /wallets'], request(), { query: filter });
+    const searched = await callRoute(search, request(), { body: filter });
+    const totals = [listed.pagination.total, searched.pagination.total];
+    assert.equal(totals, [found, found], JSON.stringify(filter));
+  }
 });
 
 test.run();

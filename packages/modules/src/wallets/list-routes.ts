@@ -1,16 +1,16 @@
 import {
   flagParameter,
-  listShape,
   newRecord,
   pageSchema,
   type Routes,
   route,
+  unused,
 } from '@counterfoil/engine/define';
 import { referenceSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
 import { realTimeBalance, searchWallets, walletsOf } from './queries.ts';
-import { realTimeBalanceSchema, walletSchema } from './schema.ts';
+import { listWalletsSchema, realTimeBalanceSchema, walletSchema } from './schema.ts';
 
 const tag = 'Wallets';
 
@@ -24,8 +24,9 @@ export const walletListRoutes = {
     tag,
     status: 200,
     permission: 'wallet:read',
-    query: z.object({ ...listShape, alert_enabled: flagParameter.optional() }),
+    query: listWalletsSchema,
     response: pageSchema(walletSchema),
+    example: { names: { external_customer_id: 'cust.external_id' } },
     handle: (context, { query }) => searchWallets(context, query),
   }),
 
@@ -54,6 +55,8 @@ export const walletListRoutes = {
       id: referenceSchema('cust').optional(),
       lookup_key: textSchema(255).optional(),
       include_real_time_balance: flagParameter.optional(),
+      expand: unused,
+      from_cache: unused,
     }),
     response: z.array(customerWalletSchema),
     example: {

@@ -4,7 +4,6 @@ import {
   type Page,
   pageRequest,
   type RequestContext,
-  type Search,
   searchFilters,
   where,
 } from '@counterfoil/engine/define';
@@ -13,9 +12,11 @@ import {
   decimal,
   invalidField,
   notFound,
+  recordStatusSchema,
   textOf,
   zeroText,
 } from '@counterfoil/kernel';
+import { customerWith } from '../customers/index.ts';
 import { settledWallet } from './ledger/due.ts';
 import { sumOf } from './ledger/lots.ts';
 import { transactionTable, walletTable } from './projection.ts';
@@ -25,6 +26,7 @@ import type {
   TransactionsQuery,
   TransactionsSearch,
   WalletResource,
+  WalletSearch,
 } from './schema.ts';
 import { walletView } from './view.ts';
 import { debtOf, wallet } from './wallet.ts';
@@ -64,21 +66,35 @@ export async function realTimeBalance(
   };
 }
 
-interface WalletSearch extends Partial<Search> {
-  readonly wallet_ids?: readonly string[] | undefined;
-  readonly alert_enabled?: boolean | undefined;
+/** The customers that have an external id: one, or none when nobody has it. */
+async function customersWith(
+  context: RequestContext,
+  externalId: string | undefined,
+): Promise<CustomerId[] | undefined> {
+  if (externalId === undefined) return undefined;
+  const id = await customerWith(context, externalId);
+  return id === null ? [] : [id];
 }
 
-/** A page of wallets. */
-export const searchWallets = (
+/** A page of wallets. Nobody's wallets are found for a customer that does not exist. */
+export async function searchWallets(
   context: RequestContext,
-  search: WalletSearch,
-): Promise<Page<WalletResource>> =>
-  context.read.list(walletTable, pageRequest(walletTable, search), [
-    ...searchFilters(walletTable, search),
+  { status, ...search }: WalletSearch,
+): Promise<Page<WalletResource>> {
+  const ofRecord = recordStatusSchema.safeParse(status).data;
+  const page = { ...search, status: ofRecord };
+  return context.read.list(walletTable, pageRequest(walletTable, page), [
+    ...searchFilters(walletTable, page),
     ...where('id', 'in', search.wallet_ids),
+    ...where('customer_id', 'eq', search.customer_id),
+    ...where('customer_id', 'in', await customersWith(context, search.external_customer_id)),
+    ...where('currency', 'eq', search.currency),
+    ...where('wallet_status', 'eq', search.wallet_status),
+    ...where('wallet_status', 'eq', ofRecord ? undefined : status),
+    ...where('wallet_type', 'eq', search.wallet_type),
     ...where('alert_enabled', 'eq', search.alert_enabled),
   ]);
+}
 
 /** The most wallets that one customer's list shows: one per currency and type, and the closed ones. */
 const customerWalletsMaximum = 1000;
@@ -124,7 +140,7 @@ export function searchTransactions(
   ]);
 }
 
-type EntryFilters = Omit<TransactionsQuery, 'limit' | 'offset' | 'transaction_reason'>;
+type EntryFilters = Omit<TransactionsQuery, 'limit' | 'offset' | 'sort' | 'transaction_reason'>;
 
 const entryFilters = (query: EntryFilters): FilterOf<typeof transactionTable>[] => [
   ...where('id', 'eq', query.id),

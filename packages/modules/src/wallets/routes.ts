@@ -4,6 +4,7 @@ import {
   pageSchema,
   type Routes,
   route,
+  unused,
   withETag,
 } from '@counterfoil/engine/define';
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
@@ -103,7 +104,7 @@ export const walletRoutes = {
     body: searchWalletsSchema,
     bodyOptional: true,
     response: pageSchema(walletSchema),
-    example: { names: { wallet_ids: 'wallet' } },
+    example: { names: { wallet_ids: 'wallet', external_customer_id: 'cust.external_id' } },
     handle: (context, { body }) => searchWallets(context, body),
   }),
 
@@ -126,6 +127,7 @@ export const walletRoutes = {
     status: 200,
     permission: 'wallet:read',
     params: idParameters,
+    query: z.object({ expand: unused }),
     response: realTimeBalanceSchema,
     handle: (context, { params }) => realTimeBalance(context, params.id),
   }),

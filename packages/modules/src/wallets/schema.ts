@@ -1,9 +1,11 @@
 import {
   anyOfTexts,
+  flagParameter,
   listParameter,
   listShape,
   pageShape,
   searchShape,
+  unused,
 } from '@counterfoil/engine/define';
 import {
   clearable,
@@ -90,6 +92,8 @@ export const topUpSchema = z
     description: textSchema(1024).optional(),
     idempotency_key: idempotencyKeySchema.optional(),
     metadata: metadataSchema.default({}),
+    checkout: unused,
+    force_sync_invoice: unused,
   })
   .meta({ id: 'TopUpWallet' });
 export type TopUp = z.output<typeof topUpSchema>;
@@ -112,6 +116,8 @@ export const debitSchema = z
     metadata: metadataSchema.default({}),
   })
   .meta({ id: 'DebitWallet' });
+
+const walletStatusSchema = z.enum(['active', 'frozen', 'closed']);
 
 /** The wallet on the wire (specification §2.13). */
 export const walletSchema = z
@@ -151,7 +157,7 @@ export const walletSchema = z
       .optional(),
     alert_settings: alertSettingsOutput.optional(),
     alert_state: z.enum(['ok', 'info', 'warning', 'in_alarm']),
-    wallet_status: z.enum(['active', 'frozen', 'closed']),
+    wallet_status: walletStatusSchema,
     wallet_type: walletTypeSchema,
     metadata: metadataSchema,
   })
@@ -232,6 +238,7 @@ export const transactionsQuerySchema = z.object({
   limit,
   offset,
   order: listShape.order,
+  sort: listShape.sort,
   status: recordStatusSchema.optional(),
   start_time: instantSchema.optional(),
   end_time: instantSchema.optional(),
@@ -242,12 +249,30 @@ export const transactionsQuerySchema = z.object({
 });
 export type TransactionsQuery = z.output<typeof transactionsQuerySchema>;
 
+/** The filters of wallets, the same in a list and in a search. */
+const walletFilterShape = {
+  status: z
+    .enum([...recordStatusSchema.options, ...walletStatusSchema.options])
+    .optional()
+    .meta({ description: 'Of the record, or of the wallet as in `wallet_status`' }),
+  customer_id: referenceSchema('cust').optional(),
+  external_customer_id: textSchema(255).optional(),
+  currency: currencySchema.optional(),
+  wallet_status: walletStatusSchema.optional(),
+  wallet_type: walletTypeSchema.optional(),
+  alert_enabled: flagParameter.optional(),
+} as const;
+
+/** Query of GET /wallets. */
+export const listWalletsSchema = z.object({ ...listShape, ...walletFilterShape });
+
 /** Body of POST /wallets/search. */
 export const searchWalletsSchema = z.object({
   ...searchShape,
+  ...walletFilterShape,
   wallet_ids: anyOfTexts(64),
-  alert_enabled: z.boolean().optional(),
 });
+export type WalletSearch = Partial<z.output<typeof searchWalletsSchema>>;
 
 /** Body of POST /wallets/transactions/search. */
 export const searchTransactionsSchema = z.object({

@@ -16,6 +16,7 @@ export async function apiBeside(
     OPERATOR_PORT: 0,
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_SECOND: 1_000_000,
+    UNKNOWN_NAMES: 'refuse',
     WEBHOOK_ALLOW_HTTP: true,
     WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
     WEBHOOK_DENIED_CIDRS: [],

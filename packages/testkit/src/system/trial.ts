@@ -27,7 +27,10 @@ export interface Trial {
   readonly operation: Operation;
   readonly watched: WatchedRequests;
   readonly base: ExampleRequest;
-  readonly send: (request: ExampleRequest) => Promise<Answer>;
+  readonly send: (
+    request: ExampleRequest,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Answer>;
 }
 
 /** A running stack, the records to try its operations on, and what it documents. */
@@ -48,11 +51,10 @@ export async function trialOf(trials: Trials, key: string, what: string): Promis
     operation,
     watched,
     base: await exampleRequest(own, key),
-    send: (request) =>
-      send(watched, operation, {
-        ...request,
-        ...(request.body === undefined ? {} : { body: bodyText(request.body) }),
-      }),
+    send: (request, headers) => {
+      const body = request.body === undefined ? {} : { body: bodyText(request.body) };
+      return send(watched, operation, { ...request, ...body }, headers);
+    },
   };
 }
 

@@ -84,6 +84,8 @@ for (const key of routeKeys().filter((each) => each.endsWith('/search'))) {
       assertAnswered(answer, operation, { body });
       return answer;
     };
+    assert.is((await ask({ sort: 'created_at', order: 'asc' })).status, 200);
+    assert.equal(pointersIn(await ask({ sort: 'no_such_field' })), ['/sort']);
     const takes = async (field: string): Promise<boolean> => {
       const answer = await ask({ sort: [{ field, direction: 'desc' }] });
       if (answer.status === 200) return true;

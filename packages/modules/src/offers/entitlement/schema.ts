@@ -1,4 +1,10 @@
-import { anyOfTexts, flagParameter, listParameter, searchShape } from '@counterfoil/engine/define';
+import {
+  anyOfTexts,
+  flagParameter,
+  listParameter,
+  searchShape,
+  unused,
+} from '@counterfoil/engine/define';
 import {
   clearable,
   instantSchema,
@@ -43,6 +49,17 @@ const grantsInput = {
     .meta({ description: 'Of a metered feature; absent: with the billing period' }),
 } as const;
 
+/** Members of the public contract for grants of usage, which this service does not have. */
+const grantConfiguration = {
+  aggregation_mode: unused,
+  config_value: unused,
+  grant_allocation_behavior: unused,
+  grant_duration_unit: unused,
+  grant_duration_value: unused,
+  grant_measure: unused,
+  grant_quota: unused,
+} as const;
+
 const itemObject = z.object({
   feature_id: referenceSchema('feat'),
   feature_type: featureTypeSchema.optional(),
@@ -51,6 +68,7 @@ const itemObject = z.object({
   plan_id: idSchema.meta({ description: 'Legacy: entity_type PLAN with this entity_id' }),
   parent_entitlement_id: idSchema,
   ...grantsInput,
+  ...grantConfiguration,
   start_date: instantSchema.nullish(),
   end_date: instantSchema.nullish(),
 });
@@ -92,7 +110,9 @@ export const createBulkEntitlementsSchema = z
   .object({ items: z.array(entitlementItemSchema).min(1).max(maximumBulkEntitlements) })
   .meta({ id: 'CreateBulkEntitlements' });
 
-export const updateEntitlementSchema = z.object(grantsInput).meta({ id: 'UpdateEntitlement' });
+export const updateEntitlementSchema = z
+  .object({ ...grantsInput, ...grantConfiguration, clear_grant_config: unused })
+  .meta({ id: 'UpdateEntitlement' });
 export type UpdateEntitlement = z.output<typeof updateEntitlementSchema>;
 
 const idsSchema = anyOfTexts(64);
@@ -123,6 +143,7 @@ export const entitlementSearchSchema = z
     entity_ids: idsSchema,
     plan_ids: idsSchema,
     feature_ids: idsSchema,
+    has_grant_config: unused,
   })
   .meta({ id: 'EntitlementSearch' });
 

@@ -5,6 +5,7 @@ import {
   pageSchema,
   type Routes,
   route,
+  unused,
   withETag,
 } from '@counterfoil/engine/define';
 import { type IdPrefix, metadataSchema, notFound, referenceSchema } from '@counterfoil/kernel';
@@ -242,6 +243,10 @@ const costsheetFilters = {
   lookupKey: equalTo('lookup_key', z.string().max(255)),
   costsheetIDs: oneOf('id', 64),
   expand: accepted(noExpandSchema),
+  environmentID: accepted(unused),
+  tenantID: accepted(unused),
+  queryFilter: accepted(unused),
+  timeRangeFilter: accepted(unused),
 } as const;
 
 const costsheetRoutes = {
