@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 
 /** Signs statements that others can check with the public key alone. */
 export interface SigningKey {
@@ -15,10 +15,15 @@ const privateKeyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
 const seedLength = 32;
 
 /** The Ed25519 key of a seed of 32 secret bytes. Throws a RangeError on any other length. */
-export function signingKeyFrom(seed: Uint8Array): SigningKey {
+export function ed25519Key(seed: Uint8Array): KeyObject {
   if (seed.length !== seedLength) throw new RangeError(`a seed has ${seedLength} bytes`);
   const der = Buffer.concat([privateKeyHeader, seed]);
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+/** The signing key of a seed: see `ed25519Key`. */
+export function signingKeyFrom(seed: Uint8Array): SigningKey {
+  const privateKey = ed25519Key(seed);
   const publicKey = createPublicKey(privateKey);
   const spki = publicKey.export({ format: 'der', type: 'spki' });
   return {

@@ -6,6 +6,7 @@ import {
   Problem,
   type Reference,
 } from '@counterfoil/kernel';
+import { inParallel } from '../consume/run-forever.ts';
 import { bareCommand, type Cause, type RawEvent, type Writer } from '../decide/command.ts';
 import type { EventStore } from '../log/types.ts';
 import {
@@ -92,10 +93,7 @@ export class ReferenceClaims {
     cause: Cause,
   ): Promise<void> {
     const owners = await this.#ownersOf(record, decidedAt);
-    for (let start = 0; start < owners.length; start += examinedAtOnce) {
-      const some = owners.slice(start, start + examinedAtOnce);
-      await Promise.all(some.map((claims) => this.#examine(record, claims, at, cause)));
-    }
+    await inParallel(owners, examinedAtOnce, (claims) => this.#examine(record, claims, at, cause));
   }
 
   /** The claims in a stream by owner, those first that came last: they are the likeliest to depend on it. */

@@ -10,7 +10,7 @@ import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import type { ProjectedPosition } from '../projection/projected-position.ts';
-import { runForever } from './run-forever.ts';
+import { inParallel, runForever } from './run-forever.ts';
 
 /** Rows taken at once, commands under way at once, and rows that may be waiting after a failure. */
 const limits = { rows: 500, concurrency: 32, failed: 10_000 } as const;
@@ -29,7 +29,6 @@ export interface DueWorkOptions {
   readonly isActive: () => boolean;
   readonly log: Log;
   readonly metrics?: Metrics;
-  readonly now?: () => number;
   readonly tickMilliseconds?: number;
 }
 
@@ -63,8 +62,11 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
       .filter((key) => key.startsWith(`${name} `))
       .map((key) => key.slice(name.length + 1));
 
-  const runOne = async (work: DueWork, row: DueRow): Promise<Position> => {
-    let position: Position = 0n;
+  const runOne = async (
+    work: DueWork,
+    row: DueRow,
+    onWritten: (position: Position) => void,
+  ): Promise<void> => {
     const scope = {
       tenantId: row.tenant_id as TenantId,
       environmentId: (row.environment_id ?? row.tenant_id) as EnvironmentId,
@@ -77,9 +79,7 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
         key: `${row.id}@${row.revision} ${row.due_at}`,
         remembersEffectsOnly: true,
       },
-      onWritten: (written) => {
-        position = written;
-      },
+      onWritten,
     });
     try {
       await work.run(context, row.id);
@@ -89,23 +89,22 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
       done?.inc({ work: work.name, outcome: 'failed' });
       options.log.error({ err: error, work: work.name, id: row.id }, 'due work failed');
     }
-    return position;
   };
 
   /** One round over all kinds of work. Returns whether there may be more at once. */
   const round = async (connection: Connection): Promise<boolean> => {
     let hasMore = false;
     let furthest: Position = 0n;
+    const noteWritten = (position: Position): void => {
+      if (position > furthest) furthest = position;
+    };
     for (const work of options.work) {
-      const rows = await dueRows(connection, work, (options.now ?? Date.now)(), failedOf(work));
+      const rows = await dueRows(connection, work, Date.now(), failedOf(work));
       hasMore ||= rows.length === limits.rows;
-      for (let start = 0; start < rows.length; start += limits.concurrency) {
-        const group = rows.slice(start, start + limits.concurrency);
-        for (const position of await Promise.all(group.map((row) => runOne(work, row)))) {
-          if (position > furthest) furthest = position;
-        }
-        if (stopping.signal.aborted) return false;
-      }
+      await inParallel(rows, limits.concurrency, async (row) => {
+        if (!stopping.signal.aborted) await runOne(work, row, noteWritten);
+      });
+      if (stopping.signal.aborted) return false;
     }
     // Rows that the read model does not show as done yet would only be looked at in vain.
     await options.projected.waitFor(furthest, settleMilliseconds, stopping.signal);

@@ -102,17 +102,22 @@ export const messageOf = (error: unknown): string =>
 
 /** The promise's outcome, or a rejection with the signal's reason as soon as it aborts. */
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) {
-      promise.catch(() => {});
-      stop();
-      return;
-    }
-    signal.addEventListener('abort', stop, { once: true });
-    promise
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', stop))
-      .catch(() => {});
-  });
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', stop));
+}
+
+/** Does a piece of work for each of some things, so many of them at once. Rejects with the first failure. */
+export async function inParallel<Thing>(
+  things: readonly Thing[],
+  atOnce: number,
+  work: (thing: Thing) => Promise<void>,
+): Promise<void> {
+  const waiting = things[Symbol.iterator]();
+  const next = async (): Promise<void> => {
+    for (const thing of waiting) await work(thing);
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
 }

@@ -1,7 +1,7 @@
 import { type EnvironmentId, instantOf, type TenantId } from '@counterfoil/kernel';
 import { react } from '../decide/react.ts';
 import type { Streams } from '../decide/streams.ts';
-import type { Principal, Reader } from '../define/context.ts';
+import type { Place, Reader } from '../define/context.ts';
 import type { Reaction, Reconciliation } from '../define/reaction.ts';
 import { stampedEvent } from '../log/decode.ts';
 import { eventsOf, positionAfter } from '../log/follow.ts';
@@ -10,7 +10,14 @@ import type { EventStore, LogItem, Position, StoredEvent } from '../log/types.ts
 import type { Log } from '../operations/log.ts';
 import type { ProjectedPosition } from '../projection/projected-position.ts';
 import type { HeldBack, ReactionPlace, ReactionPlaces, RecordPlace } from './reaction-place.ts';
-import { type BackOffLimits, jittered, messageOf, runForever, sleep } from './run-forever.ts';
+import {
+  type BackOffLimits,
+  inParallel,
+  jittered,
+  messageOf,
+  runForever,
+  sleep,
+} from './run-forever.ts';
 
 /** Items taken from the log together; records handled beside each other; records held back at most. */
 const limits = { items: 500, records: 16, heldBack: 1_000 } as const;
@@ -24,7 +31,7 @@ export interface ReactionTools {
   readonly store: Pick<EventStore, 'follow' | 'readStream' | 'head'>;
   readonly streams: Streams;
   readonly places: ReactionPlaces;
-  readonly reader: (scope: Pick<Principal, 'tenantId' | 'environmentId'>) => Reader;
+  readonly reader: (place: Place) => Reader;
   readonly projected: ProjectedPosition;
   /** True in the one process that works; others stand by. */
   readonly isActive: () => boolean;
@@ -139,7 +146,7 @@ export class RunningReaction {
     this.#taken = reached;
     const waiting = events.filter(({ stream }) => !this.#place.heldBack.has(stream));
     const records = [...Map.groupBy(waiting, ({ stream }) => stream).values()];
-    await beside(limits.records, records, (record) => this.#handleRecord(record, signal));
+    await inParallel(records, limits.records, (record) => this.#handleRecord(record, signal));
     if (!signal.aborted) this.#place.position = reached;
   }
 
@@ -248,7 +255,7 @@ export class RunningReaction {
     const { places, streams } = this.#tools;
     const { aggregate } = this.reaction;
     const states: unknown[] = [];
-    await beside(limits.records, await places.recordsOf(table), async (record) => {
+    await inParallel(await places.recordsOf(table), limits.records, async (record) => {
       const { tenantId, environmentId } = scopeOf(record);
       const owner = aggregate.scope === 'tenant' ? tenantId : environmentId;
       states.push((await streams.writer(aggregate, owner, record.id).current()).state);
@@ -292,16 +299,3 @@ const scopeOf = ({ tenant_id, environment_id }: Omit<RecordPlace, 'id'>) => ({
   tenantId: tenant_id as TenantId,
   environmentId: (environment_id ?? tenant_id) as EnvironmentId,
 });
-
-/** Does a piece of work for each of some things, so many of them at once. */
-async function beside<Thing>(
-  maximum: number,
-  things: readonly Thing[],
-  work: (thing: Thing) => Promise<void>,
-): Promise<void> {
-  const waiting = things[Symbol.iterator]();
-  const next = async (): Promise<void> => {
-    for (const thing of waiting) await work(thing);
-  };
-  await Promise.all(Array.from({ length: maximum }, next));
-}

@@ -66,10 +66,9 @@ export interface Connection {
 interface ConnectOptions {
   /** Shown in pg_stat_activity. */
   readonly application: string;
-  readonly connectTimeoutMs?: number;
 }
 
-const defaultConnectTimeoutMs = 5_000;
+const connectTimeoutMs = 5_000;
 const defaultQueryTimeoutMs = 120_000;
 
 /**
@@ -84,7 +83,7 @@ export async function connect(url: string, options: ConnectOptions): Promise<Con
     options: sessionSettings,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
   });
   // Without a listener the driver's error event would end the process.
   client.on('error', () => undefined);
@@ -159,13 +158,12 @@ export async function transaction<Result>(
   begin = 'begin',
 ): Promise<Result> {
   await connection.query(begin);
-  let result: Result;
   try {
-    result = await work();
+    const result = await work();
     await connection.query('commit');
+    return result;
   } catch (error) {
     await connection.query('rollback').catch(() => undefined);
     throw error;
   }
-  return result;
 }

@@ -1,6 +1,6 @@
 export { type Connection, connect, transaction } from './database.ts';
 export { isUnavailable, sqlState } from './database-errors.ts';
-export { type Migration, type Migrations, type MigrationTransaction, migrate } from './migrate.ts';
+export { type Migration, migrate } from './migrate.ts';
 export type * from './schema.ts';
 export {
   type GivenColumn,

@@ -1,11 +1,4 @@
-import {
-  type Kysely,
-  type Migration,
-  type MigrationProvider,
-  Migrator,
-  sql,
-  type Transaction,
-} from 'kysely';
+import { type Kysely, type Migration, type MigrationProvider, Migrator, sql } from 'kysely';
 import { ensureReaderRole } from '../query/reader-role.ts';
 import { type Connection, connect, schemaName } from './database.ts';
 import { engineMigrations } from './engine-migrations.ts';
@@ -112,6 +105,3 @@ async function runModule(
   if (error) throw error;
   return results.filter(({ status }) => status === 'Success').map((one) => one.migrationName);
 }
-
-/** The transaction that a migration gets, so that modules need not use Kysely's own names. */
-export type MigrationTransaction = Transaction<unknown>;

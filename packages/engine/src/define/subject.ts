@@ -1,4 +1,5 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
+import type { FeedScope } from './public-feed.ts';
 
 /** The major version of the public contract is part of every subject. */
 const root = 'billing.v1';
@@ -48,20 +49,14 @@ export function publicSubject({ tenantId, environmentId, type, resourceId }: Sub
 }
 
 /** All subjects of one environment. Throws `BrokenInvariant` on ids that are no tokens. */
-export function environmentSubjects(scope: {
-  readonly tenantId: string;
-  readonly environmentId: string;
-}): string {
+export function environmentSubjects(scope: FeedScope): string {
   const tokens = [scope.tenantId, scope.environmentId];
   for (const token of tokens) if (!tokenShape.test(token)) throw notTokens(token);
   return `${root}.${tokens.join('.')}.>`;
 }
 
 /** The subjects of one environment that are about one kind of record; null for every kind. */
-export function readerSubjects(
-  scope: { readonly tenantId: string; readonly environmentId: string },
-  resource: string | null,
-): string {
+export function readerSubjects(scope: FeedScope, resource: string | null): string {
   const all = environmentSubjects(scope);
   if (resource === null) return all;
   if (!tokenShape.test(resource)) throw notTokens(resource);

@@ -1,3 +1,3 @@
-export { type GatewayPlace, gatewayConfiguration } from './configuration.ts';
+export { gatewayConfiguration } from './configuration.ts';
 export { type GatewayKeys, gatewayKeys } from './keys.ts';
 export { connectGateway, type Gateway } from './nats-gateway.ts';

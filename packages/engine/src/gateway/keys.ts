@@ -1,6 +1,7 @@
-import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto';
+import { createPublicKey, hkdfSync, sign } from 'node:crypto';
 import { Prefix } from 'nkeys.js';
 import { Codec } from 'nkeys.js/lib/codec.js';
+import { ed25519Key } from '../audit/signing-key.ts';
 import type { ReaderAccess } from '../define/event-gateway.ts';
 
 /** An Ed25519 key in the form that NATS writes it (https://docs.nats.io, "NKeys"). */
@@ -14,21 +15,16 @@ export interface Nkey {
 }
 
 const keyBytes = 32;
-/** The bytes before the 32 of an Ed25519 key in PKCS #8 (RFC 8410). */
-const privateKeyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 /**
  * The key of 32 secret bytes. Node makes and signs, because the library does so in JavaScript and takes
  * nine times as long (ADR 22). Throws on any other length.
  */
 export function nkeyFrom(kind: Prefix, secret: Uint8Array): Nkey {
-  const der = Buffer.concat([privateKeyHeader, secret]);
-  const seed = textOf(Codec.encodeSeed(kind, secret));
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const privateKey = ed25519Key(secret);
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   return {
     publicKey: textOf(Codec.encode(kind, spki.subarray(-keyBytes))),
-    seed,
+    seed: textOf(Codec.encodeSeed(kind, secret)),
     sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
   };
 }

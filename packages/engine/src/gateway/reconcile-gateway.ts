@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { inParallel } from '../consume/run-forever.ts';
 import type { ReaderAccess, WantedAccess } from '../define/event-gateway.ts';
 import { accountClaims, removalClaims, secondsOfClaims, serviceClaims } from './claims.ts';
 import type { GatewayKeys } from './keys.ts';
@@ -44,12 +45,7 @@ export async function reconcileGateway(
   };
   await bring(keys.service.publicKey, serviceClaims(keys));
   const accountOf = (access: ReaderAccess): string => keys.account(access).publicKey;
-  for (let first = 0; first < kept.length; first += atOnce) {
-    const together = kept.slice(first, first + atOnce);
-    await Promise.all(
-      together.map((access) => bring(accountOf(access), accountClaims(keys, access))),
-    );
-  }
+  await inParallel(kept, atOnce, (access) => bring(accountOf(access), accountClaims(keys, access)));
   for (const access of removed) {
     if (known.has(accountOf(access))) await requests.remove(removalClaims(keys, access));
   }

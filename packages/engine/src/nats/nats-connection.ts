@@ -5,7 +5,7 @@ import {
   Events,
   type NatsConnection,
 } from 'nats';
-import { createBackOff, sleep } from '../consume/run-forever.ts';
+import { createBackOff, messageOf, sleep, unlessAborted } from '../consume/run-forever.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { natsAddress } from './nats-address.ts';
@@ -27,8 +27,6 @@ export class ConnectionLost extends Error {
 
 export interface NatsStatus {
   readonly connected: boolean;
-  /** Address of the server in use; null while there is none. */
-  readonly server: string | null;
   /** The reason why there is no connection, as far as it is known. */
   readonly error: string | null;
 }
@@ -171,7 +169,7 @@ interface Link extends Pick<Nats, 'session' | 'status'> {
 function createLink({ log, metrics }: NatsOptions): Link {
   let current: (NatsSession & { readonly ended: AbortController }) | null = null;
   let lastError: string | null = null;
-  const waiting = new Set<(session: NatsSession) => void>();
+  let next = Promise.withResolvers<NatsSession>();
   const first = new AbortController();
   const losses = metrics?.counter({
     name: 'counterfoil_nats_connections_lost_total',
@@ -183,7 +181,7 @@ function createLink({ log, metrics }: NatsOptions): Link {
     collect: (gauge) => gauge.set(current ? 1 : 0),
   });
   const failed = (error: unknown): void => {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (message !== lastError) log.warn({ error: message }, 'NATS: no connection');
     lastError = message;
   };
@@ -191,11 +189,9 @@ function createLink({ log, metrics }: NatsOptions): Link {
     firstConnected: first.signal,
     status: () => ({
       connected: current !== null,
-      server: current?.connection.getServer() ?? null,
       error: lastError,
     }),
-    session: (signal) =>
-      current ? Promise.resolve(current) : waitFor<NatsSession>(waiting, signal),
+    session: (signal) => (current ? Promise.resolve(current) : unlessAborted(next.promise, signal)),
     up: (connection) => {
       const ended = new AbortController();
       const session = { connection, ended, lost: ended.signal };
@@ -204,7 +200,8 @@ function createLink({ log, metrics }: NatsOptions): Link {
       lastError = null;
       first.abort();
       log.info({ server: connection.getServer() }, 'NATS: connected');
-      for (const resolve of [...waiting]) resolve(session);
+      next.resolve(session);
+      next = Promise.withResolvers();
     },
     down: (error) => {
       if (!current) return;
@@ -216,25 +213,4 @@ function createLink({ log, metrics }: NatsOptions): Link {
     },
     failed,
   };
-}
-
-/** Waits for the next value that comes to the waiting; rejects when the signal aborts. */
-function waitFor<Value>(waiting: Set<(value: Value) => void>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      waiting.delete(take);
-      signal.removeEventListener('abort', stop);
-    };
-    const take = (value: Value): void => {
-      end();
-      resolve(value);
-    };
-    const stop = (): void => {
-      end();
-      reject(signal.reason);
-    };
-    if (signal.aborted) return stop();
-    waiting.add(take);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, type JsMsg, ReplayPolicy } from 'nats';
+import { publicStream } from '../define/subject.ts';
 import { type PublicMessage, readPublicMessage } from '../relay/public-message.ts';
 import { nanoseconds } from './nats-connection.ts';
-import { publicStream } from './nats-streams.ts';
 import type { JetStreamRequests } from './nats-tail.ts';
 
 export interface PullOptions {

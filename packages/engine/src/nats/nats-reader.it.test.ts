@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { publicStream } from '../define/subject.ts';
 import { createLog } from '../operations/log.ts';
 import type { PublicMessage } from '../relay/public-message.ts';
 import { boxEvent, boxStream } from '../relay/test-box.ts';
@@ -12,7 +13,6 @@ import {
   untilStored,
 } from '../relay/test-stack.ts';
 import { type FollowOptions, followPublicStream, StreamMismatch } from './nats-reader.ts';
-import { publicStream } from './nats-streams.ts';
 
 const test = suite<{ stack: Stack }>('reader of the public stream');
 

@@ -1,9 +1,9 @@
-import { AckPolicy, type ConsumerInfo, DeliverPolicy, NatsError, ReplayPolicy } from 'nats';
+import { AckPolicy, type ConsumerInfo, DeliverPolicy, ReplayPolicy } from 'nats';
 import type { DurableReader, ReaderStart, ReaderStatus } from '../define/event-broker.ts';
-import { readerSubjects } from '../define/subject.ts';
+import { publicStream, readerSubjects } from '../define/subject.ts';
 import { firstKept, sequenceAfter } from '../relay/sequence-after.ts';
 import { nanoseconds } from './nats-connection.ts';
-import { publicStream } from './nats-streams.ts';
+import { unlessMissing } from './nats-streams.ts';
 import type { JetStreamRequests } from './nats-tail.ts';
 
 /** The time that a reader has to confirm a message before it is given again. */
@@ -23,12 +23,7 @@ async function infoOf(
   { manager, run }: JetStreamRequests,
   name: string,
 ): Promise<ConsumerInfo | null> {
-  try {
-    return await run(manager.consumers.info(publicStream, name));
-  } catch (error) {
-    if (error instanceof NatsError && error.api_error?.err_code === consumerNotFound) return null;
-    throw error;
-  }
+  return run(unlessMissing(consumerNotFound, () => manager.consumers.info(publicStream, name)));
 }
 
 /** Returns what the broker knows of a durable reader; null when there is none of that name. */

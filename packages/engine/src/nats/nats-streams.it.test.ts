@@ -1,9 +1,10 @@
 import { DiscardPolicy, RetentionPolicy, StorageType } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { publicStream } from '../define/subject.ts';
 import { eventually, type Stack, startStack } from '../relay/test-stack.ts';
 import { nanoseconds } from './nats-connection.ts';
-import { ensureStreams, publicStream, StreamRefused } from './nats-streams.ts';
+import { ensureStreams, StreamRefused } from './nats-streams.ts';
 
 const test = suite<{ stack: Stack }>('public stream');
 const signal = new AbortController().signal;

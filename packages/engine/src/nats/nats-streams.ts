@@ -10,8 +10,6 @@ import {
 import { livePrefix, publicStream, publicSubjects } from '../define/subject.ts';
 import { type Nats, nanoseconds } from './nats-connection.ts';
 
-export { publicStream } from '../define/subject.ts';
-
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 /**
  * The time that the server remembers message ids. It is a second guard beside the expected
@@ -123,7 +121,7 @@ export const streamInfo = (manager: JetStreamManager): Promise<StreamInfo | null
   unlessMissing(streamNotFound, () => manager.streams.info(publicStream));
 
 /** The value, or null when the server answers that there is no such thing. */
-async function unlessMissing<Value>(
+export async function unlessMissing<Value>(
   code: number,
   ask: () => Promise<Value>,
 ): Promise<Value | null> {

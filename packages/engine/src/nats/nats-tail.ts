@@ -1,8 +1,9 @@
 import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
 import { unlessAborted } from '../consume/run-forever.ts';
+import { publicStream } from '../define/subject.ts';
 import { type MessagePlace, readPlace } from '../relay/public-message.ts';
 import type { NatsSession } from './nats-connection.ts';
-import { publicStream, StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';
+import { StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';
 
 /** The end of the public stream. */
 export interface Tail {

@@ -1,3 +1,6 @@
+import { messageOf } from '../consume/run-forever.ts';
+import { startDeadline } from '../log/deadline.ts';
+
 /** One thing that a process needs. `check` throws, with a message for operators, when it fails. */
 export interface HealthCheck {
   readonly name: string;
@@ -55,22 +58,12 @@ async function runCheck(check: HealthCheck, timeoutMs: number): Promise<CheckRes
     await within(timeoutMs, check.check());
     return { name, required, status: 'ok' };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { name, required, status: 'failing', message: message || 'failed without a message' };
+    return { name, required, status: 'failing', message: messageOf(error) };
   }
 }
 
 /** The promise's outcome, or a rejection after some milliseconds, whichever comes first. */
-export async function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${milliseconds} ms`));
-    }, milliseconds);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
+  const deadline = startDeadline(milliseconds);
+  return deadline.race(promise).finally(deadline.clear);
 }

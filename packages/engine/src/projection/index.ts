@@ -1,8 +1,6 @@
-export type { StopReason } from './apply-batch.ts';
 export { ForeignLog } from './log-identity.ts';
 export { PositionClock, type ProjectedPosition } from './projected-position.ts';
-export { type Projector, type ProjectorOptions, startProjector } from './projector.ts';
-export type { ProjectorState, ProjectorStatus, TableStatus } from './projector-status.ts';
+export { type Projector, startProjector } from './projector.ts';
 export {
   discardReadModel,
   ProjectorActive,

@@ -16,10 +16,11 @@ const retry = { firstMilliseconds: 100, lastMilliseconds: 5_000 } as const;
 const refreshMilliseconds = 5_000;
 const refreshTimeoutMs = 5_000;
 
+/** The progress of the read models, as this process last heard of it. */
 export interface PositionTracker {
   readonly projected: ProjectedPosition;
-  /** Position of the table that readers see; null when it is where all tables are. */
-  positionOf(table: string): Position | null;
+  /** Position of a table that the others have left behind; null for one that is level. */
+  behindAt(table: string): Position | null;
   /**
    * For how many milliseconds at least a table that readers see has been left behind by the others;
    * null when it is not.
@@ -109,7 +110,7 @@ export function trackPosition(url: string, log: Log): PositionTracker {
 
   return {
     projected: clock,
-    positionOf: (table) => behind.get(table)?.position ?? null,
+    behindAt: (table) => behind.get(table)?.position ?? null,
     lagOf: (table) => {
       const since = behind.get(table)?.since;
       return since === undefined ? null : performance.now() - since;

@@ -23,19 +23,8 @@ export const fixedColumns = {
   metadata: 'jsonb',
 } as const;
 
-export type FixedColumn = keyof typeof fixedColumns;
-
-const databaseTypes = {
-  text: 'text',
-  numeric: 'numeric',
-  integer: 'bigint',
-  boolean: 'boolean',
-  timestamptz: 'timestamptz',
-  'text[]': 'text[]',
-} as const satisfies Record<ColumnType, string>;
-
 /** The Postgres type of a declared column. */
-export const databaseType = (type: ColumnType): string => databaseTypes[type];
+export const databaseType = (type: ColumnType): string => (type === 'integer' ? 'bigint' : type);
 
 /** Byte order, whatever the server's locale: the same order on every machine and the fastest. */
 const collated = (type: string): string => (type.startsWith('text') ? `${type} collate "C"` : type);

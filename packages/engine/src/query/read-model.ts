@@ -2,11 +2,9 @@ import { sql } from 'kysely';
 import { connect } from '../database/database.ts';
 import { readProblem } from '../database/database-errors.ts';
 import { statements } from '../database/statements.ts';
-import type { Principal, Reader } from '../define/context.ts';
-import type { Position } from '../log/types.ts';
+import type { Place, Reader } from '../define/context.ts';
 import type { Log } from '../operations/log.ts';
-import { trackPosition } from '../projection/position-tracker.ts';
-import type { ProjectedPosition } from '../projection/projected-position.ts';
+import { type PositionTracker, trackPosition } from '../projection/position-tracker.ts';
 import { createReader, type ReaderOptions } from './reader.ts';
 import { ScopedPool } from './scoped-pool.ts';
 
@@ -24,19 +22,9 @@ interface ReadModelOptions {
 }
 
 /** The reading side of the read models, for processes that answer requests. */
-export interface ReadModel {
-  readonly projected: ProjectedPosition;
-  /** Tables that are shown and have been left behind: stopped, or being replaced by a version. */
-  behind(): readonly string[];
-  /** Position of a table that has been left behind; null for one that is level. */
-  behindAt(table: string): Position | null;
-  /** For how many milliseconds at least a table has been left behind; null for one that is level. */
-  lagOf(table: string): number | null;
+export interface ReadModel extends PositionTracker {
   /** The reads of one caller: see `Reader`. */
-  reader(principal: Pick<Principal, 'tenantId' | 'environmentId'>, options?: ReaderOptions): Reader;
-  /** Throws unless Postgres tells how far the read models are. */
-  check(): Promise<void>;
-  close(): Promise<void>;
+  reader(caller: Place, options?: ReaderOptions): Reader;
 }
 
 /**
@@ -54,17 +42,13 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
   const tracker = trackPosition(options.url, options.log);
   const context = {
     pool,
-    positionOf: tracker.positionOf,
+    behindAt: tracker.behindAt,
     collation: collationOf(options.url),
     farOffset: options.farOffset,
   };
   return {
-    projected: tracker.projected,
-    behind: tracker.behind,
-    lagOf: tracker.lagOf,
-    behindAt: tracker.positionOf,
-    check: tracker.check,
-    reader: (principal, readerOptions) => createReader(context, principal, readerOptions),
+    ...tracker,
+    reader: (caller, readerOptions) => createReader(context, caller, readerOptions),
     async close() {
       await Promise.all([tracker.close(), pool.close()]);
     },

@@ -8,11 +8,12 @@ import {
 } from 'kysely';
 import { schemaName } from '../database/database.ts';
 import { anyStatement, statements } from '../database/statements.ts';
-import type { Found, Principal, Reader } from '../define/context.ts';
+import type { Found, Place, Reader } from '../define/context.ts';
 import type { AnyRowFilter, Page, PageRequest } from '../define/listing.ts';
 import type { AnyProjection, ColumnTypes, Projection } from '../define/projection.ts';
 import { isProjection, type ReadTable, type Selection, type Selects } from '../define/tables.ts';
 import type { Position } from '../log/types.ts';
+import type { PositionTracker } from '../projection/position-tracker.ts';
 import { cleanText } from '../projection/row.ts';
 import { scopeColumn } from '../projection/table-shape.ts';
 import {
@@ -36,8 +37,7 @@ export interface ReaderContext {
   readonly pool: ScopedPool;
   /** The collation in which text is compared without regard to case. */
   readonly collation: () => Promise<string>;
-  /** Position of the table that readers see; null when it is where all tables are. */
-  readonly positionOf: (name: string) => Position | null;
+  readonly behindAt: PositionTracker['behindAt'];
   /** Offset from which on a page may be read from the end of the list. */
   readonly farOffset?: number | undefined;
 }
@@ -63,7 +63,7 @@ export interface ReaderOptions {
  */
 export function createReader(
   context: ReaderContext,
-  principal: Pick<Principal, 'tenantId' | 'environmentId'>,
+  principal: Place,
   options: ReaderOptions = {},
 ): Reader {
   const run = async <Row>(table: AnyProjection, statement: CompiledQuery, name?: string) => {
@@ -136,7 +136,7 @@ export function createReader(
  */
 const narrowed = <Tables extends ReadTable>(
   tables: readonly Tables[],
-  caller: Caller,
+  caller: Place,
 ): Selects<Tables> =>
   tables.reduce<QueryCreator<Record<string, object>>>((creator, table) => {
     const own = isProjection(table)
@@ -153,12 +153,12 @@ const narrowed = <Tables extends ReadTable>(
   }, anyStatement) as unknown as Selects<Tables>;
 
 function assertReached(
-  { positionOf }: ReaderContext,
+  { behindAt }: ReaderContext,
   table: AnyProjection,
   atLeast: Position | undefined,
 ): void {
   if (atLeast === undefined) return;
-  const position = positionOf(table.name);
+  const position = behindAt(table.name);
   if (position === null || position >= atLeast) return;
   throw new Problem(
     'service_unavailable',
@@ -167,13 +167,11 @@ function assertReached(
   );
 }
 
-type Caller = Pick<Principal, 'tenantId' | 'environmentId'>;
-
 const relation = (table: AnyProjection): RawBuilder<unknown> => sql.id(schemaName, table.name);
 
 const inScope = (
   table: AnyProjection,
-  { tenantId, environmentId }: Caller,
+  { tenantId, environmentId }: Place,
 ): readonly RawBuilder<unknown>[] => [
   sql`tenant_id = ${tenantId}`,
   ...(scopeColumn(table) === 'environment_id' ? [sql`environment_id = ${environmentId}`] : []),
@@ -181,13 +179,13 @@ const inScope = (
 
 const matching = (
   table: AnyProjection,
-  caller: Caller,
+  caller: Place,
   conditions: readonly Condition[],
 ): RawBuilder<unknown> => sql.join([...inScope(table, caller), ...conditions], sql` and `);
 
 const selectRow = (
   table: AnyProjection,
-  caller: Caller,
+  caller: Place,
   conditions: readonly Condition[],
 ): RawBuilder<unknown> =>
   sql`select id, resource, revision from ${relation(table)}

@@ -2,14 +2,9 @@ import { Problem } from '@counterfoil/kernel';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
 import { exactTypes, type QueryResult, sessionSettings } from '../database/database.ts';
 import { isUnavailable, readProblem } from '../database/database-errors.ts';
+import type { Place } from '../define/context.ts';
 import type { Log } from '../operations/log.ts';
 import { readerRole, scopeSettings } from '../projection/table-shape.ts';
-
-/** The tenant and environment that a statement reads for. */
-export interface Scope {
-  readonly tenantId: string;
-  readonly environmentId: string;
-}
 
 export interface PoolOptions {
   readonly url: string;
@@ -32,7 +27,7 @@ const readGraceMs = 2_000;
 export class ScopedPool {
   readonly #pool: Pool;
   readonly #log: Log;
-  readonly #scopes = new WeakMap<PoolClient, Scope>();
+  readonly #places = new WeakMap<PoolClient, Place>();
 
   constructor(options: PoolOptions) {
     this.#log = options.log;
@@ -58,14 +53,14 @@ export class ScopedPool {
    * Runs one statement for this tenant and environment. Throws a `Problem` service_unavailable
    * when Postgres cannot answer now.
    */
-  async query<Row>(scope: Scope, statement: QueryConfig): Promise<QueryResult<Row>> {
+  async query<Row>(place: Place, statement: QueryConfig): Promise<QueryResult<Row>> {
     let client: PoolClient;
     try {
       client = await this.#pool.connect();
     } catch (error) {
       throw readProblem(error);
     }
-    let isUsable = await this.#enter(client, scope);
+    let isUsable = await this.#enter(client, place);
     try {
       if (!isUsable) throw notReady();
       const { rows, rowCount } = await client.query(statement);
@@ -80,10 +75,10 @@ export class ScopedPool {
   }
 
   /** Binds the session to its tenant. False when that failed: then nothing may be read in it. */
-  async #enter(client: PoolClient, { tenantId, environmentId }: Scope): Promise<boolean> {
-    const current = this.#scopes.get(client);
+  async #enter(client: PoolClient, { tenantId, environmentId }: Place): Promise<boolean> {
+    const current = this.#places.get(client);
     if (current?.tenantId === tenantId && current.environmentId === environmentId) return true;
-    this.#scopes.delete(client);
+    this.#places.delete(client);
     try {
       await client.query({
         name: 'enter_scope',
@@ -96,7 +91,7 @@ export class ScopedPool {
       this.#log.error({ err: error }, `a database session cannot read as ${readerRole}`);
       return false;
     }
-    this.#scopes.set(client, { tenantId, environmentId });
+    this.#places.set(client, { tenantId, environmentId });
     return true;
   }
 

@@ -3,7 +3,7 @@ import { readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { publicStream } from '../nats/nats-streams.ts';
+import { publicStream } from '../define/subject.ts';
 import { createMetrics } from '../operations/metrics.ts';
 import { collect, forkRelay, kill } from './test-crash.ts';
 import {

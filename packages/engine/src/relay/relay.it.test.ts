@@ -1,8 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PublicEvents } from '../define/public-event.ts';
+import { publicStream } from '../define/subject.ts';
 import { openPublisher } from '../nats/nats-publisher.ts';
-import { ensureStreams, publicStream } from '../nats/nats-streams.ts';
+import { ensureStreams } from '../nats/nats-streams.ts';
 import { jetStreamRequests, readTail } from '../nats/nats-tail.ts';
 import { createMetrics } from '../operations/metrics.ts';
 import { StreamCache } from '../stream-cache/stream-cache.ts';

@@ -1,4 +1,5 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
+import { inParallel, messageOf } from '../consume/run-forever.ts';
 import type { PublicEvents } from '../define/public-event.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
@@ -12,10 +13,8 @@ import { type OutgoingMessage, publicMessages } from './message.ts';
 export class PoisonEvent extends Error {
   override readonly name = 'PoisonEvent';
   constructor(event: StoredEvent, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`${event.type} at ${event.stream}@${event.revision} cannot be published: ${reason}`, {
-      cause,
-    });
+    const place = `${event.type} at ${event.stream}@${event.revision}`;
+    super(`${place} cannot be published: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -97,11 +96,7 @@ async function loadStreams(
     }
   };
   const first = new Map(events.toReversed().map((event) => [event.stream, event]));
-  const missing = [...first.values()];
-  const workers = Array.from({ length: loadsAtOnce }, async () => {
-    for (let next = missing.pop(); next; next = missing.pop()) await load(next);
-  });
-  await Promise.all(workers);
+  await inParallel([...first.values()], loadsAtOnce, load);
   return loaded;
 }
 

@@ -10,10 +10,10 @@ import { startNats } from '@counterfoil/local';
 import { connect as connectClient, type NatsConnection } from 'nats';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this file.
 import * as assert from 'uvu/assert';
+import { publicStream } from '../define/subject.ts';
 import { openEventStore } from '../log/event-store.ts';
 import type { EventStore } from '../log/types.ts';
 import { connectNats, type Nats } from '../nats/nats-connection.ts';
-import { publicStream } from '../nats/nats-streams.ts';
 import { createLog } from '../operations/log.ts';
 import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { type Relay, type RelayOptions, startRelay } from './relay.ts';

@@ -8,7 +8,6 @@ const idleBytesMaximum = 256 * 1024 ** 2;
 
 export interface StreamCacheOptions extends StreamSource {
   readonly idleStreams?: number;
-  readonly idleBytes?: number;
 }
 
 /**
@@ -18,21 +17,18 @@ export interface StreamCacheOptions extends StreamSource {
  */
 export class StreamCache {
   readonly source: StreamSource;
-  readonly #idleBytes: number;
   readonly #streams: LRUCache<string, CachedStream<unknown>>;
   readonly #held = new Map<string, CachedStream<unknown>>();
   /** A cache weighs only what is new to it, and streams grow while they are in it. */
   readonly #weighed = new WeakMap<CachedStream<unknown>, number>();
 
-  constructor({ idleStreams, idleBytes, ...source }: StreamCacheOptions) {
+  constructor({ idleStreams = idleStreamsMaximum, ...source }: StreamCacheOptions) {
     this.source = source;
-    this.#idleBytes = idleBytes ?? idleBytesMaximum;
     this.#streams = new LRUCache({
-      max: idleStreams ?? idleStreamsMaximum,
-      maxSize: this.#idleBytes,
-      // A stream that is heavier than all may be together is still worth keeping while it is in
-      // use.
-      sizeCalculation: (stream) => Math.min(stream.weigh(), this.#idleBytes),
+      max: idleStreams,
+      maxSize: idleBytesMaximum,
+      // A stream that is heavier than all may be together is still worth keeping while it is in use.
+      sizeCalculation: (stream) => Math.min(stream.weigh(), idleBytesMaximum),
       dispose: (stream, name, reason) => {
         if (reason === 'evict' && stream.isHeld) this.#held.set(name, stream);
       },

@@ -47,8 +47,6 @@ export interface VerificationOptions {
   readonly pace: Pace;
   /** Milliseconds from the end of a round to the beginning of the next. */
   readonly restMilliseconds: number;
-  /** Logs of more events have their read models compared by `counterfoil verify` alone. */
-  readonly comparedEventsMaximum?: number;
   readonly log: Log;
   readonly metrics?: Metrics;
 }
@@ -64,8 +62,11 @@ export interface Verification {
 const stride = 500;
 const saveMilliseconds = 1_000;
 const standbyMilliseconds = 500;
-/** The comparison writes a copy of all rows, which is to be removed again. */
-const comparedEventsDefault = 500_000;
+/**
+ * Logs of more events have their read models compared by `counterfoil verify` alone: the comparison
+ * writes a copy of all rows, which is to be removed again.
+ */
+const comparedEventsMaximum = 500_000;
 
 /**
  * Walks through the log again and again, slowly: checks the chain of every stream, and, at the end
@@ -225,8 +226,8 @@ class Round {
 
   /** Compares the read models; false when not all could be, or the log is too long for that. */
   async #compare(): Promise<boolean> {
-    const { store, database, tables, comparedEventsMaximum: maximum } = this.#options;
-    if (this.#events > (maximum ?? comparedEventsDefault)) return false;
+    const { store, database, tables } = this.#options;
+    if (this.#events > comparedEventsMaximum) return false;
     const report = await verifyReadModel({
       store,
       database,

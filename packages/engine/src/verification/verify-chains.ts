@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type ChainHead, chainAfter, chainFault, emptyChain } from '../log/hash-chain.ts';
-import { UnreadableEvent } from '../log/incoming-event.ts';
+import type { UnreadableEvent } from '../log/incoming-event.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 
 /** The first place where a stream differs from what was written. */
@@ -24,34 +24,11 @@ export interface ChainReport {
 /** More breaks than these say nothing new. */
 const breaksMaximum = 100;
 
-export interface VerifyChainsOptions {
-  readonly store: EventStore;
-  readonly prefixes: readonly string[];
-  /** Check up to this position; by default up to where the log ends now. */
-  readonly upTo?: Position;
-  readonly signal?: AbortSignal;
-}
-
 /**
- * Checks the hash chain of every stream: that no event was changed, removed, inserted or moved.
- * Reads the log once, in order, and keeps one hash per stream in memory. It cannot see that the
- * last events of a stream are missing: that takes something kept outside the log.
+ * Checks the chains of all streams, from events that are handed over in the order of the log: that
+ * none was changed, removed, inserted or moved. It cannot see that the last events of a stream are
+ * missing: that takes something kept outside the log.
  */
-export async function verifyChains(options: VerifyChainsOptions): Promise<ChainReport> {
-  const { store, prefixes, signal } = options;
-  const check = createChainCheck();
-  const head = options.upTo ?? (await store.head());
-  const read = store.readLog({ prefixes, after: 0n, upTo: head, ...(signal ? { signal } : {}) });
-  try {
-    for await (const event of read) check.take(event);
-    return check.report();
-  } catch (error) {
-    if (!(error instanceof UnreadableEvent)) throw error;
-    return check.report(error);
-  }
-}
-
-/** Checks the chains of events that are handed over in the order of the log. */
 export interface ChainCheck {
   take(event: StoredEvent): void;
   /**

@@ -27,8 +27,6 @@ export interface VerifyOptions {
   readonly witness?: LogWitness;
   /** Called with each difference as it is found. */
   readonly onDifference?: (difference: Difference) => void;
-  /** Differences after which the comparison ends. Default 100. */
-  readonly differencesMaximum?: number;
   /** Events that are folded in one transaction. */
   readonly batchMaximum?: number;
   /** Asked after each batch of so many events, to hold up what must not take all of the machine. */
@@ -81,7 +79,8 @@ const shortSlice = 2_000;
 /** However fast the log grows, the copies are level enough after so many slices. */
 const slicesMaximum = 8;
 const batchDefault = 4_000;
-const differencesDefault = 100;
+/** Differences after which the comparison ends. */
+const differencesMaximum = 100;
 
 /** Folds events of the log into the copies of tables that stand at the same position. */
 type Apply = (copies: readonly Copied[], events: readonly StoredEvent[]) => Promise<void>;
@@ -195,7 +194,7 @@ class Comparison {
   };
 
   async #compareSnapshot(): Promise<VerifyReport> {
-    const { store, differencesMaximum = differencesDefault, onDifference } = this.#options;
+    const { store, onDifference } = this.#options;
     const { position, mark } = await readProjector(this.#connection);
     await assertSameLog(store, mark);
     const unseen = await this.#moveOn();
