@@ -20,7 +20,14 @@ import {
   snapshotsIn,
   startParts,
 } from '@counterfoil/engine';
-import { createDirectory, foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
+import {
+  asyncApiDocument,
+  createDirectory,
+  eventTypesOf,
+  foldingPackages,
+  modules,
+  secretsFrom,
+} from '@counterfoil/modules';
 import { targetPolicyOf } from '@counterfoil/webhooks';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
@@ -104,6 +111,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     secrets,
     targetPolicy: targetPolicyOf(config),
   });
+  const eventTypes = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
   const authentication = startAuthentication(store, directory, log);
   started.add(authentication.fold, (fold) => fold.stop());
@@ -139,6 +147,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     authenticate: (apiKey) => authentication.authenticate(apiKey),
     metrics,
     info: apiInfo,
+    documents: { '/asyncapi.json': asyncApiDocument(eventTypes, apiInfo.version) },
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
     unknownNames: config.UNKNOWN_NAMES,
   });

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { Parser } from '@asyncapi/parser';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { variableNames } from './docs/configuration.ts';
@@ -36,6 +37,25 @@ test('the OpenAPI document has every path with its answers', () => {
       assert.ok('401' in responses && '503' in responses, path);
     }
   }
+});
+
+test('the AsyncAPI document is one for its official parser', async () => {
+  const { document, diagnostics } = await new Parser().parse(documents['asyncapi.json'] ?? '');
+  const errors = diagnostics.filter(({ severity }) => severity === 0);
+  assert.equal(
+    errors.map(({ message }) => message),
+    [],
+  );
+  assert.ok(document);
+  assert.ok(document.messages().has('wallet_created'));
+  assert.is(document.servers().all().length, 2);
+  assert.ok(
+    document
+      .servers()
+      .all()
+      .every((server) => server.security().length === 1),
+    'a server without security',
+  );
 });
 
 /** Names at the beginning of a line, commented out or not. */

@@ -1,14 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { apiInfo, operatorInfo } from '@counterfoil/api/info';
-import {
-  createHttpServer,
-  createLog,
-  createMetrics,
-  type HttpOptions,
-  livePrefix,
-  publicSubjects,
-} from '@counterfoil/engine';
+import { createHttpServer, createLog, createMetrics, type HttpOptions } from '@counterfoil/engine';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import {
   asyncApiDocument,
@@ -45,28 +38,19 @@ async function openApiDocument(served: Pick<HttpOptions, 'modules' | 'info'>): P
 
 const json = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
 
-const allEventTypes = () =>
-  eventTypesOf(modules({ secrets: null }).flatMap(({ publicEvents }) => publicEvents));
-
-/** The public events on NATS, from their definitions alone. */
-function publishedDocument(): object {
-  const stored = publicSubjects.replace('.>', '');
-  const subjects = { stored, live: `${livePrefix}.${stored}` };
-  const info = { title: 'Counterfoil events', version: apiInfo.version };
-  return asyncApiDocument(allEventTypes(), info, subjects);
-}
-
 /** The generated reference: text by name of file. */
 export async function referenceDocuments(): Promise<Readonly<Record<string, string>>> {
-  const api = { modules: modules({ secrets: null }), info: apiInfo };
+  const slices = modules({ secrets: null });
+  const types = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
+  const api = { modules: slices, info: apiInfo };
   const operators = operator({ keyMaterial: null, directory: createDirectory() });
   return {
     'openapi.json': json(await openApiDocument(api)),
     'operator-openapi.json': json(
       await openApiDocument({ modules: [operators], info: operatorInfo }),
     ),
-    'asyncapi.json': json(publishedDocument()),
-    'event-schemas.json': json(bodySchemas(allEventTypes())),
+    'asyncapi.json': json(asyncApiDocument(types, apiInfo.version)),
+    'event-schemas.json': json(bodySchemas(types)),
     'problems.md': problemsDocument(),
     'configuration.md': configurationDocument(),
   };

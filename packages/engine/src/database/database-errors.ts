@@ -29,7 +29,7 @@ export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '5
  */
 export const isUndefined = (error: unknown): boolean => inClass(error, ['42P01', '42703', '3F000']);
 
-/** What the driver has sent is wrong, for instance too many parameters: repeating it changes nothing. */
+/** The class of errors in what the driver has sent, such as too many parameters: repeating it changes nothing. */
 const protocolViolation = '08P01';
 
 const transientClasses = ['08', '25006', '40', '53', '55', '57', '58'];

@@ -63,6 +63,18 @@ test('/openapi.json is the document', async ({ machine }) => {
   assert.equal(document.json(), JSON.parse(JSON.stringify(machine.server.openapi())));
 });
 
+test('serves the documents of its parts, without a key', async () => {
+  const asyncapi = { asyncapi: '3.0.0' };
+  const machine = await startMachine(undefined, { documents: { '/asyncapi.json': asyncapi } });
+  try {
+    const document = await get(machine, '/asyncapi.json');
+    assert.is(document.headers.get('content-type'), 'application/json');
+    assert.equal(document.json(), asyncapi);
+  } finally {
+    await machine.server.close(100);
+  }
+});
+
 test('serves nothing else of the package', async ({ machine }) => {
   for (const file of ['package.json', 'index.html', 'swagger-ui.js', '../package.json']) {
     assert.is((await get(machine, `/docs/assets/${file}`)).status, 404, file);

@@ -110,10 +110,14 @@ const send = (response: Response, type: string, text: Buffer): void => {
 };
 
 /**
- * Mounts the API reference, the table of error codes and the OpenAPI document (given as JSON).
+ * Mounts the API reference, the table of error codes and the documents that programs read, by path.
  * They ask for no API key.
  */
-export function mountDocumentation(application: Express, title: string, document: Buffer): void {
+export function mountDocumentation(
+  application: Express,
+  title: string,
+  documents: Readonly<Record<string, object>>,
+): void {
   const reference = Buffer.from(referencePage(title));
   const problems = Buffer.from(problemsPage(title));
   const start = Buffer.from(startScript);
@@ -124,10 +128,13 @@ export function mountDocumentation(application: Express, title: string, document
   });
   const mount = (path: string, answer: RequestHandler): void =>
     mountPage(application, path, answer);
-  mount('/openapi.json', (_request, response) => {
-    exchangeOf(response).label = 'GET /openapi.json';
-    send(response, 'application/json', document);
-  });
+  for (const [path, document] of Object.entries(documents)) {
+    const text = Buffer.from(JSON.stringify(document));
+    mount(path, (_request, response) => {
+      exchangeOf(response).label = `GET ${path}`;
+      send(response, 'application/json', text);
+    });
+  }
   mount('/docs', (_request, response) => send(response, html, reference));
   mount(problemsPath, (_request, response) => send(response, html, problems));
   mount('/docs/assets/start.js', (_request, response) =>

@@ -69,6 +69,8 @@ export interface HttpOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  /** Documents that are served beside the OpenAPI document, by path: `/asyncapi.json`. */
+  readonly documents?: Readonly<Record<`/${string}.json`, object>>;
   /** Size limit of a request body, in bytes, where the route has none of its own. Default 64 KiB. */
   readonly bodyLimitBytes?: number;
   /** Default: 2,000 per second for every key. */

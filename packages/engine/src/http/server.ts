@@ -48,7 +48,10 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     // The steps of every request, in order.
     application.use(identify, traffic.watch, apiSecurity);
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
-    mountDocumentation(application, options.info.title, Buffer.from(JSON.stringify(document)));
+    mountDocumentation(application, options.info.title, {
+      '/openapi.json': document,
+      ...options.documents,
+    });
     mountRoutes(application, placed, { settings, admit: traffic.admit, limit: limiter.step });
     application.use(unknownPath);
     application.use(failureHandler(options.log));

@@ -1,3 +1,10 @@
+import {
+  livePrefix,
+  type PublicEventType,
+  publicStream,
+  publicSubjects,
+} from '@counterfoil/engine/define';
+import { invariant } from '@counterfoil/kernel';
 import { bodySchema, type EventTypes } from './event-type.ts';
 
 const parameters = {
@@ -39,61 +46,135 @@ function addressOf(prefix: string, type: string): string {
   return `${prefix}.{tenant_id}.{environment_id}.${resource}.{resource_id}.${tail.join('.')}`;
 }
 
+const security = {
+  password: {
+    type: 'userPassword',
+    description: 'The user and password of the installation, where its NATS asks for them',
+  },
+  credentials: {
+    type: 'asymmetricEncryption',
+    description:
+      'A user JWT with the key that signs the challenge of the server: the credentials file of ' +
+      '`POST /v1/feed/subscriptions/{id}/credentials`',
+  },
+} as const;
+
+/** A server by its host and port, which every installation chooses. */
+const server = (description: string, port: string, scheme: keyof typeof security) => ({
+  host: '{host}:{port}',
+  protocol: 'nats',
+  description,
+  variables: { host: { default: 'localhost' }, port: { default: port } },
+  security: [{ $ref: `#/components/securitySchemes/${scheme}` }],
+});
+
+const servers = {
+  nats: server('NATS with JetStream, inside the installation', '4222', 'password'),
+  gateway: server(
+    'The event gateway for systems outside: each reads its own consumer and live subjects only',
+    '4223',
+    'credentials',
+  ),
+} as const;
+
+const stored = publicSubjects.replace('.>', '');
+
+/** The ways to a message: the prefix of its subjects, and the reach of its channel. */
+const kinds = {
+  stored: { prefix: stored, description: `Kept in the stream ${publicStream}: at least once` },
+  live: { prefix: `${livePrefix}.${stored}`, description: 'For those listening: at most once' },
+} as const;
+type Kind = keyof typeof kinds;
+
+const messageReference = (type: string) => ({ $ref: `#/components/messages/${keyOf(type)}` });
+
+const channel = (kind: Kind, type: string) => ({
+  address: addressOf(kinds[kind].prefix, type),
+  description: kinds[kind].description,
+  parameters: Object.fromEntries(
+    Object.keys(parameters).map((name) => [name, { $ref: `#/components/parameters/${name}` }]),
+  ),
+  messages: { [keyOf(type)]: messageReference(type) },
+});
+
+const operation = (kind: Kind, type: string, summary: string) => ({
+  action: 'receive',
+  channel: { $ref: `#/channels/${kind}_${keyOf(type)}` },
+  summary,
+});
+
+type Schemas = Record<string, unknown>;
+
+/** Writes references to the definitions beside a schema as references to shared schemas. */
+const withSharedReferences = (schema: object): Schemas =>
+  JSON.parse(
+    JSON.stringify(schema, (name, value: unknown) =>
+      name === '$ref' && typeof value === 'string'
+        ? value.replace('#/$defs/', '#/components/schemas/')
+        : value,
+    ),
+  );
+
+/**
+ * The body of a type. The definitions that its schema brings along are moved into `shared`: in this
+ * document, unlike in one of a schema alone, a reference begins at the root. Throws `BrokenInvariant`
+ * when two types define one name differently.
+ */
+function payloadOf(name: string, type: PublicEventType, shared: Schemas): Schemas {
+  const { $defs, $schema: _version, ...body } = withSharedReferences(bodySchema(name, type));
+  for (const [definition, schema] of Object.entries($defs ?? {})) {
+    invariant(
+      JSON.stringify(shared[definition] ?? schema) === JSON.stringify(schema),
+      `two events define ${definition}`,
+    );
+    shared[definition] = schema;
+  }
+  return body;
+}
+
 /**
  * The AsyncAPI 3.0 document of the messages that the relay publishes on NATS, made from the public
- * events of the modules alone. `subjects` are where it is published: the prefix of the stream and
- * that of the live subjects.
+ * events of the modules alone.
  */
-export function asyncApiDocument(
-  types: EventTypes,
-  info: { readonly title: string; readonly version: string },
-  subjects: { readonly stored: string; readonly live: string },
-): object {
-  const names = [...types.keys()];
-  const channel = (prefix: string, name: string) => ({
-    address: addressOf(prefix, name),
-    parameters,
-    messages: { [keyOf(name)]: { $ref: `#/components/messages/${keyOf(name)}` } },
-  });
-  const operation = (kind: 'stored' | 'live', name: string) => ({
-    action: 'receive',
-    channel: { $ref: `#/channels/${kind}_${keyOf(name)}` },
-    summary: types.get(name)?.summary,
-  });
-  const kinds = ['stored', 'live'] as const;
+export function asyncApiDocument(types: EventTypes, version: string): object {
+  const schemas: Schemas = { headers };
+  const messages = [...types].map(([name, type]) => [
+    keyOf(name),
+    {
+      name,
+      title: type.summary,
+      contentType: 'application/json',
+      headers: { $ref: '#/components/schemas/headers' },
+      payload: payloadOf(name, type, schemas),
+    },
+  ]);
+  const ofEach = <Part>(part: (kind: Kind, name: string, summary: string) => [string, Part]) =>
+    Object.fromEntries(
+      (['stored', 'live'] as const).flatMap((kind) =>
+        [...types].map(([name, { summary }]) => part(kind, name, summary)),
+      ),
+    );
   return {
     asyncapi: '3.0.0',
     info: {
-      ...info,
+      title: 'Counterfoil events',
+      version,
       description:
-        'Public events on NATS. Stored subjects are read from the JetStream stream BILLING, at ' +
-        'least once and in order; live subjects are for plain subscribers, at most once.',
+        `Public events on NATS. Stored subjects are read from the JetStream stream ${publicStream}, ` +
+        'at least once and in order; live subjects are for plain subscribers, at most once.',
     },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries(
-      kinds.flatMap((kind) =>
-        names.map((name) => [`${kind}_${keyOf(name)}`, channel(subjects[kind], name)]),
-      ),
-    ),
-    operations: Object.fromEntries(
-      kinds.flatMap((kind) =>
-        names.map((name) => [`receive_${kind}_${keyOf(name)}`, operation(kind, name)]),
-      ),
-    ),
+    servers,
+    channels: ofEach((kind, name) => [`${kind}_${keyOf(name)}`, channel(kind, name)]),
+    operations: ofEach((kind, name, summary) => [
+      `receive_${kind}_${keyOf(name)}`,
+      operation(kind, name, summary),
+    ]),
     components: {
-      messages: Object.fromEntries(
-        [...types].map(([name, type]) => [
-          keyOf(name),
-          {
-            name,
-            title: type.summary,
-            contentType: 'application/json',
-            headers: { $ref: '#/components/schemas/headers' },
-            payload: bodySchema(name, type),
-          },
-        ]),
-      ),
-      schemas: { headers },
+      messages: Object.fromEntries(messages),
+      parameters,
+      schemas,
+      securitySchemes: security,
     },
   };
 }

@@ -128,11 +128,10 @@ test('one type has one publisher', () => {
 });
 
 test('the AsyncAPI document has the subjects that the relay publishes under', () => {
-  const document = asyncApiDocument(
-    types,
-    { title: 'Boxes', version: '1' },
-    { stored: 'billing.v1', live: 'live.billing.v1' },
-  ) as { channels: Record<string, { address: string }>; components: { messages: object } };
+  const document = asyncApiDocument(types, '1') as {
+    channels: Record<string, { address: string }>;
+    components: { messages: object };
+  };
   assert.equal(
     Object.values(document.channels).map(({ address }) => address),
     [
@@ -144,9 +143,10 @@ test('the AsyncAPI document has the subjects that the relay publishes under', ()
   );
   const type = types.get('box.broken');
   assert.ok(type);
+  const { $schema: _version, ...body } = bodySchema('box.broken', type) as Record<string, unknown>;
   assert.equal(
     (document.components.messages as Record<string, { payload: object }>).box_broken?.payload,
-    bodySchema('box.broken', type),
+    body,
   );
 });
 
