@@ -3,10 +3,10 @@ export const limits = {
   /** Largest gRPC message a client may send; the real server takes log records of the same size. */
   receiveMessageBytes: 16 * 1024 * 1024,
   /**
-   * Largest append: data, metadata and twice the type length of all its events together. The real
-   * server has 1 MiB unless it is configured, as our Compose file does.
+   * Largest append: data, metadata and twice the type length of all its events together. It is what
+   * the real server takes unless it is configured for more.
    */
-  appendBytes: 2 * 1024 * 1024,
+  appendBytes: 1024 * 1024,
   streamNameBytes: 1024,
   eventTypeBytes: 1024,
   /** Longest time one BatchAppend may take to arrive completely. */

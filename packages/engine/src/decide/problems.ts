@@ -48,7 +48,7 @@ export function appendFailure(stream: string, error: AppendError): Error {
     case 'too_large':
       return new Problem(
         'payload_too_large',
-        'The change is too large for one event. Send less at once.',
+        'The events of this change are larger than the log can take at once. Send less in one request.',
       );
     case 'deleted':
     case 'fatal':

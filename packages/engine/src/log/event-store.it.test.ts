@@ -6,7 +6,9 @@ import { type RunningServer, startEventStoreServer } from '@counterfoil/embedded
 import { ANY, EventStoreDBClient } from '@eventstore/db-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { contentsBytesMaximum } from './annex.ts';
 import { openEventStore } from './event-store.ts';
+import { UnreadableEvent } from './incoming-event.ts';
 import { collect, errorOf, failureOf, fill, freshStream, sampleEvent } from './sample-events.ts';
 import { type EventStore, type Position, StoreUnavailable } from './types.ts';
 
@@ -98,9 +100,59 @@ test('reports a deleted stream', async () => {
   assert.not.instance(error, StoreUnavailable);
 });
 
+/** More than a server takes in one append. */
+const largeEvents = () =>
+  Array.from({ length: 300 }, (_, index) =>
+    sampleEvent({ index, note: `"é😀語"`.repeat(800), 2: 'b', 1: 'a' }),
+  );
+
+test('a change larger than any append is read back like every other', async () => {
+  const stream = freshStream();
+  const before = await store.append(stream, [sampleEvent()], -1);
+  const events = largeEvents();
+  const appended = await store.append(stream, events, 0);
+  const after = await store.append(stream, [sampleEvent()], appended.revision);
+  const expected = events.map(({ data, metadata }) => ({ data, metadata }));
+
+  const read = await collect(store.readStream(stream, { from: 1, maximum: events.length }));
+  assert.equal(
+    read.map(({ data, metadata }) => ({ data, metadata })),
+    expected,
+  );
+  assert.is(read.at(-1)?.position, appended.position);
+  const some = await collect(store.readStream(stream, { from: 200, maximum: 1 }));
+  assert.equal(some[0]?.data, events[199]?.data);
+  const range = { prefixes: [stream], after: before.position, upTo: after.position };
+  const log = await collect(store.readLog(range));
+  assert.equal(
+    log.map(({ id }) => id).slice(0, -1),
+    events.map(({ id }) => id),
+  );
+  assert.equal(log[7]?.data, events[7]?.data);
+});
+
+test('nothing is seen of a large change that conflicts', async () => {
+  const stream = freshStream();
+  const { position } = await store.append(stream, [sampleEvent()], -1);
+  assert.is(await failureOf(store.append(stream, largeEvents(), -1)), 'conflict');
+  assert.is((await store.readLast(stream))?.revision, 0);
+  const upTo = await store.head();
+  assert.ok(upTo > position);
+  assert.equal(await collect(store.readLog({ prefixes: [stream], after: position, upTo })), []);
+});
+
+test('an event whose annex is gone is not passed over', async () => {
+  const stream = freshStream();
+  await store.append(stream, largeEvents(), -1);
+  const [first] = await collect(foreign.readStream(stream, { maxCount: 1 }));
+  const metadata = first?.event?.metadata as { annex: { stream: string } } | undefined;
+  await foreign.deleteStream(metadata?.annex.stream ?? '');
+  assert.instance(await errorOf(store.readLast(stream)), UnreadableEvent);
+});
+
 test('refuses what is too large before it is sent', async () => {
   const stream = freshStream();
-  const large = sampleEvent({ note: 'x'.repeat(2 * 1024 * 1024) });
+  const large = sampleEvent({ note: 'x'.repeat(contentsBytesMaximum) });
   assert.is(await failureOf(store.append(stream, [large], -1)), 'too_large');
   assert.is(await store.readLast(stream), null);
 });

@@ -1,12 +1,14 @@
 import { setMaxListeners } from 'node:events';
+import { invariant } from '@counterfoil/kernel';
+import { outgoingAppends } from './annex.ts';
 import { clientLimits, createAppendGate } from './append-gate.ts';
-import { createAppender } from './appender.ts';
+import { type Appender, createAppender } from './appender.ts';
 import { unsentAppendError } from './client-errors.ts';
 import { createReader } from './log-reader.ts';
-import { outgoingAppend } from './outgoing-append.ts';
+import type { OutgoingAppend } from './outgoing-append.ts';
 import { createShares } from './shares.ts';
 import { appendClient, closeClient, connect, readClient } from './store-client.ts';
-import { type Appended, type EventStore, StoreUnavailable } from './types.ts';
+import { AppendError, type Appended, type EventStore, StoreUnavailable } from './types.ts';
 
 export interface EventStoreOptions {
   /** Such as `esdb://127.0.0.1:2113?tls=false`. Keep-alive is 10 s / 10 s unless it says so. */
@@ -52,8 +54,8 @@ export function openEventStore(options: EventStoreOptions): EventStore {
     },
     append: async (stream, events, expectedRevision) => {
       if (closing.signal.aborted) throw unsentAppendError(stream, 'the event store is closed');
-      const outgoing = outgoingAppend(stream, events, expectedRevision);
-      const outcome = appender.value.append(outgoing, appendTimeoutMs);
+      const appends = outgoingAppends(stream, events, expectedRevision);
+      const outcome = appendInOrder(appender.value, appends, appendTimeoutMs);
       underWay.add(outcome);
       try {
         return await outcome;
@@ -68,4 +70,26 @@ export function openEventStore(options: EventStoreOptions): EventStore {
       await Promise.all([appender.release(), closeClient(client)]);
     },
   };
+}
+
+/** Sends appends one after the other; the outcome of the last is the outcome of all. */
+async function appendInOrder(
+  appender: Appender,
+  appends: readonly OutgoingAppend[],
+  milliseconds: number,
+): Promise<Appended> {
+  const [last, ...annexes] = appends.toReversed();
+  invariant(last, 'an append of nothing');
+  const end = performance.now() + milliseconds;
+  const remaining = (): number => Math.max(1, end - performance.now());
+  for (const annex of annexes.reverse()) {
+    try {
+      await appender.append(annex, remaining());
+    } catch (error) {
+      // Whatever became of the annex: nothing names it.
+      const isOpen = error instanceof AppendError && error.failure === 'unknown_outcome';
+      throw isOpen ? unsentAppendError(last.stream, 'its annex was not confirmed', error) : error;
+    }
+  }
+  return await appender.append(last, remaining());
 }

@@ -76,5 +76,5 @@ function parsed(text: string): unknown {
 }
 
 /** Looks only at the hash: a reader that trusts the rest of the metadata checks the chain. */
-const isChained = (metadata: unknown): metadata is EventMetadata =>
+export const isChained = (metadata: unknown): metadata is EventMetadata =>
   isPlainObject(metadata) && typeof metadata.hash === 'string' && typeof metadata.prev === 'string';

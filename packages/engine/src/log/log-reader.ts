@@ -1,5 +1,6 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { createBackOff } from '../consume/run-forever.ts';
+import { createAnnexReader, isAnnexed } from './annex.ts';
 import { batchesOfCall, type OpenCall } from './call-batches.ts';
 import { createOrderCheck, followLog } from './follow.ts';
 import { incomingEvent } from './incoming-event.ts';
@@ -90,7 +91,58 @@ const positionsOfCall = ({ client, closing, timeoutMs }: ReaderOptions) =>
     silenceMilliseconds: timeoutMs,
   });
 
+/** Events of a stream, each with its contents. */
 function batchesOfStream(
+  options: ReaderOptions,
+  stream: string,
+  open: () => OpenCall,
+): AsyncGenerator<readonly StoredEvent[]> {
+  const complete = annexReader(options);
+  return completed(recordedBatches(options, stream, open), isAnnexed, complete);
+}
+
+/** Batches of a subscription, each event with its contents. */
+function completeItems(
+  options: ReaderOptions,
+  batches: AsyncIterable<readonly LogItem[]>,
+): AsyncGenerator<readonly LogItem[]> {
+  const complete = annexReader(options);
+  return completed(
+    batches,
+    (item) => item.kind === 'event' && isAnnexed(item.event),
+    async (item) =>
+      item.kind === 'event' ? { kind: 'event', event: await complete(item.event) } : item,
+  );
+}
+
+const annexReader = (options: ReaderOptions) =>
+  createAnnexReader(async (stream) => {
+    const open = () => options.client.readStream(stream, 0, Number.MAX_SAFE_INTEGER);
+    const events: StoredEvent[] = [];
+    for await (const batch of recordedBatches(options, stream, open)) events.push(...batch);
+    return events;
+  });
+
+/** Batches in which items that lack something have been completed. */
+async function* completed<Item>(
+  batches: AsyncIterable<readonly Item[]>,
+  isIncomplete: (item: Item) => boolean,
+  complete: (item: Item) => Promise<Item>,
+): AsyncGenerator<readonly Item[]> {
+  for await (const batch of batches) {
+    // Hardly any batch has such an item.
+    if (!batch.some(isIncomplete)) {
+      yield batch;
+      continue;
+    }
+    const items: Item[] = [];
+    for (const item of batch) items.push(await complete(item));
+    yield items;
+  }
+}
+
+/** Events of a stream as they were recorded. */
+function recordedBatches(
   { closing, timeoutMs }: ReaderOptions,
   stream: string,
   open: () => OpenCall,
@@ -131,13 +183,14 @@ interface SubscriptionRequest {
 
 /** One subscription, from a position (exclusive) until it is lost. */
 function subscription(
-  { client, timeoutMs }: ReaderOptions,
+  options: ReaderOptions,
   { prefixes, after, signals, maximum = readBatch, isLive = false }: SubscriptionRequest,
 ): AsyncGenerator<readonly LogItem[]> {
   // No prefix at all would mean every stream to the server and none to the reader.
   if (prefixes.length === 0) throw new BrokenInvariant('a subscription needs a prefix');
+  const { client, timeoutMs } = options;
   const inOrder = createOrderCheck(after);
-  return batchesOfCall({
+  const batches = batchesOfCall({
     what: 'subscription to the log',
     open: () => client.subscribe(prefixes, after),
     accept: (message: ReadMessage) => {
@@ -149,6 +202,7 @@ function subscription(
     silenceMilliseconds: timeoutMs,
     isLive,
   });
+  return completeItems(options, batches);
 }
 
 function itemOf(message: ReadMessage): LogItem | null {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { appendBytesMaximum, outgoingAppend } from './outgoing-append.ts';
+import { outgoingAppend } from './outgoing-append.ts';
 import { sampleEvent } from './sample-events.ts';
 import { AppendError, type AppendFailure, type NewEvent } from './types.ts';
 
@@ -35,25 +35,6 @@ test('counts bytes as the server does: data, metadata and twice the type', () =>
   const { bytes } = outgoingAppend(stream, [event], 4);
   const texts = JSON.stringify(event.data) + JSON.stringify(event.metadata);
   assert.is(bytes, Buffer.byteLength(texts) + 2 * event.type.length);
-});
-
-test('takes exactly the limit and not a byte more', () => {
-  const overhead = outgoingAppend(stream, [sampleEvent({ note: '' })], -1).bytes;
-  const note = 'x'.repeat(appendBytesMaximum - overhead);
-  assert.is(outgoingAppend(stream, [sampleEvent({ note })], -1).bytes, appendBytesMaximum);
-  const tooLong = sampleEvent({ note: `${note}x` });
-  assert.is(
-    failureOf(() => outgoingAppend(stream, [tooLong], -1)),
-    'too_large',
-  );
-});
-
-test('limits the sum of all events', () => {
-  const third = () => sampleEvent({ note: 'x'.repeat(0.4 * appendBytesMaximum) });
-  assert.is(
-    failureOf(() => outgoingAppend(stream, [third(), third(), third()], -1)),
-    'too_large',
-  );
 });
 
 test('refuses what no reader of ours could read back', () => {

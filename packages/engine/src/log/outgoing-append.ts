@@ -1,12 +1,17 @@
 import { isPlainObject, safeJson } from './json-safety.ts';
 import { parseStreamName } from './stream-name.ts';
-import { AppendError, type NewEvent } from './types.ts';
+import { AppendError, type EventMetadata, type NewEvent } from './types.ts';
 
 /**
- * The most bytes of data, metadata and type names in one append. The embedded store takes as much; a real
- * server must be configured for it (infra/docker-compose.yml), and refuses when it takes less.
+ * The most bytes of data, metadata and type names in one append: what servers take by default, counted
+ * as version 24.10 and later count.
  */
-export const appendBytesMaximum = 2 * 1024 * 1024;
+export const appendBytesMaximum = 1024 * 1024;
+
+/** An event of which the store has to know no more than that it is part of a hash chain. */
+export type AppendableEvent = Omit<NewEvent, 'metadata'> & {
+  readonly metadata: Pick<EventMetadata, 'prev' | 'hash'>;
+};
 
 /** An event as the client takes it; data and metadata are copies that nothing else holds. */
 export interface OutgoingEvent {
@@ -29,12 +34,12 @@ export interface OutgoingAppend {
 }
 
 /**
- * Checks and copies an append. Throws `AppendError`: `fatal` for an event that no store could keep or no
- * reader of ours could read back, `too_large` above the server's limit.
+ * Checks and copies an append of any size. Throws `AppendError`: `fatal` for an event that no store could
+ * keep or no reader of ours could read back.
  */
 export function outgoingAppend(
   stream: string,
-  events: readonly NewEvent[],
+  events: readonly AppendableEvent[],
   expectedRevision: number,
 ): OutgoingAppend {
   if (!parseStreamName(stream)) throw fatal(`${stream} is no stream name`);
@@ -48,10 +53,6 @@ export function outgoingAppend(
     bytes += checked.bytes;
     return checked.event;
   });
-  if (bytes > appendBytesMaximum) {
-    const message = `${stream}: ${bytes} bytes in one append, at most ${appendBytesMaximum}`;
-    throw new AppendError('too_large', message);
-  }
   return { stream, events: outgoing, expectedRevision, bytes };
 }
 
@@ -63,7 +64,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000';
 
 function outgoingEvent(
   stream: string,
-  event: NewEvent,
+  event: AppendableEvent,
 ): { readonly event: OutgoingEvent; readonly bytes: number } {
   const { id, type } = event;
   if (!uuidShape.test(id) || id === nilUuid) throw fatal(`${stream}: ${id} is no event id`);
@@ -87,7 +88,7 @@ const utf8 = new TextEncoder();
  * The client serialises its input later, where nothing can catch an error, so it gets a copy made from
  * the text: proven to be JSON, and safe from later changes of the original.
  */
-function jsonText(stream: string, event: NewEvent, part: 'data' | 'metadata'): string {
+function jsonText(stream: string, event: AppendableEvent, part: 'data' | 'metadata'): string {
   const place = `${stream}: ${part} of ${event.type} ${event.id}`;
   if (!isPlainObject(event[part])) throw fatal(`${place} is no JSON object`);
   try {

@@ -10,7 +10,7 @@ import {
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { bulkResults, moveInBulk } from './bulk/bulk.ts';
-import { bulkAnswerSchema, bulkSchema } from './bulk/schema.ts';
+import { bulkAnswerSchema, bulkBytesMaximum, bulkSchema } from './bulk/schema.ts';
 import { bulkEntries, entryDetails, prepareCreation, topUpDecision } from './commands.ts';
 import {
   changeSettings,
@@ -204,14 +204,14 @@ export const walletRoutes = {
   'POST /wallets/{id}/transactions/bulk': route({
     summary: 'Load and take credits in one request',
     description:
-      'Up to 1,000 entries, in their order, as one append. `atomic`: all or nothing; otherwise ' +
+      'Up to 1,000 entries, in their order, as one change. `atomic`: all or nothing; otherwise ' +
       'each stands for itself, with its own result.',
     tag,
     status: 200,
     permission: 'wallet:write',
     params: idParameters,
     body: bulkSchema,
-    bodyLimitBytes: 1024 * 1024,
+    bodyLimitBytes: bulkBytesMaximum,
     response: bulkAnswerSchema,
     example: { body: { entries: [{ type: 'credit', credits: '2' }] } },
     handle: async (context, { params: { id }, body }) => {

@@ -17,7 +17,7 @@ export type BulkEntry =
 type Recorded = Extract<WalletEvent, { type: 'BulkRecorded' }>['data']['results'][number];
 
 /**
- * Runs entries one after the other as one append. When atomic, the first failure refuses all of them
+ * Runs entries one after the other as one change. When atomic, the first failure refuses all of them
  * and is named by its index. Otherwise each entry succeeds or fails by itself, and failures are recorded
  * beside successes.
  */

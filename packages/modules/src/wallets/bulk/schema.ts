@@ -10,8 +10,11 @@ import {
   walletSchema,
 } from '../schema.ts';
 
-/** The most entries of one bulk, which is one append. */
+/** The most entries of one bulk. */
 const bulkMaximum = 1_000;
+
+/** Room for as many entries with a description of 1,024 characters in any script. */
+export const bulkBytesMaximum = 4 * 1024 * 1024;
 
 const bulkEntryShape = {
   credits: creditsSchema,
