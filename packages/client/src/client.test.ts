@@ -62,6 +62,20 @@ test('an error body becomes an error that carries it', async () => {
   }
 });
 
+test('a refusal carries its reason and the figures that were in the way', async () => {
+  const details = { reason: 'insufficient_credits', available: '1', requested: '2' };
+  const { call } = recorded(() =>
+    Response.json({ code: 'invalid_operation', message: 'No.', details }, { status: 400 }),
+  );
+  try {
+    await call('POST /wallets/{id}/debit', { params: { id: 'w' }, body: { credits: '2' } });
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as CounterfoilError).reason, 'insufficient_credits');
+    assert.equal((error as CounterfoilError).details, details);
+  }
+});
+
 test('an answer that is not JSON is shown as text', async () => {
   const { call } = recorded(() => new Response('<html>', { status: 502 }));
   try {

@@ -1,18 +1,28 @@
 import type { Routes } from '@counterfoil/engine/define';
+import type { ProblemReason } from '@counterfoil/kernel';
 import type { Answer, CallOptions, Client } from './types.ts';
 
 /** The API refused or could not answer. `body` is the error body of the service, if it sent one. */
 export class CounterfoilError extends Error {
   readonly status: number;
   readonly code: string;
+  /** The reason of an `invalid_operation` (D38), which tells refusals with the same code apart. */
+  readonly reason: ProblemReason | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly body: unknown;
 
   constructor(status: number, body: unknown) {
-    const told = body as { readonly code?: string; readonly message?: string } | null;
+    const told = body as {
+      readonly code?: string;
+      readonly message?: string;
+      readonly details?: CounterfoilError['details'] & { readonly reason?: ProblemReason };
+    } | null;
     super(told?.message ?? `The service answered ${status}.`);
     this.name = 'CounterfoilError';
     this.status = status;
     this.code = told?.code ?? 'unknown';
+    this.details = told?.details;
+    this.reason = told?.details?.reason;
     this.body = body;
   }
 }

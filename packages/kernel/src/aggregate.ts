@@ -37,6 +37,8 @@ export type Stamped<Event> = Event & { readonly stamp: Stamp };
  */
 export interface UniqueValue {
   readonly name: string;
+  /** The field that callers know it by, where that is not its name. */
+  readonly field?: string;
   readonly value: string;
   readonly problem: string;
 }

@@ -6,6 +6,7 @@ export * from './id.ts';
 export * from './instant.ts';
 export * from './money.ts';
 export * from './problem.ts';
+export * from './problem-reasons.ts';
 export * from './record.ts';
 export * from './stamps.ts';
 export * from './text.ts';

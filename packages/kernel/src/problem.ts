@@ -1,3 +1,5 @@
+import type { ProblemReason } from './problem-reasons.ts';
+
 /**
  * The one table of error codes (D4). Everything that a caller can cause is one of these;
  * whatever else goes wrong is `internal_error` and shows nothing of the inside.
@@ -8,6 +10,7 @@ export const problemCodes = {
   unauthenticated: { status: 401, title: 'The API key is missing, unknown, expired or revoked' },
   permission_denied: { status: 403, title: 'The API key has no right to do this' },
   not_found: { status: 404, title: 'There is no such record' },
+  unknown_path: { status: 404, title: 'There is no such path' },
   method_not_allowed: { status: 405, title: 'The path exists, the method does not' },
   already_exists: { status: 409, title: 'A value that must be unique is taken' },
   version_conflict: { status: 409, title: 'The record changed while this request was decided' },
@@ -78,16 +81,18 @@ export const notFound = (what: string, id: string, field = 'id'): Problem =>
     details: { field, value: id },
   });
 
+/** The details of a refusal: its reason (D38), and the figures that were in the way. */
+export interface RefusalDetails extends Readonly<Record<string, unknown>> {
+  readonly reason: ProblemReason;
+}
+
 /** The state of a record does not allow the operation: 400 (D4). */
-export const invalidOperation = (message: string, details?: Record<string, unknown>): Problem =>
-  new Problem('invalid_operation', message, details ? { details } : {});
+export const invalidOperation = (message: string, details: RefusalDetails): Problem =>
+  new Problem('invalid_operation', message, { details });
 
 /** The same, remembered under the idempotency key of the request, if it has one (D30). */
-export const refusal = (message: string, details?: Record<string, unknown>): Problem =>
-  new Problem('invalid_operation', message, {
-    isRemembered: true,
-    ...(details ? { details } : {}),
-  });
+export const refusal = (message: string, details: RefusalDetails): Problem =>
+  new Problem('invalid_operation', message, { isRemembered: true, details });
 
 /** Thrown when the program itself is wrong. It is never answered in detail and appends nothing. */
 export class BrokenInvariant extends Error {

@@ -13,7 +13,9 @@ export function writable<Kept extends { readonly status: RecordStatus }>(
 ): Kept {
   if (!record || record.status === 'deleted') throw notFound(what, id);
   if (record.status === 'archived') {
-    throw invalidOperation(`The ${what} ${id} is archived: it can be read but not changed.`);
+    throw invalidOperation(`The ${what} ${id} is archived: it can be read but not changed.`, {
+      reason: 'archived',
+    });
   }
   return record;
 }

@@ -1,4 +1,4 @@
-import { type ProblemCode, problemCodes } from '@counterfoil/kernel';
+import { type ProblemCode, problemCodes, problemReasons } from '@counterfoil/kernel';
 
 /** The advice to a caller about each code, in Markdown. */
 const advice: Readonly<Record<ProblemCode, string>> = {
@@ -8,6 +8,7 @@ const advice: Readonly<Record<ProblemCode, string>> = {
   unauthenticated: 'Send a valid key in the header `x-api-key`.',
   permission_denied: 'Use a key whose roles give the right in `details.permission`.',
   not_found: 'Check the id. A record of another tenant or environment is answered the same way.',
+  unknown_path: 'Correct the path. All paths are listed at `/docs`.',
   method_not_allowed: 'Use one of the methods in the header `Allow`.',
   already_exists: 'Choose another value, or use the record that has it.',
   version_conflict: 'Repeat the request with the same idempotency key.',
@@ -43,5 +44,13 @@ with a JSON pointer and a message for each wrong value. Where \`details.in\` is 
 | Code | Status | Meaning | What to do |
 |---|---|---|---|
 ${codes.map(row).join('\n')}
+
+An \`invalid_operation\` says in \`details.reason\` why the state of the record does not allow it:
+
+| Reason | Meaning |
+|---|---|
+${Object.entries(problemReasons)
+  .map(([reason, meaning]) => `| \`${reason}\` | ${meaning}. |`)
+  .join('\n')}
 `;
 }

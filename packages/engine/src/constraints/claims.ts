@@ -242,4 +242,4 @@ const claimedEvent = (claimId: string, value: UniqueValue, owner: StreamPlace): 
 });
 
 const taken = (value: UniqueValue): Problem =>
-  new Problem('already_exists', value.problem, { details: { field: value.name } });
+  new Problem('already_exists', value.problem, { details: { field: value.field ?? value.name } });

@@ -3,7 +3,7 @@ import {
   type AnyAggregate,
   BrokenInvariant,
   type Instant,
-  Problem,
+  invalidOperation,
   type Reference,
 } from '@counterfoil/kernel';
 import { inParallel } from '../consume/run-forever.ts';
@@ -152,8 +152,10 @@ function refuseWhenReferred(
   );
   if (!own) return;
   const message = `The ${own.what} ${record.id} is still used by ${owner.id}. End that first.`;
-  throw new Problem('invalid_operation', message);
+  throw invalidOperation(message, { reason: 'in_use', used_by: owner.id });
 }
 
-const outOfUse = ({ what, id }: Reference): Problem =>
-  new Problem('invalid_operation', `The ${what} ${id} is out of use: nothing new can refer to it.`);
+const outOfUse = ({ what, id }: Reference) =>
+  invalidOperation(`The ${what} ${id} is out of use: nothing new can refer to it.`, {
+    reason: 'archived',
+  });

@@ -27,7 +27,7 @@ test('If-Match names the revision of the record, whatever the engine noted after
   const { writer } = start();
   const first = await writer().run(command(fill(1)));
   const refused: JarDecision = () => {
-    throw refusal('Not now.');
+    throw refusal('Not now.', { reason: 'ended' });
   };
   assert.is((await writer().run(command(refused, 'key'))).refusal?.message, 'Not now.');
   const unchanged = await writer().run(command(() => []));
@@ -52,7 +52,7 @@ test('a claim does not outlive the value that the record has given up meanwhile'
 test('a value that was to be given up stays taken when the decision turns out otherwise', async () => {
   const second: Record<string, JarDecision> = {
     refused: () => {
-      throw refusal('Not now.');
+      throw refusal('Not now.', { reason: 'ended' });
     },
     'without effect': () => [],
     another: fill(1),

@@ -124,7 +124,7 @@ test('the same key takes effect once and is answered alike, at once and later', 
 test('a remembered refusal is the answer for ever, also when it could succeed now', async () => {
   const { store, writer } = start();
   const take: JarDecision = (state) => {
-    if (state.coins < 5) throw refusal('There are not enough coins.');
+    if (state.coins < 5) throw refusal('There are not enough coins.', { reason: 'limit_reached' });
     return [{ type: 'Filled', data: { coins: -5 } }];
   };
   assert.is(await outcomeOf(writer().run(command(take))), 'invalid_operation');

@@ -38,7 +38,8 @@ export type JarDecision = Decision<Jar, RawEvent>;
 export const fill =
   (coins: number): JarDecision =>
   (state) => {
-    if (state.coins + coins < 0) throw invalidOperation('There are not enough coins.');
+    if (state.coins + coins < 0)
+      throw invalidOperation('There are not enough coins.', { reason: 'limit_reached' });
     return [{ type: 'Filled', data: { coins } }];
   };
 /** Gives the jar another name, or none. */

@@ -96,7 +96,7 @@ test('403 when the roles do not give the right', async ({ machine }) => {
 
 test('404 for unknown paths, without a key and outside /v1 too', async ({ machine }) => {
   for (const path of ['/v1/nothing', '/v1/things/a/b/c', '/v1', '/', '/V1/things', '/v1/Things']) {
-    assertProblem(await machine.request('POST', path, { key: null }), 'not_found');
+    assertProblem(await machine.request('POST', path, { key: null }), 'unknown_path');
   }
 });
 
@@ -126,7 +126,11 @@ test('429 with Retry-After above the rate of a key; other keys are not touched',
 });
 
 for (const [name, error, code] of [
-  ['a refused state', invalidOperation('Thaw it first.', { state: 'frozen' }), 'invalid_operation'],
+  [
+    'a refused state',
+    invalidOperation('Thaw it first.', { reason: 'inactive' }),
+    'invalid_operation',
+  ],
   ['an unknown record', notFound('thing', 'thing_9'), 'not_found'],
   ['a taken name', new Problem('already_exists', 'Choose another name.'), 'already_exists'],
   ['a lost race', new Problem('version_conflict', 'Read it again.'), 'version_conflict'],
@@ -143,7 +147,7 @@ for (const [name, error, code] of [
 test('a refusal under an idempotency key says that it is a repetition', async () => {
   const machine = await startMachine(
     routeThat(async () => {
-      throw invalidOperation('Not enough.');
+      throw invalidOperation('Not enough.', { reason: 'limit_reached' });
     }),
   );
   Object.assign(machine.outcome, { replayed: true, position: 4n });

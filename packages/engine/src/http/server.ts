@@ -81,7 +81,7 @@ function bareApplication(): Express {
 
 const unknownPath: Step = (request) => {
   const path = request.path.slice(0, 256);
-  throw new Problem('not_found', `There is nothing at ${path}. All paths are listed at /docs.`);
+  throw new Problem('unknown_path', `There is nothing at ${path}. All paths are listed at /docs.`);
 };
 
 const noRoutes = (): never => {

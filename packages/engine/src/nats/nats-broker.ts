@@ -141,7 +141,7 @@ async function startOf(requests: JetStreamRequests, after: string | null): Promi
   throw invalidOperation(
     `Events after position ${after} are no longer kept. Read the records again, then continue from ` +
       'the Counterfoil-Position of those answers.',
-    { oldest_position: String(place.oldest ?? '') },
+    { reason: 'no_longer_kept', oldest_position: String(place.oldest ?? '') },
   );
 }
 

@@ -13,6 +13,6 @@ export function refuseTooLarge(what: string, value: unknown, limit: number): voi
   throw invalidOperation(
     `${what} is too large: ${size} bytes of events, at most ${limit}. Import some sections, or ` +
       'some plans, at a time.',
-    { size, limit },
+    { reason: 'limit_reached', size, limit },
   );
 }

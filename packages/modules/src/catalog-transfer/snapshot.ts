@@ -102,5 +102,5 @@ async function publishedIds(
 const tooMany = (section: Section, total: number) =>
   invalidOperation(
     `The environment has ${total} ${section}; a document holds at most ${sectionMaximum}.`,
-    { section, limit: sectionMaximum },
+    { reason: 'limit_reached', section, limit: sectionMaximum },
   );

@@ -50,6 +50,7 @@ async function refuseTooMany(context: RequestContext): Promise<void> {
   if (pagination.total < subscriptionsMaximum) return;
   throw invalidOperation(
     `An environment can have ${subscriptionsMaximum} event subscriptions. Delete one first.`,
+    { reason: 'limit_reached', limit: subscriptionsMaximum },
   );
 }
 

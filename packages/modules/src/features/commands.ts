@@ -99,7 +99,9 @@ export async function cloneOfFeature(
     writable(source, 'feature', id);
     if (body.name === name) throw invalidField('/name', 'must differ from that of the source');
     if (Object.keys(data.metadata).length > 50) {
-      throw invalidOperation('The copy would have more than 50 pairs of metadata.');
+      throw invalidOperation('The copy would have more than 50 pairs of metadata.', {
+        reason: 'limit_reached',
+      });
     }
   };
   return executeCreation(context, { ...data, ...(await clonedMeter(context, source)) }, check);

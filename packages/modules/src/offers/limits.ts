@@ -17,6 +17,7 @@ export const offerLimits = {
 function refuseMoreThan(limit: number, count: number, what: string): void {
   if (count <= limit) return;
   throw invalidOperation(`An offer has at most ${limit} ${what}: this would make ${count}.`, {
+    reason: 'limit_reached',
     limit,
   });
 }

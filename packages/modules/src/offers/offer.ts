@@ -258,7 +258,7 @@ const uniqueNames = {
 function rootKeys({ kind, record: { lookup_key } }: Root): readonly UniqueValue[] {
   if (lookup_key === null) return [];
   const problem = `Another ${ownerNames[kind]} has the lookup_key ${JSON.stringify(lookup_key)}.`;
-  return [{ name: uniqueNames[kind], value: lookup_key, problem }];
+  return [{ name: uniqueNames[kind], field: 'lookup_key', value: lookup_key, problem }];
 }
 
 /** The key of each price, made once: the engine asks for all keys after every single event. */
@@ -278,6 +278,7 @@ function priceKeys({ prices }: Offer): readonly UniqueValue[] {
 
 const priceKey = (lookupKey: string): UniqueValue => ({
   name: 'price_lookup_key',
+  field: 'lookup_key',
   value: lookupKey,
   problem: priceKeyTaken(lookupKey),
 });

@@ -35,6 +35,7 @@ export async function ownedBy<Row, Resource extends { readonly status: RecordSta
 
 const tooMuchInside = (total: number) =>
   invalidOperation(`This would show ${total} records inside: ask for fewer at once.`, {
+    reason: 'limit_reached',
     limit: embeddedMaximum,
   });
 

@@ -245,7 +245,8 @@ test('a lookup_key leads to the price in force, before and after a change takes 
   world.now = '2026-03-01T00:00:00.000Z' as typeof world.now;
   assert.is(await found(), second.id);
   const taken = { ...flat, entity_id: planId, lookup_key: 'monthly' };
-  assert.is((await rejection(call('POST /prices', { body: taken }))).code, 'already_exists');
+  const duplicate = await rejection(call('POST /prices', { body: taken }));
+  assert.equal([duplicate.code, duplicate.details?.field], ['already_exists', 'lookup_key']);
   const params = { lookup_key: 'none' };
   const none = await rejection(call('GET /prices/lookup/{lookup_key}', { params }));
   assert.is(none.details?.field, 'lookup_key');

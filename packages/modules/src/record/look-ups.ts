@@ -33,7 +33,7 @@ export async function referredRecord<Catalogue extends EventCatalogue, Kept exte
   if (!record || record.status === 'deleted') throw notFound(what, id, field);
   if (record.status === 'archived') {
     const message = `The ${what} ${id} is archived: nothing new can refer to it.`;
-    throw invalidOperation(message, { field });
+    throw invalidOperation(message, { reason: 'archived', field });
   }
   return record;
 }

@@ -44,6 +44,7 @@ export const taxAssociationRecords = record({
   claims: ({ entity_type, entity_id, tax_rate_id, currency }) => [
     {
       name: 'entity, tax_rate_id, currency',
+      field: 'tax_rate_code',
       value: [entity_type, entity_id, tax_rate_id, currency ?? 'any'].join('/'),
       problem: `The ${entity_type} ${entity_id} already has this tax rate.`,
     },

@@ -105,7 +105,7 @@ export async function taxRateReference(
 ): Promise<TaxRateRecord> {
   const record = await taxRateRecords.holder(context, code, field);
   if (record.tax_rate_status === 'INACTIVE') {
-    throw invalidOperation(`The tax rate ${code} is not active.`, { field });
+    throw invalidOperation(`The tax rate ${code} is not active.`, { reason: 'inactive', field });
   }
   return record;
 }

@@ -46,6 +46,7 @@ export const beginInstallation =
     throw invalidOperation(
       'This log was begun by an installation with another secret key: use its data folder, set ' +
         'COUNTERFOIL_SECRET_KEY to its key, or name another EVENTSTORE_URL.',
+      { reason: 'other_installation' },
     );
   };
 

@@ -144,7 +144,9 @@ export const changeRoles =
     const current = writable(state, 'user', id);
     refuseUnlessOtherSuperAdmin(id, granter);
     if (current.type === 'service_account') {
-      throw invalidOperation('The roles of a service account never change. Create another one.');
+      throw invalidOperation('The roles of a service account never change. Create another one.', {
+        reason: 'immutable',
+      });
     }
     const fault = roleFault(current.type, roles);
     if (fault) throw invalidField(fault.pointer, fault.message);

@@ -165,9 +165,9 @@ export function topUpDecision(context: RequestContext, id: string, body: TopUp):
   return requestTopUp(id, load, context.newId('wtxn'));
 }
 
-/** Credits win when both are given, as clients of the public contract expect. */
+/** The quantity that is asked for; the decision compares the two forms when both are given. */
 function topUpQuantity({ credits_to_add: credits, amount }: TopUp): Quantity {
-  if (credits !== undefined) return { credits };
+  if (credits !== undefined) return amount === undefined ? { credits } : { credits, amount };
   if (amount !== undefined) return { amount };
   throw invalidField('/credits_to_add', 'credits_to_add or amount is required');
 }

@@ -36,7 +36,7 @@ export type WalletDecision = Decision<WalletState, WalletEvent>;
 export const createWallet =
   (data: CreatedData, initialLoad: Load | null): WalletDecision =>
   (state, at) => {
-    if (state) throw invalidOperation(`Wallet ${state.id} exists already.`);
+    if (state) throw invalidOperation(`Wallet ${state.id} exists already.`, { reason: 'exists' });
     const created: WalletEvent = { type: 'WalletCreated', data };
     const load = (wallet: Wallet) => (initialLoad ? loadEvents(wallet, initialLoad, at) : []);
     return chain(blankWallet(data), [load, ...concluded(at)], [created]);
@@ -130,11 +130,13 @@ export const terminateWallet =
 function assertEndable(wallet: Wallet): readonly [] {
   if (decimal(wallet.credit_balance).cmp(zero) < 0) {
     throw refusal('The wallet owes credits. Top it up to zero before terminating it.', {
+      reason: 'wallet_in_debt',
       credit_balance: wallet.credit_balance,
     });
   }
   if (wallet.holds.length > 0) {
     throw refusal('The wallet has open holds. Capture or void them before terminating it.', {
+      reason: 'open_holds',
       holds: wallet.holds.map((hold) => hold.id),
     });
   }
@@ -146,6 +148,7 @@ export function open(state: WalletState, id: string, purpose: string): Wallet {
   if (!state) throw notFound('wallet', id);
   if (state.wallet_status === 'closed') {
     throw refusal(`Wallet ${id} is closed and cannot ${purpose}.`, {
+      reason: 'wallet_closed',
       wallet_status: state.wallet_status,
     });
   }
@@ -157,6 +160,7 @@ export function spendable(state: WalletState, id: string): Wallet {
   const wallet = open(state, id, 'be debited');
   if (wallet.wallet_status !== 'frozen') return wallet;
   throw refusal(`Wallet ${id} is frozen and cannot be debited. Unfreeze it first.`, {
+    reason: 'wallet_frozen',
     wallet_status: wallet.wallet_status,
   });
 }
@@ -167,6 +171,7 @@ export function assertFunds(wallet: Wallet, requested: DecimalText): void {
   const available = sumOf(wallet.lots);
   if (decimal(requested).cmp(decimal(available)) <= 0) return;
   throw refusal(`The wallet has ${available} credits available, ${requested} requested.`, {
+    reason: 'insufficient_credits',
     available,
     requested,
   });

@@ -84,6 +84,7 @@ test('a prepaid wallet refuses more than it has, whole, and says how much there 
     assert.unreachable();
   } catch (error) {
     assert.equal((error as { details: unknown }).details, {
+      reason: 'insufficient_credits',
       available: '10',
       requested: '10.000000001',
     });

@@ -54,7 +54,7 @@ const cases: readonly Case[] = [
       ...common,
       transaction_reason: 'PURCHASED_CREDIT_DIRECT',
       credits_to_add: '5',
-      amount: '7',
+      amount: '5',
       expiry_date_utc: later,
       bonus_credits_to_add: '2',
       bonus_credits_expiry_date_utc: later,

@@ -18,7 +18,9 @@ export function order(
   automatic: Automatic | null = null,
 ): void {
   const { books } = ledger;
-  if (automatic === null && books.orders.length >= ordersMaximum) throw new Refused(null);
+  if (automatic === null && books.orders.length >= ordersMaximum) {
+    throw new Refused({ reason: 'limit_reached', limit: ordersMaximum });
+  }
   assertLoadable(load, at);
   const id = ledger.orderIds.shift() ?? '';
   const { reason, credits, priority, expires } = load;
@@ -46,7 +48,7 @@ export function endOrder(
 ): void {
   const open = openOrder(ledger, id);
   if (open && wanted === 'completed' && open.expires !== null && isOver(open.expires, at)) {
-    throw new Refused({ expires_at: shownInstant(open.expires) }, false);
+    throw new Refused({ reason: 'credits_expired', expires_at: shownInstant(open.expires) }, false);
   }
   if (open) {
     ledger.due(at);
@@ -57,7 +59,11 @@ export function endOrder(
   }
   const status = ledger.books.ended[id];
   if (status === wanted) return;
-  const details = { transaction_status: status, transaction_reason: invoiced };
+  const details = {
+    reason: 'transaction_ended',
+    transaction_status: status,
+    transaction_reason: invoiced,
+  };
   throw new Refused(details, false);
 }
 

@@ -144,7 +144,12 @@ for (const [offset, expected] of around) {
     await wallet.client.pass(1_000 + offset);
     const { status, body } = await wallet.debit('5', 'once');
     assert.is(status, expected === 'spent' ? 200 : 400);
-    if (expected === 'expired') assert.equal(body.details, { available: '0', requested: '5' });
+    if (expected === 'expired')
+      assert.equal(body.details, {
+        reason: 'insufficient_credits',
+        available: '0',
+        requested: '5',
+      });
     await wallet.client.settle(wallet.walletId);
     const { history } = await wallet.prove();
     const expired = history.filter(({ type }) => type === 'CreditsExpired');
@@ -175,11 +180,11 @@ for (const [state, turn] of [
     const wallet = await walletWith({ initial_credits_to_load: '10' });
     await wallet.ask(turn);
     const first = await wallet.debit('1', 'refused');
-    assert.equal(first.body.details, { wallet_status: state });
+    assert.equal(first.body.details, { reason: `wallet_${state}`, wallet_status: state });
     if (state === 'frozen') await wallet.ask({ kind: 'unfreeze' });
     wallet.client.restart();
     const again = await wallet.debit('1', 'refused');
-    assert.equal(again.body.details, { wallet_status: state });
+    assert.equal(again.body.details, first.body.details);
     await wallet.prove();
   });
 }

@@ -173,7 +173,11 @@ export class ReferenceLedger {
   capture(hold: Hold, asked: string | undefined): void {
     const credits = asked === undefined ? hold.credits : creditsOf(asked);
     if (credits > hold.credits) {
-      throw new Refused({ held: shownCredits(hold.credits), requested: shownCredits(credits) });
+      throw new Refused({
+        reason: 'hold_exceeded',
+        held: shownCredits(hold.credits),
+        requested: shownCredits(credits),
+      });
     }
     const owed = debt(this.books);
     const own = take(hold.parts, credits);
@@ -241,8 +245,10 @@ export class ReferenceLedger {
   /** Takes all that is left, at the end. */
   takeRest(at: number): void {
     const { balance, holds } = this.books;
-    if (balance < 0n) throw new Refused({ credit_balance: shownCredits(balance) });
-    if (holds.length > 0) throw new Refused({ holds: holds.map(({ id }) => id) });
+    if (balance < 0n)
+      throw new Refused({ reason: 'wallet_in_debt', credit_balance: shownCredits(balance) });
+    if (holds.length > 0)
+      throw new Refused({ reason: 'open_holds', holds: holds.map(({ id }) => id) });
     for (const order of this.books.orders) this.giveUp(order, 'wallet_closed', at);
     if (balance > 0n) this.debit(balance, 'WALLET_TERMINATION');
   }
@@ -250,22 +256,28 @@ export class ReferenceLedger {
   /** A hold that has not ended. Refuses when there is none. */
   openHold(id: string): Hold {
     const hold = this.books.holds.find((other) => other.id === id);
-    if (!hold) throw new Refused(null);
+    if (!hold) throw new Refused({ reason: 'hold_ended' });
     return hold;
   }
 
   assertOpen(): void {
-    if (this.books.status === 'closed') throw new Refused({ wallet_status: 'closed' });
+    if (this.books.status === 'closed')
+      throw new Refused({ reason: 'wallet_closed', wallet_status: 'closed' });
   }
 
   assertNotFrozen(): void {
-    if (this.books.status === 'frozen') throw new Refused({ wallet_status: 'frozen' });
+    if (this.books.status === 'frozen')
+      throw new Refused({ reason: 'wallet_frozen', wallet_status: 'frozen' });
   }
 
   #assertFunds(credits: bigint): void {
     const there = available(this.books);
     if (this.#mayOwe || credits <= there) return;
-    throw new Refused({ available: shownCredits(there), requested: shownCredits(credits) });
+    throw new Refused({
+      reason: 'insufficient_credits',
+      available: shownCredits(there),
+      requested: shownCredits(credits),
+    });
   }
 
   /** The alert state that levels and balance make: the first level that is reached counts. */

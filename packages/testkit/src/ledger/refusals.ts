@@ -30,9 +30,9 @@ export const isOver = (time: number, moment: number): boolean => time <= moment;
 
 /** Refuses a load that is worth nothing, or has expired before it comes. */
 export function assertLoadable({ credits, expires }: Load, at: number): void {
-  if (credits === 0n) throw new Refused({ credits: '0' }, false);
+  if (credits === 0n) throw new Refused({ reason: 'amount_too_small', credits: '0' }, false);
   if (expires !== null && isOver(expires, at)) {
-    throw new Refused({ expires_at: shownInstant(expires) }, false);
+    throw new Refused({ reason: 'credits_expired', expires_at: shownInstant(expires) }, false);
   }
 }
 

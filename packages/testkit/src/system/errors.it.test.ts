@@ -131,6 +131,7 @@ const causes: Readonly<Record<ProblemCode, () => Promise<Answer>>> = {
   unauthenticated: () => caller(stack.baseUrl, 'sk_nobody').call('GET', '/customers'),
   permission_denied: async () => (await serviceAccount('event_reader')).call('GET', '/customers'),
   not_found: () => tenant.call('GET', `/customers/${never}`),
+  unknown_path: () => tenant.call('GET', '/custommers'),
   method_not_allowed: () => tenant.call('PATCH', '/customers', {}),
   already_exists: () => tenant.call('POST', '/customers', { external_id: 'known', name: 'Again' }),
   version_conflict: versionConflict,
@@ -224,8 +225,8 @@ test('a refusal for funds is the same for ever under its key, and keeps nobody f
 
 test('paths that nobody has are not found, whatever the method and with or without a key', async () => {
   for (const path of ['/', '/nothing', '/customers/a/b/c', '/CUSTOMERS', '/customers%00']) {
-    assertProblem(await tenant.call('GET', path), 'not_found');
-    assertProblem(await caller(stack.baseUrl, 'nobody').call('DELETE', path), 'not_found');
+    assertProblem(await tenant.call('GET', path), 'unknown_path');
+    assertProblem(await caller(stack.baseUrl, 'nobody').call('DELETE', path), 'unknown_path');
   }
 });
 

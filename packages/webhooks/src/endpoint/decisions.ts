@@ -86,6 +86,7 @@ export const enableEndpoint =
     if (disabled_reason !== 'by_request' && since < coolDownMs) {
       throw invalidOperation(
         'The service disabled this endpoint less than a minute ago. Enable it a minute later.',
+        { reason: 'too_soon' },
       );
     }
     return [{ type: 'WebhookEndpointEnabled', data: {} }];

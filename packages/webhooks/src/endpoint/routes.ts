@@ -76,6 +76,7 @@ async function refuseTooMany(context: RequestContext): Promise<void> {
   if (pagination.total >= maximumEndpoints) {
     throw invalidOperation(
       `An environment can have ${maximumEndpoints} webhook endpoints. Delete one first.`,
+      { reason: 'limit_reached', limit: maximumEndpoints },
     );
   }
 }

@@ -46,7 +46,9 @@ async function ask(
     prepare: async () => {
       const endpoint = await loadEndpoint(context, endpointId);
       if (!endpoint.enabled) {
-        throw invalidOperation('The webhook endpoint is disabled. Enable it first.');
+        throw invalidOperation('The webhook endpoint is disabled. Enable it first.', {
+          reason: 'disabled',
+        });
       }
       return requestTask(id, endpointId, await work());
     },

@@ -97,7 +97,12 @@ export const cancelTask =
   (state) => {
     const { work, is_cancelled } = requireTask(state, id);
     if (work.kind !== 'recover') {
-      throw invalidOperation('Only a recovery can be cancelled: other tasks are a single message.');
+      throw invalidOperation(
+        'Only a recovery can be cancelled: other tasks are a single message.',
+        {
+          reason: 'unsuitable',
+        },
+      );
     }
     return is_cancelled ? [] : [{ type: 'WebhookTaskCancelled', data: {} }];
   };

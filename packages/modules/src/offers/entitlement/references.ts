@@ -56,7 +56,7 @@ async function grantableFeature(context: RequestContext, id: string): Promise<Fe
   const counted = (await context.load(meter, record.meter_id))?.aggregation;
   if (counted?.type === 'MAX' && counted.bucket_size !== null) {
     const message = `The feature ${id} counts maxima of buckets: it cannot be granted up to a limit.`;
-    throw invalidOperation(message, { field: 'feature_id' });
+    throw invalidOperation(message, { reason: 'archived', field: 'feature_id' });
   }
   return record;
 }

@@ -33,6 +33,7 @@ export function refuseEqualKeys(
     if (chain === null || (chain !== undefined && chain !== parent_price_id)) {
       const pointer = `${pointers[index] ?? ''}/lookup_key`;
       throw new Problem('already_exists', priceKeyTaken(lookup_key), {
+        details: { field: 'lookup_key' },
         errors: [{ pointer, message: 'is the lookup_key of another price' }],
       });
     }

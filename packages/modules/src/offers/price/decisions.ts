@@ -127,7 +127,9 @@ export const updatePrice =
 
 function refuseEnded(price: PriceRecord, at: Instant): void {
   if (!hasEnded(price, at)) return;
-  throw invalidOperation(`The price ${price.id} has ended: it can be read but not changed.`);
+  throw invalidOperation(`The price ${price.id} has ended: it can be read but not changed.`, {
+    reason: 'ended',
+  });
 }
 
 const differs = (price: PriceRecord, figures: Figures): boolean =>

@@ -40,7 +40,12 @@ test('an atomic bulk is refused whole by the first entry that fails, and names i
     run([credit('10'), debit('11'), debit('99')], true);
     assert.unreachable();
   } catch (error) {
-    assert.equal((error as Problem).details, { index: 1, available: '10', requested: '11' });
+    assert.equal((error as Problem).details, {
+      index: 1,
+      reason: 'insufficient_credits',
+      available: '10',
+      requested: '11',
+    });
   }
 });
 

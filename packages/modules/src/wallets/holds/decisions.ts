@@ -35,7 +35,13 @@ export const holdCredits =
       (current) => dueEvents(current, at),
       (current) => {
         if (current.holds.length >= holdsMaximum) {
-          throw refusal(`Wallet ${id} has ${holdsMaximum} open holds. Capture or void some first.`);
+          throw refusal(
+            `Wallet ${id} has ${holdsMaximum} open holds. Capture or void some first.`,
+            {
+              reason: 'limit_reached',
+              limit: holdsMaximum,
+            },
+          );
         }
         assertFunds(current, hold.credits);
         return [
@@ -74,6 +80,7 @@ export const captureHold =
         const hold = openHold(current, holdId);
         if (credits !== null && decimal(credits).cmp(decimal(hold.credits)) > 0) {
           throw refusal(`The hold has ${hold.credits} credits, ${credits} are to be captured.`, {
+            reason: 'hold_exceeded',
             held: hold.credits,
             requested: credits,
           });
@@ -105,5 +112,7 @@ export const voidHold =
 function openHold(wallet: Wallet, holdId: string): Hold {
   const hold = wallet.holds.find(({ id }) => id === holdId);
   if (hold) return hold;
-  throw refusal(`Hold ${holdId} is not open: it was captured or voided, or has expired.`);
+  throw refusal(`Hold ${holdId} is not open: it was captured or voided, or has expired.`, {
+    reason: 'hold_ended',
+  });
 }

@@ -3,6 +3,7 @@ import {
   decimal,
   divide,
   type Instant,
+  invalidField,
   invalidOperation,
   type Metadata,
   sequencedId,
@@ -17,8 +18,10 @@ import type { PendingTopUp } from '../topups/topups.ts';
 import { debtOf, type Wallet } from '../wallet.ts';
 import { drawFrom, type Lot } from './lots.ts';
 
-/** A quantity: credits, or an amount of the currency at the top-up rate (D22). */
-export type Quantity = { readonly credits: DecimalText } | { readonly amount: DecimalText };
+/** A quantity: credits, or an amount of the currency at the top-up rate (D22), or both when they agree. */
+export type Quantity =
+  | { readonly credits: DecimalText; readonly amount?: DecimalText }
+  | { readonly amount: DecimalText };
 
 /** The details that a caller gives of a movement of credits. */
 export interface EntryDetails {
@@ -175,12 +178,14 @@ function loadableCredits(wallet: Wallet, load: Load, at: Instant): DecimalText {
   const credits = creditsOf(load.quantity, wallet);
   if (decimal(credits).cmp(zero) <= 0) {
     throw invalidOperation('The amount is worth less than the smallest part of a credit.', {
+      reason: 'amount_too_small',
       credits,
     });
   }
   // The request was checked when it arrived; it may have expired while it waited.
   if (load.expiresAt !== null && load.expiresAt <= at) {
     throw invalidOperation('The credits would have expired before they were loaded.', {
+      reason: 'credits_expired',
       expires_at: load.expiresAt,
     });
   }
@@ -193,11 +198,20 @@ function beyondDebt(wallet: Wallet, credits: DecimalText): DecimalText {
   return textOf(available.cmp(zero) > 0 ? available : zero);
 }
 
-/** Credits of a quantity: an amount is divided by the top-up rate, half to even at 9 digits. */
-const creditsOf = (quantity: Quantity, wallet: Wallet): DecimalText =>
-  'credits' in quantity
-    ? quantity.credits
-    : textOf(divide(decimal(quantity.amount), decimal(wallet.topup_conversion_rate), creditPlaces));
+/**
+ * Credits of a quantity: an amount is divided by the top-up rate, half to even at 9 digits. Throws 400 when
+ * credits are given beside an amount that is worth others.
+ */
+function creditsOf(quantity: Quantity, { topup_conversion_rate }: Wallet): DecimalText {
+  const worth = ({ amount }: { readonly amount: DecimalText }): DecimalText =>
+    textOf(divide(decimal(amount), decimal(topup_conversion_rate), creditPlaces));
+  if (!('credits' in quantity)) return worth(quantity);
+  const { credits, amount } = quantity;
+  if (amount !== undefined && decimal(worth({ amount })).cmp(decimal(credits)) !== 0) {
+    throw invalidField('/amount', `is worth ${worth({ amount })} credits, not credits_to_add`);
+  }
+  return credits;
+}
 
 export const debitEvent = (wallet: Wallet, debit: Debit, at: Instant): WalletEvent => ({
   type: 'CreditsDebited',

@@ -31,6 +31,7 @@ export const requestTopUp =
           throw refusal(
             `Wallet ${id} has ${topupsMaximum} top-ups that wait for their payment. ` +
               'Complete or cancel some first.',
+            { reason: 'limit_reached', limit: topupsMaximum },
           );
         }
         return [requestEvent(current, load, transactionId, at)];
@@ -58,7 +59,7 @@ export const completeTopUp =
     if (topup.expires_at && topup.expires_at <= at) {
       throw invalidOperation(
         `The credits of transaction ${transactionId} would have expired before they were loaded.`,
-        { expires_at: topup.expires_at },
+        { reason: 'credits_expired', expires_at: topup.expires_at },
       );
     }
     return endTopUp(wallet, topup, at, completionEvent);
@@ -103,7 +104,7 @@ function endedSo(
   if (transaction_status === wanted && transaction_reason === invoicedReason) return [];
   throw invalidOperation(
     `Transaction ${id} has ${transaction_status} and does not wait for a payment.`,
-    { transaction_status, transaction_reason },
+    { reason: 'transaction_ended', transaction_status, transaction_reason },
   );
 }
 

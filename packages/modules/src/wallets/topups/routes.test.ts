@@ -35,6 +35,15 @@ test('an order is an entry that changes no balance and makes no lot', async () =
   assert.is((await entries()).length, 2);
 });
 
+test('an amount beside the credits has to be worth them', async () => {
+  const { topUp } = await walletWorld();
+  const free = { transaction_reason: 'FREE_CREDIT_GRANT', credits_to_add: '1' };
+  assert.is((await topUp({ ...free, amount: '1' })).wallet.credit_balance, '101');
+  const refused = await rejection(topUp({ ...free, amount: '7' }));
+  assert.is(refused.code, 'validation_error');
+  assert.is(refused.errors?.[0]?.pointer, '/amount');
+});
+
 test('completing it loads what was ordered, under the same id and the time of the order', async () => {
   const { entry, complete, pass, entries, debit, world } = await walletWithOrder();
   pass(60);

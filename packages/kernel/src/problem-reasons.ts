@@ -1,0 +1,31 @@
+/**
+ * The reasons of refusals that share a code (D38), with what each says. They are `details.reason` of an
+ * `invalid_operation`.
+ */
+export const problemReasons = {
+  amount_too_small: 'The amount is worth less than the smallest part of a credit',
+  archived: 'The record is archived: readable, but not changed or referred to any more',
+  credits_expired: 'The credits would have expired before they are loaded',
+  disabled: 'The record is disabled',
+  ended: 'The record has ended',
+  exists: 'The record exists already',
+  hold_ended: 'The hold is not open: it was captured or voided, or has expired',
+  hold_exceeded: 'More credits are to be captured than the hold has',
+  immutable: 'What is asked to change never changes',
+  in_use: 'Other records refer to the record',
+  inactive: 'The record is not active',
+  insufficient_credits: 'The wallet has fewer credits available than are requested',
+  limit_reached: 'There are as many as there may be, or it is as large as it may be',
+  no_longer_kept: 'The events that are asked for are no longer kept',
+  open_holds: 'The wallet has open holds',
+  other_installation: 'The log was begun by an installation with another secret key',
+  too_soon: 'It was disabled by the service less than a minute ago',
+  transaction_ended: 'The transaction does not wait for a payment',
+  unsuitable: 'The records do not fit each other',
+  wallet_closed: 'The wallet is closed',
+  wallet_frozen: 'The wallet is frozen',
+  wallet_in_debt: 'The wallet owes credits',
+} as const satisfies Record<string, string>;
+
+/** The reason of a refusal, for programs. */
+export type ProblemReason = keyof typeof problemReasons;
