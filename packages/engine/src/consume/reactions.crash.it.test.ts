@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  kill,
   startWorld,
   statement,
   type TestLog,
@@ -27,6 +28,7 @@ test.before.each(async () => {
 });
 test.after.each(async () => {
   for (const child of children) await kill(child);
+  children.clear();
 });
 test.after(() => world.close());
 
@@ -47,14 +49,6 @@ const reached = (child: ChildProcess, step: string): Promise<void> =>
       if (message === step) resolve();
     });
   });
-
-async function kill(child: ChildProcess): Promise<void> {
-  children.delete(child);
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
-}
 
 /** The records held back, as the database has them. */
 async function heldBack(): Promise<Record<string, { revision: number; error: string }>> {

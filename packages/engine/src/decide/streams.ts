@@ -42,19 +42,16 @@ export function createStreams(options: StreamsOptions): Streams {
     return writer;
   };
   const claims = new ReservationClaims({
-    store,
+    ...options,
     writerOf,
     aggregateOf: (category) => aggregates.get(category),
     now,
-    ...(options.onLeftBehind ? { onLeftBehind: options.onLeftBehind } : {}),
   });
   const environment: WriterEnvironment = {
-    store: options.store,
+    ...options,
     now: () => instantOf(now()),
     newEventId: randomUUID,
     acquireClaims: claims.acquire.bind(claims),
-    ...(options.onBatch ? { onBatch: options.onBatch } : {}),
-    ...(options.onConflict ? { onConflict: options.onConflict } : {}),
   };
   return {
     writer: (aggregate, scope, id) => writerOf(placeOf(aggregate, scope, id)),

@@ -2,14 +2,7 @@ import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { route } from '../define/route.ts';
-import {
-  type Latch,
-  latch,
-  type Machine,
-  startMachine,
-  thingRoutes,
-  waitingRoute,
-} from './test-machine.ts';
+import { type Machine, startMachine, thingRoutes, waitingRoute } from './test-machine.ts';
 
 const test = suite('connections');
 
@@ -46,7 +39,7 @@ test('closing lets requests in hand finish, and takes no new connection', async 
   await started.promise;
   const closed = machine.server.close(patience);
   await assertFails(exchangeRaw(machine.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'));
-  release.open();
+  release.resolve();
   assert.is((await waiting).status, 200);
   await closed;
 });
@@ -66,13 +59,13 @@ test('closing cuts what does not finish in time', async () => {
   await started.promise;
   await machine.server.close(20);
   await cut;
-  release.open();
+  release.resolve();
 });
 
 test('says on an open connection that it is closing, and is no longer ready', async () => {
   const { routes, started, release } = waitingRoute();
-  const asked = latch();
-  const check = async () => asked.open();
+  const asked = Promise.withResolvers<void>();
+  const check = async () => asked.resolve();
   const machine = await startMachine(routes, {
     health: [{ name: 'probe', required: false, check }],
   });
@@ -82,7 +75,7 @@ test('says on an open connection that it is closing, and is no longer ready', as
   const closed = machine.server.close(patience);
   conversation.say('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked.promise;
-  release.open();
+  release.resolve();
   const answers = await conversation.heard;
   await closed;
   assert.is(statusOf(answers), 200);
@@ -122,11 +115,11 @@ for (const [name, text, message] of [
 }
 
 /** Opens when the machine has logged such a line. */
-function logged(machine: Machine, isIt: (line: Record<string, unknown>) => boolean): Latch {
-  const seen = latch();
+function logged(machine: Machine, isIt: (line: Record<string, unknown>) => boolean) {
+  const seen = Promise.withResolvers<void>();
   const push = machine.lines.push.bind(machine.lines);
   machine.lines.push = (...lines) => {
-    if (lines.some(isIt)) seen.open();
+    if (lines.some(isIt)) seen.resolve();
     return push(...lines);
   };
   return seen;
@@ -141,7 +134,7 @@ test('a caller who goes away does no harm and is logged as such', async () => {
   await started.promise;
   socket.destroy();
   await gone.promise;
-  release.open();
+  release.resolve();
   assert.is((await machine.request('POST', '/v1/acts')).status, 200);
   await machine.server.close(100);
 });

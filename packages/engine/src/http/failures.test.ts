@@ -208,7 +208,7 @@ test('503 when a handler does not come to an end; its late result is dropped', a
   const answer = await machine.request('POST', '/v1/acts');
   assertProblem(answer, 'service_unavailable');
   assert.match(answer.problem().message, /same Idempotency-Key/);
-  release.open();
+  release.resolve();
   assert.is((await machine.request('GET', '/healthz')).status, 200);
   const errors = machine.lines.filter(({ level }) => Number(level) >= 50);
   assert.equal(errors, []);
@@ -222,7 +222,7 @@ test('503 above the number of requests in hand, but not for the health of the pr
   await started.promise;
   assertProblem(await machine.request('POST', '/v1/acts'), 'service_unavailable');
   assert.is((await machine.request('GET', '/healthz')).status, 200);
-  release.open();
+  release.resolve();
   assert.is((await waiting).status, 200);
   await machine.server.close(100);
 });

@@ -216,26 +216,12 @@ export const routeThat = (handle: () => Promise<unknown>): Routes => ({
   }),
 });
 
-/** A promise that a test resolves. */
-export interface Latch {
-  readonly promise: Promise<void>;
-  readonly open: () => void;
-}
-
-export function latch(): Latch {
-  let open: () => void = () => {};
-  const promise = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { promise, open };
-}
-
 /** A route whose handler waits until the test releases it. */
-export function waitingRoute(): { readonly routes: Routes; started: Latch; release: Latch } {
-  const started = latch();
-  const release = latch();
+export function waitingRoute() {
+  const started = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
   const routes = routeThat(async () => {
-    started.open();
+    started.resolve();
     await release.promise;
     return {};
   });

@@ -3,11 +3,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ReaderStart } from '../define/event-broker.ts';
 import type { FeedEvent, PublicFeed } from '../define/public-feed.ts';
+import { silentLog as log, until } from '../projection/test-world.ts';
 import { boxScope } from '../relay/test-box.ts';
 import {
   createTraffic,
-  eventually,
-  log,
   type Stack,
   startStack,
   type Traffic,
@@ -223,7 +222,7 @@ test('a stream that never had a message has an end to begin at', async () => {
     await empty.relay();
     const broker = natsBroker(await empty.nats(), log);
     const isMade = () => broker.lastPosition().then(Boolean, () => false);
-    await eventually('the stream is made', isMade);
+    await until('the stream is made', isMade);
     for (const after of [null, '0', '41']) {
       const page = await broker.read(boxScope, after, 10);
       assert.equal(page, { events: [], nextPosition: after ?? '0', hasMore: false });

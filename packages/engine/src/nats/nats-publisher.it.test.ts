@@ -1,14 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../projection/test-world.ts';
 import { type OutgoingMessage, publicMessages } from '../relay/message.ts';
 import { storedBoxEvent } from '../relay/test-box.ts';
-import {
-  eventually,
-  type Stack,
-  startStack,
-  streamBodies,
-  untilStored,
-} from '../relay/test-stack.ts';
+import { type Stack, startStack, streamBodies, untilStored } from '../relay/test-stack.ts';
 import { openPublisher } from './nats-publisher.ts';
 import { ensureStreams } from './nats-streams.ts';
 
@@ -130,7 +125,7 @@ test('answers to what was given up are not taken for answers to something else',
   const [first, second] = messages(2);
   await publisher.publish([first!], 0);
   const publishing = publisher.publish([second!], 0);
-  await eventually('both are sent', () => late.length === 2);
+  await until('both are sent', () => late.length === 2);
   late[0]?.();
   assert.is((await publishing).fault, 'unknown_outcome');
 });

@@ -2,16 +2,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { publicStream } from '../define/subject.ts';
 import { createLog } from '../operations/log.ts';
+import { silentLog as log, until } from '../projection/test-world.ts';
 import type { PublicMessage } from '../relay/public-message.ts';
 import { boxEvent, boxStream } from '../relay/test-box.ts';
-import {
-  createTraffic,
-  eventually,
-  log,
-  type Stack,
-  startStack,
-  untilStored,
-} from '../relay/test-stack.ts';
+import { createTraffic, type Stack, startStack, untilStored } from '../relay/test-stack.ts';
 import { type FollowOptions, followPublicStream, StreamMismatch } from './nats-reader.ts';
 
 const test = suite<{ stack: Stack }>('reader of the public stream');
@@ -134,7 +128,7 @@ test('what arrives while a batch is dealt with is kept, and bounded', async ({ s
     if (sequences.length === 0) {
       // About ten are all that is asked for, beside the first batch, until the next one is taken.
       const arrived = batch.length + 8;
-      await eventually('more have arrived', () => connection.stats().inMsgs - before >= arrived);
+      await until('more have arrived', () => connection.stats().inMsgs - before >= arrived);
       await connection.flush();
       assert.ok(connection.stats().inMsgs - before < 25);
     }

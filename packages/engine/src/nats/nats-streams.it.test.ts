@@ -2,7 +2,8 @@ import { DiscardPolicy, RetentionPolicy, StorageType } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { publicStream } from '../define/subject.ts';
-import { eventually, type Stack, startStack } from '../relay/test-stack.ts';
+import { until } from '../projection/test-world.ts';
+import { type Stack, startStack } from '../relay/test-stack.ts';
 import { nanoseconds } from './nats-connection.ts';
 import { ensureStreams, StreamRefused } from './nats-streams.ts';
 
@@ -93,7 +94,7 @@ test('a connection tells whether it is there, and comes back by itself', async (
   const first = await nats.session(signal);
   assert.is(nats.status().connected, true);
   await stack.killBroker();
-  await eventually('the loss is noticed', () => first.lost.aborted);
+  await until('the loss is noticed', () => first.lost.aborted);
   assert.is(nats.status().connected, false);
   assert.match(nats.status().error ?? '', /was lost/);
   const failure = await nats.check().catch((error) => error);

@@ -114,7 +114,6 @@ async function refusable(what: string, act: () => Promise<StreamInfo>): Promise<
 }
 
 const streamNotFound = 10059;
-const messageNotFound = 10037;
 
 /** Returns what the server knows about the public stream; null when there is none. */
 export const streamInfo = (manager: JetStreamManager): Promise<StreamInfo | null> =>
@@ -132,7 +131,3 @@ export async function unlessMissing<Value>(
     throw error;
   }
 }
-
-/** A stored message of the public stream as the client gives it; null when it is not kept. */
-export const storedMessage = (manager: JetStreamManager, sequence: number) =>
-  unlessMissing(messageNotFound, () => manager.streams.getMessage(publicStream, { seq: sequence }));

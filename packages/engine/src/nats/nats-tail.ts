@@ -3,7 +3,7 @@ import { unlessAborted } from '../consume/run-forever.ts';
 import { publicStream } from '../define/subject.ts';
 import { type MessagePlace, readPlace } from '../relay/public-message.ts';
 import type { NatsSession } from './nats-connection.ts';
-import { StreamRefused, storedMessage, streamInfo } from './nats-streams.ts';
+import { StreamRefused, streamInfo, unlessMissing } from './nats-streams.ts';
 
 /** The end of the public stream. */
 export interface Tail {
@@ -24,6 +24,7 @@ export interface JetStreamRequests {
 }
 
 const requestMilliseconds = 5_000;
+const messageNotFound = 10037;
 
 /** Makes requests possible over a session. */
 export async function jetStreamRequests({
@@ -50,7 +51,8 @@ export async function messagePlace(
   sequence: number,
 ): Promise<MessagePlace | null> {
   // Not by direct get: another replica than the leader may be behind.
-  const message = await run(storedMessage(manager, sequence));
+  const request = () => manager.streams.getMessage(publicStream, { seq: sequence });
+  const message = await run(unlessMissing(messageNotFound, request));
   if (!message) return null;
   const header = (name: string): string => message.header.get(name);
   return readPlace({ sequence, subject: message.subject, header });

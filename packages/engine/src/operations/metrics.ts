@@ -42,43 +42,29 @@ export const durationBuckets = [
 export function createMetrics({ processMetrics = true } = {}): Metrics {
   const registry = new Registry();
   if (processMetrics) collectDefaultMetrics({ register: registry });
-  return {
-    registry,
-    counter: <Label extends string>({ name, help, labels = [] }: MetricDescription<Label>) =>
-      (registry.getSingleMetric(name) as Counter<Label> | undefined) ??
-      new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
-    gauge: <Label extends string>(description: GaugeDescription<Label>) =>
-      (registry.getSingleMetric(description.name) as Gauge<Label> | undefined) ??
-      makeGauge(registry, description),
-    histogram: <Label extends string>(description: HistogramDescription<Label>) =>
-      (registry.getSingleMetric(description.name) as Histogram<Label> | undefined) ??
-      makeHistogram(registry, description),
-  };
-}
-
-function makeGauge<Label extends string>(
-  registry: Registry,
-  { name, help, labels = [], collect }: GaugeDescription<Label>,
-): Gauge<Label> {
-  const common = { name, help, labelNames: [...labels], registers: [registry] };
-  if (!collect) return new Gauge(common);
-  return new Gauge({
-    ...common,
-    collect(this: Gauge<Label>) {
-      return collect(this);
-    },
-  });
-}
-
-function makeHistogram<Label extends string>(
-  registry: Registry,
-  { name, help, labels = [], buckets = durationBuckets }: HistogramDescription<Label>,
-): Histogram<Label> {
-  return new Histogram({
+  const once = <Made>(name: string, make: () => Made): Made =>
+    (registry.getSingleMetric(name) as Made | undefined) ?? make();
+  const common = <Label extends string>({ name, help, labels = [] }: MetricDescription<Label>) => ({
     name,
     help,
     labelNames: [...labels],
-    buckets: [...buckets],
     registers: [registry],
   });
+  return {
+    registry,
+    counter: (description) => once(description.name, () => new Counter(common(description))),
+    gauge: <Label extends string>({ collect, ...description }: GaugeDescription<Label>) => {
+      const collected = collect && {
+        collect(this: Gauge<Label>) {
+          return collect(this);
+        },
+      };
+      return once(description.name, () => new Gauge({ ...common(description), ...collected }));
+    },
+    histogram: ({ buckets = durationBuckets, ...description }) =>
+      once(
+        description.name,
+        () => new Histogram({ ...common(description), buckets: [...buckets] }),
+      ),
+  };
 }

@@ -161,7 +161,7 @@ export function foldSteps(
 const draftOf = (place: KeyedPlace, row: Row | null): Draft => ({
   place,
   state: row?.state ?? null,
-  tenantId: row?.tenantId ?? null,
+  tenantId: row?.tenant_id ?? null,
   event: null,
 });
 
@@ -183,13 +183,13 @@ function finished(projection: AnyProjection, { place, state, event }: Draft): Ro
   const resource: Row['resource'] = projection.view(state) ?? null;
   return {
     ...place,
-    tenantId: stamp.tenant_id,
-    environmentId: scopeOf(projection) === 'tenant' ? null : stamp.environment_id,
+    tenant_id: stamp.tenant_id,
+    environment_id: scopeOf(projection) === 'tenant' ? null : stamp.environment_id,
     state,
     resource,
     // A row that shows nothing has no stamps of its own, and nobody sees them.
-    createdAt: resource?.created_at ?? stamp.occurred_at,
-    updatedAt: resource?.updated_at ?? stamp.occurred_at,
+    created_at: resource?.created_at ?? stamp.occurred_at,
+    updated_at: resource?.updated_at ?? stamp.occurred_at,
     revision: event.revision,
     position: event.position,
   };

@@ -1,4 +1,5 @@
-import type { EventStore, StoredEvent } from '../log/types.ts';
+import { eventAt } from '../log/event-at.ts';
+import type { EventStore } from '../log/types.ts';
 import type { LogMark } from './checkpoint.ts';
 
 /**
@@ -23,7 +24,7 @@ export class ForeignLog extends Error {
 export async function assertSameLog(store: EventStore, mark: LogMark | null): Promise<void> {
   if (mark === null) return;
   const place = `${mark.stream}@${mark.revision}`;
-  const found = await eventAt(store, mark);
+  const found = await eventAt(store, mark.stream, mark.revision);
   if (!found) {
     throw new ForeignLog(`it ends before event ${place} at position ${mark.position}`);
   }
@@ -33,13 +34,4 @@ export async function assertSameLog(store: EventStore, mark: LogMark | null): Pr
       `its event ${place} is at position ${found.position} instead of ${mark.position}`,
     );
   }
-}
-
-async function eventAt(store: EventStore, mark: LogMark): Promise<StoredEvent | null> {
-  let found: StoredEvent | null = null;
-  // Read to the end: leaving the loop early would leave the read open in some clients.
-  for await (const event of store.readStream(mark.stream, { from: mark.revision, maximum: 1 })) {
-    if (event.revision === mark.revision) found = event;
-  }
-  return found;
 }

@@ -3,33 +3,11 @@ import { sql } from 'kysely';
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
 import { statements } from '../database/statements.ts';
-import type { AnyProjection } from '../define/projection.ts';
-import type { EventStore } from '../log/types.ts';
-import type { Log } from '../operations/log.ts';
-import type { Metrics } from '../operations/metrics.ts';
 import { ForeignLog } from './log-identity.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 import { type ProjectorStatus, StatusBoard } from './projector-status.ts';
-import { Session, type SessionOptions } from './session.ts';
+import { type ProjectorOptions, Session, type SessionOptions } from './session.ts';
 import { assertProjection } from './table-shape.ts';
-
-export interface ProjectorOptions {
-  readonly store: EventStore;
-  readonly database: string;
-  /** All read tables of the service. */
-  readonly tables: readonly AnyProjection[];
-  /**
-   * Categories of streams without a read table. Positions in them are reached at once, instead of
-   * at the next checkpoint that the event store sends.
-   */
-  readonly categories?: readonly string[];
-  readonly log: Log;
-  readonly metrics?: Metrics;
-  /** Items of the log per transaction. */
-  readonly batchMaximum?: number;
-  /** Characters of JSON that the cache of rows may hold. */
-  readonly cacheWeight?: number;
-}
 
 export interface Projector {
   status(): ProjectorStatus;

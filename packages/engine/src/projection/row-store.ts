@@ -24,17 +24,12 @@ export interface Target {
   readonly relation: string;
 }
 
-interface StoredRow {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly environment_id: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
+/** A row as Postgres answers it: JSON and numbers as text, and no state where it is the resource. */
+type StoredRow = Omit<Row, 'scope' | 'key' | 'revision' | 'state' | 'resource'> & {
   readonly revision: string;
-  readonly position: string;
   readonly state: string | null;
   readonly resource: string | null;
-}
+};
 
 /** A row that was written, with the length of its JSON, which is its weight in memory. */
 export interface Weighed {
@@ -102,16 +97,12 @@ function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
   const resource = stored.resource === null ? null : JSON.parse(stored.resource);
   const place = { scope: stored[scope] ?? '', id: stored.id };
   return {
+    ...stored,
     ...place,
     key: placeKey(place),
-    tenantId: stored.tenant_id,
-    environmentId: stored.environment_id,
     state: stored.state === null ? resource : JSON.parse(stored.state),
     resource,
-    createdAt: stored.created_at,
-    updatedAt: stored.updated_at,
     revision: Number(stored.revision),
-    position: stored.position,
   };
 }
 
@@ -166,11 +157,11 @@ function written(row: Row): Written {
 /** The parameters of the statement: for each column the values of all rows. */
 const parametersOf = (table: AnyProjection, rows: readonly Written[]): string[] => [
   arrayText(rows.map(({ row }) => row.id)),
-  arrayText(rows.map(({ row }) => row.tenantId)),
-  arrayText(rows.map(({ row }) => row.environmentId)),
+  arrayText(rows.map(({ row }) => row.tenant_id)),
+  arrayText(rows.map(({ row }) => row.environment_id)),
   arrayText(rows.map(({ row }) => statusOf(row))),
-  arrayText(rows.map(({ row }) => row.createdAt)),
-  arrayText(rows.map(({ row }) => row.updatedAt)),
+  arrayText(rows.map(({ row }) => row.created_at)),
+  arrayText(rows.map(({ row }) => row.updated_at)),
   arrayText(rows.map(({ row }) => String(row.revision))),
   arrayText(rows.map(({ row }) => row.position)),
   joinedJson(rows.map(({ state }) => state)),

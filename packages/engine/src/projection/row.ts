@@ -17,14 +17,14 @@ export const placeKey = ({ scope, id }: RowPlace): string => `${scope}\n${id}`;
 export interface Row extends RowPlace {
   /** Its `placeKey`. */
   readonly key: string;
-  readonly tenantId: string;
-  readonly environmentId: string | null;
+  readonly tenant_id: string;
+  readonly environment_id: string | null;
   /** The folded row; plain JSON. */
   readonly state: unknown;
   /** The resource that `view` makes of it; null while there is nothing to show. */
   readonly resource: (Stamps & Readonly<Record<string, unknown>>) | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly created_at: string;
+  readonly updated_at: string;
   readonly revision: number;
   readonly position: string;
 }

@@ -5,6 +5,8 @@ import type { AnyProjection } from '../define/projection.ts';
 import { isCaughtUp, positionAfter } from '../log/follow.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, LogItem, Position } from '../log/types.ts';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
 import type { BatchContext } from './apply-batch.ts';
 import { catchUp } from './catch-up.ts';
 import { controlChannel, readProjector } from './checkpoint.ts';
@@ -16,15 +18,25 @@ import type { StatusBoard } from './projector-status.ts';
 import { RowCache } from './row-store.ts';
 import { type ActiveTable, dropRetired, prepareTables, startRequested } from './table-registry.ts';
 
-export interface SessionOptions {
+export interface ProjectorOptions {
   readonly store: EventStore;
+  readonly database: string;
+  /** All read tables of the service. */
   readonly tables: readonly AnyProjection[];
-  /** Categories to follow beside those of the tables. */
+  /**
+   * Categories of streams without a read table. Positions in them are reached at once, instead of
+   * at the next checkpoint that the event store sends.
+   */
   readonly categories?: readonly string[];
+  readonly log: Log;
+  readonly metrics?: Metrics;
   /** Items of the log per transaction. */
   readonly batchMaximum?: number;
   /** Characters of JSON that the cache of rows may hold. */
   readonly cacheWeight?: number;
+}
+
+export interface SessionOptions extends ProjectorOptions {
   readonly board: StatusBoard;
   readonly clock: PositionClock;
   /** Told after every batch. */

@@ -1,4 +1,6 @@
 /** Real servers for the tests of this folder. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +14,8 @@ import { migrate } from '../database/migrate.ts';
 import { openEventStore } from '../log/event-store.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import { createLog } from '../operations/log.ts';
-import { type ProjectorOptions, startProjector } from './projector.ts';
+import { startProjector } from './projector.ts';
+import type { ProjectorOptions } from './session.ts';
 import { Pen } from './test-counters.ts';
 
 export * from './test-counters.ts';
@@ -108,6 +111,14 @@ export async function withProjector<Result>(
   } finally {
     await projector.stop();
   }
+}
+
+/** Ends a process at once, if it has not ended. */
+export async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
 }
 
 const patienceMilliseconds = 20_000;

@@ -36,18 +36,16 @@ function sortKeys(table: AnyProjection, request: PageRequest): SortKey[] {
 }
 
 /** Records without a value come last, whichever way. */
-const ordering = (key: SortKey, reference: RawBuilder<unknown>): RawBuilder<unknown> =>
-  isNeverNull(key.column)
-    ? sql`${reference} ${sql.raw(key.order)}`
-    : sql`${reference} ${sql.raw(key.order)} nulls last`;
+const ordering = (
+  { column, order }: SortKey,
+  reference: RawBuilder<unknown>,
+  nulls: 'first' | 'last' = 'last',
+): RawBuilder<unknown> =>
+  sql`${reference} ${sql.raw(isNeverNull(column) ? order : `${order} nulls ${nulls}`)}`;
 
 /** Exactly the other way round. */
-const reversed = (key: SortKey, reference: RawBuilder<unknown>): RawBuilder<unknown> => {
-  const order = sql.raw(key.order === 'asc' ? 'desc' : 'asc');
-  return isNeverNull(key.column)
-    ? sql`${reference} ${order}`
-    : sql`${reference} ${order} nulls first`;
-};
+const reversed = ({ column, order }: SortKey): RawBuilder<unknown> =>
+  ordering({ column, order: order === 'asc' ? 'desc' : 'asc' }, sql.ref(column), 'first');
 
 // The default order must match the index to the letter.
 const isNeverNull = (column: string): boolean =>
@@ -115,7 +113,7 @@ function fromBeginning(
 
 function fromEnd(query: PageQuery, keys: readonly SortKey[]): RawBuilder<unknown> {
   const { limit, offset } = query.request;
-  const order = sql.join(keys.map((key) => reversed(key, sql.ref(key.column))));
+  const order = sql.join(keys.map(reversed));
   const following = sql`(select total - ${offset}::bigint from counted)`;
   const rows = sql`case when ${isNearEnd(query.request)}
                    then greatest(0, least(${limit}::bigint, ${following})) else 0 end`;

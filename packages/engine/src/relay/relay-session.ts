@@ -1,5 +1,6 @@
 import { millisecondsOf } from '@counterfoil/kernel';
 import { unlessAborted } from '../consume/run-forever.ts';
+import { eventAt } from '../log/event-at.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
 import {
   type EventStore,
@@ -187,9 +188,8 @@ async function knownCheckpoint(
 /** The event that the stream's last message is about. Throws `LogMismatch` when it is not there. */
 async function eventOf(store: EventStore, last: MessagePlace): Promise<StoredEvent> {
   const { stream, revision, position } = last;
-  for await (const event of store.readStream(stream, { from: revision, maximum: 1 })) {
-    if (event.revision === revision && event.position === position) return event;
-  }
+  const event = await eventAt(store, stream, revision);
+  if (event?.position === position) return event;
   throw new LogMismatch(
     `the public stream ends with an event that the log does not have: ${stream}@${revision} at position ${position}. Stream and log do not belong together, or the log was restored from an older copy`,
   );

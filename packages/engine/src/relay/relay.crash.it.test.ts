@@ -5,10 +5,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { publicStream } from '../define/subject.ts';
 import { createMetrics } from '../operations/metrics.ts';
-import { collect, forkRelay, kill } from './test-crash.ts';
+import { kill, until } from '../projection/test-world.ts';
+import { collect, forkRelay } from './test-crash.ts';
 import {
   createTraffic,
-  eventually,
   memoryCheckpoint,
   type Stack,
   startStack,
@@ -51,7 +51,7 @@ test('no kill -9 of relay or broker loses, repeats or reorders anything', async 
   await writer;
   await untilStored(client, traffic.expected.length);
   assert.equal(await streamBodies(client), traffic.expected);
-  await eventually('the reader has all', () => reader.bodies.length >= traffic.expected.length);
+  await until('the reader has all', () => reader.bodies.length >= traffic.expected.length);
   assert.equal(reader.bodies, traffic.expected);
   assert.equal(
     reader.sequences,
@@ -80,7 +80,7 @@ test('a torn end of the stream is filled again with the same messages', async ({
   const client = await stack.client();
   const reader = await collect(stack);
   await untilStored(client, traffic.expected.length);
-  await eventually('the reader has all', () => reader.bodies.length === traffic.expected.length);
+  await until('the reader has all', () => reader.bodies.length === traffic.expected.length);
   await first.stop();
   await stack.killBroker();
   await tearTail(stack, 0.2);
@@ -98,7 +98,7 @@ test('a torn end of the stream is filled again with the same messages', async ({
     await metrics.registry.metrics(),
     /relay_stream_damages_total\{damage="torn_tail"\} 1\n/,
   );
-  await eventually('the reader has all', () => reader.bodies.length >= traffic.expected.length);
+  await until('the reader has all', () => reader.bodies.length >= traffic.expected.length);
   assert.equal(reader.bodies, traffic.expected);
   await reader.stop();
 });
@@ -111,7 +111,7 @@ test('a relay that lives through it fills the torn end as soon as the broker is 
   const relay = await stack.relay();
   const client = await stack.client();
   await untilStored(client, traffic.expected.length);
-  await eventually('caught up', () => relay.status().sequence === traffic.expected.length);
+  await until('caught up', () => relay.status().sequence === traffic.expected.length);
   await stack.killBroker();
   await tearTail(stack, 0.5);
   await stack.startBroker();

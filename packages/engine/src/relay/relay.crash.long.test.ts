@@ -2,15 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { collect, forkRelay, kill } from './test-crash.ts';
-import {
-  createTraffic,
-  eventually,
-  type Stack,
-  startStack,
-  streamBodies,
-  untilStored,
-} from './test-stack.ts';
+import { kill, until } from '../projection/test-world.ts';
+import { collect, forkRelay } from './test-crash.ts';
+import { createTraffic, type Stack, startStack, streamBodies, untilStored } from './test-stack.ts';
 
 /** The proof of relay.crash.it.test.ts at length: two relays, and kills at random moments. */
 const test = suite<{ stack: Stack; relays: ChildProcess[] }>(
@@ -66,7 +60,7 @@ test('JetStream holds every event once, without a gap and in order', async ({ st
   const { length } = traffic.expected;
   await untilStored(client, length);
   assert.equal(await streamBodies(client), traffic.expected);
-  await eventually('the reader has all', () => reader.bodies.length >= length);
+  await until('the reader has all', () => reader.bodies.length >= length);
   assert.equal(reader.bodies, traffic.expected);
   assert.equal(
     reader.sequences,

@@ -6,12 +6,12 @@ import { openPublisher } from '../nats/nats-publisher.ts';
 import { ensureStreams } from '../nats/nats-streams.ts';
 import { jetStreamRequests, readTail } from '../nats/nats-tail.ts';
 import { createMetrics } from '../operations/metrics.ts';
+import { until } from '../projection/test-world.ts';
 import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { createRenderer } from './render.ts';
 import { boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
 import {
   createTraffic,
-  eventually,
   memoryCheckpoint,
   type Stack,
   startStack,
@@ -39,7 +39,7 @@ test('publishes the backlog and what comes after it, in order', async ({ stack }
   await traffic.append(60);
   await untilStored(client, traffic.expected.length);
   assert.equal(await streamBodies(client), traffic.expected);
-  await eventually('caught up', () => relay.status().headLag === 0n);
+  await until('caught up', () => relay.status().headLag === 0n);
   const { sequence, published, error, lagMilliseconds } = relay.status();
   assert.equal(
     { sequence, published, error, lagMilliseconds },
@@ -67,7 +67,7 @@ test('plain subscribers get stored messages only, under live', async ({ stack })
   const traffic = createTraffic(stack.store);
   await traffic.append(20);
   await stack.relay({ nats });
-  await eventually('all are heard', () => heard.length >= traffic.expected.length);
+  await until('all are heard', () => heard.length >= traffic.expected.length);
   assert.equal(heard, traffic.expected);
 });
 
@@ -140,7 +140,7 @@ test('publishes nothing before the read models show it', async ({ stack }) => {
     },
   });
   const client = await stack.client();
-  await eventually('four waits', () => waits >= 4);
+  await until('four waits', () => waits >= 4);
   await untilStored(client, traffic.expected.length);
   assert.is(relay.status().error, null);
   assert.equal(await streamBodies(client), traffic.expected);
@@ -159,7 +159,7 @@ test('waits for read models that never come without publishing, and stops at onc
       },
     },
   });
-  await eventually('it waits', () => asked === 1);
+  await until('it waits', () => asked === 1);
   assert.ok(relay.status().lagMilliseconds > 0);
   await relay.stop();
   const client = await stack.client();
@@ -190,7 +190,7 @@ test('works on while the broker is away, and catches up', async ({ stack }) => {
   await traffic.append(30);
   await untilStored(client, traffic.expected.length);
   assert.equal(await streamBodies(client), traffic.expected);
-  await eventually('all is well', () => relay.status().error === null);
+  await until('all is well', () => relay.status().error === null);
 });
 
 test('a publisher that throws stops the relay there, visibly, until it is mended', async ({
@@ -207,9 +207,7 @@ test('a publisher that throws stops the relay there, visibly, until it is mended
   const traffic = createTraffic(stack.store);
   await traffic.append(30);
   const relay = await stack.relay({ publicEvents: [fragile] });
-  await eventually('it is told', () =>
-    /Labelled at box-.* a defect/.test(relay.status().error ?? ''),
-  );
+  await until('it is told', () => /Labelled at box-.* a defect/.test(relay.status().error ?? ''));
   const client = await stack.client();
   const before = await streamBodies(client);
   assert.ok(before.length > 0 && before.length < traffic.expected.length);
@@ -217,7 +215,7 @@ test('a publisher that throws stops the relay there, visibly, until it is mended
   broken = false;
   await untilStored(client, traffic.expected.length);
   assert.equal(await streamBodies(client), traffic.expected);
-  await eventually('all is well', () => relay.status().error === null);
+  await until('all is well', () => relay.status().error === null);
 });
 
 test('a message that is too long goes out as a stub, counted', async ({ stack }) => {
@@ -265,10 +263,10 @@ for (const known of ['an old checkpoint', 'no checkpoint'] as const) {
       const streams = { maximumAgeDays: 1 / (24 * 60 * 60) };
       const relay = await stack.relay({ streams, ...(checkpoint.row ? {} : { checkpoint }) });
       await untilStored(client, traffic.expected.length);
-      await eventually('a checkpoint', () => checkpoint.row !== null);
+      await until('a checkpoint', () => checkpoint.row !== null);
       await relay.stop();
     }
-    await eventually('all has aged out', async () => {
+    await until('all has aged out', async () => {
       return (await manager.streams.info(publicStream)).state.messages === 0;
     });
     const published = traffic.expected.length;
@@ -298,7 +296,7 @@ test('a stream that was made from another log is left alone', async ({ stack }) 
   await createTraffic(stack.store, 'first').append(10);
   await createTraffic(stack.store).append(30);
   const relay = await stack.relay();
-  await eventually('it is told', () => /do not belong together/.test(relay.status().error ?? ''));
+  await until('it is told', () => /do not belong together/.test(relay.status().error ?? ''));
   assert.equal(await streamBodies(client), traffic.expected);
 });
 

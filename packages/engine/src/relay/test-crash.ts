@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { followPublicStream } from '../nats/nats-reader.ts';
-import { log, type Stack } from './test-stack.ts';
+import { silentLog as log } from '../projection/test-world.ts';
+import type { Stack } from './test-stack.ts';
 
 /** Starts a relay in a process of its own and waits until it works. */
 export async function forkRelay({ storeUrl, natsUrl, directory }: Stack): Promise<ChildProcess> {
@@ -12,14 +13,6 @@ export async function forkRelay({ storeUrl, natsUrl, directory }: Stack): Promis
   const child = fork(file, [storeUrl, natsUrl, join(directory, 'checkpoint.json')]);
   await once(child, 'message');
   return child;
-}
-
-/** Ends a process at once, if it has not ended. */
-export async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
 }
 
 /** Collects what a reader gets, as text and sequence, until it is stopped. */

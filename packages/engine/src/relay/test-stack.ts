@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this file.
 import { type RunningServer, startEventStoreServer } from '@counterfoil/embedded-eventstore';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this file.
@@ -14,14 +13,12 @@ import { publicStream } from '../define/subject.ts';
 import { openEventStore } from '../log/event-store.ts';
 import type { EventStore } from '../log/types.ts';
 import { connectNats, type Nats } from '../nats/nats-connection.ts';
-import { createLog } from '../operations/log.ts';
+import { silentLog as log, until } from '../projection/test-world.ts';
 import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { type Relay, type RelayOptions, startRelay } from './relay.ts';
 import type { CheckpointStore, Projected } from './relay-session.ts';
 import type { Checkpoint } from './resume.ts';
 import { boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
-
-export const log = createLog({ level: 'silent', name: 'test' });
 
 /** Read models that are always up to date. */
 export const projected: Projected = { waitFor: async () => undefined };
@@ -207,23 +204,10 @@ export async function streamBodies(client: NatsConnection): Promise<string[]> {
   return bodies;
 }
 
-/** Waits until something holds, asking again and again; fails after some seconds. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  limitMilliseconds = 20_000,
-): Promise<void> {
-  const deadline = Date.now() + limitMilliseconds;
-  while (!(await holds())) {
-    if (Date.now() > deadline) assert.unreachable(`${what} does not come true`);
-    await wait(10);
-  }
-}
-
 /** Waits until the stream has got so many messages. */
 export async function untilStored(client: NatsConnection, messages: number): Promise<void> {
   const manager = await client.jetstreamManager({ checkAPI: false, timeout: 2_000 });
-  await eventually(`message ${messages}`, async () => {
+  await until(`message ${messages}`, async () => {
     const info = await manager.streams.info(publicStream).catch(() => null);
     return (info?.state.last_seq ?? 0) >= messages;
   });

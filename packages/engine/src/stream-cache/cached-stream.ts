@@ -1,6 +1,7 @@
 import { serialize } from 'node:v8';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { readFailure } from '../decide/problems.ts';
+import { eventAt } from '../log/event-at.ts';
 import type { EventStore, NewEvent, StoredEvent } from '../log/types.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -218,9 +219,9 @@ export class CachedStream<State> {
     const found = upTo < 0 ? null : await snapshots?.load<State>(name);
     if (!found || found.stream.head.revision > upTo) return null;
     const { revision, hash } = found.stream.head;
-    for await (const event of this.events(revision, revision)) {
-      if (event.metadata.hash !== hash) break;
-      return { ...found, stream: { ...found.stream, position: event.position } };
+    const last = await eventAt(this.#source.store, name, revision);
+    if (last?.metadata.hash === hash) {
+      return { ...found, stream: { ...found.stream, position: last.position } };
     }
     await snapshots?.remove(name);
     return null;

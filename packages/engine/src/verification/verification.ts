@@ -1,6 +1,7 @@
 import { runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
 import type { AnyProjection } from '../define/projection.ts';
+import { eventAt } from '../log/event-at.ts';
 import { UnreadableEvent } from '../log/incoming-event.ts';
 import { parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
@@ -169,9 +170,9 @@ class Round {
   async #isSameLog({ mark }: Progress): Promise<boolean> {
     if (!mark) return true;
     const { stream, revision, hash } = mark;
-    const read = this.#options.store.readStream(stream, { from: revision, maximum: 1 });
     try {
-      for await (const event of read) if (event.metadata.hash === hash) return true;
+      const event = await eventAt(this.#options.store, stream, revision);
+      if (event?.metadata.hash === hash) return true;
     } catch (error) {
       if (!(error instanceof UnreadableEvent)) throw error;
       // It is there, so the log may be the same; every round finds what is wrong with it.

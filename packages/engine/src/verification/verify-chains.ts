@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { eventAt } from '../log/event-at.ts';
 import { type ChainHead, chainAfter, chainFault, emptyChain } from '../log/hash-chain.ts';
 import type { UnreadableEvent } from '../log/incoming-event.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
@@ -90,11 +91,7 @@ export class ChainWalk {
   }
 
   async #headBefore({ stream, revision }: StoredEvent): Promise<ChainHead> {
-    let head = emptyChain;
-    if (revision === 0) return head;
-    for await (const event of this.#store.readStream(stream, { from: revision - 1, maximum: 1 })) {
-      head = chainAfter(event);
-    }
-    return head;
+    const before = revision === 0 ? null : await eventAt(this.#store, stream, revision - 1);
+    return before ? chainAfter(before) : emptyChain;
   }
 }
