@@ -15,6 +15,7 @@ const advice: Readonly<Record<ProblemCode, string>> = {
   idempotency_conflict:
     'Send the body of the first request, or another key. `details.fields` names what differs.',
   precondition_failed: 'Read the record again and send its `ETag`.',
+  request_timeout: 'Send the whole request at once, on a new connection.',
   payload_too_large: 'Send less at a time.',
   unsupported_media_type: 'Send JSON in UTF-8 with `Content-Type: application/json`.',
   too_many_requests: 'Wait for the seconds in `Retry-After`.',

@@ -2,35 +2,13 @@ import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { route } from '../define/route.ts';
+import { bodyOf, exchangeRaw, openConversation, statusOf } from './test-conversation.ts';
 import { type Machine, startMachine, thingRoutes, waitingRoute } from './test-machine.ts';
 
 const test = suite('connections');
 
 /** Longer than any test may take: closing must finish by itself. */
 const patience = 600_000;
-
-/** A connection on which a test sends any text; `heard` is everything that came back. */
-function openConversation(port: number): { say: (text: string) => void; heard: Promise<string> } {
-  const socket = connect(port, '127.0.0.1');
-  const heard = new Promise<string>((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('end', () => resolve(Buffer.concat(chunks).toString()));
-    socket.on('error', reject);
-  });
-  return { say: (text) => socket.write(text), heard };
-}
-
-/** Sends a text as it is and gives everything that comes back until the connection ends. */
-function exchangeRaw(port: number, text: string): Promise<string> {
-  const { say, heard } = openConversation(port);
-  say(text);
-  return heard;
-}
-
-const statusOf = (answer: string): number => Number(answer.split(' ')[1]);
-const bodyOf = (answer: string): Record<string, unknown> =>
-  JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>;
 
 test('closing lets requests in hand finish, and takes no new connection', async () => {
   const { routes, started, release } = waitingRoute();
@@ -152,6 +130,42 @@ test('a caller who goes away in the middle of a body does no harm', async () => 
   assert.is((await machine.request('GET', '/v1/things/t')).status, 200);
   await machine.server.close(100);
 });
+
+test('a connection that says nothing is closed without a word', async () => {
+  const machine = await startMachine(thingRoutes, { requestTimeoutMs: 50 });
+  assert.is(await openConversation(machine.port).heard, '');
+  await machine.server.close(100);
+});
+
+test('408 for headers that do not come to an end', async () => {
+  const machine = await startMachine(thingRoutes, { requestTimeoutMs: 50 });
+  const answer = await exchangeRaw(machine.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n');
+  assert.is(statusOf(answer), 408);
+  assert.is(bodyOf(answer).code, 'request_timeout');
+  assert.match(answer, /Connection: close/);
+  await machine.server.close(100);
+});
+
+test('requests that arrived while the process stood still are answered', async () => {
+  const requestTimeoutMs = 2_000;
+  const machine = await startMachine(thingRoutes, { requestTimeoutMs });
+  const conversations = Array.from({ length: 16 }, () => openConversation(machine.port));
+  await Promise.all(conversations.map(({ connected }) => connected));
+  // Connections are accepted in their order, so all of the 16 now have been.
+  await machine.request('GET', '/healthz');
+  for (const { say } of conversations) {
+    say('GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  }
+  standStill(requestTimeoutMs + 500);
+  const answers = await Promise.all(conversations.map(({ heard }) => heard));
+  assert.equal([...new Set(answers.map(statusOf))], [200]);
+  await machine.server.close(100);
+});
+
+/** Lets nothing happen in this process, as when the system gives it no processor. */
+function standStill(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
 
 test('an expectation that is not known is ignored', async () => {
   const machine = await startMachine();

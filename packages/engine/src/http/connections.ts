@@ -1,5 +1,11 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { instantOf, Problem, randomId } from '@counterfoil/kernel';
 import { problemBody } from './problem-body.ts';
@@ -18,16 +24,18 @@ export interface Connections {
 const keepAliveTimeoutMs = 65_000;
 const headersTimeoutMs = 10_000;
 /** The interval at which Node looks for connections whose time is up. */
-const connectionsCheckingInterval = 5_000;
+const checkingIntervalMs = 5_000;
 
 /** Makes the listening side of a request listener. `requestTimeoutMs` is the time to receive one. */
 export function createConnections(
   listener: (connections: Connections) => RequestListener,
   requestTimeoutMs: number,
 ): Connections {
+  const connectionsCheckingInterval = Math.min(checkingIntervalMs, requestTimeoutMs);
   const server = createServer({ noDelay: true, connectionsCheckingInterval });
   server.headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
-  server.requestTimeout = requestTimeoutMs;
+  // A body that is read has its time in `Traffic`; this ends those that nobody reads.
+  server.requestTimeout = 2 * requestTimeoutMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   let closing = false;
   const connections: Connections = {
@@ -42,11 +50,33 @@ export function createConnections(
       if (closing) setImmediate(() => server.closeIdleConnections());
     },
   };
-  const requestListener = listener(connections);
+  const lastRequests = new WeakMap<Duplex, IncomingMessage>();
+  const answerRequest = listener(connections);
+  const requestListener: RequestListener = (request, response) => {
+    lastRequests.set(request.socket, request);
+    answerRequest(request, response);
+  };
   server.on('request', requestListener);
   // An unknown expectation is ignored, as RFC 9110 allows.
   server.on('checkExpectation', requestListener);
-  server.on('clientError', answerBrokenRequest);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
+      answerByHand(socket, brokenRequest(error));
+      return;
+    }
+    const last = lastRequests.get(socket);
+    // What has arrived is read first: when the process stood still, the delay was its own.
+    setImmediate(() => {
+      if (lastRequests.get(socket) !== last) return;
+      // A connection that has sent nothing has asked nothing; a body that is late has its answer.
+      if (socket.bytesRead === 0 || last?.complete === false) socket.destroy();
+      else answerByHand(socket, lateRequest());
+    });
+  });
   return connections;
 }
 
@@ -73,23 +103,24 @@ async function drain(server: Server, drainMs: number): Promise<void> {
   }
 }
 
-/**
- * Answers a request that cannot be parsed as HTTP in the same shape, by hand: there is no response
- * yet.
- */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+const lateRequest = (): Problem =>
+  new Problem('request_timeout', 'The request did not arrive in time. Send it again.');
+
+const brokenRequest = ({ code }: NodeJS.ErrnoException): Problem =>
+  new Problem(
+    'validation_error',
+    code === 'HPE_HEADER_OVERFLOW'
+      ? 'The request headers, with the path, must have at most 16 KiB.'
+      : 'This is not a well-formed HTTP/1.1 request.',
+  );
+
+/** Answers what never became a request, by hand: there is no response yet. */
+function answerByHand(socket: Duplex, problem: Problem): void {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }
   const id = randomId('req', instantOf(Date.now()));
-  const message =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? 'The request did not arrive in time.'
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? 'The request headers, with the path, must have at most 16 KiB.'
-        : 'This is not a well-formed HTTP/1.1 request.';
-  const problem = new Problem('validation_error', message);
   const body = JSON.stringify(problemBody(problem, id));
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,

@@ -21,6 +21,10 @@ export class Exchange {
   /** The parsed JSON of the body; undefined when there is none. */
   body: unknown = undefined;
   run: RequestRun | null = null;
+  /** The progress of admission: counted for its tenant, and then among the requests in hand. */
+  stage: 'arrived' | 'open' | 'in_hand' = 'arrived';
+  /** Looks at the pace of the body while that is read. */
+  pace: NodeJS.Timeout | null = null;
   /** The failure that was answered. */
   failure: ProblemCode | null = null;
   /** Fires when the request takes too long. */

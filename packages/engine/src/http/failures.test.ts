@@ -5,6 +5,7 @@ import {
   Problem,
   type ProblemCode,
   problemCodes,
+  type TenantId,
 } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,8 +13,10 @@ import { z } from 'zod';
 import { route, withETag } from '../define/route.ts';
 import { AppendError, StoreUnavailable } from '../log/types.ts';
 import type { HttpOptions } from './host.ts';
+import { bodyOf, exchangeRaw, openConversation, statusOf } from './test-conversation.ts';
 import {
   type Answer,
+  caller,
   type Machine,
   routeThat,
   startMachine,
@@ -226,6 +229,76 @@ test('503 above the number of requests in hand, but not for the health of the pr
   assert.is((await waiting).status, 200);
   await machine.server.close(100);
 });
+
+/** Keys that each name a tenant and, after a dot, a key of it. */
+const keysOfTenants = {
+  authenticate: (key: string) => ({
+    ...caller(key, ':read', ':write'),
+    tenantId: key.split('.')[0] as TenantId,
+  }),
+};
+
+test('429 above the open requests of a tenant, whatever their keys; others are not touched', async () => {
+  const { routes, started, release } = waitingRoute();
+  const machine = await startMachine(routes, { ...keysOfTenants, maximumPerTenant: 1 });
+  const act = (key: string) => machine.request('POST', '/v1/acts', { key });
+  const waiting = act('acme.1');
+  await started.promise;
+  const refused = await act('acme.2');
+  assertProblem(refused, 'too_many_requests');
+  assert.is(refused.headers.get('retry-after'), '1');
+  const other = act('bolt.1');
+  release.open();
+  assert.is((await waiting).status, 200);
+  assert.is((await other).status, 200);
+  assert.is((await act('acme.2')).status, 200);
+  await machine.server.close(100);
+});
+
+test('429 above the rate of a tenant, which is that of two keys', async () => {
+  const machine = await startMachine(thingRoutes, {
+    ...keysOfTenants,
+    rateLimit: { perSecond: 1 },
+  });
+  const read = (key: string) => machine.request('GET', '/v1/things/t', { key });
+  const keys = Array.from({ length: 9 }, (_, index) => `acme.${index}`);
+  const answers = await Promise.all(keys.map(read));
+  const refused = answers.find(({ status }) => status === 429);
+  assert.ok(refused);
+  assert.match(refused.problem().message, /This tenant/);
+  assert.is((await read('bolt.1')).status, 200);
+  await machine.server.close(100);
+});
+
+/** A request of which the body does not come to an end. */
+const unfinished =
+  'POST /v1/things HTTP/1.1\r\nHost: a\r\nx-api-key: sk_writer\r\n' +
+  'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
+
+test('a request is in hand only when its body is there', async () => {
+  const machine = await startMachine(thingRoutes, { maximumInFlight: 1 });
+  const conversations = Array.from({ length: 3 }, () => openConversation(machine.port));
+  for (const { say } of conversations) say(unfinished);
+  const answer = await machine.request('POST', '/v1/things', { body: { name: 'a' } });
+  assert.is(answer.status, 201);
+  await machine.server.close(1);
+});
+
+for (const [name, options] of [
+  ['too slow', { bodyPace: { everyMs: 20, bytes: 1 } }],
+  ['not there in time', { requestTimeoutMs: 50 }],
+] as const) {
+  test(`408 for a body that is ${name}: one answer, and the connection ends`, async () => {
+    const machine = await startMachine(thingRoutes, options);
+    const answer = await exchangeRaw(machine.port, unfinished);
+    assert.is(answer.split('HTTP/1.1').length, 2);
+    assert.is(statusOf(answer), 408);
+    assert.match(answer, /Connection: close/);
+    assert.is(bodyOf(answer).code, 'request_timeout');
+    seen.add('request_timeout');
+    await machine.server.close(100);
+  });
+}
 
 test('503 when keys cannot be looked up', async () => {
   const answer = await answerOf(async () => ({}), {

@@ -58,6 +58,12 @@ export interface RateLimit {
   readonly perSecondOf?: (principal: Principal) => number | null;
 }
 
+/** So many bytes in so many milliseconds. */
+export interface BodyPace {
+  readonly everyMs: number;
+  readonly bytes: number;
+}
+
 /** The parts and the limits of an HTTP server. */
 export interface HttpOptions {
   readonly modules: readonly Module[];
@@ -77,10 +83,14 @@ export interface HttpOptions {
   readonly rateLimit?: RateLimit;
   /** Time to receive a request, and again to answer it, in milliseconds. Default 30 seconds. */
   readonly requestTimeoutMs?: number;
-  /** Requests in hand at the same time; those above are answered 503. Default 4,000. */
+  /** Requests whose body is there that may be in hand at once; the others are 503. Default 4,000. */
   readonly maximumInFlight?: number;
   /** Members of requests that nobody knows are refused with 400, or ignored (D6). Default: refused. */
   readonly unknownNames?: 'refuse' | 'ignore';
+  /** Open requests of one tenant, those whose body is still coming too; the others are 429. Default 500. */
+  readonly maximumPerTenant?: number;
+  /** The least that must arrive while a body is read; a slower one is 408. Default 5 KiB every 5 s. */
+  readonly bodyPace?: BodyPace;
   /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
 }

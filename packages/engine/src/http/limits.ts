@@ -5,7 +5,13 @@ export const httpDefaults = {
   requestTimeoutMs: 30_000,
   maximumInFlight: 4_000,
   unknownNames: 'refuse',
+  /** An eighth of what a process takes. */
+  maximumPerTenant: 500,
+  bodyPace: { everyMs: 5_000, bytes: 5 * 1024 },
 } as const;
+
+/** A tenant may make as many requests in a second as this number of API keys. */
+export const keysAtFullRate = 2;
 
 /** The structure that a JSON body may have, whatever its size. */
 export const jsonLimits = {

@@ -11,13 +11,13 @@ import {
   checkContentType,
   readBytes,
   readJson,
-  type Step,
 } from './steps.ts';
+import type { Traffic } from './traffic.ts';
 
 interface MountOptions {
   readonly settings: HttpSettings;
-  readonly admit: Step;
-  readonly limit: RequestHandler;
+  readonly traffic: Traffic;
+  readonly limits: readonly RequestHandler[];
 }
 
 const prefix = '/v1/';
@@ -34,7 +34,7 @@ const methodNames = {
 export function mountRoutes(
   application: Express,
   placed: readonly PlacedRoute[],
-  { settings, admit, limit }: MountOptions,
+  { settings, traffic, limits }: MountOptions,
 ): void {
   const identifyCaller = authenticate(settings);
   const answer = answerWith(settings);
@@ -42,11 +42,15 @@ export function mountRoutes(
   // The steps of every request to a route, in order.
   const stepsOf = (endpoint: Endpoint): RequestHandler[] => [
     arriveAt(endpoint),
-    admit,
     identifyCaller,
-    limit,
+    ...limits,
+    traffic.share,
     authorise,
-    ...(endpoint.parseBody ? [checkContentType, readBytes(endpoint.bodyLimitBytes), readJson] : []),
+    ...(endpoint.parseBody
+      ? [checkContentType, traffic.receive, readBytes(endpoint.bodyLimitBytes)]
+      : []),
+    traffic.admit,
+    ...(endpoint.parseBody ? [readJson] : []),
     answer,
   ];
 

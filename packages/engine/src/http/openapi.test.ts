@@ -119,7 +119,7 @@ test('an operation has the failures and headers that its kind can have', () => {
   const usage = things.paths['/v1/things/usage']?.get;
   assert.ok(create && read && usage);
   assert.equal(Object.keys(create.responses), [
-    ...['201', '400', '401', '403', '404', '409', '412', '413', '415', '429', '500', '503'],
+    ...['201', '400', '401', '403', '404', '408', '409', '412', '413', '415', '429', '500', '503'],
   ]);
   assert.ok(read.responses['304']);
   assert.not.ok(read.responses['409']);

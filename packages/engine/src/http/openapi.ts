@@ -89,6 +89,7 @@ function failureStatuses({ method, route }: PlacedRoute): number[] {
     401,
     ...(route.permission ? [403] : []),
     404,
+    ...(route.body ? [408] : []),
     ...(isWrite ? [409, 412] : []),
     ...(route.body ? [413, 415] : []),
     429,

@@ -69,7 +69,7 @@ const defaultRetryAfterSeconds = 1;
 /** Sends a failure in the one shape. Does nothing when the answer is already under way. */
 export function sendProblem(response: Response, problem: Problem): void {
   const exchange: Exchange = exchangeOf(response);
-  exchange.failure = problem.code;
+  exchange.failure ??= problem.code;
   if (response.headersSent || response.destroyed) return;
   if (exchange.run) setRunHeaders(response, exchange.run);
   const { status } = problem;

@@ -52,7 +52,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       '/openapi.json': document,
       ...options.documents,
     });
-    mountRoutes(application, placed, { settings, admit: traffic.admit, limit: limiter.step });
+    mountRoutes(application, placed, { settings, traffic, limits: limiter.steps });
     application.use(unknownPath);
     application.use(failureHandler(options.log));
     return application;

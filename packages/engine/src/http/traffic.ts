@@ -1,18 +1,17 @@
 import { Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
-import type { Log } from '../operations/log.ts';
-import { durationBuckets, type Metrics } from '../operations/metrics.ts';
+import { durationBuckets } from '../operations/metrics.ts';
 import type { Connections } from './connections.ts';
-import { exchangeOf } from './exchange.ts';
+import { type Exchange, exchangeOf, principalOf } from './exchange.ts';
+import type { BodyPace, HttpSettings } from './host.ts';
+import { hasBody } from './request-headers.ts';
 import { sendProblem } from './respond.ts';
 import type { Step } from './steps.ts';
 
-interface TrafficOptions {
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly requestTimeoutMs: number;
-  readonly maximumInFlight: number;
-}
+type TrafficOptions = Pick<
+  HttpSettings,
+  'log' | 'metrics' | 'requestTimeoutMs' | 'maximumInFlight' | 'maximumPerTenant' | 'bodyPace'
+>;
 
 /** Status in logs and metrics for a caller that disconnected before the answer. */
 const clientClosed = 499;
@@ -24,26 +23,47 @@ const pathOf = (request: Request): string => {
   return originalUrl.slice(0, Math.min(mark < 0 ? originalUrl.length : mark, maximumLoggedPath));
 };
 
+/** Ends a request that has not arrived in time, and its connection with it: the rest is not read. */
+function giveUpReading(response: Response): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+  const message = 'The request body did not arrive in time. Send it again.';
+  sendProblem(response, new Problem('request_timeout', message));
+}
+
 /** Ends a request whose time is up. Its effect, if any, is in the log, where a repetition finds it. */
-function onDeadline(response: Response): void {
+function endLate(response: Response): void {
+  if (exchangeOf(response).pace) {
+    giveUpReading(response);
+    return;
+  }
   const message =
     'The request took too long. Its effect is unknown; repeat it with the same Idempotency-Key.';
   sendProblem(response, new Problem('service_unavailable', message));
 }
 
-interface Traffic {
+/** After the next reading: when the process itself was late, the rest of the request is waiting there. */
+const onDeadline = (response: Response): void => {
+  setImmediate(endLate, response);
+};
+
+/** The steps that watch over every request. */
+export interface Traffic {
   /**
    * Watches over a request: limits its time, and at its end writes one line of log (no body, no query, no
    * header) and one duration.
    */
   readonly watch: Step;
-  /** Refuses a request when too many are under way. */
+  /** Refuses a request when its tenant has too many open. */
+  readonly share: Step;
+  /** Watches over the pace of a body that is going to be read. */
+  readonly receive: Step;
+  /** Refuses a request that has arrived when too many are in hand. */
   readonly admit: Step;
 }
 
 /** Makes the steps that watch over every request. */
 export function createTraffic(options: TrafficOptions, connections: Connections): Traffic {
-  const { metrics, requestTimeoutMs, maximumInFlight } = options;
+  const { metrics, requestTimeoutMs, maximumInFlight, maximumPerTenant, bodyPace } = options;
   const durations = metrics.histogram({
     name: 'counterfoil_http_request_duration_seconds',
     help: 'Time from the arrival of a request to the end of its answer',
@@ -53,16 +73,27 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
   // The lines hold nothing secret, and looking for secrets costs more than writing them.
   const log = options.log.child({}, { redact: [] });
   let inFlight = 0;
+  const openOf = new Map<string, number>();
   metrics.gauge({
     name: 'counterfoil_http_requests_in_flight',
-    help: 'Requests that are being answered',
+    help: 'Requests that have arrived and are being answered',
     collect: (gauge) => gauge.set(inFlight),
   });
 
+  function leave(exchange: Exchange): void {
+    if (exchange.deadline) clearTimeout(exchange.deadline);
+    endReading(exchange);
+    if (exchange.stage === 'in_hand') inFlight -= 1;
+    if (exchange.stage === 'arrived') return;
+    const { tenantId } = principalOf(exchange);
+    const open = openOf.get(tenantId) ?? 0;
+    if (open > 1) openOf.set(tenantId, open - 1);
+    else openOf.delete(tenantId);
+  }
+
   function onClose(this: Response): void {
     const exchange = exchangeOf(this);
-    inFlight -= 1;
-    if (exchange.deadline) clearTimeout(exchange.deadline);
+    leave(exchange);
     const { req: request } = this;
     const status = this.writableFinished ? this.statusCode : clientClosed;
     const milliseconds = performance.now() - exchange.startedAt;
@@ -85,17 +116,65 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
 
   return {
     watch: (_request, response, next) => {
-      inFlight += 1;
       response.on('close', onClose);
       if (connections.isClosing()) response.setHeader('Connection', 'close');
       exchangeOf(response).deadline = setTimeout(onDeadline, requestTimeoutMs, response);
       next();
     },
-    admit: (_request, _response, next) => {
-      if (inFlight <= maximumInFlight) return next();
-      const message =
-        'The service has too many requests in hand. Repeat after Retry-After seconds.';
-      throw new Problem('service_unavailable', message, { retryAfterSeconds: 1 });
+    share: (_request, response, next) => {
+      const exchange = exchangeOf(response);
+      const { tenantId } = principalOf(exchange);
+      const open = openOf.get(tenantId) ?? 0;
+      if (open >= maximumPerTenant) throw tooManyOpen();
+      openOf.set(tenantId, open + 1);
+      exchange.stage = 'open';
+      next();
+    },
+    receive: (request, response, next) => {
+      if (hasBody(request.headers)) watchPace(request, response, bodyPace);
+      next();
+    },
+    admit: (_request, response, next) => {
+      const exchange = exchangeOf(response);
+      endReading(exchange);
+      if (inFlight >= maximumInFlight) throw tooManyInHand();
+      inFlight += 1;
+      exchange.stage = 'in_hand';
+      exchange.deadline?.refresh();
+      next();
     },
   };
+}
+
+const tooManyOpen = (): Problem =>
+  new Problem(
+    'too_many_requests',
+    'This tenant has too many requests open at once. Repeat after Retry-After seconds.',
+    { retryAfterSeconds: 1 },
+  );
+
+const tooManyInHand = (): Problem =>
+  new Problem(
+    'service_unavailable',
+    'The service has too many requests in hand. Repeat after Retry-After seconds.',
+    { retryAfterSeconds: 1 },
+  );
+
+/** Gives a request up whose body comes more slowly than the pace. */
+function watchPace(request: Request, response: Response, { everyMs, bytes }: BodyPace): void {
+  const exchange = exchangeOf(response);
+  let seen = request.socket.bytesRead;
+  const judge = (): void => {
+    if (exchange.pace === null) return;
+    const { bytesRead } = request.socket;
+    if (bytesRead - seen < bytes) giveUpReading(response);
+    else seen = bytesRead;
+  };
+  // After the next reading, as with the deadline.
+  exchange.pace = setInterval(() => setImmediate(judge), everyMs);
+}
+
+function endReading(exchange: Exchange): void {
+  if (exchange.pace) clearInterval(exchange.pace);
+  exchange.pace = null;
 }

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createHttpServer, createLog, createMetrics, type RequestRun } from '@counterfoil/engine';
 import { type Principal, route } from '@counterfoil/engine/define';
 import { type ProblemCode, problemCodes } from '@counterfoil/kernel';
@@ -85,6 +87,21 @@ async function versionConflict(): Promise<Answer> {
   }
 }
 
+/** Sends half a body and then nothing. The client of Node would not show an answer before the end. */
+async function bodyThatStops(): Promise<Answer> {
+  const { hostname, port } = new URL(stack.baseUrl);
+  const socket = connect(Number(port), hostname);
+  const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nx-api-key: ${tenant.apiKey}\r\n`;
+  const type = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
+  socket.write(head + type);
+  const [top = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  const [status = '', ...lines] = top.split('\r\n');
+  const headers = new Headers(
+    lines.map((line): [string, string] => line.split(': ') as [string, string]),
+  );
+  return { status: Number(status.split(' ')[1]), headers, text: body, body: JSON.parse(body) };
+}
+
 /** A server with a route that is broken in its inside, in front of nothing. */
 async function internalError(): Promise<Answer> {
   const server = createHttpServer({
@@ -111,7 +128,7 @@ async function internalError(): Promise<Answer> {
     host: {
       begin: () => ({ position: null, replayed: false, lagMilliseconds: null }) as RequestRun,
     },
-    authenticate: () => ({ keyId: 'secret_1' }) as Principal,
+    authenticate: () => ({ keyId: 'secret_1', tenantId: 'tenant_1' }) as Principal,
     health: [],
     metrics: createMetrics({ processMetrics: false }),
     log: createLog({ level: 'silent', name: 'test' }),
@@ -141,6 +158,7 @@ const causes: Readonly<Record<ProblemCode, () => Promise<Answer>>> = {
   },
   precondition_failed: () =>
     tenant.call('PUT', `/wallets/${walletId}`, { name: 'New' }, { 'if-match': '"999999"' }),
+  request_timeout: bodyThatStops,
   payload_too_large: () =>
     tenant.call('POST', '/customers', { external_id: 'x', name: 'x'.repeat(mebibyte) }),
   unsupported_media_type: () =>
@@ -195,7 +213,7 @@ test('what is wrong is named: the field by a pointer, the limit and the rest in 
   assert.equal(pointersIn(invalid).sort(), ['/external_id', '/name']);
   const tooMuch = await causes.invalid_operation();
   assert.equal(Object.keys(tooMuch.body.details).sort(), ['available', 'requested']);
-  assert.equal((await causes.payload_too_large()).body.details, { limit_bytes: mebibyte });
+  assert.equal((await causes.payload_too_large()).body.details, { limit_bytes: 64 * 1024 });
   const notFound = await tenant.call('POST', '/wallets', { customer_id: never, currency: 'usd' });
   assert.equal(notFound.body.details, { field: 'customer_id', value: never });
   const wrongMethod = await causes.method_not_allowed();
