@@ -248,7 +248,7 @@ test('429 above the open requests of a tenant, whatever their keys; others are n
   assertProblem(refused, 'too_many_requests');
   assert.is(refused.headers.get('retry-after'), '1');
   const other = act('bolt.1');
-  release.open();
+  release.resolve();
   assert.is((await waiting).status, 200);
   assert.is((await other).status, 200);
   assert.is((await act('acme.2')).status, 200);
