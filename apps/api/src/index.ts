@@ -7,6 +7,7 @@ import {
   createMetrics,
   createReadModel,
   createStreams,
+  type EventStore,
   type HealthCheck,
   type HttpOptions,
   type Log,
@@ -63,15 +64,15 @@ async function assertLevel(readModel: ReadModel): Promise<void> {
 async function openBroker(
   started: Started,
   { NATS_URL: url }: ApiConfig,
-  log: Log,
-  metrics: Metrics,
+  store: EventStore,
+  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ) {
   if (url === undefined) return { check: withoutNats };
   const nats = started.add(
     await connectNats({ url, name: 'counterfoil api', log, metrics }),
     close,
   );
-  return { events: natsBroker(nats, log), check: nats.check };
+  return { events: natsBroker(nats, log, () => store.head()), check: nats.check };
 }
 
 const withoutNats = (): Promise<never> =>
@@ -100,7 +101,8 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
   const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
-  const broker = await openBroker(started, config, log, metrics);
+  const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
+  const broker = await openBroker(started, config, store, { log, metrics });
   const gateway = await openGateway(started, config, log);
   const directory = createDirectory();
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
@@ -112,7 +114,6 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     targetPolicy: targetPolicyOf(config),
   });
   const eventTypes = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
-  const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
   const authentication = startAuthentication(store, directory, log);
   started.add(authentication.fold, (fold) => fold.stop());
   const streams = createStreams({

@@ -79,7 +79,7 @@ export const startProjectorApp = (
     const metrics = createMetrics();
     const nats = await connectedNats(started, config, { log, metrics });
     const gateway = await connectedGateway(started, config, log);
-    const broker = natsBroker(nats, log);
+    const broker = natsBroker(nats, log, () => store.head());
     const slices = modules({ secrets: null, broker, gateway: gateway?.events });
     await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
     const store = sharedStore(started, config.EVENTSTORE_URL, slices);

@@ -30,12 +30,23 @@ export interface FeedPage {
   readonly hasMore: boolean;
 }
 
+/** The events wanted of an environment. */
+export interface FeedRequest {
+  /** The position after which events are wanted; null for the oldest that are kept. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** An event type, or a prefix such as `wallet.*`; all types when absent. */
+  readonly type?: string | undefined;
+  /** Events about this record alone. */
+  readonly resourceId?: string | undefined;
+}
+
 /** The public events of the past, as far as they are kept. */
 export interface PublicFeed {
   /**
-   * Up to `limit` events after a position; null for the oldest that are kept. The events of one
-   * change are never torn apart, so there may be a few more. Throws a `Problem`: 400 when events
-   * after the position are no longer kept, 503 when the broker cannot be asked.
+   * Up to `limit` events after a position. The events of one change are never torn apart, so there
+   * may be a few more. Throws a `Problem`: 400 when events after the position are no longer kept, or
+   * when the log has not reached that position yet; 503 when the broker cannot be asked.
    */
-  read(scope: FeedScope, after: string | null, limit: number): Promise<FeedPage>;
+  read(scope: FeedScope, request: FeedRequest): Promise<FeedPage>;
 }

@@ -55,6 +55,23 @@ export function environmentSubjects(scope: FeedScope): string {
   return `${root}.${tokens.join('.')}.>`;
 }
 
+/**
+ * The subjects of one environment under which an event type, or a prefix such as `wallet.*`, is published
+ * about one record; undefined for every type, and for every record.
+ */
+export function feedSubjects(
+  scope: { readonly tenantId: string; readonly environmentId: string },
+  wanted: { readonly type?: string | undefined; readonly resourceId?: string | undefined },
+): string {
+  const [resource = '*', ...tail] = wanted.type?.split('.') ?? ['*', '*'];
+  const words = tail.at(-1) === '*' ? tail.with(-1, '>') : tail;
+  const tokens = [resource, wanted.resourceId ?? '*', ...words];
+  for (const token of tokens) {
+    if (token !== '*' && token !== '>' && !tokenShape.test(token)) throw notTokens(token);
+  }
+  return environmentSubjects(scope).replace(/>$/, tokens.join('.'));
+}
+
 /** The subjects of one environment that are about one kind of record; null for every kind. */
 export function readerSubjects(scope: FeedScope, resource: string | null): string {
   const all = environmentSubjects(scope);

@@ -22,7 +22,7 @@ let expected: readonly string[] = [];
 
 test.before(async () => {
   stack = await startStack();
-  feed = natsBroker(await stack.nats(), log);
+  feed = natsBroker(await stack.nats(), log, () => stack.store.head());
   await stack.relay();
   const traffic = createTraffic(stack.store);
   await traffic.append(400);
@@ -39,7 +39,7 @@ test('pages of any size give every event once, in order, and events of one chang
     const read: FeedEvent[] = [];
     let after: string | null = null;
     for (let more = true; more; ) {
-      const page = await feed.read(boxScope, after, limit);
+      const page = await feed.read(boxScope, { after, limit });
       const last = page.events.at(-1);
       assert.is(page.nextPosition, last?.position);
       read.push(...page.events);
@@ -50,9 +50,48 @@ test('pages of any size give every event once, in order, and events of one chang
   }
 });
 
+test('pages of one type or of one record give all of its events, and no other', async () => {
+  const all = (await feed.read(boxScope, { after: null, limit: 1_000 })).events;
+  const record = all[0]?.resourceId ?? '';
+  const wanted = [
+    { type: 'box.updated' },
+    { type: 'box.content.*' },
+    { type: 'box.*' },
+    { resourceId: record },
+    { type: 'box.updated', resourceId: record },
+  ];
+  const fits = ({ type, resourceId }: FeedEvent, want: (typeof wanted)[number]): boolean =>
+    (want.resourceId ?? resourceId) === resourceId &&
+    type.startsWith((want.type ?? '').replace(/\*$/, ''));
+  for (const want of wanted) {
+    const expectedEvents = all.filter((event) => fits(event, want));
+    assert.ok(expectedEvents.length > 0);
+    for (const limit of [1, 7, 1_000]) {
+      const read: FeedEvent[] = [];
+      let after: string | null = null;
+      for (let more = true; more; ) {
+        const page = await feed.read(boxScope, { ...want, after, limit });
+        read.push(...page.events);
+        after = page.nextPosition;
+        more = page.hasMore;
+      }
+      assert.equal(bodies(read), bodies(expectedEvents), JSON.stringify({ ...want, limit }));
+      assert.is(after, all.at(-1)?.position);
+    }
+  }
+});
+
+test('a position that the log has not reached is refused, one that was just written is not', async () => {
+  const head = await stack.store.head();
+  const page = await feed.read(boxScope, { after: String(head), limit: 10 });
+  assert.equal(page.events, []);
+  const future = feed.read(boxScope, { after: String(head + 1n), limit: 10 });
+  assert.is(await codeOf(future), 'invalid_operation');
+});
+
 test('at the end a page is empty and says where to go on', async () => {
-  const all = await feed.read(boxScope, null, 1_000);
-  const page = await feed.read(boxScope, all.nextPosition, 10);
+  const all = await feed.read(boxScope, { after: null, limit: 1_000 });
+  const page = await feed.read(boxScope, { after: all.nextPosition, limit: 10 });
   assert.equal(page, { events: [], nextPosition: all.nextPosition, hasMore: false });
 });
 
@@ -61,8 +100,8 @@ test('another environment sees none of it', async () => {
     { ...boxScope, environmentId: 'env_other' },
     { ...boxScope, tenantId: 'tenant_other' },
   ]) {
-    const page = await feed.read(scope, null, 10);
-    const { nextPosition } = await feed.read(boxScope, null, 1_000);
+    const page = await feed.read(scope, { after: null, limit: 10 });
+    const { nextPosition } = await feed.read(boxScope, { after: null, limit: 1_000 });
     assert.equal(page, { events: [], nextPosition, hasMore: false });
   }
 });
@@ -80,7 +119,7 @@ async function smallStream(work: (given: SmallStream) => Promise<void>): Promise
       await traffic.append(events);
       await untilStored(client, traffic.expected.length);
     };
-    await work({ fill, traffic, nats: await small.nats() });
+    await work({ fill, traffic, nats: await small.nats(), head: () => small.store.head() });
   } finally {
     await small.close();
   }
@@ -90,6 +129,7 @@ interface SmallStream {
   readonly fill: (events: number) => Promise<void>;
   readonly traffic: Traffic;
   readonly nats: Nats;
+  readonly head: () => Promise<bigint>;
 }
 
 /** The same connection, but something happens right before a consumer is made. */
@@ -122,29 +162,32 @@ const codeOf = (answer: Promise<unknown>): Promise<unknown> =>
   answer.catch((error) => (error instanceof Problem ? error.code : error));
 
 test('a caller that has got everything can go on, however long nothing happens to it', () =>
-  smallStream(async ({ fill, nats }) => {
+  smallStream(async ({ fill, nats, head }) => {
     await fill(10);
-    const narrow = natsBroker(nats, log);
-    const missing = await narrow.read(quietScope, null, 10);
+    const narrow = natsBroker(nats, log, head);
+    const missing = await narrow.read(quietScope, { after: null, limit: 10 });
     let after = missing.nextPosition;
     for (let round = 0; round < 10; round += 1) {
       await fill(15);
-      const page = await narrow.read(quietScope, after, 10);
+      const page = await narrow.read(quietScope, { after, limit: 10 });
       assert.equal(page.events, []);
       assert.ok(BigInt(page.nextPosition) > BigInt(after));
       after = page.nextPosition;
     }
-    assert.is(await codeOf(narrow.read(quietScope, missing.nextPosition, 10)), 'invalid_operation');
+    assert.is(
+      await codeOf(narrow.read(quietScope, { after: missing.nextPosition, limit: 10 })),
+      'invalid_operation',
+    );
   }));
 
 test('a page that is not the last one goes on from its own last event', async () => {
-  const page = await feed.read(boxScope, null, 3);
+  const page = await feed.read(boxScope, { after: null, limit: 3 });
   assert.ok(page.hasMore);
   assert.is(page.nextPosition, page.events.at(-1)?.position);
 });
 
 test('messages that are dropped while a page is read are not passed over in silence', () =>
-  smallStream(async ({ fill, traffic, nats }) => {
+  smallStream(async ({ fill, traffic, nats, head }) => {
     await fill(300);
     let isFirst = true;
     const narrow = natsBroker(
@@ -153,12 +196,13 @@ test('messages that are dropped while a page is read are not passed over in sile
         isFirst = false;
       }),
       log,
+      head,
     );
-    const oldest = await natsBroker(nats, log).read(boxScope, null, 1);
-    const next = narrow.read(boxScope, oldest.nextPosition, 1_000);
+    const oldest = await natsBroker(nats, log, head).read(boxScope, { after: null, limit: 1 });
+    const next = narrow.read(boxScope, { after: oldest.nextPosition, limit: 1_000 });
     assert.is(await codeOf(next), 'invalid_operation');
     isFirst = true;
-    const page = await narrow.read(boxScope, null, 1_000);
+    const page = await narrow.read(boxScope, { after: null, limit: 1_000 });
     const kept = bodies(page.events);
     assert.ok(kept.length > 0);
     assert.equal(kept, traffic.expected.slice(-kept.length), 'the newest without a gap');
@@ -171,13 +215,13 @@ test('events that are no longer kept are not passed over in silence', async () =
     const traffic = createTraffic(small.store);
     await traffic.append(300);
     await untilStored(await small.client(), traffic.expected.length);
-    const narrow = natsBroker(await small.nats(), log);
-    const oldest = await narrow.read(boxScope, null, 1);
+    const narrow = natsBroker(await small.nats(), log, () => small.store.head());
+    const oldest = await narrow.read(boxScope, { after: null, limit: 1 });
     assert.not.equal(bodies(oldest.events), traffic.expected.slice(0, 1));
-    const again = await narrow.read(boxScope, oldest.nextPosition, 1);
+    const again = await narrow.read(boxScope, { after: oldest.nextPosition, limit: 1 });
     assert.is(again.events.length, 1);
     try {
-      await narrow.read(boxScope, '1', 10);
+      await narrow.read(boxScope, { after: '1', limit: 10 });
       assert.unreachable();
     } catch (error) {
       assert.is(error instanceof Problem && error.code, 'invalid_operation');
@@ -189,7 +233,7 @@ test('events that are no longer kept are not passed over in silence', async () =
 });
 
 test('a reader that begins with what is no longer kept is told of', () =>
-  smallStream(async ({ fill, nats }) => {
+  smallStream(async ({ fill, nats, head }) => {
     await fill(300);
     const warned: unknown[] = [];
     const told = Object.create(log, {
@@ -199,11 +243,12 @@ test('a reader that begins with what is no longer kept is told of', () =>
     const broker = natsBroker(
       beforeConsumer(nats, () => drop()),
       told,
+      head,
     );
     const reader = { scope: boxScope, resource: null, generation: 1, unconfirmedMaximum: 1 };
     const ensure = (name: string, start: ReaderStart) =>
       broker.ensureReader({ ...reader, name, start });
-    const oldest = await broker.read(boxScope, null, 1);
+    const oldest = await broker.read(boxScope, { after: null, limit: 1 });
     await ensure('all', { kind: 'oldest' });
     await ensure('kept', { kind: 'position', after: oldest.nextPosition });
     assert.equal(warned, []);
@@ -220,11 +265,11 @@ test('a stream that never had a message has an end to begin at', async () => {
   const empty = await startStack();
   try {
     await empty.relay();
-    const broker = natsBroker(await empty.nats(), log);
+    const broker = natsBroker(await empty.nats(), log, async () => 41n);
     const isMade = () => broker.lastPosition().then(Boolean, () => false);
     await until('the stream is made', isMade);
     for (const after of [null, '0', '41']) {
-      const page = await broker.read(boxScope, after, 10);
+      const page = await broker.read(boxScope, { after, limit: 10 });
       assert.equal(page, { events: [], nextPosition: after ?? '0', hasMore: false });
     }
     const start: ReaderStart = { kind: 'position', after: '0' };
@@ -239,7 +284,7 @@ test('a stream that never had a message has an end to begin at', async () => {
 test('a broker that is away is 503', async () => {
   await stack.killBroker();
   try {
-    await feed.read(boxScope, null, 10);
+    await feed.read(boxScope, { after: null, limit: 10 });
     assert.unreachable();
   } catch (error) {
     assert.is(error instanceof Problem && error.code, 'service_unavailable');

@@ -1,11 +1,11 @@
 import { BrokenInvariant, invalidOperation, Problem } from '@counterfoil/kernel';
 import { unlessAborted } from '../consume/run-forever.ts';
 import type { EventBroker } from '../define/event-broker.ts';
-import type { FeedEvent, FeedPage, FeedScope } from '../define/public-feed.ts';
-import { environmentSubjects } from '../define/subject.ts';
+import type { FeedEvent, FeedPage, FeedRequest, FeedScope } from '../define/public-feed.ts';
+import { feedSubjects } from '../define/subject.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
-import type { PublicMessage } from '../relay/public-message.ts';
+import type { MessagePlace, PublicMessage } from '../relay/public-message.ts';
 import { firstKept, type StreamPlace, sequenceAfter } from '../relay/sequence-after.ts';
 import type { Nats } from './nats-connection.ts';
 import { openPull } from './nats-pull.ts';
@@ -15,8 +15,8 @@ import { type JetStreamRequests, jetStreamRequests, readTail } from './nats-tail
 /** The time that one request to the broker may take before the caller is told to try again. */
 const requestMilliseconds = 5_000;
 
-/** The broker of public events over a connection to NATS. */
-export function natsBroker(nats: Nats, log: Log): EventBroker {
+/** The broker of public events over a connection to NATS; `head` tells where the log ends. */
+export function natsBroker(nats: Nats, log: Log, head: () => Promise<Position>): EventBroker {
   const ask = async <Answer>(
     request: (requests: JetStreamRequests, ended: AbortSignal) => Promise<Answer>,
   ): Promise<Answer> => {
@@ -37,8 +37,8 @@ export function natsBroker(nats: Nats, log: Log): EventBroker {
     }
   };
   return {
-    read: (scope, after, limit) =>
-      ask((requests, signal) => readPage(requests, scope, { after, limit, signal })),
+    read: (scope, request) =>
+      ask((requests, signal) => readPage(requests, scope, { ...request, signal, head })),
     lastPosition: () =>
       ask(async (requests) => String((await readTail(requests)).last?.position ?? 0)),
     ensureReader: (reader) =>
@@ -55,10 +55,9 @@ export function natsBroker(nats: Nats, log: Log): EventBroker {
   };
 }
 
-interface PageRequest {
-  readonly after: string | null;
-  readonly limit: number;
+interface PageRequest extends FeedRequest {
   readonly signal: AbortSignal;
+  readonly head: () => Promise<Position>;
 }
 
 /** The number of attempts to read a page while messages are dropped meanwhile. */
@@ -74,13 +73,14 @@ async function readPage(
     // Looked up before the reading: when all that waits has been read, nothing before this end is
     // missing.
     const { last } = await readTail(requests);
+    await refuseBeyond(request, last?.position ?? 0n);
     const { sequence: from, oldest } = await startOf(requests, after);
     const read = await readMessages(requests, scope, { ...request, from });
     const first = await firstKept(requests);
     // When nothing is kept any more, messages dropped since the end was looked up cannot be
     // noticed.
-    const tail = oldest === null ? 0n : (last?.position ?? 0n);
-    const page = { ...request, ...read, tail };
+    const whole = oldest === null ? 0n : wholeUpTo(last);
+    const page = { ...request, ...read, whole };
     // Messages that were dropped meanwhile may have been passed over. Where the page begins with
     // the oldest message, that is another one now; else the next try shows whether the caller
     // misses any.
@@ -90,6 +90,25 @@ async function readPage(
     if (after !== null || found.nextPosition !== '0' || !found.hasMore) return found;
   }
   throw new Error('the beginning of a page of the public stream does not hold still');
+}
+
+/**
+ * Throws 400 when the log has not reached a position yet. One that the relay has not reached is a position
+ * of the log all the same: callers have it from the answer to a write.
+ */
+async function refuseBeyond({ after, head }: PageRequest, published: Position): Promise<void> {
+  if (after === null || BigInt(after) <= published) return;
+  const newest = await head();
+  if (BigInt(after) <= newest) return;
+  throw invalidOperation(`Position ${after} does not exist yet: the log ends at ${newest}.`, {
+    newest_position: String(newest),
+  });
+}
+
+/** Returns the position up to which the messages of every event are in the stream. */
+function wholeUpTo(last: MessagePlace | null): Position {
+  if (!last) return 0n;
+  return last.index + 1 < last.count ? last.position - 1n : last.position;
 }
 
 /**
@@ -104,16 +123,17 @@ interface Reading {
 async function readMessages(
   requests: JetStreamRequests,
   scope: FeedScope,
-  { from, limit, signal }: PageRequest & { readonly from: number },
+  { from, limit, signal, type, resourceId }: PageRequest & { readonly from: number },
 ): Promise<Reading> {
-  const filter = environmentSubjects(scope);
+  const filter = feedSubjects(scope, { type, resourceId });
   const pull = await openPull(requests, { from, maximum: limit, filter, signal });
   try {
     const { pending } = pull;
     const messages: PublicMessage[] = [];
     // A page that ends within the messages of one event goes on to the last of them.
     const isWhole = (): boolean =>
-      messages.length >= pending || (messages.length >= limit && !isTorn(messages));
+      messages.length >= pending ||
+      (messages.length >= limit && (isLastOfEvent(messages.at(-1)) || cutOf(messages, limit) > 0));
     if (isWhole()) return { messages, pending };
     for await (const batch of pull.batches) {
       messages.push(...batch);
@@ -130,7 +150,7 @@ async function readMessages(
  * before it.
  */
 function wholeEventsFrom({ messages, pending }: Reading, first: number): Reading {
-  const start = messages.findIndex(({ sequence, index }) => sequence >= first && index === 0);
+  const start = messages.findIndex(({ sequence, index }) => sequence - index >= first);
   const kept = start < 0 ? [] : messages.slice(start);
   return { messages: kept, pending: pending - (messages.length - kept.length) };
 }
@@ -146,8 +166,8 @@ async function startOf(requests: JetStreamRequests, after: string | null): Promi
 }
 
 interface PageParts extends Reading, Pick<PageRequest, 'after' | 'limit'> {
-  /** Position of the last message of the whole stream before the reading. */
-  readonly tail: Position;
+  /** The position up to which the stream was whole before the reading. */
+  readonly whole: Position;
 }
 
 /**
@@ -157,28 +177,36 @@ interface PageParts extends Reading, Pick<PageRequest, 'after' | 'limit'> {
  * A caller that has got everything goes on from the end of the stream, and not from its own last event:
  * that one may be dropped long before the next one comes, and then nobody could tell whether any was missed.
  */
-function pageOf({ messages, pending, after, limit, tail }: PageParts): FeedPage {
-  const following = messages.findIndex(({ index }, place) => place >= limit && index === 0);
-  const kept = following < 0 ? withoutTornEnd(messages) : messages.slice(0, following);
+function pageOf({ messages, pending, after, limit, whole }: PageParts): FeedPage {
+  const cut = cutOf(messages, limit);
+  const kept = cut < 0 ? withoutTornEnd(messages, whole) : messages.slice(0, cut);
   const isAll = kept.length === messages.length && messages.length >= pending;
   const reached = kept.at(-1)?.position ?? BigInt(after ?? '0');
   return {
     events: kept.map(feedEvent),
-    nextPosition: String(isAll && tail > reached ? tail : reached),
+    nextPosition: String(isAll && whole > reached ? whole : reached),
     hasMore: pending > kept.length,
   };
 }
 
-/** Tells whether the last message is not the last one of its event. */
-function isTorn(messages: readonly PublicMessage[]): boolean {
-  const last = messages.at(-1);
-  return last !== undefined && last.index + 1 < last.count;
-}
+/** Returns the first place from `limit` on at which another event begins; -1 when there is none. */
+const cutOf = (messages: readonly PublicMessage[], limit: number): number =>
+  messages.findIndex(
+    ({ position }, place) => place >= limit && position !== messages[place - 1]?.position,
+  );
 
-const withoutTornEnd = (messages: readonly PublicMessage[]): readonly PublicMessage[] =>
-  isTorn(messages)
-    ? messages.filter(({ position }) => position !== messages.at(-1)?.position)
-    : messages;
+const isLastOfEvent = (message: PublicMessage | undefined): boolean =>
+  message !== undefined && message.index + 1 === message.count;
+
+/** Leaves out the last event unless all its messages that are wanted are sure to be there. */
+function withoutTornEnd(
+  messages: readonly PublicMessage[],
+  whole: Position,
+): readonly PublicMessage[] {
+  const last = messages.at(-1);
+  if (!last || last.position <= whole || isLastOfEvent(last)) return messages;
+  return messages.filter(({ position }) => position !== last.position);
+}
 
 const feedEvent = (message: PublicMessage): FeedEvent => ({
   id: message.id,

@@ -1,4 +1,4 @@
-import type { Principal, PublicFeed } from '@counterfoil/engine/define';
+import type { FeedEvent, Principal, PublicFeed } from '@counterfoil/engine/define';
 import { publicEvents } from '@counterfoil/engine/define';
 import {
   aggregate,
@@ -49,8 +49,8 @@ const noFeed: PublicFeed = { read: () => Promise.reject(new Error('not asked for
 test('the feed is asked for the environment of the caller, and its page shown', async () => {
   const asked: unknown[] = [];
   const routes = eventRoutes(types, {
-    read: async ({ tenantId, environmentId }, after, limit) => {
-      asked.push([tenantId, environmentId, after, limit]);
+    read: async ({ tenantId, environmentId }, { after, limit, type, resourceId }) => {
+      asked.push([tenantId, environmentId, after, limit, type, resourceId]);
       const event = {
         id: 'evt_1',
         type: 'box.broken',
@@ -64,7 +64,7 @@ test('the feed is asked for the environment of the caller, and its page shown', 
       return { events: [event], nextPosition: '12', hasMore: true };
     },
   });
-  const query = { after_position: '7', limit: '20' };
+  const query = { after_position: '7', limit: '20', event_type: 'box.*', resource_id: 'box_1' };
   assert.equal(await callRoute(routes['GET /feed'], context(), { query }), {
     items: [
       {
@@ -82,17 +82,62 @@ test('the feed is asked for the environment of the caller, and its page shown', 
   });
   await callRoute(routes['GET /feed'], context());
   assert.equal(asked, [
-    ['tenant_01', 'env_01', '7', 20],
-    ['tenant_01', 'env_01', null, 50],
+    ['tenant_01', 'env_01', '7', 20, 'box.*', 'box_1'],
+    ['tenant_01', 'env_01', null, 50, undefined, undefined],
   ]);
 });
 
+test('events about one customer are picked out, and those of one change stay together', async () => {
+  const event = (position: string, body: FeedEvent['body']): FeedEvent => ({
+    id: `evt_${position}`,
+    type: 'box.broken',
+    resourceId: 'box_1',
+    occurredAt: '2026-11-01T00:00:00.000Z',
+    position,
+    stream: 'box-env_01.box_1',
+    revision: 3,
+    body,
+  });
+  const own = { event_type: 'box.broken', box: { id: 'box_1', customer_id: 'cust_1' } };
+  const events = [
+    event('1', own),
+    event('2', { customer: { id: 'cust_2' }, box: { customer_id: 'cust_2' } }),
+    event('3', { customer: { id: 'cust_1' } }),
+    event('3', own),
+    event('4', { id: 'cust_1', box: null }),
+    event('5', own),
+  ];
+  const asked: number[] = [];
+  const routes = eventRoutes(types, {
+    read: async (_scope, { limit }) => {
+      asked.push(limit);
+      return { events, nextPosition: '9', hasMore: false };
+    },
+  });
+  const page = async (limit: number) => {
+    const query = { customer_id: 'cust_1', limit: String(limit) };
+    const read = await callRoute(routes['GET /feed'], context(), { query });
+    return [read.items.map(({ position }) => position), read.next_position, read.has_more];
+  };
+  assert.equal(await page(1), [['1'], '1', true]);
+  assert.equal(await page(2), [['1', '3', '3'], '3', true]);
+  assert.equal(await page(4), [['1', '3', '3', '5'], '9', false]);
+  assert.equal(asked, [1_000, 1_000, 1_000]);
+});
+
 test('a query that makes no sense is refused by name', () => {
-  assert.equal(pointersOf(feedQuerySchema, { after_position: '-1' }), ['/after_position']);
-  assert.equal(pointersOf(feedQuerySchema, { after_position: '1e3' }), ['/after_position']);
-  assert.equal(pointersOf(feedQuerySchema, { limit: '0' }), ['/limit']);
-  assert.equal(pointersOf(feedQuerySchema, { limit: '1001' }), ['/limit']);
-  assert.equal(pointersOf(feedQuerySchema, { limit: '1e2' }), ['/limit']);
+  const schema = feedQuerySchema(new Set(types.keys()));
+  assert.equal(pointersOf(schema, { event_type: 'box.made.*', resource_id: 'box_1' }), []);
+  for (const event_type of ['box', 'box.mad', 'crate.*', 'box.broken.*', '*']) {
+    assert.equal(pointersOf(schema, { event_type }), ['/event_type']);
+  }
+  assert.equal(pointersOf(schema, { resource_id: 'box.>' }), ['/resource_id']);
+  assert.equal(pointersOf(schema, { customer_id: '' }), ['/customer_id']);
+  assert.equal(pointersOf(schema, { after_position: '-1' }), ['/after_position']);
+  assert.equal(pointersOf(schema, { after_position: '1e3' }), ['/after_position']);
+  assert.equal(pointersOf(schema, { limit: '0' }), ['/limit']);
+  assert.equal(pointersOf(schema, { limit: '1001' }), ['/limit']);
+  assert.equal(pointersOf(schema, { limit: '1e2' }), ['/limit']);
 });
 
 test('types are listed by name, each with its schema', async () => {

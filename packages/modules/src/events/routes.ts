@@ -1,9 +1,17 @@
-import { type FeedEvent, type PublicFeed, type Routes, route } from '@counterfoil/engine/define';
+import {
+  type FeedEvent,
+  type FeedPage,
+  type FeedScope,
+  type PublicFeed,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { notFound } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { bodySchema, type EventTypes, schemaUrl } from './event-type.ts';
 import {
   eventTypeListSchema,
+  type FeedQuery,
   type feedEventSchema,
   feedPageSchema,
   feedQuerySchema,
@@ -22,6 +30,44 @@ const eventView = (event: FeedEvent): z.output<typeof feedEventSchema> => ({
   data: event.body,
 });
 
+/** The events that are looked through for those about one customer, in one request. */
+const examinedMaximum = 1_000;
+
+async function pageOf(
+  feed: PublicFeed,
+  scope: FeedScope,
+  {
+    after_position,
+    limit,
+    event_type: type,
+    resource_id: resourceId,
+    customer_id: customerId,
+  }: FeedQuery,
+): Promise<FeedPage> {
+  const request = { after: after_position ?? null, type, resourceId };
+  if (customerId === undefined) return feed.read(scope, { ...request, limit });
+  const page = await feed.read(scope, { ...request, limit: examinedMaximum });
+  const events = page.events.filter((event) => isAbout(event, customerId));
+  const following = events.findIndex(
+    ({ position }, place) => place >= limit && position !== events[place - 1]?.position,
+  );
+  if (following < 0) return { ...page, events };
+  const kept = events.slice(0, following);
+  return { events: kept, nextPosition: kept.at(-1)?.position ?? page.nextPosition, hasMore: true };
+}
+
+/** Tells whether an event shows the customer itself or a record of it. */
+const isAbout = ({ body }: FeedEvent, customerId: string): boolean =>
+  Object.entries(body).some(([name, value]) => {
+    const record = z
+      .object({ id: z.unknown(), customer_id: z.unknown() })
+      .partial()
+      .safeParse(value).data;
+    return (
+      record !== undefined && (name === 'customer' ? record.id : record.customer_id) === customerId
+    );
+  });
+
 /** The routes of the feed, for systems that follow events by asking. */
 export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
   ({
@@ -29,16 +75,15 @@ export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
       summary: 'Read public events in order',
       description:
         'The events of this environment in the order of the log, without gaps. To follow them, ask ' +
-        'again with `next_position`. To start from a list, take the `Counterfoil-Position` of its ' +
+        'again with `next_position` and the same filters. To start from a list, take the `Counterfoil-Position` of its ' +
         'answer.',
       tag,
       status: 200,
       permission: 'public_event:read',
-      query: feedQuerySchema,
+      query: feedQuerySchema(new Set(types.keys())),
       response: feedPageSchema,
       handle: async ({ principal }, { query }) => {
-        const after = query.after_position ?? null;
-        const page = await feed.read(principal, after, query.limit);
+        const page = await pageOf(feed, principal, query);
         return {
           items: page.events.map(eventView),
           next_position: page.nextPosition,

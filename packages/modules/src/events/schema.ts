@@ -1,20 +1,47 @@
 import { pageShape } from '@counterfoil/engine/define';
 import { z } from 'zod';
 
+/** An id, which is one word of the subject of a message. */
+const recordIdSchema = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a record');
+
 export const positionSchema = z
   .string()
   .regex(/^\d{1,19}$/, 'must be a position such as "1042"')
   .meta({ example: '1042' });
 
-/** Query of `GET /feed`. */
-export const feedQuerySchema = z.object({
-  after_position: positionSchema
-    .optional()
-    .meta({ description: 'Events after this position; from the oldest that are kept when absent' }),
-  limit: pageShape.limit.meta({
-    description: 'Events wanted. Those of one change come together, so it may be a few more',
-  }),
-});
+/**
+ * Returns the query of `GET /feed`. A type that nothing publishes is refused: a reader would wait for
+ * it for ever.
+ */
+export const feedQuerySchema = (types: ReadonlySet<string>) =>
+  z.object({
+    after_position: positionSchema.optional().meta({
+      description: 'Events after this position; from the oldest that are kept when absent',
+    }),
+    limit: pageShape.limit.meta({
+      description: 'Events wanted. Those of one change come together, so it may be a few more',
+    }),
+    event_type: z.enum(typesAndPrefixes(types)).optional().meta({
+      description: 'Events of this type, or of all types with a prefix such as `wallet.*`',
+    }),
+    resource_id: recordIdSchema.optional().meta({ description: 'Events about this record' }),
+    customer_id: recordIdSchema.optional().meta({
+      description:
+        'Events about this customer or its records. A page looks through 1,000 events, so it may have few or ' +
+        'none of them while `has_more` is true',
+    }),
+  });
+
+export type FeedQuery = z.output<ReturnType<typeof feedQuerySchema>>;
+
+/** Returns every type, and every prefix of several words or one, such as `wallet.*`. */
+function typesAndPrefixes(types: ReadonlySet<string>): string[] {
+  const prefixes = [...types].flatMap((type) => {
+    const words = type.split('.');
+    return words.slice(1).map((_, place) => `${words.slice(0, place + 1).join('.')}.*`);
+  });
+  return [...new Set([...types, ...prefixes])].sort();
+}
 
 /** A public event, as polling clients get it. */
 export const feedEventSchema = z

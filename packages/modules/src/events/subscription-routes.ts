@@ -56,8 +56,8 @@ async function refuseTooMany(context: RequestContext): Promise<void> {
 
 /**
  * Returns the position to begin after. `now` becomes the position that was the last one when it was
- * asked for. Throws 400 when events after a position are no longer kept: to begin later would pass
- * them over in silence.
+ * asked for. Throws 400 when events after a position are no longer kept, for to begin later would pass
+ * them over in silence, and when there is no such position yet.
  */
 async function startOf(
   { principal }: RequestContext,
@@ -65,7 +65,7 @@ async function startOf(
   request: StartRequest,
 ): Promise<ReaderStart> {
   if (request.after_position !== undefined) {
-    await broker.read(principal, request.after_position, 1);
+    await broker.read(principal, { after: request.after_position, limit: 1 });
     return { kind: 'position', after: request.after_position };
   }
   if (request.start_time !== undefined) return { kind: 'time', at: request.start_time };

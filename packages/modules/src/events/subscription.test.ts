@@ -36,7 +36,7 @@ const away = () => Promise.reject(new Problem('service_unavailable', 'away'));
 function brokerOf({ isAway = false } = {}) {
   const readers = new Map<string, DurableReader>();
   const broker: EventBroker = {
-    read: async (_scope, after) => {
+    read: async (_scope, { after }) => {
       if (after === '1') throw new Problem('invalid_operation', 'no longer kept');
       return { events: [], nextPosition: after ?? '0', hasMore: false };
     },
