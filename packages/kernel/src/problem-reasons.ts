@@ -17,6 +17,7 @@ export const problemReasons = {
   insufficient_credits: 'The wallet has fewer credits available than are requested',
   limit_reached: 'There are as many as there may be, or it is as large as it may be',
   no_longer_kept: 'The events that are asked for are no longer kept',
+  not_yet_reached: 'The log has not reached the position that is asked for',
   open_holds: 'The wallet has open holds',
   other_installation: 'The log was begun by an installation with another secret key',
   too_soon: 'It was disabled by the service less than a minute ago',

@@ -101,6 +101,7 @@ async function refuseBeyond({ after, head }: PageRequest, published: Position): 
   const newest = await head();
   if (BigInt(after) <= newest) return;
   throw invalidOperation(`Position ${after} does not exist yet: the log ends at ${newest}.`, {
+    reason: 'not_yet_reached',
     newest_position: String(newest),
   });
 }
