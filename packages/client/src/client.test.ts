@@ -29,7 +29,7 @@ function recorded(answer: () => Response) {
 }
 
 test('fills the path, the query, the headers and the body', async () => {
-  const headers = { etag: '"7"', 'counterfoil-position': '4711' };
+  const headers = { etag: '"7-3qW8x2Lk_0aZr7Qe"', 'counterfoil-position': '4711' };
   const { sent, call } = recorded(() => new Response('{"id":"x"}', { headers }));
   const answer = await call('POST /wallets/{id}/debit', {
     params: { id: 'wallet/1' },

@@ -63,7 +63,7 @@ export function createClient<Table extends Routes>(options: ClientOptions): Clie
     return {
       body,
       status: response.status,
-      revision: tag ? Number(tag.replaceAll('"', '')) : null,
+      revision: revisionIn(tag),
       position: response.headers.get('counterfoil-position'),
       replayed: response.headers.get('idempotency-replayed') === 'true',
     };
@@ -93,6 +93,12 @@ const headersOf = (
   ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
   ...(minimumPosition === undefined ? {} : { 'counterfoil-min-position': minimumPosition }),
 });
+
+/** The revision at the beginning of an ETag; null when it has none. */
+function revisionIn(tag: string | null): number | null {
+  const [, revision] = /^"(\d+)(?:-.*)?"$/.exec(tag ?? '') ?? [];
+  return revision === undefined ? null : Number(revision);
+}
 
 /** A proxy in between may answer with something other than JSON. */
 function parse(text: string): unknown {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { RequestContext } from './request-context.ts';
 import type { RouteExample } from './route-example.ts';
 
-/** A body whose revision the engine sends as a strong ETag. */
+/** A body with the revision that the engine puts into its ETag, for `If-Match`. */
 export class WithETag<Body> {
   readonly body: Body;
   readonly revision: number;

@@ -79,28 +79,44 @@ test('gives a repeated query parameter as a list', async ({ machine }) => {
   assert.equal(answer.json(), { limit: 7, tag: ['a', 'b,c'] });
 });
 
-test('sends the revision of an entity as a strong ETag', async ({ machine }) => {
+/** The ETag of `GET /things/t`. */
+const tagOfThing = '"5-d_5_Q9BOo9A71OzZ"';
+
+test('sends a strong ETag of the revision and of all that the body shows', async ({ machine }) => {
   const answer = await machine.request('GET', '/v1/things/t');
-  assert.is(answer.headers.get('etag'), '"5"');
+  assert.is(answer.headers.get('etag'), tagOfThing);
+  const other = await machine.request('GET', '/v1/things/u');
+  assert.match(other.headers.get('etag') ?? '', /^"5-[\w-]{16}"$/);
+  assert.is.not(other.headers.get('etag'), tagOfThing);
   assert.is(answer.headers.get('cache-control'), 'private, no-cache');
 });
 
 for (const [header, status] of [
-  ['"5"', 304],
-  ['W/"5"', 304],
-  ['"4", "5"', 304],
+  [tagOfThing, 304],
+  [`W/${tagOfThing}`, 304],
+  [`"4", ${tagOfThing}`, 304],
   ['*', 304],
-  ['"4"', 200],
-  ['5', 200],
+  ['"5"', 200],
+  ['"5-AAAAAAAAAAAAAAAA"', 200],
+  [tagOfThing.slice(1, -1), 200],
 ] as const) {
   test(`answers ${status} to If-None-Match ${header}`, async ({ machine }) => {
     const headers = { 'If-None-Match': header };
     const answer = await machine.request('GET', '/v1/things/t', { headers });
     assert.is(answer.status, status);
     assert.is(answer.text === '', status === 304);
-    assert.is(answer.headers.get('etag'), '"5"');
+    assert.is(answer.headers.get('etag'), tagOfThing);
   });
 }
+
+test('sends an ETag with lists too, and 304 while they stay the same', async ({ machine }) => {
+  const first = await machine.request('GET', '/v1/things?limit=7');
+  const tag = first.headers.get('etag') ?? '';
+  assert.match(tag, /^"[\w-]{16}"$/);
+  const headers = { 'If-None-Match': tag };
+  assert.is((await machine.request('GET', '/v1/things?limit=7', { headers })).status, 304);
+  assert.is((await machine.request('GET', '/v1/things?limit=8', { headers })).status, 200);
+});
 
 test('says where the outcome stands, and that it is a repetition', async ({ machine }) => {
   Object.assign(machine.outcome, { position: 2n ** 63n, replayed: true, lagMilliseconds: 1.6 });
@@ -134,7 +150,7 @@ test('answers HEAD as GET without the body', async ({ machine }) => {
   const answer = await machine.request('HEAD', '/v1/things/t');
   assert.is(answer.status, 200);
   assert.is(answer.text, '');
-  assert.is(answer.headers.get('etag'), '"5"');
+  assert.is(answer.headers.get('etag'), tagOfThing);
   assert.is(Number(answer.headers.get('content-length')), '{"id":"t","name":"Thing"}'.length);
 });
 

@@ -22,7 +22,9 @@ const responseHeaders = {
   'Counterfoil-Lag-Ms': header('How many milliseconds the answer may be behind the log'),
   'Counterfoil-Ignored': header('JSON pointers to members of the request that have no effect here'),
   'Idempotency-Replayed': header('`true` when this repeats the outcome of an earlier request'),
-  ETag: header('Revision of the resource, for `If-Match` and `If-None-Match`'),
+  ETag: header(
+    'For `If-None-Match`: it covers the whole body. For `If-Match`, when it begins with a revision, such as `"5-3qW8x2Lk_0aZr7Qe"`',
+  ),
   RateLimit: header('What is left of the limit of this API key, and until when'),
   'RateLimit-Policy': header('The limit of this API key'),
   'Retry-After': header('Seconds after which a repetition makes sense'),

@@ -111,14 +111,14 @@ function requestHeaders({ method }: PlacedRoute) {
   ]);
 }
 
-function responseHeaders({ method }: PlacedRoute) {
+function responseHeaders({ method, route }: PlacedRoute) {
   return headerReferences([
     'X-Request-Id',
     'Counterfoil-Position',
     'Counterfoil-Ignored',
     ...(method === 'GET' ? (['Counterfoil-Lag-Ms'] as const) : []),
     ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
-    'ETag',
+    ...(route.response ? (['ETag'] as const) : []),
     'RateLimit',
     'RateLimit-Policy',
   ]);

@@ -56,6 +56,7 @@ test('looks for an idempotency key on POST only', async ({ machine }) => {
 for (const [header, revision] of [
   ['"5"', 5],
   ['"0"', 0],
+  ['"5-3qW8x2Lk_0aZr7Qe"', 5],
   ['*', null],
 ] as const) {
   test(`takes If-Match ${header}`, async ({ machine }) => {
@@ -64,7 +65,15 @@ for (const [header, revision] of [
   });
 }
 
-for (const header of ['W/"5"', '"abc"', '"05"', '""', '"99999999999999999999"']) {
+for (const header of [
+  'W/"5"',
+  '"abc"',
+  '"05"',
+  '"5-"',
+  '"3qW8x2Lk_0aZr7Qe"',
+  '""',
+  '"99999999999999999999"',
+]) {
   test(`412 for If-Match ${header}, which no revision has`, async ({ machine }) => {
     const headers = { 'If-Match': header };
     const answer = await machine.request('DELETE', '/v1/things/t', { headers });

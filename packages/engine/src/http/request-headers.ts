@@ -60,7 +60,8 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders, body: unknown): s
 
 const strongTag = /^"([\x21\x23-\x7e]*)"$/;
 const weakTag = /^W\/"[\x21\x23-\x7e]*"$/;
-const revisionText = /^(0|[1-9]\d{0,14})$/;
+/** A revision, with or without the digest of the body that it was answered with. */
+const revisionText = /^(0|[1-9]\d{0,14})(?:-[\w-]{16})?$/;
 
 /**
  * The revision that `If-Match` asks for; null when absent or `*`, which any record fulfils. A tag that
@@ -70,20 +71,23 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   const value = headers['if-match']?.trim();
   if (value === undefined || value === '*') return null;
   const [, tag] = strongTag.exec(value) ?? [];
-  if (tag !== undefined && revisionText.test(tag)) return Number(tag);
+  const [, revision] = revisionText.exec(tag ?? '') ?? [];
+  if (revision !== undefined) return Number(revision);
   if (tag === undefined && !weakTag.test(value)) {
-    throw invalidHeader('If-Match', 'must be one ETag as it was answered, such as "5", or *');
+    throw invalidHeader(
+      'If-Match',
+      'must be one ETag as it was answered, such as "5-3qW8x2Lk_0aZr7Qe", or *',
+    );
   }
   throw new Problem(
     'precondition_failed',
-    `If-Match ${value} matches no revision. Read the record again and send its ETag.`,
+    `If-Match ${value} names no revision. Read the record again and send its ETag.`,
   );
 }
 
-/** Tells whether `If-None-Match` names this revision, compared weakly, as a GET does. */
-export function noneMatch(header: string | undefined, revision: number): boolean {
+/** Tells whether `If-None-Match` names a tag, compared weakly, as a GET does. */
+export function noneMatch(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  const tag = `"${revision}"`;
   return header.split(',').some((part) => {
     const candidate = part.trim();
     return candidate === '*' || candidate === tag || candidate === `W/${tag}`;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { BrokenInvariant, type Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
 import { WithETag } from '../define/route.ts';
@@ -8,11 +9,14 @@ import { problemBody } from './problem-body.ts';
 import { noneMatch } from './request-headers.ts';
 import { checkResponse } from './response-check.ts';
 
+/** Sends a value as JSON, in one piece. */
+export const sendJson = (response: Response, status: number, body: unknown): void =>
+  sendText(response, status, JSON.stringify(body));
+
 /** Sends a JSON text in one piece. The content type has no parameter. */
-export function sendJson(response: Response, status: number, body: unknown): void {
+function sendText(response: Response, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
-  const text = JSON.stringify(body);
   // For every method but HEAD, Node counts by itself.
   if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
@@ -49,19 +53,31 @@ export function sendResult(
   }
   if (checkedResponse) checkResponse(key, checkedResponse, body);
   setRunHeaders(response, run);
-  if (result instanceof WithETag) {
-    response.setHeader('ETag', `"${result.revision}"`);
-    if (method === 'GET') {
-      // A cache may keep it for this caller, but must ask whether it is still current.
-      response.setHeader('Cache-Control', 'private, no-cache');
-      if (noneMatch(request.headers['if-none-match'], result.revision)) {
-        sendNothing(response, 304);
-        return;
-      }
+  if (body === undefined) {
+    sendNothing(response, route.status);
+    return;
+  }
+  const text = JSON.stringify(body);
+  const tag = entityTag(text, result instanceof WithETag ? result.revision : null);
+  response.setHeader('ETag', tag);
+  if (method === 'GET') {
+    // A cache may keep it for this caller, but must ask whether it is still current.
+    response.setHeader('Cache-Control', 'private, no-cache');
+    if (noneMatch(request.headers['if-none-match'], tag)) {
+      sendNothing(response, 304);
+      return;
     }
   }
-  if (body === undefined) sendNothing(response, route.status);
-  else sendJson(response, route.status, body);
+  sendText(response, route.status, text);
+}
+
+/**
+ * The ETag of an answer (D39): the revision of the record, if it shows one, and a digest of the whole body,
+ * because records inside it change without the one around them.
+ */
+function entityTag(text: string, revision: number | null): string {
+  const digest = hash('sha1', text, 'base64url').slice(0, 16);
+  return revision === null ? `"${digest}"` : `"${revision}-${digest}"`;
 }
 
 const defaultRetryAfterSeconds = 1;

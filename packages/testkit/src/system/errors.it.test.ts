@@ -212,7 +212,7 @@ test('what is wrong is named: the field by a pointer, the limit and the rest in 
   const invalid = await tenant.call('POST', '/customers', { name: 7, external_id: '' });
   assert.equal(pointersIn(invalid).sort(), ['/external_id', '/name']);
   const tooMuch = await causes.invalid_operation();
-  assert.equal(Object.keys(tooMuch.body.details).sort(), ['available', 'requested']);
+  assert.equal(Object.keys(tooMuch.body.details).sort(), ['available', 'reason', 'requested']);
   assert.equal((await causes.payload_too_large()).body.details, { limit_bytes: 64 * 1024 });
   const notFound = await tenant.call('POST', '/wallets', { customer_id: never, currency: 'usd' });
   assert.equal(notFound.body.details, { field: 'customer_id', value: never });
