@@ -113,12 +113,17 @@ test('sends a link with and without its target', () => {
 test('encodes the small messages', () => {
   assert.is(decode(confirmation('some id')).getConfirmation()?.getSubscriptionId(), 'some id');
   assert.is(
-    decode(checkpoint(2 ** 40))
+    decode(checkpoint({ commit: 2 ** 40, prepare: 0 }))
       .getCheckpoint()
       ?.getCommitPosition(),
     String(2 ** 40),
   );
-  assert.is(decode(checkpoint(5)).getCheckpoint()?.getPreparePosition(), '5');
+  assert.is(
+    decode(checkpoint({ commit: 7, prepare: 5 }))
+      .getCheckpoint()
+      ?.getPreparePosition(),
+    '5',
+  );
   assert.ok(decode(CAUGHT_UP).hasCaughtUp());
   const name = decode(streamNotFound('ü')).getStreamNotFound()?.getStreamIdentifier();
   assert.is(Buffer.from(name?.getStreamName_asU8() ?? []).toString(), 'ü');

@@ -22,15 +22,21 @@ export function confirmation(subscriptionId: string): Buffer {
   return response;
 }
 
-/** Tells a filtered subscriber up to which position the log was considered. */
-export function checkpoint(position: number): Buffer {
-  const size = 2 * (1 + varintSize(position));
+/** A place of the log: (p, p) is right after the event at p, (p, 0) before whatever is at p. */
+export interface CheckpointPlace {
+  readonly commit: number;
+  readonly prepare: number;
+}
+
+/** Tells a filtered subscriber up to which place the log was considered. */
+export function checkpoint({ commit, prepare }: CheckpointPlace): Buffer {
+  const size = 2 + varintSize(commit) + varintSize(prepare);
   const response = Buffer.allocUnsafe(fieldSize(size));
   let at = writeFieldHeader(response, TAG_CHECKPOINT, size, 0);
   response[at++] = TAG_COMMIT;
-  at = writeVarint(response, position, at);
+  at = writeVarint(response, commit, at);
   response[at++] = TAG_PREPARE;
-  writeVarint(response, position, at);
+  writeVarint(response, prepare, at);
   return response;
 }
 

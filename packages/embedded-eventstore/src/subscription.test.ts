@@ -248,7 +248,7 @@ test('filters by type and by stream name', async ({ store: { client } }) => {
   }
 });
 
-test('sends checkpoints of considered events only, matching or not', async ({
+test('sends checkpoints as the real server does: before the next event, or at the one just sent', async ({
   store: { client },
 }) => {
   const numbers = Array.from({ length: 100 }, (_, number) => number);
@@ -269,12 +269,12 @@ test('sends checkpoints of considered events only, matching or not', async ({
   await seen.caughtUp();
   const positions: bigint[] = [];
   for await (const { event } of client.readAll()) positions.push(event?.position?.commit ?? 0n);
-  const expected = [31, 63, 95, 99].map((index) => positions[index]);
+  const expected = [31, 63, 95, 99].map((index) => (positions[index] ?? 0n) + 1n);
   assert.equal(
     checkpoints.map(({ commit }) => commit),
     expected,
   );
-  assert.ok(checkpoints.every(({ commit, prepare }) => commit === prepare));
+  assert.ok(checkpoints.every(({ prepare }) => prepare === 0n));
   // Live events are counted one by one, from zero again.
   for (const number of numbers.slice(0, 33)) {
     await client.appendToStream('skip-1', numbered(1_000 + number));
@@ -285,6 +285,11 @@ test('sends checkpoints of considered events only, matching or not', async ({
   assert.is(checkpoints.length, 5);
   const event = seen.events[0]?.event?.position?.commit ?? 0n;
   assert.ok((checkpoints[4]?.commit ?? 0n) < event);
+  await client.appendToStream('keep-1', numbered(...numbers.slice(1)));
+  await seen.until(() => checkpoints.length > 5);
+  const sent = checkpoints[5];
+  assert.is(sent?.prepare, sent?.commit);
+  assert.ok(seen.events.some((one) => one.event?.position?.commit === sent?.commit));
   await subscription.unsubscribe();
 });
 

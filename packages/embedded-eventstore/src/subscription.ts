@@ -8,7 +8,7 @@ import type { Outlet } from './outlet.ts';
 import { messageOf, nextTurn } from './read.ts';
 import type { AllSubscription, StreamSubscription } from './read-plan.ts';
 import { createdAtOf, responseOf } from './record.ts';
-import { CAUGHT_UP, checkpoint, confirmation } from './responses.ts';
+import { CAUGHT_UP, type CheckpointPlace, checkpoint, confirmation } from './responses.ts';
 import { streamDeleted } from './status.ts';
 import type { EventStore } from './store.ts';
 import { visibilityOf } from './visible-range.ts';
@@ -63,7 +63,7 @@ export async function subscribeToAll(
       next = position + 1;
       const matches = plan.filter === undefined || plan.filter.matches(record);
       if (matches) outlet.push(messageOf(storage, record, plan.resolveLinks));
-      progress.considered(position);
+      progress.considered(position, matches);
       if (outlet.isFull()) await outlet.flush();
       if (outlet.isClosed()) return;
     }
@@ -78,7 +78,7 @@ export async function subscribeToAll(
 }
 
 interface Progress {
-  considered(position: number): void;
+  considered(position: number, wasSent: boolean): void;
   caughtUp(): void;
 }
 
@@ -87,18 +87,21 @@ function createProgress(plan: AllSubscription, outlet: Outlet): Progress {
   const { filter } = plan;
   if (filter === undefined) return { considered: () => {}, caughtUp: () => {} };
   let count = 0;
-  let last = 0;
+  let place: CheckpointPlace = { commit: 0, prepare: 0 };
   const send = (): void => {
     count = 0;
-    outlet.push(checkpoint(last));
+    outlet.push(checkpoint(place));
   };
   return {
-    considered: (position) => {
-      last = position;
+    considered: (position, wasSent) => {
+      // The real server names an event only when it has just sent it, else the place before the next one.
+      place = wasSent
+        ? { commit: position, prepare: position }
+        : { commit: position + 1, prepare: 0 };
       count += 1;
       if (count >= filter.checkpointInterval) send();
     },
-    // A checkpoint is only ever the position of a real event that was considered, and never twice.
+    // A checkpoint is only ever right after an event that was considered, and never twice.
     caughtUp: () => {
       if (count > 0) send();
     },

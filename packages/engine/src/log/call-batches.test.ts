@@ -224,4 +224,17 @@ test('lets a live call be silent once it has said anything, if only that it has 
   await iterator.return();
 });
 
+test('is not silent while it sends what means nothing', async () => {
+  const { readable, open } = silent();
+  const accept = (number: number) => (number === 0 ? null : number);
+  const first = batches(open, { silenceMilliseconds: 400, accept }).next();
+  for (let round = 0; round < 4; round += 1) {
+    // The watch of another, silent call runs out: all of them together take longer than ours.
+    await errorOf(collect(batches(silent().open, { silenceMilliseconds: 150 })));
+    readable.push(0);
+  }
+  readable.push(1);
+  assert.equal((await first).value, [1]);
+});
+
 test.run();

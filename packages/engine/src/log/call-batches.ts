@@ -52,6 +52,7 @@ export async function* batchesOfCall<Raw, Item>(
   });
   const silence = watchSilence(options, (error) => queue.finish(error));
   const take = (raw: Raw): void => {
+    silence.heard();
     try {
       const item = options.accept(raw);
       if (item !== null) queue.push(item);
@@ -68,7 +69,6 @@ export async function* batchesOfCall<Raw, Item>(
       .on('error', fail)
       .on('end', () => queue.finish())
       .on('close', () => queue.finish());
-    readable.once('data', silence.begun);
   };
   call.readable.then(listen, fail);
   const abandon = (): void => queue.abandon();
@@ -99,8 +99,8 @@ const lossOf = (what: string, error: unknown): Error | undefined =>
 interface SilenceWatch {
   /** Counts the time of a wait for the next batch. */
   over<Value>(wait: Promise<Value>): Promise<Value>;
-  /** The call has begun to answer. */
-  begun(): void;
+  /** The call has sent something, whatever it means. */
+  heard(): void;
   stop(): void;
 }
 
@@ -111,7 +111,10 @@ function watchSilence<Raw, Item>(
 ): SilenceWatch {
   let timer: NodeJS.Timeout | undefined;
   let watching = true;
-  const stop = (): void => clearTimeout(timer);
+  const stop = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
   const expire = (): void =>
     fail(new StoreUnavailable(`${what}: no answer within ${silenceMilliseconds} ms`));
   return {
@@ -123,10 +126,12 @@ function watchSilence<Raw, Item>(
         stop();
       }
     },
-    begun: () => {
-      if (!isLive) return;
-      watching = false;
-      stop();
+    heard: () => {
+      if (!isLive) timer?.refresh();
+      else if (watching) {
+        watching = false;
+        stop();
+      }
     },
     stop,
   };

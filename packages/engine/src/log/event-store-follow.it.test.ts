@@ -17,7 +17,7 @@ import {
   freshStream,
   sampleEvent,
 } from './sample-events.ts';
-import type { EventStore, Position } from './types.ts';
+import type { EventStore, LogItem, Position } from './types.ts';
 
 const test = suite('event-store follow');
 
@@ -111,6 +111,42 @@ test('gives a checkpoint only after all events before it, to a slow consumer too
   }
   assert.is(handed.length, 600);
   assert.ok(checkpoints > 10, `${checkpoints} checkpoints`);
+});
+
+test('keeps its place among events of others, and takes up from there', async () => {
+  const other = freshStream('unrelated');
+  const append = async (stream: string, expected: number) =>
+    (await store.append(stream, [sampleEvent()], expected)).revision;
+  let noise = -1;
+  const makeNoise = async () => {
+    const events = Array.from({ length: 100 }, () => sampleEvent());
+    noise = (await store.append(other, events, noise)).revision;
+  };
+  const stream = freshStream('sparse');
+  const begin = await store.head();
+  await makeNoise();
+  const isPlace = (item: LogItem) => item.kind === 'checkpoint' && item.position > begin;
+  const [place] = (await followUntil(store, 'sparse-', isPlace, begin)).slice(-1);
+  assert.is(place?.kind, 'checkpoint');
+  const after = place?.kind === 'checkpoint' ? place.position : 0n;
+  assert.ok(after > begin);
+  await append(stream, -1);
+  await makeNoise();
+  await append(stream, 0);
+  // From every place that was named on the way, exactly the events behind it.
+  const items = await followUntil(store, 'sparse-', ({ kind }) => kind === 'caught_up', begin);
+  const events = eventsOf(items);
+  assert.is(events.length, 2);
+  for (const item of items) {
+    if (item.kind === 'caught_up') continue;
+    const position = item.kind === 'event' ? item.event.position : item.position;
+    const isEnd = ({ kind }: LogItem) => kind === 'caught_up';
+    const rest = eventsOf(await followUntil(store, 'sparse-', isEnd, position));
+    assert.equal(
+      rest.map(({ id }) => id),
+      events.filter((event) => event.position > position).map(({ id }) => id),
+    );
+  }
 });
 
 test('keeps to the maximum of a batch and hands over what has arrived', async () => {

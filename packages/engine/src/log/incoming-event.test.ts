@@ -22,7 +22,7 @@ test('gives an event of ours with number and position', () => {
     {
       stream: 'wallet-env_1.w1',
       revision: 7,
-      position: 42n,
+      position: 85n,
       id: recorded.id,
       type: 'CreditsGranted',
       data: { amount: '1.00' },

@@ -1,4 +1,5 @@
 import { isPlainObject } from './json-safety.ts';
+import { atEvent } from './position.ts';
 import type { WireEvent } from './read-message.ts';
 import { isStreamName } from './stream-name.ts';
 import type { EventMetadata, Position, StoredEvent } from './types.ts';
@@ -63,7 +64,7 @@ export function incomingEvent(recorded: WireEvent): StoredEvent | null {
   if (!isPlainObject(data)) return refuse('its data is no JSON object');
   const metadata = parsed(recorded.metadata);
   if (!isChained(metadata)) return refuse('its metadata has no hash');
-  return new ReadEvent(recorded, BigInt(position), data, metadata);
+  return new ReadEvent(recorded, atEvent(position), data, metadata);
 }
 
 /** The value of a JSON text; undefined for any other text. */

@@ -4,6 +4,7 @@ import { createAnnexReader, isAnnexed } from './annex.ts';
 import { batchesOfCall, type OpenCall } from './call-batches.ts';
 import { createOrderCheck, followLog } from './follow.ts';
 import { incomingEvent } from './incoming-event.ts';
+import { atEvent, positionOf } from './position.ts';
 import type { ReadMessage } from './read-message.ts';
 import { parseStreamName } from './stream-name.ts';
 import {
@@ -84,7 +85,7 @@ const positionsOfCall = ({ client, closing, timeoutMs }: ReaderOptions) =>
     open: () => client.readLast(),
     accept: (message: ReadMessage) =>
       message.kind === 'event' && message.event.position !== null
-        ? BigInt(message.event.position)
+        ? atEvent(message.event.position)
         : null,
     signals: [closing],
     maximum: 1,
@@ -211,11 +212,8 @@ function itemOf(message: ReadMessage): LogItem | null {
       const event = incomingEvent(message.event);
       return event && { kind: 'event', event };
     }
-    case 'checkpoint': {
-      const { commit, prepare } = message;
-      // Some servers send an unequal pair at the end of the log; an event at `commit` may be due.
-      return commit === prepare ? { kind: 'checkpoint', position: BigInt(commit) } : null;
-    }
+    case 'checkpoint':
+      return { kind: 'checkpoint', position: positionOf(message) };
     case 'caught_up':
       return { kind: 'caught_up' };
     case 'confirmed':

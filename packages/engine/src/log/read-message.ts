@@ -16,7 +16,7 @@ export interface WireEvent {
 /** The content of one message of a read or a subscription. */
 export type ReadMessage =
   | { readonly kind: 'event'; readonly event: WireEvent }
-  /** The filter has considered everything up to here. */
+  /** The filter has considered everything up to here: the event at `commit` too if the two are equal. */
   | { readonly kind: 'checkpoint'; readonly commit: number; readonly prepare: number }
   /** A subscription has begun. */
   | { readonly kind: 'confirmed' }

@@ -16,6 +16,7 @@ import { within } from '../operations/health.ts';
 import type { AppendClient } from './appender.ts';
 import type { OpenCall } from './call-batches.ts';
 import type { ReadClient } from './log-reader.ts';
+import { atEvent, pairOf } from './position.ts';
 import { readMessage } from './read-message.ts';
 import type { Position } from './types.ts';
 
@@ -48,7 +49,7 @@ export const appendClient = (client: EventStoreDBClient): AppendClient => ({
       requiresLeader,
     });
     if (!position) throw new Error('the server gave no position');
-    return { revision: Number(nextExpectedRevision), position: position.commit };
+    return { revision: Number(nextExpectedRevision), position: atEvent(position.commit) };
   },
   cut: () => soon(client.dispose()),
   close: () => closeClient(client),
@@ -162,9 +163,10 @@ function allAfter(after: Position): streamMessages.ReadReq.Options.AllOptions {
     part.setStart(empty());
     return part;
   }
+  const { commit, prepare } = pairOf(after);
   const position = new Options.Position();
-  position.setCommitPosition(String(after));
-  position.setPreparePosition(String(after));
+  position.setCommitPosition(String(commit));
+  position.setPreparePosition(String(prepare));
   part.setPosition(position);
   return part;
 }

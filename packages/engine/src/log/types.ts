@@ -1,6 +1,9 @@
 import type { Actor, Instant } from '@counterfoil/kernel';
 
-/** Place of an event in the whole log. Rises with every event; has gaps; 0n is before the first. */
+/**
+ * Place of an event in the whole log, or between two of them (position.ts). Rises with every event; has
+ * gaps; 0n is before the first.
+ */
 export type Position = bigint;
 
 /** Identity of a request, for idempotency. It stands in the first event that the request caused. */

@@ -53,8 +53,8 @@ test('whoever waits for a position sees what was written there', async () => {
       assert.is(found?.resource.total, String(round));
     }
     const position = model.projected.position();
-    assert.is(await model.projected.waitFor(position + 1n, 20), false);
-    assert.is(await model.projected.waitFor(position + 1n, 20_000, AbortSignal.abort()), false);
+    assert.is(await model.projected.waitFor(position + 1_000n, 20), false);
+    assert.is(await model.projected.waitFor(position + 1_000n, 20_000, AbortSignal.abort()), false);
   });
   await model.close();
 });
