@@ -21,18 +21,11 @@ import {
   snapshotsIn,
   startParts,
 } from '@counterfoil/engine';
-import {
-  asyncApiDocument,
-  createDirectory,
-  eventTypesOf,
-  foldingPackages,
-  modules,
-  secretsFrom,
-} from '@counterfoil/modules';
+import { createDirectory, foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
 import { targetPolicyOf } from '@counterfoil/webhooks';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
-import { apiInfo } from './info.ts';
+import { describedApi } from './info.ts';
 import { createOperatorServer } from './operator-server.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
@@ -113,7 +106,6 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     secrets,
     targetPolicy: targetPolicyOf(config),
   });
-  const eventTypes = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
   const authentication = startAuthentication(store, directory, log);
   started.add(authentication.fold, (fold) => fold.stop());
   const streams = createStreams({
@@ -144,11 +136,9 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   };
   const server = createHttpServer({
     ...shared,
-    modules: slices,
+    ...describedApi(slices),
     authenticate: (apiKey) => authentication.authenticate(apiKey),
     metrics,
-    info: apiInfo,
-    documents: { '/asyncapi.json': asyncApiDocument(eventTypes, apiInfo.version) },
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
     unknownNames: config.UNKNOWN_NAMES,
   });

@@ -1,13 +1,72 @@
-/** The description of the service as a whole in the OpenAPI document. */
-export const apiInfo = {
-  title: 'Counterfoil',
-  version: '1',
-  description: 'Event-sourced billing, entitlement and wallet service',
+import type { ApiInfo, HttpOptions } from '@counterfoil/engine';
+import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/modules';
+import { introduction, operatorIntroduction } from './introduction.ts';
+
+/** The meaning of each tag of the API. */
+const tags = {
+  'API keys': 'Keys that act for a user in an environment, with the rights of its roles',
+  'Add-ons': 'Offers that a subscription takes in addition to its plan',
+  'Catalogue transfer': 'The catalogue as one document without ids: export, preview, import',
+  Costsheets: 'What usage costs the seller, by price',
+  Coupons: 'Discounts by amount or percentage',
+  'Credit grants': 'Credits that a plan or an add-on gives, once or in every period',
+  Customers: 'Those who are billed, and what they are called at other providers',
+  Entitlements: 'The features that a plan or an add-on includes, with their limits',
+  Environments: 'Separate sets of records within a tenant, such as for tests',
+  'Event subscriptions': 'Durable readers of the public events on NATS, with their credentials',
+  Events: 'The public events in the order of the log, and the schemas of their bodies',
+  Features: 'Functions that customers may use: switched, counted or configured',
+  Groups: 'Names under which features or prices are shown together',
+  'Ledger checkpoints': 'Signed states of the log, for those who audit it',
+  Meters: 'Rules that make a figure of usage events',
+  Plans: 'Offers that customers subscribe to, with prices, entitlements and credit grants',
+  Prices: 'Amounts per unit, package or tier, and quotes of them',
+  'Pricing units': 'Own units of price, such as tokens, with a rate to a currency',
+  Roles: 'Named sets of rights',
+  Taxes: 'Tax rates, and where they apply',
+  Tenants: 'The organisation that the API key belongs to',
+  Users: 'Persons and service accounts of the tenant',
+  'Wallet audit':
+    'The balance at any instant, the events of a wallet, and why an entry drew on what',
+  'Wallet holds': 'Credits that are set aside until they are captured or given up',
+  Wallets: 'Credits of a customer: loads, debits, balances and entries',
+  'Webhook deliveries':
+    'Messages to webhook endpoints, the attempts to deliver them, and repetitions',
+  Webhooks: 'Endpoints that get events by HTTP: filters, order, rates and secrets',
 } as const;
 
+/** Words of paths that are not the names of their records. */
+const pathWords = { costs: 'costsheets', creditgrants: 'credit-grants', secrets: '' } as const;
+
+/** The description of the service as a whole in the OpenAPI document. */
+export const apiInfo: ApiInfo = {
+  title: 'Counterfoil',
+  version: '1',
+  description: introduction,
+  tags,
+  pathWords,
+};
+
+/** The slices of an API with what describes them and their events. */
+export function describedApi(
+  slices: HttpOptions['modules'],
+): Pick<HttpOptions, 'modules' | 'info' | 'documents'> {
+  const types = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
+  const { bodies, schemas } = publishedBodies(types);
+  return {
+    modules: slices,
+    info: { ...apiInfo, webhooks: bodies, schemas },
+    documents: { '/asyncapi.json': asyncApiDocument(types, apiInfo.version) },
+  };
+}
+
 /** The description of the operator API in its own OpenAPI document. */
-export const operatorInfo = {
+export const operatorInfo: ApiInfo = {
   title: 'Counterfoil, operator API',
   version: '1',
-  description: 'Tenants, environments, users and API keys, for those who run the installation',
-} as const;
+  description: operatorIntroduction,
+  tags: {
+    Operator: 'Tenants, environments, users and keys of the whole installation',
+  },
+  pathWords,
+};

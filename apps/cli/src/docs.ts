@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { apiInfo, operatorInfo } from '@counterfoil/api/info';
+import { apiInfo, describedApi, operatorInfo } from '@counterfoil/api/info';
 import { createHttpServer, createLog, createMetrics, type HttpOptions } from '@counterfoil/engine';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import {
@@ -42,7 +42,7 @@ const json = (document: object): string => `${JSON.stringify(document, null, 2)}
 export async function referenceDocuments(): Promise<Readonly<Record<string, string>>> {
   const slices = modules({ secrets: null });
   const types = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
-  const api = { modules: slices, info: apiInfo };
+  const api = describedApi(slices);
   const operators = operator({ keyMaterial: null, directory: createDirectory() });
   return {
     'openapi.json': json(await openApiDocument(api)),

@@ -33,6 +33,8 @@ export interface Route<
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
+  /** The name of the operation in generated clients, where method and path do not say it. */
+  readonly operationId?: string;
   /** Success code (D3). 204 sends no body. */
   readonly status: 200 | 201 | 202 | 204;
   /** The right that the key's roles must give, `resource:read` or `resource:write`; null: any key. */

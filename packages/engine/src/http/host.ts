@@ -8,6 +8,7 @@ import type { HealthCheck } from '../operations/health.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import type { httpDefaults } from './limits.ts';
+import type { PathWords } from './operation-id.ts';
 
 /** A request that has passed every check of form and access and is about to be handled. */
 export interface BeginRequest {
@@ -64,6 +65,34 @@ export interface BodyPace {
   readonly bytes: number;
 }
 
+/** The description of an API in its OpenAPI document, beside what its routes say. */
+export interface ApiInfo {
+  readonly title: string;
+  readonly version: string;
+  /** The introduction, in Markdown. */
+  readonly description: string;
+  /** The meaning of each tag. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Names of records for words of paths that differ from them. */
+  readonly pathWords?: PathWords;
+  /**
+   * The meaning of fields and parameters whose schema has no description of its own, by name, or by
+   * `Schema.name` where one schema means something else.
+   */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** The requests that the service sends, by type of event. */
+  readonly webhooks?: Readonly<Record<string, Webhook>>;
+  /** JSON Schemas that those bodies refer to and that no route has. */
+  readonly schemas?: Readonly<Record<string, unknown>>;
+}
+
+/** A request that the service sends to a webhook endpoint. */
+export interface Webhook {
+  readonly summary: string;
+  /** JSON Schema of the body; its references lead to `components.schemas`. */
+  readonly body: object;
+}
+
 /** The parts and the limits of an HTTP server. */
 export interface HttpOptions {
   readonly modules: readonly Module[];
@@ -74,7 +103,7 @@ export interface HttpOptions {
   readonly health: readonly HealthCheck[];
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: ApiInfo;
   /** Documents that are served beside the OpenAPI document, by path: `/asyncapi.json`. */
   readonly documents?: Readonly<Record<`/${string}.json`, object>>;
   /** Size limit of a request body, in bytes, where the route has none of its own. Default 64 KiB. */

@@ -1,4 +1,5 @@
 export type {
+  ApiInfo,
   BeginRequest,
   HttpOptions,
   HttpServer,

@@ -1,5 +1,9 @@
 import { problemCodes } from '@counterfoil/kernel';
-import type { ZodOpenApiObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import type {
+  ZodOpenApiObject,
+  ZodOpenApiResponseObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { problemSchema } from './problem-body.ts';
 
 /** The meaning of each status, with its codes. */
@@ -75,6 +79,13 @@ const requestHeaders = {
     'An id for this request, up to 128 visible ASCII characters; one is made when absent.',
     128,
   ),
+  WebhookId: parameter('webhook-id', 'Id of the event, the same at every attempt.', 64),
+  WebhookTimestamp: parameter('webhook-timestamp', 'When it is sent, in Unix seconds.', 20),
+  WebhookSignature: parameter(
+    'webhook-signature',
+    'Signatures of id, timestamp and body by Standard Webhooks.',
+    4096,
+  ),
 } as const;
 
 /** References to request headers, by name. */
@@ -102,7 +113,16 @@ export const sharedComponents = (): NonNullable<ZodOpenApiObject['components']> 
   schemas: { Problem: problemSchema },
   parameters: requestHeaders,
   headers: responseHeaders,
-  responses: Object.fromEntries(
+  responses: {
+    NotModified: { description: 'Not modified' },
+    Received: { description: 'Received. Any other answer is a failure and is tried again' },
+    ...failureResponses(),
+  },
+  securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+});
+
+const failureResponses = (): Record<string, ZodOpenApiResponseObject> =>
+  Object.fromEntries(
     [...statusDescriptions()].map(([status, description]) => [
       problemName(status),
       {
@@ -111,6 +131,4 @@ export const sharedComponents = (): NonNullable<ZodOpenApiObject['components']> 
         content: { 'application/json': { schema: problemSchema } },
       },
     ]),
-  ),
-  securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
-});
+  );

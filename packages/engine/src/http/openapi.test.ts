@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { listShape } from '../define/listing.ts';
 import { type Routes, route } from '../define/route.ts';
-import { openApiDocument, operationId } from './openapi.ts';
+import type { ApiInfo } from './host.ts';
+import { openApiDocument } from './openapi.ts';
 import { placeRoutes } from './routing.ts';
 import { thingRoutes } from './test-machine.ts';
 
@@ -24,18 +25,20 @@ interface Document {
   readonly security: unknown;
   readonly tags: unknown;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Record<string, unknown>>>;
     readonly securitySchemes: unknown;
     readonly responses: Readonly<Record<string, { description: string }>>;
+    readonly parameters: Readonly<Record<string, { description?: string }>>;
   };
 }
 
 const info = { title: 'Things', version: '1.0.0', description: 'For tests' };
 
-const documentOf = (routes: Routes): Document => {
+const documentOf = (routes: Routes, described: ApiInfo = info): Document => {
   const module = { name: 'things', aggregates: [], tables: [], publicEvents: [], routes };
-  const document = openApiDocument(placeRoutes([module]), info);
+  const document = openApiDocument(placeRoutes([module]), described);
   return JSON.parse(JSON.stringify(document)) as Document;
 };
 
@@ -87,7 +90,9 @@ test('every placeholder is a required path parameter', () => {
   for (const [path, operations] of Object.entries(things.paths)) {
     const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     for (const { parameters } of Object.values(operations)) {
-      const described = parameters.filter((parameter) => parameter.in === 'path');
+      const described = parameters
+        .map((each) => (each.$ref ? (resolve(things, String(each.$ref)) as typeof each) : each))
+        .filter((parameter) => parameter.in === 'path');
       assert.equal(
         described.map(({ name }) => name),
         placeholders,
@@ -135,16 +140,10 @@ test('says whether a body is required', () => {
   assert.not.ok(things.paths['/v1/things/{id}']?.delete?.requestBody);
 });
 
-test('operation ids are names in camel case', () => {
-  const id = (method: 'GET' | 'POST', path: string) => operationId({ method, path });
-  assert.is(id('POST', '/wallets/{id}/top-up'), 'postWalletsByIdTopUp');
-  assert.is(id('GET', '/a/{first_id}/b'), 'getAByFirstIdB');
-});
-
 test('refuses two routes with one operation id', () => {
   const base = thingRoutes['GET /things/usage'];
   assert.ok(base);
-  const routes = { 'GET /a/by-id': base, 'GET /a/{id}': base } as Routes;
+  const routes = { 'GET /a-boxes/{id}': base, 'GET /a_boxes/{id}': base } as Routes;
   assert.throws(() => documentOf(routes), /operation id/);
 });
 
@@ -184,6 +183,46 @@ test('describes values as they are on the wire', () => {
     ({ name }) => name === 'limit',
   );
   assert.is((limit?.schema as Record<string, unknown> | undefined)?.default, 50);
+});
+
+test('fields and parameters take the text of their name where their schema has none', () => {
+  const list = route({
+    tag: 'things',
+    summary: 'List',
+    status: 200,
+    permission: null,
+    query: z.object({ limit: z.string().optional(), own: z.string().meta({ description: 'Own' }) }),
+    response: z.object({ total: z.int() }).meta({ id: 'Total' }),
+    handle: async () => ({ total: 1 }),
+  });
+  const fields = { limit: 'At most', own: 'Common', total: 'Common', 'Total.total': 'Of all' };
+  const document = documentOf({ 'GET /things': list, 'GET /boxes': list }, { ...info, fields });
+  const { parameters, schemas } = document.components;
+  assert.is(parameters.query_limit?.description, 'At most');
+  assert.is(parameters.query_own?.description, 'Own');
+  assert.is(resolve(schemas, '#/Total/properties/total/description'), 'Of all');
+});
+
+test('a parameter of several operations is written once', () => {
+  const list = thingRoutes['GET /things'];
+  assert.ok(list);
+  const document = documentOf({ 'GET /things': list, 'GET /boxes': list });
+  const [things, boxes] = ['/v1/things', '/v1/boxes'].map((path) => document.paths[path]?.get);
+  assert.equal(things?.parameters, boxes?.parameters);
+  assert.ok(referencesIn(things?.parameters).includes('#/components/parameters/query_limit'));
+});
+
+test('a webhook is an operation of its receiver', () => {
+  const webhooks = { 'box.made': { summary: 'A box is made', body: { type: 'object' } } };
+  const document = documentOf(thingRoutes, { ...info, webhooks });
+  const webhook = document.webhooks['box.made']?.post;
+  assert.is(webhook?.operationId, 'receiveBoxMade');
+  assert.ok(resolve(webhook, '#/requestBody/content'));
+});
+
+test('a tag has its text', () => {
+  const document = documentOf(thingRoutes, { ...info, tags: { things: 'What there is' } });
+  assert.equal(document.tags, [{ name: 'things', description: 'What there is' }]);
 });
 
 test.run();

@@ -7,14 +7,16 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { shownExample } from '../define/route-example.ts';
-import type { HttpOptions } from './host.ts';
+import type { ApiInfo, Webhook } from './host.ts';
 import { nullMeansAbsent } from './known-names.ts';
+import { finishedDocument } from './openapi-finish.ts';
 import {
   headerReferences,
   parameterReferences,
   problemReferences,
   sharedComponents,
 } from './openapi-parts.ts';
+import { operationId } from './operation-id.ts';
 import { type PlacedRoute, routesByPath } from './routing.ts';
 
 type Override = Exclude<CreateDocumentOptions['override'], undefined>;
@@ -73,15 +75,6 @@ const override: Override = (context) => {
 
 const capitalised = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
-/** A name for the generators of clients: `POST /wallets/{id}/top-up` is `postWalletsByIdTopUp`. */
-export function operationId({ method, path }: Pick<PlacedRoute, 'method' | 'path'>): string {
-  const words = path
-    .replaceAll(/\{(\w+)\}/g, 'by_$1')
-    .split(/[^A-Za-z0-9]+/)
-    .filter(Boolean);
-  return method.toLowerCase() + words.map(capitalised).join('');
-}
-
 function failureStatuses({ method, route }: PlacedRoute): number[] {
   const isWrite = method !== 'GET';
   return [
@@ -133,15 +126,15 @@ const pathSchema = ({ placeholders }: PlacedRoute): z.ZodObject =>
 const asObject = (schema: z.ZodType | undefined): z.ZodObject | undefined =>
   schema instanceof z.ZodObject ? schema : undefined;
 
-function operation(placed: PlacedRoute): ZodOpenApiOperationObject {
+function operation(placed: PlacedRoute, { pathWords }: ApiInfo): ZodOpenApiOperationObject {
   const { route } = placed;
   const path = asObject(route.params) ?? pathSchema(placed);
   const query = asObject(route.query);
   return {
-    operationId: operationId(placed),
+    operationId: operationId(placed, pathWords),
     tags: [route.tag],
     summary: route.summary,
-    ...(route.description && { description: route.description }),
+    description: route.description ?? `${route.summary}.`,
     requestParams: { ...(placed.placeholders.length > 0 && { path }), ...(query && { query }) },
     parameters: requestHeaders(placed),
     ...(route.body && {
@@ -161,34 +154,55 @@ function operation(placed: PlacedRoute): ZodOpenApiOperationObject {
         headers: responseHeaders(placed),
         ...(route.response && { content: { 'application/json': { schema: route.response } } }),
       },
-      ...(placed.method === 'GET' && { '304': { description: 'Not modified' } }),
+      ...(placed.method === 'GET' && { '304': { $ref: '#/components/responses/NotModified' } }),
       ...problemReferences(failureStatuses(placed)),
     },
   };
 }
 
-/** The OpenAPI 3.1 document of the routes. Throws `BrokenInvariant` on two equal operation ids. */
-export function openApiDocument(placed: readonly PlacedRoute[], info: HttpOptions['info']): object {
-  const ids = placed.map(operationId);
+/** A webhook as an operation of its receiver. */
+const receiving = (type: string, { summary, body }: Webhook): object => ({
+  operationId: `receive${type.split(/[._]/).map(capitalised).join('')}`,
+  tags: ['Webhooks'],
+  summary,
+  description: `${summary}. Sent to every endpoint whose filter takes \`${type}\`.`,
+  parameters: parameterReferences(['WebhookId', 'WebhookTimestamp', 'WebhookSignature']),
+  requestBody: { required: true, content: { 'application/json': { schema: body } } },
+  responses: { '2XX': { $ref: '#/components/responses/Received' } },
+});
+
+/** Throws `BrokenInvariant` on two equal operation ids. */
+function refuseEqualIds(ids: readonly string[]): void {
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) throw new BrokenInvariant(`two routes have the operation id ${twice}`);
+}
+
+/** The OpenAPI 3.1 document of the routes. Throws `BrokenInvariant` on two equal operation ids. */
+export function openApiDocument(placed: readonly PlacedRoute[], info: ApiInfo): object {
+  refuseEqualIds(placed.map((route) => operationId(route, info.pathWords)));
+  const { title, version, description, tags: texts = {}, webhooks = {} } = info;
   const paths: ZodOpenApiPathsObject = {};
   for (const [path, siblings] of routesByPath(placed)) {
     paths[`/v1${path}`] = Object.fromEntries(
-      siblings.map((sibling) => [sibling.method.toLowerCase(), operation(sibling)]),
+      siblings.map((sibling) => [sibling.method.toLowerCase(), operation(sibling, info)]),
     );
   }
   const tags = [...new Set(placed.map(({ route }) => route.tag))].sort();
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
-      info: { ...info },
+      info: { title, version, description },
       servers: [{ url: '/' }],
       security: [{ apiKey: [] }],
-      tags: tags.map((name) => ({ name })),
+      tags: tags.map((name) => ({ name, ...(texts[name] && { description: texts[name] }) })),
       paths,
       components: sharedComponents(),
     },
     { override },
   );
+  const received = Object.entries(webhooks).map(([type, webhook]) => [
+    type,
+    { post: receiving(type, webhook) },
+  ]);
+  return finishedDocument({ ...document, webhooks: Object.fromEntries(received) }, info);
 }

@@ -73,6 +73,7 @@ export async function importCatalog(
 
 export const catalogTransferRoutes = {
   'GET /catalog/export': route({
+    operationId: 'exportCatalog',
     summary: 'Export the catalogue as one document without ids',
     description:
       'Everything that is published, named by lookup_keys, codes and names, in an order that does ' +

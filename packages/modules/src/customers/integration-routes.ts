@@ -57,6 +57,7 @@ export const integrationRoutes = {
   }),
 
   'DELETE /integrations/link': route({
+    operationId: 'unlinkIntegration',
     summary: 'Remove the mapping of a customer to a provider',
     tag,
     status: 200,

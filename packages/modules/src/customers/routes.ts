@@ -56,6 +56,7 @@ export const customerRoutes = {
   }),
 
   'PUT /customers': route({
+    operationId: 'updateCustomer',
     summary: 'Update a customer, named by id or external_customer_id',
     description:
       'Only fields that are given change; `""` and null clear an optional text. `metadata` replaces ' +

@@ -1,11 +1,6 @@
-import {
-  livePrefix,
-  type PublicEventType,
-  publicStream,
-  publicSubjects,
-} from '@counterfoil/engine/define';
-import { invariant } from '@counterfoil/kernel';
-import { bodySchema, type EventTypes } from './event-type.ts';
+import { livePrefix, publicStream, publicSubjects } from '@counterfoil/engine/define';
+import type { EventTypes } from './event-type.ts';
+import { publishedBodies } from './published-bodies.ts';
 
 const parameters = {
   tenant_id: { description: 'Id of the tenant' },
@@ -103,49 +98,20 @@ const operation = (kind: Kind, type: string, summary: string) => ({
   summary,
 });
 
-type Schemas = Record<string, unknown>;
-
-/** Writes references to the definitions beside a schema as references to shared schemas. */
-const withSharedReferences = (schema: object): Schemas =>
-  JSON.parse(
-    JSON.stringify(schema, (name, value: unknown) =>
-      name === '$ref' && typeof value === 'string'
-        ? value.replace('#/$defs/', '#/components/schemas/')
-        : value,
-    ),
-  );
-
-/**
- * The body of a type. The definitions that its schema brings along are moved into `shared`: in this
- * document, unlike in one of a schema alone, a reference begins at the root. Throws `BrokenInvariant`
- * when two types define one name differently.
- */
-function payloadOf(name: string, type: PublicEventType, shared: Schemas): Schemas {
-  const { $defs, $schema: _version, ...body } = withSharedReferences(bodySchema(name, type));
-  for (const [definition, schema] of Object.entries($defs ?? {})) {
-    invariant(
-      JSON.stringify(shared[definition] ?? schema) === JSON.stringify(schema),
-      `two events define ${definition}`,
-    );
-    shared[definition] = schema;
-  }
-  return body;
-}
-
 /**
  * The AsyncAPI 3.0 document of the messages that the relay publishes on NATS, made from the public
  * events of the modules alone.
  */
 export function asyncApiDocument(types: EventTypes, version: string): object {
-  const schemas: Schemas = { headers };
-  const messages = [...types].map(([name, type]) => [
+  const { bodies, schemas } = publishedBodies(types);
+  const messages = Object.entries(bodies).map(([name, { summary, body }]) => [
     keyOf(name),
     {
       name,
-      title: type.summary,
+      title: summary,
       contentType: 'application/json',
       headers: { $ref: '#/components/schemas/headers' },
-      payload: payloadOf(name, type, schemas),
+      payload: body,
     },
   ]);
   const ofEach = <Part>(part: (kind: Kind, name: string, summary: string) => [string, Part]) =>
@@ -173,7 +139,7 @@ export function asyncApiDocument(types: EventTypes, version: string): object {
     components: {
       messages: Object.fromEntries(messages),
       parameters,
-      schemas,
+      schemas: { headers, ...schemas },
       securitySchemes: security,
     },
   };

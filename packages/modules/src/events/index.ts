@@ -14,6 +14,7 @@ import { subscriptionRoutes } from './subscription-routes.ts';
 
 export { asyncApiDocument } from './async-api.ts';
 export { bodySchemas, type EventTypes, eventTypesOf } from './event-type.ts';
+export { publishedBodies } from './published-bodies.ts';
 export { eventSubscription } from './subscription.ts';
 
 interface EventsOptions {

@@ -23,6 +23,7 @@ export const tenantRoutes = {
   }),
 
   'PUT /tenants/update': route({
+    operationId: 'updateTenant',
     summary: 'Update the own tenant',
     description:
       'Only fields that are given change, those of `billing_details` one by one; `""` and null ' +

@@ -69,6 +69,7 @@ const creation = (directory: Directory) =>
 
 const routes = {
   'GET /users/me': route({
+    operationId: 'getUserInfo',
     summary: 'Get the calling user',
     description: 'Open to every valid key. `roles` are those that are effective for the call.',
     tag,
@@ -82,6 +83,7 @@ const routes = {
   }),
 
   'PUT /users/me': route({
+    operationId: 'updateUserInfo',
     summary: 'Change the own name and metadata',
     description:
       'Open to every valid key. `""` and null clear the name; `metadata` replaces all of it.',

@@ -31,6 +31,7 @@ export const walletListRoutes = {
   }),
 
   'GET /customers/{id}/wallets': route({
+    operationId: 'getWalletsByCustomerId',
     summary: 'List the wallets of a customer',
     tag,
     status: 200,
@@ -44,6 +45,7 @@ export const walletListRoutes = {
   }),
 
   'GET /customers/wallets': route({
+    operationId: 'getCustomerWallets',
     summary: 'List the wallets of a customer, named by id or lookup_key',
     description:
       '`lookup_key` is the external_id of the customer. With `include_real_time_balance` each ' +

@@ -122,6 +122,7 @@ export const walletRoutes = {
   }),
 
   'GET /wallets/{id}/balance/real-time': route({
+    operationId: 'getWalletBalance',
     summary: 'Get what a wallet can still pay, from the log',
     tag,
     status: 200,

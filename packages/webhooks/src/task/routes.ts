@@ -84,6 +84,7 @@ const askingRoutes = (offered: ReadonlySet<string>) => ({
       ask(context, id, () => ({ kind: 'test', event_type })),
   }),
   'POST /webhooks/messages/{id}/endpoints/{endpoint_id}/resend': route({
+    operationId: 'resendWebhookMessage',
     summary: 'Send a message to an endpoint again',
     description: 'Also when it was delivered. It is tried once.',
     tag,

@@ -258,6 +258,7 @@ const costsheetRoutes = {
   }),
   'POST /costs/search': costsheets.search('CostsheetSearch', costsheetFilters),
   'GET /costs/active': route({
+    operationId: 'getActiveCostsheet',
     summary: 'Get the newest published costsheet with its prices',
     tag: 'Costsheets',
     status: 200,

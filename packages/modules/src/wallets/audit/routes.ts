@@ -15,6 +15,7 @@ const walletParameters = z.object({ id: referenceSchema('wallet') });
 
 export const auditRoutes = {
   'GET /wallets/{id}/balance': route({
+    operationId: 'getWalletBalanceAt',
     summary: 'Get what a wallet held at an instant, as known at another',
     description:
       'From the log alone, down to the lots. `as_of` is when it was true, `known_at` what the log ' +

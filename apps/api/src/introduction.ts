@@ -1,0 +1,50 @@
+/** The introduction to the API in its OpenAPI document, in Markdown. */
+export const introduction = `Event-sourced billing, entitlement and wallet service.
+
+## Authentication
+
+Every request below \`/v1\` has an API key in the header \`x-api-key\`. The key belongs to a user, to one
+tenant and to one environment: a request sees and changes the records of that environment only. An unknown
+key is answered 401, a right that the roles of the key do not give 403.
+
+## Idempotency
+
+Send an \`Idempotency-Key\` with every \`POST\`. A request that is repeated with the same key and the same
+body gets the first outcome, with \`Idempotency-Replayed: true\`, for ever. The same key with another body is
+409 and names the field that differs.
+
+## Paging
+
+Lists take \`limit\` (1 to 1,000, 50 by default) and \`offset\`, and answer with \`items\` and a \`pagination\`
+of \`limit\`, \`offset\` and \`total\`. \`sort\` names a field and \`order\` the direction. Searches take the
+same in their body, with \`filters\` on any field. A parameter that the list does not know is refused.
+
+## Consistency
+
+A write is durable when it is answered. Lists follow it in milliseconds. To see at least what a request has
+written, send its \`Counterfoil-Position\` as \`Counterfoil-Min-Position\`; \`Counterfoil-Lag-Ms\` says how
+far an answer may be behind. A record that comes with an \`ETag\` can be changed under \`If-Match\`: 412
+when somebody else was first.
+
+## Amounts
+
+Amounts of money and credits are decimals in strings, such as \`"12.50"\`: no figure is ever rounded on its way.
+Instants are RFC 3339 in UTC. \`null\` means absent.
+
+## Errors
+
+Every failure has one body: \`code\`, \`message\`, \`http_status_code\`, and where it helps \`details\` and
+\`errors\`, with a JSON pointer to each wrong field. All codes are at \`/docs/problems\`. 429 and 503 say in
+\`Retry-After\` when to repeat. \`X-Request-Id\` names the request in the logs of the service.
+
+## Events
+
+Changes are told by webhooks (below), on NATS (\`/asyncapi.json\`) and in \`GET /v1/feed\`, each with one body.
+`;
+
+/** The introduction to the operator API. */
+export const operatorIntroduction = `Tenants, environments, users and API keys, for those who run the installation.
+
+Every request has the operator's key in the header \`x-api-key\`. No key of a tenant counts here. Failures,
+paging and \`If-Match\` are those of the API.
+`;
