@@ -76,13 +76,17 @@ export interface RequestProgress {
   replayed: boolean;
   /** The age of what was read, as far as it is known, in milliseconds; null when all was shown. */
   lagMilliseconds: number | null;
+  /** The last write of the caller before this request: later ones of other requests concern it not. */
+  readonly writtenBefore: Position | null;
   /** The position of the last write; null before the first. */
   writtenAt: Position | null;
   /** The position up to which all that was read shows the log; null before the first read. */
   readAt: Position | null;
 }
 
-export const newProgress = (): RequestProgress => ({
+/** The progress of a request that begins, of a caller who has written up to a position. */
+export const newProgress = (writtenBefore: Position | null): RequestProgress => ({
+  writtenBefore,
   replayed: false,
   lagMilliseconds: null,
   writtenAt: null,
@@ -98,6 +102,10 @@ export function awaitingReader(
   const { projected } = readSide;
   const atLeast = minimumPosition === null ? {} : { atLeast: minimumPosition };
   const reader = readSide.reader(principal, atLeast);
+  const ownWrite = (): Position | null => {
+    const { writtenAt, writtenBefore } = progress;
+    return writtenAt === null || (writtenBefore ?? 0n) > writtenAt ? writtenBefore : writtenAt;
+  };
   const untilShown = async ({ name }: { readonly name: string }): Promise<void> => {
     if (
       minimumPosition !== null &&
@@ -106,7 +114,7 @@ export function awaitingReader(
       const what = `The read model has not reached position ${minimumPosition} yet.`;
       throw notShown(what, minimumPosition);
     }
-    const own = recentWrites.lastOf(principal.keyId);
+    const own = ownWrite();
     if (own !== null) await projected.waitFor(own, implicitWaitMilliseconds);
     const reached = projected.position();
     const lags = [
@@ -123,7 +131,7 @@ export function awaitingReader(
   };
   /** Answers null, unless the table lacks what this caller wrote last: the record may be just that. */
   const nothingFound = ({ name }: { readonly name: string }): null => {
-    const own = recentWrites.lastOf(principal.keyId);
+    const own = ownWrite();
     const shown = readSide.behindAt?.(name) ?? projected.position();
     if (own === null || shown >= own) return null;
     throw notShown('The read model does not show your last write yet.', own);

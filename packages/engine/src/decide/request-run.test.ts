@@ -75,9 +75,11 @@ test('If-Match binds the record that a request writes first, and no other', asyn
 const noPage = { items: [], pagination: { total: 0, limit: 50, offset: 0 } };
 
 /** A reader whose table has no row, in a process whose caller wrote at position 5. */
-function readingBehind(readSide: Partial<RunOptions['readSide']>) {
+function readingBehind(
+  readSide: Partial<RunOptions['readSide']>,
+  recentWrites = new RecentWrites(),
+) {
   const { streams } = startOn(new MemoryStore());
-  const recentWrites = new RecentWrites();
   recentWrites.note('key_1', 5n, 0);
   const options: RunOptions = {
     streams,
@@ -120,6 +122,19 @@ test('what is not there is not called missing while the last write of the caller
 test('what is not there is missing as soon as the last write of the caller is shown', async () => {
   assert.is(await readingBehind({}).read.find(jars, '1'), null);
   assert.is(await readingBehind({ behindAt: () => 5n }).read.first(jars, []), null);
+});
+
+test('what the caller writes after the beginning of a read does not hold it up', async () => {
+  const waitedFor: bigint[] = [];
+  const projected = {
+    position: () => 5n,
+    waitFor: async (position: bigint) => waitedFor.push(position) > 0,
+  };
+  const recentWrites = new RecentWrites();
+  const run = readingBehind({ projected }, recentWrites);
+  recentWrites.note('key_1', 9n, 0);
+  assert.is(await run.read.find(jars, '1'), null);
+  assert.equal(waitedFor, [5n]);
 });
 
 test('a list is answered as far as the table is, and says how far that is', async () => {

@@ -67,7 +67,7 @@ export class RequestRunner implements RequestRun, RequestContext {
   constructor(
     options: RunOptions,
     request: BeginRequest,
-    progress: RequestProgress = newProgress(),
+    progress = newProgress(options.recentWrites.lastOf(request.principal.keyId)),
   ) {
     this.#progress = progress;
     this.#options = options;

@@ -128,6 +128,33 @@ test('of 256 debits of 1 on a wallet with 100 exactly 100 succeed, in few append
   assert.ok(appends <= 50, `${appends} appends for 256 debits`);
 });
 
+test('a record that does not exist is missing at once while 16 writers use the same key', async () => {
+  const walletId = await walletWith('many-writers', '1000000');
+  let isDone = false;
+  const writing = times(16, async () => {
+    while (!isDone) await tenant.ok('POST', `/wallets/${walletId}/debit`, { credits: '0.001' });
+  });
+  try {
+    const answers: Answer[] = [];
+    for (let round = 0; round < 25; round += 1) {
+      answers.push(
+        ...(await times(8, (index) => tenant.call('GET', `/customers/external/never-${index}`))),
+      );
+    }
+    assert.is(countOf(answers, 404), answers.length, String(answers.map(({ status }) => status)));
+  } finally {
+    isDone = true;
+    await writing;
+  }
+});
+
+test('a record that does not exist is missing at once after an import', async () => {
+  const groups = [{ name: 'G', lookup_key: 'imported', entity_type: 'feature' }];
+  await tenant.ok('POST', '/catalog/import', { document: { version: 1, groups } });
+  const answers = await times(8, () => tenant.call('GET', '/customers/external/never'));
+  assert.is(countOf(answers, 404), answers.length);
+});
+
 test('a key that is revoked stops working with the answer that says so', async () => {
   const minted = await tenant.ok('POST', '/secrets/api/keys', {
     name: 'short',
