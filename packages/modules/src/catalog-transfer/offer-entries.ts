@@ -27,6 +27,7 @@ export const priceFields = [
   'billing_model',
   'billing_period',
   'billing_period_count',
+  'billing_cadence',
   'invoice_cadence',
   'amount',
   'tier_mode',

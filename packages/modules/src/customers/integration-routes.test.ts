@@ -59,9 +59,9 @@ test('a zone is changed, and null leaves it as it is', async () => {
 test('a customer is linked to providers, each once, and shows it', async () => {
   const { link, mappings, change } = await ada();
   const stripe = { provider_type: 'stripe', provider_entity_id: 'cus_1' };
-  const first = await link(stripe);
+  const { mapping: first } = await link(stripe);
   assert.equal([first.entity_type, first.provider_entity_id], ['customer', 'cus_1']);
-  const again = await link({ ...stripe, provider_entity_id: 'cus_2' });
+  const { mapping: again } = await link({ ...stripe, provider_entity_id: 'cus_2' });
   assert.equal([again.id, again.provider_entity_id], [first.id, 'cus_2']);
   await link({ provider_type: 'hubspot', provider_entity_id: '7' });
   assert.equal(await mappings(), [

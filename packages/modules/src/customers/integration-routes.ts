@@ -12,6 +12,7 @@ import { customer, linkCustomer, unlinkCustomer } from './customer.ts';
 import {
   customerIntegrationSchema,
   linkedEntitySchema,
+  linkedIntegrationSchema,
   linkSchema,
   unlinkSchema,
 } from './schema.ts';
@@ -32,7 +33,7 @@ export const integrationRoutes = {
     status: 200,
     permission: 'customer:write',
     body: linkSchema,
-    response: customerIntegrationSchema,
+    response: linkedIntegrationSchema,
     example: {
       body: {
         entity_type: 'customer',
@@ -52,7 +53,7 @@ export const integrationRoutes = {
       const linked = state?.integrations.find(
         ({ provider_type }) => provider_type === mapping.provider_type,
       );
-      return existing(linked ?? null, 'mapping');
+      return { mapping: existing(linked ?? null, 'mapping') };
     },
   }),
 

@@ -128,6 +128,11 @@ export const customerIntegrationSchema = z
   .meta({ id: 'CustomerIntegration' });
 export type CustomerIntegration = z.output<typeof customerIntegrationSchema>;
 
+/** Answer of POST /integrations/link. */
+export const linkedIntegrationSchema = z
+  .object({ mapping: customerIntegrationSchema })
+  .meta({ id: 'LinkedIntegration' });
+
 export const customerSchema = z
   .object({
     ...recordStampsShape,

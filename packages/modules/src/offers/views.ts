@@ -32,11 +32,10 @@ const firstAmount = (amount: string | null, tiers: readonly TierData[] | null): 
 /** The price as the API shows it, with nothing embedded. */
 export function priceView(record: PriceRecord | null): Price {
   const { is_final: _isFinal, price_unit, tiers, ...fields } = existing(record, 'price');
-  const { amount, currency, billing_period } = fields;
+  const { amount, currency } = fields;
   return withoutNulls({
     ...fields,
     tiers: tiersView(tiers),
-    billing_cadence: billing_period === 'ONETIME' ? 'ONETIME' : 'RECURRING',
     display_amount: displayAmount(firstAmount(amount, tiers), currency),
     price_unit_type: price_unit ? 'CUSTOM' : 'FIAT',
     ...unitView(price_unit),

@@ -52,6 +52,7 @@ export function priceDraft(
     currency,
     billing_period,
     billing_period_count: request.billing_period_count ?? 1,
+    billing_cadence: request.billing_cadence ?? 'RECURRING',
     invoice_cadence,
     meter_id: (request.meter_id ?? null) as MeterId | null,
     min_quantity: request.min_quantity ?? null,

@@ -48,8 +48,10 @@ test('a price begins now and has no end unless it is told', () => {
   assert.equal(priceSchema.parse(shown), shown);
 });
 
-test('the cadence follows from the period', () => {
-  assert.is(view({ billing_period: 'ONETIME' }).billing_cadence, 'ONETIME');
+test('the cadence is the one that was asked for, and RECURRING when none was', () => {
+  assert.is(view({ billing_period: 'ONETIME' }).billing_cadence, 'RECURRING');
+  const once = { billing_period: 'ONETIME', billing_cadence: 'ONETIME' };
+  assert.is(view(once).billing_cadence, 'ONETIME');
 });
 
 test('what a model does not use is not kept', () => {

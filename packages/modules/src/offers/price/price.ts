@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { ownerData } from '../owner.ts';
 import { changedRecord, createdRecord, type Kept } from '../records.ts';
 import {
+  billingCadenceSchema,
   billingModelSchema,
   billingPeriodSchema,
   invoiceCadenceSchema,
@@ -72,6 +73,7 @@ const priceData = z.object({
   currency: currencySchema,
   billing_period: billingPeriodSchema,
   billing_period_count: z.number().int(),
+  billing_cadence: billingCadenceSchema,
   invoice_cadence: invoiceCadenceSchema,
   meter_id: referenceSchema('meter').nullable(),
   min_quantity: z.string().nullable(),

@@ -103,7 +103,7 @@ function* faultsOf(price: z.output<typeof createPriceObject>): Generator<[string
     yield ['invoice_cadence', 'must be ADVANCE when billing_period is ONETIME'];
   }
   if (price.billing_cadence === 'ONETIME' && billing_period !== 'ONETIME') {
-    yield ['billing_cadence', 'is ONETIME when billing_period is'];
+    yield ['billing_cadence', 'is ONETIME only when billing_period is'];
   }
   if (price.trial_period_days && (type !== 'FIXED' || billing_period === 'ONETIME')) {
     yield ['trial_period_days', 'only a recurring FIXED price has a trial'];
@@ -135,9 +135,9 @@ const createPriceObject = z.object({
   billing_model: billingModelSchema,
   billing_period: billingPeriodSchema,
   billing_period_count: z.number().int().min(1).max(1000).nullish(),
-  billing_cadence: billingCadenceSchema
-    .nullish()
-    .meta({ description: 'Follows from billing_period: ONETIME or RECURRING' }),
+  billing_cadence: billingCadenceSchema.nullish().meta({
+    description: 'Default: RECURRING. ONETIME only beside a billing_period of ONETIME',
+  }),
   invoice_cadence: invoiceCadenceSchema,
   currency: currencySchema,
   price_unit_type: priceUnitTypeSchema.default('FIAT'),
