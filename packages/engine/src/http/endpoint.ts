@@ -12,11 +12,15 @@ export interface Endpoint extends PlacedRoute {
   readonly parseBody: Parser | null;
   /** The schema of the response, when responses are checked. */
   readonly checkedResponse: z.ZodType | null;
+  /** The path at which a record that was made is read; null where there is none. */
+  readonly locationOf: (params: Readonly<Record<string, string>>, body: unknown) => string | null;
   /** Canonical method and path of a request: see `BeginRequest.operation`. */
   readonly operation: (params: Readonly<Record<string, string>>) => string;
 }
 
 interface CompileOptions {
+  /** Tells whether there is a GET for a path with placeholders, whatever they are called. */
+  readonly isRead: (path: string) => boolean;
   readonly bodyLimitBytes: number;
   readonly validateResponses: boolean;
 }
@@ -40,6 +44,7 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
     parseQuery: parserOf(route.query ?? z.object({}), 'query'),
     parseBody: route.body ? parserOf(route.body, 'body') : null,
     checkedResponse: options.validateResponses ? (route.response ?? null) : null,
+    locationOf: locationWriter(placed, options.isRead),
     operation: operationWriter(method, path),
   };
 }
@@ -49,6 +54,33 @@ function checkParams({ key, placeholders, route }: PlacedRoute): void {
   const names = Object.keys(route.params.shape);
   if (names.toSorted().join() === placeholders.toSorted().join()) return;
   throw new BrokenInvariant(`the params of ${key} must be its placeholders, not ${names.join()}`);
+}
+
+/** Writes where the record is read that a route makes: below its path, or beside the one it is made from. */
+function locationWriter(
+  { path, route, placeholders }: PlacedRoute,
+  isRead: CompileOptions['isRead'],
+): Endpoint['locationOf'] {
+  const below = `${path}/{}`;
+  const beside = path.replace(/\{\w+\}\/[^/{}]+$/, '{}');
+  const found = route.status === 201 ? [below, beside].find(isRead) : undefined;
+  if (found === undefined) return () => null;
+  const write = operationWriter('GET', found.replace(/\{\}$/, '{made}'));
+  const member = route.example?.madeIn;
+  return (params, body) => {
+    const id = idIn(member === undefined ? body : valueAt(body, member));
+    if (id === null) return null;
+    const outer = Object.fromEntries(placeholders.map((name) => [name, params[name] ?? '']));
+    return `/v1${write({ ...outer, made: id }).slice('GET '.length)}`;
+  };
+}
+
+const valueAt = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+function idIn(value: unknown): string | null {
+  const id = valueAt(value, 'id');
+  return typeof id === 'string' ? id : null;
 }
 
 /** Writes the path with the values of its placeholders, percent-encoded in one way only. */

@@ -109,6 +109,13 @@ for (const [header, status] of [
   });
 }
 
+test('says where a new record is read', async ({ machine }) => {
+  const made = await machine.request('POST', '/v1/things', { body: { name: 'a' } });
+  assert.is(made.headers.get('location'), '/v1/things/thing_1');
+  const changed = await machine.request('PUT', '/v1/things/t', { body: { name: 'a' } });
+  assert.is(changed.headers.get('location'), null);
+});
+
 test('sends an ETag with lists too, and 304 while they stay the same', async ({ machine }) => {
   const first = await machine.request('GET', '/v1/things?limit=7');
   const tag = first.headers.get('etag') ?? '';

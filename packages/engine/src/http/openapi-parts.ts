@@ -25,6 +25,7 @@ const responseHeaders = {
   ),
   'Counterfoil-Lag-Ms': header('How many milliseconds the answer may be behind the log'),
   'Counterfoil-Ignored': header('JSON pointers to members of the request that have no effect here'),
+  Location: header('Path at which the record that was made is read'),
   'Idempotency-Replayed': header('`true` when this repeats the outcome of an earlier request'),
   ETag: header(
     'For `If-None-Match`: it covers the whole body. For `If-Match`, when it begins with a revision, such as `"5-3qW8x2Lk_0aZr7Qe"`',

@@ -111,6 +111,7 @@ function responseHeaders({ method, route }: PlacedRoute) {
     'Counterfoil-Ignored',
     ...(method === 'GET' ? (['Counterfoil-Lag-Ms'] as const) : []),
     ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
+    ...(route.status === 201 ? (['Location'] as const) : []),
     ...(route.response ? (['ETag'] as const) : []),
     'RateLimit',
     'RateLimit-Policy',

@@ -57,6 +57,8 @@ export function sendResult(
     sendNothing(response, route.status);
     return;
   }
+  const location = endpoint.locationOf(request.params as Readonly<Record<string, string>>, body);
+  if (location !== null) response.setHeader('Location', location);
   const text = JSON.stringify(body);
   const tag = entityTag(text, result instanceof WithETag ? result.revision : null);
   response.setHeader('ETag', tag);

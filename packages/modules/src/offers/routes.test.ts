@@ -366,9 +366,13 @@ test('an add-on is found by its lookup_key', async () => {
 test('the active costsheet is the newest published one, with prices that have not ended', async () => {
   const { call, world } = shop();
   assert.is((await rejection(call('GET /costs/active'))).code, 'not_found');
-  const first = await call('POST /costs', { body: { name: 'Old' } });
+  const { costsheet: first } = await call('POST /costs', { body: { name: 'Old' } });
   world.now = '2026-01-02T00:00:00.000Z' as typeof world.now;
-  const second = await call('POST /costs', { body: { name: 'New' } });
+  const { costsheet: second } = await call('POST /costs', { body: { name: 'New' } });
+  const named = { params: { id: second.id } };
+  assert.is((await call('GET /costs/{id}', named)).costsheet.name, 'New');
+  const renamed = await call('PUT /costs/{id}', { ...named, body: { name: 'Newer' } });
+  assert.is(renamed.costsheet.name, 'Newer');
   const owned = { ...flat, entity_type: 'COSTSHEET', entity_id: second.id };
   const price = await call('POST /prices', { body: owned });
   await call('POST /prices', { body: owned });

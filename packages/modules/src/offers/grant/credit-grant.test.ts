@@ -111,6 +111,11 @@ const refused: readonly [object, string][] = [
   [{ conversion_rate: '0' }, '/conversion_rate'],
 ];
 
+test('a unit without a duration, as clients of the public contract send it, is not kept', () => {
+  const body = { ...valid, expiration_type: 'NEVER', expiration_duration_unit: 'DAY' };
+  assert.equal(pointersOf(createCreditGrantSchema, body), []);
+});
+
 for (const [request, pointer] of refused) {
   test(`a request is refused: ${JSON.stringify(request)}`, () =>
     assert.equal(pointersOf(createCreditGrantSchema, { ...valid, ...request }), [pointer]));

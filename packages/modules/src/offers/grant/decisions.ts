@@ -29,7 +29,8 @@ const draftOf = (request: CreateCreditGrant, owner: Owner): Draft => {
     period_count: isRecurring ? (request.period_count ?? 1) : null,
     expiration_type: request.expiration_type,
     expiration_duration: request.expiration_duration ?? null,
-    expiration_duration_unit: request.expiration_duration_unit ?? null,
+    expiration_duration_unit:
+      (request.expiration_type === 'DURATION' && request.expiration_duration_unit) || null,
     priority: request.priority ?? null,
     conversion_rate: request.conversion_rate ?? null,
     topup_conversion_rate: request.topup_conversion_rate ?? null,

@@ -72,9 +72,10 @@ function* faultsOf(grant: z.output<typeof createObject>): Generator<[string, str
     if (expiration_type === 'DURATION' && !grant[field]) {
       yield [field, 'is required when expiration_type is DURATION'];
     }
-    if (expiration_type !== 'DURATION' && grant[field]) {
-      yield [field, 'is only for expiration_type DURATION'];
-    }
+  }
+  // Clients of the public contract send a unit always; a duration that would not count is refused.
+  if (expiration_type !== 'DURATION' && grant.expiration_duration) {
+    yield ['expiration_duration', 'is only for expiration_type DURATION'];
   }
   if (scope === 'SUBSCRIPTION') return;
   for (const field of ['start_date', 'end_date'] as const) {

@@ -3,9 +3,11 @@ import {
   newText,
   type Projection,
   pageSchema,
+  type Route,
   type Routes,
   route,
   unused,
+  WithETag,
   withETag,
 } from '@counterfoil/engine/define';
 import { type IdPrefix, metadataSchema, notFound, referenceSchema } from '@counterfoil/kernel';
@@ -43,6 +45,7 @@ import { addonRoot, costsheetRoot, planRoot } from './roots.ts';
 import {
   addonSchema,
   clonePlanSchema,
+  costsheetAnswerSchema,
   costsheetSchema,
   createAddonSchema,
   createCostsheetSchema,
@@ -249,13 +252,34 @@ const costsheetFilters = {
   timeRangeFilter: accepted(unused),
 } as const;
 
+/** The route with its costsheet in a member of the answer, where the public contract has it. */
+const inMember = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType>({
+  handle,
+  ...rest
+}: Route<Params, Query, Body, typeof costsheetSchema>) =>
+  route<Params, Query, Body, typeof costsheetAnswerSchema>({
+    ...rest,
+    response: costsheetAnswerSchema,
+    handle: async (context, input) => {
+      const answer = await handle(context, input);
+      return answer instanceof WithETag
+        ? withETag({ costsheet: answer.body }, answer.revision)
+        : answer && { costsheet: answer };
+    },
+  });
+
 const costsheetRoutes = {
-  'POST /costs': costsheets.create({
-    description: 'What the tenant itself pays: a set of prices. The newest one is active.',
-    body: createCostsheetSchema,
-    example: { body: { name: newText('Tokens'), lookup_key: newText('tokens') } },
-    decide: createCostsheet,
-  }),
+  'POST /costs': inMember(
+    costsheets.create({
+      description: 'What the tenant itself pays: a set of prices. The newest one is active.',
+      body: createCostsheetSchema,
+      example: {
+        body: { name: newText('Tokens'), lookup_key: newText('tokens') },
+        madeIn: 'costsheet',
+      },
+      decide: createCostsheet,
+    }),
+  ),
   'POST /costs/search': costsheets.search('CostsheetSearch', costsheetFilters),
   'GET /costs/active': route({
     operationId: 'getActiveCostsheet',
@@ -270,16 +294,20 @@ const costsheetRoutes = {
       return withETag(resource, revision);
     },
   }),
-  'GET /costs/{id}': costsheets.get({
-    summary: 'Get a costsheet with its prices',
-    query: z.object({ expand: noExpandSchema }),
-  }),
-  'PUT /costs/{id}': costsheets.change({
-    description: onlyGiven,
-    body: updateCostsheetSchema,
-    example: { body: { name: newText('Renamed') } },
-    decide: updateCostsheet,
-  }),
+  'GET /costs/{id}': inMember(
+    costsheets.get({
+      summary: 'Get a costsheet with its prices',
+      query: z.object({ expand: noExpandSchema }),
+    }),
+  ),
+  'PUT /costs/{id}': inMember(
+    costsheets.change({
+      description: onlyGiven,
+      body: updateCostsheetSchema,
+      example: { body: { name: newText('Renamed') } },
+      decide: updateCostsheet,
+    }),
+  ),
   'DELETE /costs/{id}': route({
     summary: 'Delete a costsheet with its prices',
     tag: 'Costsheets',

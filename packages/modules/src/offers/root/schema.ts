@@ -157,3 +157,8 @@ export const costsheetSchema = z
   })
   .meta({ id: 'Costsheet' });
 export type Costsheet = z.output<typeof costsheetSchema>;
+
+/** The answer of the operations on one costsheet. */
+export const costsheetAnswerSchema = z
+  .object({ costsheet: costsheetSchema })
+  .meta({ id: 'CostsheetAnswer' });
