@@ -8,20 +8,29 @@ import { readAll, readStream } from './read.ts';
 import { InvalidReadError, planRead, type ReadPlan } from './read-plan.ts';
 import { statusOfError } from './status.ts';
 import type { EventStore } from './store.ts';
-import { subscribeToAll, subscribeToStream } from './subscription.ts';
+import { type SubscriptionLimits, subscribeToAll, subscribeToStream } from './subscription.ts';
 
 /** Creates the handler of `Streams/Read`. */
-export function createReadHandler(store: EventStore, calls: OpenCalls) {
+export function createReadHandler(
+  store: EventStore,
+  calls: OpenCalls,
+  limits: SubscriptionLimits = {},
+) {
   return (call: ServerWritableStream<ReadReq, FramedMessages>): void => {
     const outlet = createOutlet(call);
     if (!calls.admit(outlet)) return;
-    serve(store, call.request, outlet).catch((error: unknown) => {
+    serve(store, call.request, outlet, limits).catch((error: unknown) => {
       outlet.fail(error instanceof InvalidReadError ? error.status : statusOfError(error));
     });
   };
 }
 
-async function serve(store: EventStore, request: ReadReq, outlet: Outlet): Promise<void> {
+async function serve(
+  store: EventStore,
+  request: ReadReq,
+  outlet: Outlet,
+  limits: SubscriptionLimits,
+): Promise<void> {
   const plan: ReadPlan = planRead(request);
   switch (plan.kind) {
     case 'stream-read':
@@ -31,6 +40,6 @@ async function serve(store: EventStore, request: ReadReq, outlet: Outlet): Promi
     case 'stream-subscription':
       return subscribeToStream(store, plan, outlet);
     case 'all-subscription':
-      return subscribeToAll(store, plan, outlet);
+      return subscribeToAll(store, plan, outlet, limits);
   }
 }

@@ -17,9 +17,10 @@ import { featureServices, gossipServices, streamServices } from './protocol.ts';
 import { createReadHandler } from './read-service.ts';
 import { openStorage, type Storage } from './storage.ts';
 import { createEventStore, type EventStore } from './store.ts';
+import type { SubscriptionLimits } from './subscription.ts';
 
 /** The options of a server. */
-export interface ServerOptions {
+export interface ServerOptions extends SubscriptionLimits {
   /** The folder of the files; created when it does not exist. */
   readonly directory: string;
   /** Address to listen on; loopback unless given, because the protocol is not protected. */
@@ -68,7 +69,7 @@ export async function startEventStoreServer(options: ServerOptions): Promise<Run
       },
     });
     try {
-      const bound = await listen(store, calls, host, options.port ?? 0);
+      const bound = await listen(store, calls, host, options);
       const connectionString = `esdb://${bracketed(host)}:${bound.port}?tls=false`;
       lock.describe(connectionString);
       log(`listening on ${connectionString}`);
@@ -107,7 +108,7 @@ async function listen(
   store: EventStore,
   calls: OpenCalls,
   host: string,
-  port: number,
+  options: ServerOptions,
 ): Promise<{ server: Server; port: number }> {
   const server = new Server({
     'grpc.max_receive_message_length': limits.receiveMessageBytes,
@@ -115,7 +116,7 @@ async function listen(
   });
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(
-      `${bracketed(host)}:${port}`,
+      `${bracketed(host)}:${options.port ?? 0}`,
       ServerCredentials.createInsecure(),
       (error, boundPort) => (error === null ? resolve(boundPort) : reject(error)),
     );
@@ -136,7 +137,7 @@ async function listen(
     // takes the place of the Buffer that this type asks for (see outlet.ts).
     { ...streams, read: { ...streams.read, responseSerialize: (message: Buffer) => message } },
     {
-      read: createReadHandler(store, calls),
+      read: createReadHandler(store, calls, options),
       append: createAppendHandler(store, calls),
       batchAppend: createBatchAppendHandler(store, calls),
       delete: createDeleteHandler(store, calls),

@@ -75,6 +75,12 @@ export function missingEventProperty(): CallStatus {
   });
 }
 
+/** The status that ends a live subscription with more unsent events than a server keeps for it. */
+export function consumerTooSlow(): CallStatus {
+  const what = 'Consumer too slow to handle event while live. Client resubscription required.';
+  return withTrailers(status.ABORTED, what);
+}
+
 /** The status of a malformed request. */
 export function invalidArgument(problem: string): CallStatus {
   return withTrailers(status.INVALID_ARGUMENT, problem);

@@ -9,7 +9,7 @@ import { messageOf, nextTurn } from './read.ts';
 import type { AllSubscription, StreamSubscription } from './read-plan.ts';
 import { createdAtOf, responseOf } from './record.ts';
 import { CAUGHT_UP, type CheckpointPlace, checkpoint, confirmation } from './responses.ts';
-import { streamDeleted } from './status.ts';
+import { consumerTooSlow, streamDeleted } from './status.ts';
 import type { EventStore } from './store.ts';
 import { visibilityOf } from './visible-range.ts';
 
@@ -44,11 +44,21 @@ function createBell(outlet: Outlet, watch: (wake: () => void) => () => void): Be
   };
 }
 
+/** Bounds that a server sets to a subscription. */
+export interface SubscriptionLimits {
+  /**
+   * Matching events that may come at once while a subscription to `$all` is live: with more it ends, as on
+   * servers that keep a buffer for each. None unless given.
+   */
+  readonly liveEvents?: number;
+}
+
 /** Serves a subscription to `$all` until the client leaves. */
 export async function subscribeToAll(
   store: EventStore,
   plan: AllSubscription,
   outlet: Outlet,
+  { liveEvents = Number.POSITIVE_INFINITY }: SubscriptionLimits = {},
 ): Promise<void> {
   const { storage, durable } = store;
   const bell = createBell(outlet, durable.watchAll);
@@ -59,9 +69,12 @@ export async function subscribeToAll(
   while (!outlet.isClosed()) {
     const to = durable.position();
     const page = next > to ? [] : storage.logForward(next, to, limits.readPageEvents);
+    let sent = 0;
     for (const { position, record } of page) {
       next = position + 1;
       const matches = plan.filter === undefined || plan.filter.matches(record);
+      if (matches) sent += 1;
+      if (live && sent > liveEvents) return outlet.fail(consumerTooSlow());
       if (matches) outlet.push(messageOf(storage, record, plan.resolveLinks));
       progress.considered(position, matches);
       if (outlet.isFull()) await outlet.flush();

@@ -1,4 +1,10 @@
-import { AppendError, type AppendFailure, StoreRefused, StoreUnavailable } from './types.ts';
+import {
+  AppendError,
+  type AppendFailure,
+  ConsumerTooSlow,
+  StoreRefused,
+  StoreUnavailable,
+} from './types.ts';
 
 /**
  * The meaning of the client's errors, by their `type`. Only refusals that the server decided before
@@ -55,7 +61,8 @@ export function readError(what: string, error: unknown): Error {
   }
   const message = `${what}: ${describe(error)}`;
   if (lastingReadFailures.has(type)) return new Error(message, { cause: error });
-  return new StoreUnavailable(message, { cause: error });
+  const Loss = message.includes('Consumer too slow') ? ConsumerTooSlow : StoreUnavailable;
+  return new Loss(message, { cause: error });
 }
 
 /** Tells whether the error only says that a stream was never written. */

@@ -7,6 +7,7 @@ import { ANY, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openEventStore } from './event-store.ts';
+import { isCaughtUp, positionAfter } from './follow.ts';
 import { UnreadableEvent } from './incoming-event.ts';
 import {
   collect,
@@ -160,6 +161,50 @@ test('keeps to the maximum of a batch and hands over what has arrived', async ()
   }
   assert.ok(sizes.every((size) => size >= 1 && size <= 50));
   assert.ok(sizes.length < 100, `${sizes.length} batches`);
+});
+
+test('goes on without a loss when the server ends subscriptions that too much comes to', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'event-store-'));
+  const strict = await startEventStoreServer({ directory: folder, liveEvents: 8 });
+  const own = openEventStore({ url: strict.connectionString });
+  const stream = freshStream('burst');
+  const controller = new AbortController();
+  const losses: string[] = [];
+  let after: Position = 0n;
+  let revision = -1;
+  const burst = async () => {
+    const events = Array.from({ length: 50 }, () => sampleEvent());
+    revision = (await own.append(stream, events, revision)).revision;
+  };
+  const handed: number[] = [];
+  let bursts = 0;
+  let connections = 0;
+  const request = {
+    prefixes: ['burst-'],
+    after: () => {
+      connections += 1;
+      return after;
+    },
+    signal: controller.signal,
+    onLost: (error: Error) => losses.push(error.message),
+  };
+  for await (const items of own.follow(request, 100)) {
+    after = positionAfter(items) ?? after;
+    handed.push(...eventsOf(items).map((event) => event.revision));
+    if (!isCaughtUp(items)) continue;
+    if (bursts === 4) controller.abort();
+    else await burst();
+    bursts += 1;
+  }
+  assert.equal(losses, []);
+  assert.is(connections, 5);
+  assert.equal(
+    handed,
+    Array.from({ length: 200 }, (_, index) => index),
+  );
+  await own.close();
+  await strict.close();
+  await rm(folder, { recursive: true });
 });
 
 test('ends a silent subscription as soon as the signal aborts', async () => {

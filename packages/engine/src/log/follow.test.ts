@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { createOrderCheck, followLog } from './follow.ts';
 import { UnreadableEvent } from './incoming-event.ts';
 import { collect, errorOf, sampleEvent } from './sample-events.ts';
-import type { LogItem, Position } from './types.ts';
+import { ConsumerTooSlow, type LogItem, type Position } from './types.ts';
 
 const test = suite('follow');
 
@@ -79,6 +79,36 @@ test('subscribes again from where the consumer is, whatever ended the subscripti
     'lost: refused',
     'wait',
     'connect 3',
+  ]);
+});
+
+test('comes back at once, and tells nobody, when more came at once than the store keeps', async () => {
+  const cut = () => new ConsumerTooSlow('Consumer too slow');
+  const log = await follow([
+    async function* () {
+      yield [eventAt(1n)];
+      throw cut();
+    },
+    async function* () {
+      yield [eventAt(2n)];
+      throw cut();
+    },
+    // One that brought nothing is a loss like every other, so that this never turns in a circle.
+    () => {
+      throw cut();
+    },
+  ]);
+  assert.equal(log, [
+    'connect 0',
+    'reset',
+    'batch 1',
+    'connect 1',
+    'reset',
+    'batch 2',
+    'connect 2',
+    'lost: Consumer too slow',
+    'wait',
+    'connect 2',
   ]);
 });
 

@@ -1,6 +1,12 @@
 import { type BackOff, sleep } from '../consume/run-forever.ts';
 import { UnreadableEvent } from './incoming-event.ts';
-import { type LogItem, type Position, type StoredEvent, StoreUnavailable } from './types.ts';
+import {
+  ConsumerTooSlow,
+  type LogItem,
+  type Position,
+  type StoredEvent,
+  StoreUnavailable,
+} from './types.ts';
 
 export interface FollowOptions {
   /** One subscription: the items after a position, until it is lost. */
@@ -18,6 +24,9 @@ export interface FollowOptions {
  * handed over before `after` is asked again, so that nothing is lost or comes twice as long as `after`
  * answers with the position of the last item of the last batch.
  *
+ * A subscription that was of use and that the store ended because too much came at once is no loss: it is
+ * opened again without a word and without waiting.
+ *
  * Ends when the signal aborts. Throws `UnreadableEvent` when the log holds an event that must not be
  * skipped; after every other error, one of `after` included, it waits and tries again.
  */
@@ -26,14 +35,17 @@ export async function* followLog(
 ): AsyncGenerator<readonly LogItem[], void, undefined> {
   const { connect, after, signal, backOff, onLost } = options;
   while (!signal.aborted) {
+    let wasOfUse = false;
     let loss: Error = new StoreUnavailable('the event store ended the subscription');
     try {
       for await (const batch of connect(await after())) {
         backOff.reset();
+        wasOfUse = true;
         yield batch;
       }
     } catch (error) {
       if (error instanceof UnreadableEvent) throw error;
+      if (error instanceof ConsumerTooSlow && wasOfUse) continue;
       loss = error instanceof Error ? error : new Error(String(error));
     }
     if (signal.aborted) return;

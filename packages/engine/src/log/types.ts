@@ -91,7 +91,15 @@ export class StoreRefused extends Error {
 
 /** The store cannot be read now. */
 export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+  override readonly name: string = 'StoreUnavailable';
+}
+
+/**
+ * The store has ended a subscription because more came at once than it keeps for it: version 23.10 does so
+ * with more than 32 events. It only has to be opened again.
+ */
+export class ConsumerTooSlow extends StoreUnavailable {
+  override readonly name = 'ConsumerTooSlow';
 }
 
 export interface Appended {
