@@ -28,6 +28,11 @@ export const apiConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
   /** Members of requests that nobody knows are refused or ignored (D6). */
   UNKNOWN_NAMES: z.enum(['refuse', 'ignore']).default('refuse'),
+  /** Origins whose pages may call the API from a browser. */
+  CORS_ORIGINS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((origin) => origin.trim() || [])),
   ...targetVariables,
 });
 export type ApiConfig = z.output<typeof apiConfigSchema>;

@@ -141,6 +141,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     metrics,
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },
     unknownNames: config.UNKNOWN_NAMES,
+    corsOrigins: config.CORS_ORIGINS,
   });
   started.add(server, () => server.close(drainMilliseconds));
   await authentication.fold.ready;

@@ -234,6 +234,7 @@ async function startApplications(
       OPERATOR_PORT: 0,
       RATE_LIMIT_PER_SECOND: 1_000_000,
       UNKNOWN_NAMES: 'refuse',
+      CORS_ORIGINS: [],
       WEBHOOK_ALLOW_HTTP: true,
       WEBHOOK_ALLOWED_CIDRS: loopback,
       WEBHOOK_DENIED_CIDRS: [],

@@ -72,6 +72,8 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Events that the verification in the background checks in a second, at most. It is at work a ' +
     'tenth of the time, whatever this says.',
   RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
+  CORS_ORIGINS:
+    'Origins whose pages may call the API from a browser, separated by commas; `*` is all. None by default.',
   UNKNOWN_NAMES:
     'Whether the API refuses query parameters and members of bodies that nobody knows (`refuse`), or ' +
     'ignores them and lists them in `Counterfoil-Ignored` (`ignore`), as `Prefer: handling=lenient` does for one request.',

@@ -120,6 +120,8 @@ export interface HttpOptions {
   readonly maximumPerTenant?: number;
   /** The least that must arrive while a body is read; a slower one is 408. Default 5 KiB every 5 s. */
   readonly bodyPace?: BodyPace;
+  /** Origins whose pages may call from a browser; `*` is all. Default: none. */
+  readonly corsOrigins?: readonly string[];
   /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
 }

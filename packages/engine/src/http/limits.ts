@@ -5,6 +5,7 @@ export const httpDefaults = {
   requestTimeoutMs: 30_000,
   maximumInFlight: 4_000,
   unknownNames: 'refuse',
+  corsOrigins: [],
   /** An eighth of what a process takes. */
   maximumPerTenant: 500,
   bodyPace: { everyMs: 5_000, bytes: 5 * 1024 },

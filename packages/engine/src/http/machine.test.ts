@@ -109,6 +109,19 @@ for (const [header, status] of [
   });
 }
 
+test('lets pages of the configured origins call, and no others', async () => {
+  const own = await startMachine(thingRoutes, { corsOrigins: ['https://portal.example'] });
+  const ask = (origin: string) =>
+    own.request('OPTIONS', '/v1/things', { key: null, headers: { Origin: origin } });
+  const allowed = (await ask('https://portal.example')).headers;
+  assert.is(allowed.get('access-control-allow-origin'), 'https://portal.example');
+  assert.match(allowed.get('access-control-allow-headers') ?? '', /x-api-key/);
+  const other = (await ask('https://other.example')).headers;
+  assert.is(other.get('access-control-allow-origin'), null);
+  assert.is(other.get('vary'), 'Origin');
+  await own.server.close(100);
+});
+
 test('says where a new record is read', async ({ machine }) => {
   const made = await machine.request('POST', '/v1/things', { body: { name: 'a' } });
   assert.is(made.headers.get('location'), '/v1/things/thing_1');

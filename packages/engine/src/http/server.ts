@@ -2,6 +2,7 @@ import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { type Connections, createConnections } from './connections.ts';
+import { crossOrigin } from './cross-origin.ts';
 import { mountDocumentation } from './documentation.ts';
 import { failureHandler } from './failure.ts';
 import type { HttpOptions, HttpServer, HttpSettings } from './host.ts';
@@ -46,7 +47,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     const application = bareApplication();
     const traffic = createTraffic(settings, connections);
     // The steps of every request, in order.
-    application.use(identify, traffic.watch, apiSecurity);
+    application.use(identify, traffic.watch, apiSecurity, crossOrigin(settings.corsOrigins));
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
     mountDocumentation(application, options.info.title, {
       '/openapi.json': document,
