@@ -45,7 +45,7 @@ test('one of several processes that start together gets it', async ({ directory 
   assert.is(winners.length, 1);
   const [winner] = winners;
   for (const { said } of contenders) {
-    if (said !== 'locked') assert.match(said, 'is in use by process');
+    if (said !== 'locked') assert.match(said, 'is in use by');
   }
   const late = await contend(directory);
   assert.match(late.said, `in use by process ${winner?.child.pid}`);

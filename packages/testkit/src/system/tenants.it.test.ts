@@ -223,7 +223,9 @@ for (const key of routeKeys()) {
 const wideRequests = (operation: Operation): ExampleRequest[] => {
   const isSearch = operation.method === 'POST';
   const statuses = ['published', 'archived', 'deleted'];
-  const wide = statuses.map((status) => ({ status, limit: isSearch ? 1000 : '1000' }));
+  const all = { limit: isSearch ? 1000 : '1000' };
+  const hasStatus = isSearch || 'status' in operation.query;
+  const wide = hasStatus ? statuses.map((status) => ({ status, ...all })) : [all];
   if (!isSearch) return wide.map((query) => ({ query })) as ExampleRequest[];
   const values = Object.values(loot);
   const filter = (operator: string, value: unknown) => ({ field: 'id', operator, value });
