@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Answer } from '../caller.ts';
+import { type Stack, startStack, type TestTenant } from '../stack.ts';
+
+const test = suite('one key cannot stop the API');
+
+let stack: Stack;
+let attacker: TestTenant;
+let victim: TestTenant;
+let customerId: string;
+test.before(async () => {
+  stack = await startStack();
+  attacker = await stack.tenant('attacker');
+  victim = await stack.tenant('victim');
+  customerId = (await victim.ok('POST', '/customers', { external_id: 'v', name: 'Victim' })).id;
+});
+test.after(() => stack.stop());
+
+const times = <Value>(count: number, work: (index: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, index) => work(index));
+
+/** The answers to reads and writes of the victim, one after the other. */
+async function answersToVictim(name: string): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  for (const index of times(3, (each) => each)) {
+    const read = await victim.call('GET', `/customers/${customerId}`);
+    const made = await victim.call('POST', '/customers', { external_id: `${name} ${index}`, name });
+    statuses.push(read.status, made.status);
+  }
+  return statuses;
+}
+
+const members = (count: number): object =>
+  Object.fromEntries(times(count, (index) => [`key${index}`, index]));
+const filter = (count: number): object => ({
+  field: 'id',
+  operator: 'in',
+  value: { array: times(count, (index) => String(index)) },
+});
+const create = (metadata: string): string => `{"external_id":"a","metadata":${metadata}}`;
+
+for (const [name, path, body, status] of [
+  ['90,000 wrong pairs of metadata', '/customers', create(JSON.stringify(members(90_000))), 413],
+  ['as many as a body holds', '/customers', create(JSON.stringify(members(4_000))), 400],
+  ['51 wrong pairs', '/customers', create(JSON.stringify(members(51))), 400],
+  ['long numbers', '/customers', create(`[${times(9_000, () => '1e-300').join()}]`), 400],
+  ['33 filters of 1,000', '/customers/search', { filters: times(33, () => filter(1_000)) }, 413],
+  ['9 filters of 1,000', '/customers/search', { filters: times(9, () => filter(1_000)) }, 400],
+] as const) {
+  test(`${name}: ${status} for the attacker, and the victim is answered`, async () => {
+    const attacks: Answer[] = [];
+    let isDone = false;
+    const attacking = times(2, async () => {
+      while (!isDone) attacks.push(await attacker.call('POST', path, body));
+    });
+    const statuses = await answersToVictim(name).finally(() => {
+      isDone = true;
+    });
+    await Promise.all(attacking);
+    assert.equal([...new Set(statuses)], [200, 201]);
+    assert.equal([...new Set(attacks.map((answer) => answer.status))], [status]);
+  });
+}
+
+/** Opens a request of the attacker of which one byte of the body is sent. */
+function openSlowly(): Socket {
+  const { hostname, port } = new URL(stack.baseUrl);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nx-api-key: ${attacker.apiKey}\r\n`;
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+  return socket;
+}
+
+test('700 bodies that do not arrive: 429 above the share of the attacker, and the victim is answered', async () => {
+  const sockets = times(700, openSlowly);
+  try {
+    const [first] = await Promise.race(sockets.map((socket) => once(socket, 'data')));
+    assert.match(String(first), /^HTTP\/1\.1 429 /);
+    assert.match(String(first), /Retry-After: 1/);
+    assert.equal([...new Set(await answersToVictim('slow'))], [200, 201]);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+test.run();
