@@ -1,6 +1,6 @@
 /**
  * Receives webhooks on http://127.0.0.1:9000, checks their signatures and prints each event once,
- * in order: `node docs/examples/webhook-receiver.ts whsec_…`
+ * never an outdated state: `node docs/examples/webhook-receiver.ts whsec_…`
  *
  * Several secrets may be given, which is what you do while one is exchanged. A real receiver keeps
  * what this one keeps in memory in its database, in the transaction in which it deals with the event.
@@ -8,42 +8,57 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifyWebhook, WebhookRefused } from '../../apps/cli/src/webhooks/verify-webhook.ts';
+import {
+  type VerifiedWebhook,
+  verifyWebhook,
+  WebhookRefused,
+} from '../../apps/cli/src/webhooks/verify-webhook.ts';
 
 const bodyBytesMaximum = 512 * 1024;
 const rememberedMaximum = 10_000;
 
-/** The receiver's work with an event: `resource` is the record that it is about. */
-export type Handle = (
-  id: string,
-  resource: string,
-  event: Readonly<Record<string, unknown>>,
-) => void;
+/** The receiver's work with an event that it has not dealt with before. */
+export type Handle = (webhook: VerifiedWebhook, place: Place) => void;
 
-/**
- * An event is dealt with when it is later than the last one of its resource. That drops what comes
- * twice (the id is the same) and what was overtaken (the id is smaller), which is all that "at
- * least once, in order per resource" asks of a receiver.
- */
-function createInbox(handle: Handle) {
-  const latest = new Map<string, string>();
-  return (id: string, event: Readonly<Record<string, unknown>>): void => {
-    const resource = resourceOf(event);
-    if (id <= (latest.get(resource) ?? '')) return;
-    handle(id, resource, event);
-    latest.delete(resource);
-    latest.set(resource, id);
-    const [oldest] = latest.keys();
-    if (latest.size > rememberedMaximum && oldest !== undefined) latest.delete(oldest);
-  };
+/** False when a later event of the same resource came before: the records in the body are outdated. */
+interface Place {
+  readonly isNewest: boolean;
 }
 
-/** `customer.updated` is about the member `customer`; the first record of the body is the resource. */
-function resourceOf(event: Readonly<Record<string, unknown>>): string {
-  for (const member of Object.values(event)) {
-    if (typeof member === 'object' && member !== null && 'id' in member) return String(member.id);
-  }
-  return String(event.event_type);
+/**
+ * The types whose events count one by one, each entry of a ledger and each alert, as `GET /v1/event-types`
+ * says (`kind`). All other events show the state of a record.
+ */
+export const entryTypes: ReadonlySet<string> = new Set([
+  'ledger.checkpoint.created',
+  'message.exhausted',
+  'wallet.credit_balance.dropped',
+  'wallet.credit_balance.recovered',
+  'wallet.transaction.created',
+]);
+
+/**
+ * What comes twice is dropped by its id. A state is dropped when it was overtaken, so that the greatest
+ * sequence of each resource wins. An entry never is: it counts, and only the records beside it (the wallet
+ * of a transaction) are outdated.
+ */
+function createInbox(handle: Handle) {
+  const ids = new Set<string>();
+  const newest = new Map<string, number>();
+  return (webhook: VerifiedWebhook): void => {
+    const { id, resource, sequence, event } = webhook;
+    if (ids.has(id)) return;
+    const last = newest.get(resource) ?? -1;
+    const isNewest = sequence >= last;
+    if (isNewest || entryTypes.has(event.event_type)) handle(webhook, { isNewest });
+    ids.add(id);
+    newest.delete(resource);
+    newest.set(resource, Math.max(sequence, last));
+    for (const kept of [ids, newest]) {
+      const [oldest] = kept.keys();
+      if (kept.size > rememberedMaximum && oldest !== undefined) kept.delete(oldest);
+    }
+  };
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -62,8 +77,7 @@ export async function startReceiver(port: number, keys: readonly string[], handl
   const receive = createInbox(handle);
   const server = createServer(async (request, response) => {
     try {
-      const { id, event } = verifyWebhook(await readBody(request), request.headers, keys);
-      receive(id, event);
+      receive(verifyWebhook(await readBody(request), request.headers, keys));
       response.writeHead(204).end();
     } catch (error) {
       // Whatever else goes wrong is answered 500: then the event comes again.
@@ -76,8 +90,8 @@ export async function startReceiver(port: number, keys: readonly string[], handl
 }
 
 if (import.meta.url === `file://${process.argv[1]}`) {
-  await startReceiver(9000, process.argv.slice(2), (id, _, event) =>
-    console.log(id, JSON.stringify(event)),
+  await startReceiver(9000, process.argv.slice(2), ({ id, event }, { isNewest }) =>
+    console.log(id, isNewest ? 'newest' : 'outdated', JSON.stringify(event)),
   );
   console.log('waiting for webhooks');
 }

@@ -26,7 +26,7 @@ async function listening(
   return lines.map((line) => JSON.parse(line));
 }
 
-async function post(url: string, id: string, event: unknown, at = new Date()): Promise<number> {
+async function post(url: string, id: string, event: Event, at = new Date()): Promise<number> {
   const body = JSON.stringify(event);
   const answer = await fetch(url, {
     method: 'POST',
@@ -36,38 +36,53 @@ async function post(url: string, id: string, event: unknown, at = new Date()): P
       'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
       'webhook-signature': new Webhook(secret).sign(id, at, body),
       'webhook-attempt': '2',
+      'webhook-resource': event.resource,
+      'webhook-sequence': id.replace('evt_', ''),
     },
   });
   await answer.arrayBuffer();
   return answer.status;
 }
 
-const event = (id: string) => ({ event_type: 'customer.updated', customer: { id } });
+interface Event {
+  readonly event_type: string;
+  readonly resource: string;
+}
+
+/** An event whose first record is not the one that it is about. */
+const event = (resource: string, event_type = 'customer.updated'): Event => ({
+  event_type,
+  resource,
+  ...{ transaction: { id: `wtxn_${Math.random()}` }, wallet: { id: resource } },
+});
 
 test('it prints what arrives, and tells repetitions and overtaken events', async () => {
-  const lines = await listening({}, async (url) => {
-    assert.is(await post(url, 'evt_2', event('cust_1')), 204);
-    assert.is(await post(url, 'evt_2', event('cust_1')), 204);
-    assert.is(await post(url, 'evt_1', event('cust_1')), 204);
-    assert.is(await post(url, 'evt_1', event('cust_2')), 204);
-  });
-  assert.equal(lines[0], {
-    id: 'evt_2',
-    attempt: 2,
-    genuine: true,
-    repeated: false,
-    overtaken: false,
-    event: event('cust_1'),
-  });
-  assert.equal(
-    lines.map(({ repeated, overtaken }) => [repeated, overtaken]),
-    [
+  for (const type of ['customer.updated', 'wallet.updated', 'wallet.transaction.created']) {
+    const first = event('resource_1', type);
+    const lines = await listening({}, async (url) => {
+      assert.is(await post(url, 'evt_2', first), 204);
+      assert.is(await post(url, 'evt_2', event('resource_1', type)), 204);
+      assert.is(await post(url, 'evt_1', event('resource_1', type)), 204);
+      assert.is(await post(url, 'evt_0', event('resource_2', type)), 204);
+    });
+    assert.equal(lines[0], {
+      id: 'evt_2',
+      resource: 'resource_1',
+      sequence: 2,
+      attempt: 2,
+      genuine: true,
+      repeated: false,
+      overtaken: false,
+      event: first,
+    });
+    const seen = lines.map(({ repeated, overtaken }) => [repeated, overtaken]);
+    assert.equal(seen, [
       [false, false],
       [true, false],
       [false, true],
-      [true, false],
-    ],
-  );
+      [false, false],
+    ]);
+  }
 });
 
 test('what is not genuine is answered 401 and said so, a replay too', async () => {

@@ -75,9 +75,11 @@ async function receive(
   const id = request.headers['webhook-id'] ?? null;
   const attempt = Number(request.headers['webhook-attempt'] ?? 1);
   try {
-    const { event, ...verified } = readWebhook(body, request, keys);
-    const seen = history.judge(verified.id, event);
-    show({ id: verified.id, attempt, genuine: keys.length > 0 ? true : null, ...seen, event });
+    const webhook = readWebhook(body, request, keys);
+    const { resource, sequence, event } = webhook;
+    const genuine = keys.length > 0 ? true : null;
+    const seen = history.judge(webhook);
+    show({ id: webhook.id, resource, sequence, attempt, genuine, ...seen, event });
     response.writeHead(status).end();
   } catch (error) {
     if (!(error instanceof WebhookRefused)) throw error;
@@ -105,7 +107,13 @@ function readWebhook(
 ): VerifiedWebhook {
   if (keys.length > 0) return verifyWebhook(body, headers, keys);
   try {
-    return { id: String(headers['webhook-id']), timestamp: 0, event: JSON.parse(body.toString()) };
+    return {
+      id: String(headers['webhook-id']),
+      resource: String(headers['webhook-resource']),
+      sequence: Number(headers['webhook-sequence'] ?? 0),
+      timestamp: 0,
+      event: JSON.parse(body.toString()),
+    };
   } catch {
     throw new WebhookRefused('The body is no JSON.');
   }
@@ -115,25 +123,24 @@ function readWebhook(
 interface Seen {
   /** True when it came before. */
   readonly repeated: boolean;
-  /** True when a later event of the same resource came before. */
+  /** True when a later event of the same resource came before: its records are outdated, an entry counts. */
   readonly overtaken: boolean;
 }
 
 interface History {
-  judge(id: string, event: VerifiedWebhook['event']): Seen;
+  judge(webhook: VerifiedWebhook): Seen;
 }
 
 function createHistory(): History {
   const ids = new Set<string>();
-  const latest = new Map<string, string>();
+  const latest = new Map<string, number>();
   return {
-    judge: (id, event) => {
-      const resource = resourceOf(event);
-      const last = latest.get(resource) ?? '';
-      const seen = { repeated: ids.has(id), overtaken: id < last };
+    judge: ({ id, resource, sequence }) => {
+      const last = latest.get(resource) ?? -1;
+      const seen = { repeated: ids.has(id), overtaken: sequence < last };
       ids.add(id);
       latest.delete(resource);
-      latest.set(resource, id > last ? id : last);
+      latest.set(resource, Math.max(sequence, last));
       forgetOldest(ids);
       forgetOldest(latest);
       return seen;
@@ -141,16 +148,7 @@ function createHistory(): History {
   };
 }
 
-/** The record that an event is about: the one that its type names, by its id. */
-function resourceOf(event: VerifiedWebhook['event']): string {
-  const record = Object.values(event).find(
-    (member): member is { id: string } =>
-      typeof member === 'object' && member !== null && 'id' in member,
-  );
-  return record?.id ?? event.event_type;
-}
-
-function forgetOldest(kept: Set<string> | Map<string, string>): void {
+function forgetOldest(kept: Set<string> | Map<string, number>): void {
   const [oldest] = kept.keys();
   if (kept.size > rememberedMaximum && oldest !== undefined) kept.delete(oldest);
 }

@@ -26,6 +26,8 @@ function headersOf(changes: Readonly<Record<string, string | undefined>> = {}) {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
     'webhook-signature': signature(secret, `${id}.${seconds}.${body}`),
+    'webhook-resource': 'cust_1',
+    'webhook-sequence': '17',
     ...changes,
   };
 }
@@ -41,8 +43,9 @@ const refusal = (run: () => unknown): string => {
 };
 
 test('a genuine webhook says what it is', () => {
-  const { id, timestamp, event } = verifyWebhook(body, headersOf(), [secret], { now });
-  assert.equal([id, timestamp], ['evt_0000000000001_0', seconds]);
+  const { event, ...rest } = verifyWebhook(body, headersOf(), [secret], { now });
+  const id = 'evt_0000000000001_0';
+  assert.equal(rest, { id, resource: 'cust_1', sequence: 17, timestamp: seconds });
   assert.equal(event, JSON.parse(body.toString()));
 });
 
@@ -96,6 +99,8 @@ test('missing and malformed headers are refused', () => {
       verifyWebhook(body, headersOf({ 'webhook-timestamp': time }), [secret], { now });
     assert.match(refusal(run), /webhook-timestamp/);
   }
+  const run = () => verifyWebhook(body, headersOf({ 'webhook-sequence': 'x' }), [secret], { now });
+  assert.match(refusal(run), /webhook-sequence/);
 });
 
 test('what is signed but no event is refused', () => {

@@ -23,6 +23,10 @@ export interface VerifiedWebhook {
    * Ids of one resource sort in the order in which its events happened.
    */
   readonly id: string;
+  /** The id of the record that the event is about. */
+  readonly resource: string;
+  /** The place of the event among those of its resource: a later one has a greater number. */
+  readonly sequence: number;
   /** The time of this attempt, in seconds since 1970. */
   readonly timestamp: number;
   readonly event: { readonly event_type: string } & Readonly<Record<string, unknown>>;
@@ -66,7 +70,14 @@ export function verifyWebhook(
     return signatures.some(fits);
   });
   if (!isGenuine) throw new WebhookRefused('No signature fits any of the keys.');
-  return { id, timestamp, event: eventOf(body) };
+  const resource = headerOf(headers, 'webhook-resource');
+  return { id, resource, sequence: sequenceOf(headers), timestamp, event: eventOf(body) };
+}
+
+function sequenceOf(headers: WebhookHeaders): number {
+  const text = headerOf(headers, 'webhook-sequence');
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new WebhookRefused('The header webhook-sequence is no number.');
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string {

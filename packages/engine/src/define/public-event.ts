@@ -31,6 +31,11 @@ export interface PublicEventType {
   readonly summary: string;
   /** The members of the body beside `event_type`. */
   readonly body: z.ZodObject;
+  /**
+   * `state` (the default): the event shows its record as it is from then on, so of two events of a record the
+   * later one is enough. `entry`: each counts for itself, such as a transaction.
+   */
+  readonly kind?: 'state' | 'entry';
 }
 
 /** By type, such as `customer.created`. */

@@ -16,6 +16,7 @@ export const checkpointPublicEvents = publicEvents(
   {
     'ledger.checkpoint.created': {
       summary: 'The state of all ledgers of the environment is signed',
+      kind: 'entry',
       body: z.object({ checkpoint: checkpointSchema }),
     },
   },

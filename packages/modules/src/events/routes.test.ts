@@ -30,7 +30,7 @@ const boxPublicEvents = publicEvents(box, () => [], {
     summary: 'A box is made',
     body: z.object({ box: z.object({ id: z.string() }) }),
   },
-  'box.broken': { summary: 'A box is broken', body: z.object({}) },
+  'box.broken': { summary: 'A box is broken', kind: 'entry', body: z.object({}) },
 });
 const types = eventTypesOf([boxPublicEvents]);
 
@@ -147,11 +147,13 @@ test('types are listed by name, each with its schema', async () => {
     {
       event_type: 'box.broken',
       summary: 'A box is broken',
+      kind: 'entry',
       schema_url: '/v1/event-types/box.broken/schema',
     },
     {
       event_type: 'box.made.today',
       summary: 'A box is made',
+      kind: 'state',
       schema_url: '/v1/event-types/box.made.today/schema',
     },
   ]);

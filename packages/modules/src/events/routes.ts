@@ -99,9 +99,10 @@ export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
       permission: null,
       response: eventTypeListSchema,
       handle: async () => ({
-        items: [...types].map(([name, { summary }]) => ({
+        items: [...types].map(([name, { summary, kind = 'state' }]) => ({
           event_type: name,
           summary,
+          kind,
           schema_url: schemaUrl(name),
         })),
       }),

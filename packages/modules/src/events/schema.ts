@@ -68,6 +68,11 @@ export const eventTypeSchema = z
   .object({
     event_type: z.string().meta({ example: 'customer.created' }),
     summary: z.string(),
+    kind: z.enum(['state', 'entry']).meta({
+      description:
+        '`state`: of the events of a record the one with the greatest sequence shows it as it is. ' +
+        '`entry`: each event counts for itself',
+    }),
     schema_url: z.string().meta({ description: 'JSON Schema of the body, relative to the host' }),
   })
   .meta({ id: 'EventType' });

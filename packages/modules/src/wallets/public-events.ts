@@ -108,14 +108,17 @@ export const walletPublicEvents = publicEvents(wallet, walletMessages, {
   'wallet.transaction.created': {
     summary:
       'Credits are loaded, spent or expire, or a top-up waits for its payment or is given up',
+    kind: 'entry',
     body: z.object({ transaction: transactionSchema, wallet: walletSchema }),
   },
   'wallet.credit_balance.dropped': {
     summary: 'The balance reaches a more severe alert level, or automatic top-up has stopped',
+    kind: 'entry',
     body: balanceAlert,
   },
   'wallet.credit_balance.recovered': {
     summary: 'The balance reaches a less severe alert level',
+    kind: 'entry',
     body: balanceAlert,
   },
 });

@@ -47,6 +47,7 @@ export const endpointPublicEvents = publicEvents(
     },
     'message.exhausted': {
       summary: 'A delivery is given up after its last attempt',
+      kind: 'entry',
       body: z.object({
         message: exhaustedSchema.omit({ message_id: true }).extend({ id: z.string() }),
         endpoint: endpointSchema.pick({ id: true, url: true }),

@@ -29,6 +29,9 @@ export interface Claimed {
   readonly failures: number;
   readonly body: Buffer;
   readonly occurredAt: string;
+  /** The record that the event is about, and the place of the event among those of the record. */
+  readonly resourceId: string;
+  readonly sequence: string;
   /** The trigger of the delivery. */
   readonly trigger: Trigger;
   /** The time at which it came into the queue. */
@@ -179,7 +182,12 @@ const claimed = (limit: number, leaseMs: number) =>
     .selectFrom('claimed')
     .innerJoin('webhook_messages as message', 'message.event_id', 'claimed.event_id')
     .selectAll('claimed')
-    .select(['message.occurred_at', 'message.body']);
+    .select([
+      'message.occurred_at',
+      'message.resource_id',
+      'message.revision as sequence',
+      'message.body',
+    ]);
 
 /**
  * Takes deliveries that are due. The endpoints must be as far as the fan-out: while a lost read
@@ -199,6 +207,8 @@ export const claimDeliveries = (
       failures: row.failures,
       body: Buffer.from(row.body.slice(2), 'hex'),
       occurredAt: row.occurred_at,
+      resourceId: row.resource_id,
+      sequence: row.sequence,
       trigger: row.trigger,
       queuedAt: row.queued_at,
       isProbe: row.is_probe,

@@ -41,6 +41,8 @@ export function destinationOf(endpoint: Endpoint, sealer: Sealer): Destination {
 /** A delivery as far as its request depends on it. */
 export interface Deliverable {
   readonly eventId: string;
+  readonly resourceId: string;
+  readonly sequence: string;
   readonly attempt: number;
   readonly body: Buffer;
 }
@@ -60,7 +62,7 @@ const userAgent = 'Counterfoil-Webhooks/1';
  * made thin.
  */
 export function requestOf(
-  { eventId, attempt, body: whole }: Deliverable,
+  { eventId, resourceId, sequence, attempt, body: whole }: Deliverable,
   { url, headers, secrets, payload }: Destination,
   now: number,
 ): OutgoingRequest {
@@ -74,6 +76,8 @@ export function requestOf(
       'content-type': 'application/json',
       'user-agent': userAgent,
       'webhook-attempt': String(attempt),
+      'webhook-resource': resourceId,
+      'webhook-sequence': sequence,
       ...signedHeaders(
         message,
         signing.map(({ text }) => text),

@@ -43,7 +43,7 @@ test('what was published arrives, signed, with exactly its bytes', async (contex
   });
   await world.startWorker();
   const customer = { id: 'cust_1', name: 'Zoë 👩🏽 <&>' };
-  const id = await world.publish({ environment, body: { customer } });
+  const id = await world.publish({ environment, revision: 7, body: { customer } });
   await receiver.count(1);
   const [one] = receiver.received;
   assert.ok(one);
@@ -53,6 +53,8 @@ test('what was published arrives, signed, with exactly its bytes', async (contex
   assert.is(one.id, id);
   assert.is(one.headers['content-type'], 'application/json');
   assert.is(one.headers['webhook-attempt'], '1');
+  assert.is(one.headers['webhook-resource'], 'cust_1');
+  assert.is(one.headers['webhook-sequence'], '7');
   assert.is(one.headers.authorization, 'Bearer mine');
 });
 

@@ -65,6 +65,7 @@ export interface TestMessage {
   readonly environment: string;
   readonly type?: string;
   readonly resourceId?: string;
+  readonly revision?: number;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly position?: bigint;
 }
@@ -231,7 +232,7 @@ export class World {
       'Billing-Index': '0',
       'Billing-Count': '1',
       'Billing-Stream': `customer-${environment}.${resourceId}`,
-      'Billing-Revision': '0',
+      'Billing-Revision': String(message.revision ?? 0),
       'Billing-Correlation': 'req_1',
     };
     for (const [name, value] of Object.entries(values)) head.set(name, value);
