@@ -66,6 +66,8 @@ export const fractionDigits = (value: Decimal): number => Math.max(0, value.c.le
 
 const wholeDigits = (value: Decimal): number => Math.max(1, value.e + 1);
 
+const decimalCharacters = 64;
+
 /**
  * Reads a decimal from a JSON string or number. A JSON number is read by its shortest decimal
  * text, which is what its sender wrote up to 15 digits. Returns what is wrong as a text, else
@@ -73,7 +75,7 @@ const wholeDigits = (value: Decimal): number => Math.max(1, value.e + 1);
  */
 function readDecimal(value: string | number, places: number): { text: DecimalText } | string {
   const text = typeof value === 'number' ? textOf(decimal(String(value))) : value;
-  if (text.length > 64 || !plainDecimal.test(text)) {
+  if (text.length > decimalCharacters || !plainDecimal.test(text)) {
     return 'must be a decimal such as "12.5"';
   }
   const parsed = decimal(text);
@@ -83,6 +85,10 @@ function readDecimal(value: string | number, places: number): { text: DecimalTex
   if (fractionDigits(parsed) > places) return `must have at most ${places} fraction digits`;
   return { text: textOf(parsed) };
 }
+
+/** The form of a decimal, for documents: JSON Schema knows no figures in strings. */
+const decimalPattern = (start: string, places: number): string =>
+  `^${start}0*\\d{1,${maximumWholeDigits}}(\\.\\d{1,${places}}0*)?$`;
 
 /**
  * Schema of a decimal in a request: JSON string or number in, canonical text out.
@@ -97,15 +103,24 @@ export const decimalSchema = (places: number) =>
       context.issues.push({ code: 'custom', message: read, input: value });
       return z.NEVER;
     })
-    .meta({ description: `Decimal with at most ${places} fraction digits`, example: '12.5' });
+    .meta({
+      description: `Decimal with at most ${places} fraction digits`,
+      example: '12.5',
+      pattern: decimalPattern('-?', places),
+      maxLength: decimalCharacters,
+    });
 
 /** The same, and greater than zero. */
 export const positiveDecimalSchema = (places: number) =>
-  decimalSchema(places).refine((text) => decimal(text).cmp(zero) > 0, 'must be greater than zero');
+  decimalSchema(places)
+    .refine((text) => decimal(text).cmp(zero) > 0, 'must be greater than zero')
+    .meta({ pattern: decimalPattern('(?=.*[1-9])', places), exclusiveMinimum: 0 });
 
 /** The same, and not below zero. */
 export const nonNegativeDecimalSchema = (places: number) =>
-  decimalSchema(places).refine((text) => decimal(text).cmp(zero) >= 0, 'must not be negative');
+  decimalSchema(places)
+    .refine((text) => decimal(text).cmp(zero) >= 0, 'must not be negative')
+    .meta({ pattern: decimalPattern('', places), minimum: 0 });
 
 /** Fraction digits that the kinds of figures may carry (D7). */
 export const decimalPlaces = { credits: 9, rate: 10, price: 15, quantity: 15 } as const;

@@ -153,7 +153,9 @@ test('says nothing of a position where none was written', async ({ machine }) =>
   assert.is(answer.headers.get('counterfoil-lag-ms'), null);
 });
 
-test('repeats a usable request id, else makes one', async ({ machine }) => {
+test('repeats a usable request id, and refuses another under one that it makes', async ({
+  machine,
+}) => {
   const given = await machine.request('GET', '/v1/things/t', {
     headers: { 'X-Request-Id': 'a!~'.padEnd(128, 'z') },
   });
@@ -163,6 +165,7 @@ test('repeats a usable request id, else makes one', async ({ machine }) => {
       headers: { 'X-Request-Id': bad },
     });
     assert.match(answer.headers.get('x-request-id') ?? '', /^req_[0-9A-Z]{26}$/);
+    assert.is(answer.status, 400);
   }
 });
 

@@ -5,6 +5,13 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { problemSchema } from './problem-body.ts';
+import {
+  idempotencyKeyLimit,
+  ifMatchText,
+  positionText,
+  requestIdLimit,
+  visibleAscii,
+} from './request-headers.ts';
 
 /** The meaning of each status, with its codes. */
 function statusDescriptions(): Map<number, string> {
@@ -41,24 +48,30 @@ type ResponseHeader = keyof typeof responseHeaders;
 export const headerReferences = (names: readonly ResponseHeader[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-const parameter = (name: string, description: string, limit: number) => ({
+const parameter = (name: string, description: string, limit: number, pattern?: RegExp) => ({
   name,
   in: 'header' as const,
   required: false,
   description,
-  schema: { type: 'string' as const, maxLength: limit },
+  schema: {
+    type: 'string' as const,
+    maxLength: limit,
+    ...(pattern && { pattern: pattern.source }),
+  },
 });
 
 const requestHeaders = {
   IdempotencyKey: parameter(
     'Idempotency-Key',
     'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever. 1 to 255 visible ASCII characters.',
-    255,
+    idempotencyKeyLimit,
+    visibleAscii,
   ),
   IfMatch: parameter(
     'If-Match',
     'The ETag that the record must still have; 412 when it has another.',
     64,
+    ifMatchText,
   ),
   IfNoneMatch: parameter(
     'If-None-Match',
@@ -69,6 +82,7 @@ const requestHeaders = {
     'Counterfoil-Min-Position',
     'A Counterfoil-Position that the answer must include; 503 when that takes too long.',
     20,
+    positionText,
   ),
   Prefer: parameter(
     'Prefer',
@@ -78,7 +92,8 @@ const requestHeaders = {
   RequestId: parameter(
     'X-Request-Id',
     'An id for this request, up to 128 visible ASCII characters; one is made when absent.',
-    128,
+    requestIdLimit,
+    visibleAscii,
   ),
   WebhookId: parameter('webhook-id', 'Id of the event, the same at every attempt.', 64),
   WebhookTimestamp: parameter('webhook-timestamp', 'When it is sent, in Unix seconds.', 20),

@@ -59,11 +59,22 @@ function describeMembers(jsonSchema: OverrideInput['jsonSchema'], { shape, def }
   }
 }
 
+/** The checks of a number or a list that may also come as the text of a query string. */
+function describeNormalised({ jsonSchema, zodSchema, io }: OverrideInput): void {
+  if (io !== 'input' || !(zodSchema instanceof z.ZodPipe)) return;
+  const { out } = zodSchema.def;
+  if (!(out instanceof z.ZodNumber || out instanceof z.ZodArray)) return;
+  const { $schema: _version, ...described } = z.toJSONSchema(out, { io, unrepresentable: 'any' });
+  delete jsonSchema.anyOf;
+  Object.assign(jsonSchema, described);
+}
+
 /** Makes the generated schemas say exactly what holds on the wire. */
 const override: Override = (context) => {
   const { jsonSchema, zodSchema, io } = context;
   const source = transformedFrom(context);
   if (source) describeTransformed(context, source);
+  describeNormalised(context);
   if (zodSchema instanceof z.ZodDefault)
     jsonSchema.default ??= zodSchema.def.defaultValue as string;
   if (io === 'input' && zodSchema instanceof z.ZodObject) describeMembers(jsonSchema, zodSchema);

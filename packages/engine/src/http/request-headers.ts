@@ -3,21 +3,28 @@ import { invalidField, Problem } from '@counterfoil/kernel';
 import type { Position } from '../log/types.ts';
 import { invalidRequest } from './parse.ts';
 
-const visibleAscii = /^[\x21-\x7e]+$/;
+/** The characters of ids and keys that callers choose. */
+export const visibleAscii = /^[\x21-\x7e]+$/;
 
 /** The most characters of an idempotency key, in the header or in the body. */
 export const idempotencyKeyLimit = 255;
-const requestIdLimit = 128;
+export const requestIdLimit = 128;
 
 /** The 400 for a wrong header. */
 const invalidHeader = (name: string, message: string): Problem =>
   invalidRequest([{ pointer: `/${name}`, message }], 'header');
 
-/** The request id that the caller chose, if it is usable: up to 128 visible ASCII characters. */
-export function givenRequestId(headers: IncomingHttpHeaders): string | null {
+/**
+ * The request id that the caller chose; null when absent. The `Problem` of one that is not up to 128 visible
+ * ASCII characters is returned, so that the answer to it can have an id.
+ */
+export function givenRequestId(headers: IncomingHttpHeaders): string | Problem | null {
   const value = headers['x-request-id'];
-  if (typeof value !== 'string' || value.length > requestIdLimit) return null;
-  return visibleAscii.test(value) ? value : null;
+  if (value === undefined) return null;
+  const isUsable =
+    typeof value === 'string' && value.length <= requestIdLimit && visibleAscii.test(value);
+  if (isUsable) return value;
+  return invalidHeader('X-Request-Id', `must be 1 to ${requestIdLimit} visible ASCII characters`);
 }
 
 /** The `Idempotency-Key` header; null when absent. Throws a 400 `Problem` when it is malformed. */
@@ -58,6 +65,8 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders, body: unknown): s
   return header ?? field;
 }
 
+/** The form of `If-Match`: one ETag, or any. */
+export const ifMatchText = /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/;
 const strongTag = /^"([\x21\x23-\x7e]*)"$/;
 const weakTag = /^W\/"[\x21\x23-\x7e]*"$/;
 /** A revision, with or without the digest of the body that it was answered with. */
@@ -94,7 +103,8 @@ export function noneMatch(header: string | undefined, tag: string): boolean {
   });
 }
 
-const positionText = /^\d{1,20}$/;
+/** The form of a position in a header. */
+export const positionText = /^\d{1,20}$/;
 const maximumPosition = 2n ** 64n - 1n;
 
 /** The position in `Counterfoil-Min-Position`; null when absent. 400 when it is no position. */

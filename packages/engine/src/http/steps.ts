@@ -45,10 +45,12 @@ function entropy(): Uint8Array {
 /** First of all: an id and an instant for the request, and the header that repeats the id. */
 export const identify: Step = (request, response, next) => {
   const now = instantOf(Date.now());
-  const requestId = givenRequestId(request.headers) ?? makeId('req', now, entropy());
+  const given = givenRequestId(request.headers);
+  const requestId = typeof given === 'string' ? given : makeId('req', now, entropy());
   response.locals.exchange = new Exchange(requestId, now);
   response.setHeader('X-Request-Id', requestId);
   response.setHeader('Cache-Control', 'no-store');
+  if (given instanceof Problem) throw given;
   next();
 };
 
