@@ -124,11 +124,6 @@ export function sequencedId<Prefix extends IdPrefix>(
   return makeId(prefix, at, entropy);
 }
 
-/** Tells whether a text has the form of an id of this kind, not whether the record exists. */
-export const isId = <Prefix extends IdPrefix>(prefix: Prefix, text: string): text is Id<Prefix> =>
-  text.startsWith(`${prefix}_`) &&
-  /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text.slice(prefix.length + 1));
-
 /**
  * Schema of a reference to a record. It takes any short text: the look-up decides whether the record
  * exists, with 404, and not the form of the text (D5).

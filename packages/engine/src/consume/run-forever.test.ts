@@ -51,7 +51,6 @@ async function turns(list: readonly (() => number)[]) {
       backOff: brief,
       onFailure: (error) => {
         failures.push(String(error));
-        return null;
       },
     },
   );

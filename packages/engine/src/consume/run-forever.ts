@@ -44,8 +44,8 @@ export interface ForeverOptions {
   readonly signal: AbortSignal;
   /** 200 milliseconds to 10 seconds unless given. */
   readonly backOff?: BackOffLimits;
-  /** Told about every failure. Returns the milliseconds to wait, or null to wait as the back-off says. */
-  readonly onFailure?: (error: unknown) => number | null;
+  /** Told about every failure. Returns the milliseconds to wait, or nothing to wait as the back-off says. */
+  readonly onFailure?: (error: unknown) => number | undefined;
 }
 
 /**

@@ -268,7 +268,7 @@ export class RunningReaction {
     work: (progressed: () => void) => Promise<void>,
     what: string,
     signal: AbortSignal,
-    onFailure?: (error: unknown) => void,
+    onFailure?: (error: unknown) => undefined,
   ): Promise<void> {
     const done = new AbortController();
     const takeTurn = async (progressed: () => void): Promise<number> => {
@@ -283,15 +283,11 @@ export class RunningReaction {
     takeTurn: Parameters<typeof runForever>[0],
     what: string,
     signal: AbortSignal,
-    onFailure: (error: unknown) => void = () => undefined,
+    onFailure: (error: unknown) => undefined = () => undefined,
   ): Promise<void> {
     const { log, retry: backOff } = this.#tools;
-    const note = (error: unknown): null => {
-      onFailure(error);
-      return null;
-    };
     const name = ['reaction', this.reaction.name, what].join(' ').trim();
-    return runForever(takeTurn, { name, log, signal, backOff, onFailure: note });
+    return runForever(takeTurn, { name, log, signal, backOff, onFailure });
   }
 }
 

@@ -1,4 +1,5 @@
 import { createInbox, type Msg, type MsgHdrs, MsgHdrsImpl } from 'nats';
+import { messageOf } from '../consume/run-forever.ts';
 import type { OutgoingMessage } from '../relay/message.ts';
 import type { NatsSession } from './nats-connection.ts';
 
@@ -125,7 +126,7 @@ function createRun(input: RunInput, finish: (outcome: PublishOutcome) => void): 
         send(messages[sent] as OutgoingMessage, sent);
         sent += 1;
       } catch (error) {
-        fail('refused', error instanceof Error ? error.message : String(error));
+        fail('refused', messageOf(error));
       }
     }
     if (settled === sent && (failure || sent === messages.length)) end();

@@ -1,3 +1,4 @@
+import { messageOf } from '../consume/run-forever.ts';
 import { type Connection, transaction } from '../database/database.ts';
 import { isStatementFault } from '../database/database-errors.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
@@ -161,7 +162,7 @@ function stoppedBy<Key extends Target>(
     target,
     lastGood: before?.position ?? null,
     reason: {
-      message: error instanceof Error ? error.message : String(error),
+      message: messageOf(error),
       event_id: event.id,
       type: event.type,
       stream: event.stream,

@@ -16,16 +16,11 @@ export const categoriesOf = (projections: readonly AnyProjection[]): ReadonlySet
 
 /** The events of a batch. An event that several projections fold is decoded once. */
 export class Batch {
-  readonly #stored = new Map<string, StoredEvent[]>();
+  readonly #stored: ReadonlyMap<string, readonly StoredEvent[]>;
   readonly #decoded = new Map<string, readonly AnyProjectedEvent[]>();
 
   constructor(events: readonly StoredEvent[]) {
-    for (const event of events) {
-      const category = categoryOf(event.stream);
-      const group = this.#stored.get(category);
-      if (group) group.push(event);
-      else this.#stored.set(category, [event]);
-    }
+    this.#stored = Map.groupBy(events, ({ stream }) => categoryOf(stream));
   }
 
   /** The events of a projection's aggregates, as they were stored, in the order of the log. */

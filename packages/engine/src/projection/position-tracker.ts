@@ -104,7 +104,6 @@ export function trackPosition(url: string, log: Log): PositionTracker {
     backOff: retry,
     onFailure: (error) => {
       failure = messageOf(error);
-      return null;
     },
   });
 

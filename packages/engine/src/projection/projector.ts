@@ -41,7 +41,7 @@ export function startProjector(options: ProjectorOptions): Projector {
     await runOnce(options, { board, clock, progressed }, signal);
     return retry.firstMilliseconds;
   };
-  const onFailure = (error: unknown): number | null => noteFailure(board, error);
+  const onFailure = (error: unknown) => noteFailure(board, error);
   const { log } = options;
   const running = runForever(turn, { name: 'projector', log, signal, backOff: retry, onFailure });
   return {
@@ -90,12 +90,12 @@ async function runOnce(
 }
 
 /** Notes why the projector has stopped for now; one that must not go on waits for long. */
-function noteFailure(board: StatusBoard, error: unknown): number | null {
+function noteFailure(board: StatusBoard, error: unknown): number | undefined {
   const isRefused = error instanceof ForeignLog || error instanceof BrokenInvariant;
   board.state = isRefused ? 'refused' : 'retrying';
   board.error = messageOf(error);
   board.countRetry();
-  return isRefused ? retry.lastMilliseconds : null;
+  return isRefused ? retry.lastMilliseconds : undefined;
 }
 
 /** Takes the lock of the active projector unless another session has it. It ends with the session. */

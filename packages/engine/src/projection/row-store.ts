@@ -76,6 +76,15 @@ export class RowCache {
  * travel as one parameter per column.
  */
 
+/** The condition that a row is at one of some places, and its parameters. */
+const isAtPlace = (scope: string): string =>
+  `(${scope}, id) in (select * from unnest($1::text[], $2::text[]))`;
+
+const placeParameters = (places: readonly RowPlace[]): string[] => [
+  arrayText(places.map(({ scope }) => scope)),
+  arrayText(places.map(({ id }) => id)),
+];
+
 /** Reads the rows at these places, in one statement. Places without a row are left out. */
 export async function loadRows(
   connection: Connection,
@@ -85,9 +94,8 @@ export async function loadRows(
   const scope = scopeColumn(table);
   const { rows } = await connection.query<StoredRow>(
     `select id, tenant_id, environment_id, created_at, updated_at, revision, position, state, resource
-       from ${relation}
-      where (${scope}, id) in (select * from unnest($1::text[], $2::text[]))`,
-    [arrayText(places.map((place) => place.scope)), arrayText(places.map((place) => place.id))],
+       from ${relation} where ${isAtPlace(scope)}`,
+    placeParameters(places),
     { prepared: true },
   );
   return rows.map((stored) => rowOf(stored, scope));
@@ -217,9 +225,8 @@ export async function removeRows(
   places: readonly RowPlace[],
 ): Promise<void> {
   await connection.query(
-    `delete from ${relation}
-      where (${scopeColumn(table)}, id) in (select * from unnest($1::text[], $2::text[]))`,
-    [arrayText(places.map((place) => place.scope)), arrayText(places.map((place) => place.id))],
+    `delete from ${relation} where ${isAtPlace(scopeColumn(table))}`,
+    placeParameters(places),
     { prepared: true },
   );
 }

@@ -98,7 +98,8 @@ export class Session {
     board.state = 'running';
     board.error = null;
     this.#spawn(() => this.#keepHouse(live));
-    for (const group of groupsByPosition(start.behind)) {
+    // Tables at the same position can share one reader.
+    for (const group of Map.groupBy(start.behind, (table) => table.position).values()) {
       this.#spawn(() => this.#catchUp(live, group));
     }
     this.#spawn(() => this.#follow(start));
@@ -251,13 +252,4 @@ function assertKnown(items: readonly LogItem[], { position, categories }: Start)
         `log was read up to position ${position}`,
     );
   }
-}
-
-/** Tables at the same position can share one reader. */
-function groupsByPosition(tables: readonly ActiveTable[]): ActiveTable[][] {
-  const groups = new Map<Position, ActiveTable[]>();
-  for (const table of tables) {
-    groups.set(table.position, [...(groups.get(table.position) ?? []), table]);
-  }
-  return [...groups.values()];
 }

@@ -86,10 +86,9 @@ async function keepRelaying(parts: SessionParts, signal: AbortSignal): Promise<v
     }
     return 0;
   };
-  const onFailure = (error: unknown): null => {
+  const onFailure = (error: unknown): undefined => {
     progress.error = messageOf(error);
     progress.resynced('failure');
-    return null;
   };
   await runForever(relay, { name: 'relay', log, signal, backOff: relayBackOff, onFailure });
 }

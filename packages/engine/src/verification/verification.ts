@@ -78,7 +78,13 @@ const comparedEventsMaximum = 500_000;
 export function startVerification(options: VerificationOptions): Verification {
   const stopping = new AbortController();
   const board = new VerificationBoard(options.metrics);
-  const running = keepRounds(options, board, stopping.signal);
+  const { signal } = stopping;
+  const turn = async (): Promise<number> => {
+    if (!options.isActive()) return standbyMilliseconds;
+    await runRound(options, board, signal);
+    return options.restMilliseconds;
+  };
+  const running = runForever(turn, { name: 'verification', log: options.log, signal });
   return {
     check: async () => board.check(),
     async stop() {
@@ -87,20 +93,6 @@ export function startVerification(options: VerificationOptions): Verification {
     },
   };
 }
-
-const keepRounds = (
-  options: VerificationOptions,
-  board: VerificationBoard,
-  signal: AbortSignal,
-): Promise<void> =>
-  runForever(
-    async () => {
-      if (!options.isActive()) return standbyMilliseconds;
-      await runRound(options, board, signal);
-      return options.restMilliseconds;
-    },
-    { name: 'verification', log: options.log, signal },
-  );
 
 /** One round, from where the last process left it to the end of the log. */
 async function runRound(

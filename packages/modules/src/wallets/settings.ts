@@ -36,7 +36,6 @@ export const priceTypeSchema = z.enum(['ALL', 'USAGE', 'FIXED']);
 export const walletConfigSchema = z.object({
   allowed_price_types: z.array(priceTypeSchema).min(1).max(3),
 });
-export type WalletConfig = z.output<typeof walletConfigSchema>;
 
 /** Automatic top-up on the wire: amounts as JSON numbers. */
 export const autoTopupView = (settings: AutoTopup | null) =>

@@ -32,14 +32,6 @@ export type History = readonly HistoryEvent[];
 /** An event without its place in a log. */
 export type Fact = { readonly type: string; readonly data: Data };
 
-/** Reads the lines of `counterfoil export`: events only, without header, head and proofs. */
-export function historyFrom(lines: readonly string[]): History {
-  return lines.flatMap((line) => {
-    const parsed = JSON.parse(line);
-    return 'type' in parsed && 'revision' in parsed ? [parsed as HistoryEvent] : [];
-  });
-}
-
 /** The events of a stream as a history: what an export of them would contain. */
 export async function historyOf(
   events: AsyncIterable<

@@ -11,7 +11,6 @@ import { recoveredStateSchema, type Task, type TaskWork } from './task.ts';
 
 /** The state of a task. `refused`: its message or endpoint is no longer there. */
 const taskStateSchema = z.enum(['queued', 'running', 'finished', 'cancelled', 'refused']);
-export type TaskProgressState = z.output<typeof taskStateSchema>;
 
 /** The progress of a task, from the worker's own table. */
 export const taskProgressSchema = z.object({

@@ -15,7 +15,6 @@ import { z } from 'zod';
 
 /** The state of the past deliveries that are to be delivered again. */
 export const recoveredStateSchema = z.enum(['failed', 'skipped', 'missing']);
-export type RecoveredState = z.output<typeof recoveredStateSchema>;
 
 /** The work of the delivery worker beyond what events ask for. */
 const workSchema = z.discriminatedUnion('kind', [

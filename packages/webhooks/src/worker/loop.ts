@@ -1,4 +1,11 @@
-import { type Connection, connect, type Log, runForever, sleep } from '@counterfoil/engine';
+import {
+  type Connection,
+  connect,
+  type Log,
+  messageOf,
+  runForever,
+  sleep,
+} from '@counterfoil/engine';
 import { sql } from 'kysely';
 import { queue } from '../queue/schema.ts';
 
@@ -69,9 +76,8 @@ export function startLoop(
       await connection.close();
     }
   };
-  const onFailure = (failure: unknown): null => {
-    error = failure instanceof Error ? failure.message : String(failure);
-    return null;
+  const onFailure = (failure: unknown): undefined => {
+    error = messageOf(failure);
   };
   const ended = runForever(turn, { name: `webhooks: ${name}`, log, signal, backOff, onFailure });
   return { name, error: () => error, ended };
