@@ -1,3 +1,4 @@
+import { unused } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -30,6 +31,9 @@ export const alertSettingsSchema = z.object({
   info: thresholdSchema.nullish(),
 });
 export type AlertSettings = z.output<typeof alertSettingsSchema>;
+
+/** Alert settings as a request gives them. */
+export const alertSettingsInput = alertSettingsSchema.extend({ alert_threshold_type: unused });
 
 /** Alert levels, the most severe first. */
 export const alertLevels = ['critical', 'warning', 'info'] as const;

@@ -52,6 +52,11 @@ const optionalInput = {
   metadata: metadataSchema.nullish().transform(sayingNothing),
   integration_entity_mapping: integrationMappingsSchema.nullish().transform(sayingNothing),
   contact: unused,
+  contact_persons: unused,
+  billing_currency: unused,
+  tax_treatment: unused,
+  parent_customer_id: unused,
+  parent_customer_external_id: unused,
 } as const;
 
 export const createCustomerSchema = z

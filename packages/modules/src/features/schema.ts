@@ -9,7 +9,7 @@ import {
   textSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { alertSettingsOutput, alertSettingsSchema } from '../alert-settings.ts';
+import { alertSettingsInput, alertSettingsOutput } from '../alert-settings.ts';
 import { groupSchema } from '../groups/index.ts';
 import { createMeterSchema, filtersSchema, meterSchema } from '../meters/index.ts';
 
@@ -47,7 +47,7 @@ export const createFeatureSchema = z
     type: featureTypeSchema,
     lookup_key: optionalText(255),
     ...describedShape,
-    alert_settings: alertSettingsSchema.nullish(),
+    alert_settings: alertSettingsInput.nullish(),
     metadata: metadataSchema.default({}),
     meter: createMeterSchema.nullish().meta({ description: 'Created with the feature' }),
     meter_id: optionalReference('meter_01KA0000000000000000000000'),
@@ -65,15 +65,13 @@ export const createFeatureSchema = z
   .meta({ id: 'CreateFeature' });
 export type CreateFeature = z.output<typeof createFeatureSchema>;
 
-const { critical, warning, info } = alertSettingsSchema.shape;
-
 /** Body of PUT /features/{id}: absent fields stay as they are. */
 export const updateFeatureSchema = z
   .object({
     name: nameSchema.optional(),
     ...describedShape,
-    alert_settings: z
-      .object({ alert_enabled: z.boolean().optional(), critical, warning, info })
+    alert_settings: alertSettingsInput
+      .extend({ alert_enabled: z.boolean().optional() })
       .nullable()
       .optional()
       .meta({ description: 'Levels that are given replace theirs; null removes one, or all' }),

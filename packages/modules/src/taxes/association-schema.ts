@@ -1,3 +1,4 @@
+import { unused } from '@counterfoil/engine/define';
 import {
   currencySchema,
   instantSchema,
@@ -34,6 +35,7 @@ export const createAssociationSchema = z
     start_date: instantSchema.nullish(),
     end_date: instantSchema.nullish(),
     metadata: metadataSchema.default({}),
+    tax_behavior: unused,
   })
   .superRefine(({ start_date, end_date }, context) => {
     if (start_date && end_date && end_date <= start_date) {
@@ -49,6 +51,7 @@ export const updateAssociationSchema = z
   .object({
     priority: prioritySchema.optional(),
     auto_apply: z.boolean().optional(),
+    tax_behavior: unused,
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
   })
   .meta({ id: 'UpdateTaxAssociation' });

@@ -1,4 +1,4 @@
-import { anyOfTexts, listShape, pageShape, searchShape } from '@counterfoil/engine/define';
+import { anyOfTexts, listShape, pageShape, searchShape, unused } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -68,6 +68,7 @@ export const updateEnvironmentSchema = z
   .object({
     name: nameSchema.optional(),
     timezone: clearable(timeZoneSchema.or(z.literal(''))).optional(),
+    type: unused,
   })
   .meta({ id: 'UpdateEnvironment' });
 

@@ -59,6 +59,7 @@ export const walletListRoutes = {
       include_real_time_balance: flagParameter.optional(),
       expand: unused,
       from_cache: unused,
+      '-': unused,
     }),
     response: z.array(customerWalletSchema),
     example: {

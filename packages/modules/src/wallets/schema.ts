@@ -25,7 +25,7 @@ import {
 import { z } from 'zod';
 import { alertSettingsOutput } from '../alert-settings.ts';
 import { referenceTypeSchema, transactionReasonSchema, walletTypeSchema } from './events.ts';
-import { alertSettingsSchema, autoTopupSchema, walletConfigSchema } from './settings.ts';
+import { alertSettingsInput, autoTopupInput, walletConfigSchema } from './settings.ts';
 
 export const creditsSchema = positiveDecimalSchema(decimalPlaces.credits);
 const rateSchema = positiveDecimalSchema(decimalPlaces.rate);
@@ -41,8 +41,8 @@ export const createWalletSchema = z
     external_customer_id: requiredTextSchema(255).optional(),
     description: clearable(textSchema(1024)).optional(),
     metadata: metadataSchema.default({}),
-    alert_settings: alertSettingsSchema.nullish(),
-    auto_topup: autoTopupSchema.nullish(),
+    alert_settings: alertSettingsInput.nullish(),
+    auto_topup: autoTopupInput.nullish(),
     conversion_rate: rateSchema.optional(),
     topup_conversion_rate: rateSchema.optional(),
     price_unit: textSchema(64).optional(),
@@ -61,8 +61,8 @@ export const updateWalletSchema = z
     description: clearable(textSchema(1024)).optional(),
     metadata: metadataSchema.optional(),
     config: walletConfigSchema.optional(),
-    alert_settings: alertSettingsSchema.nullable().optional(),
-    auto_topup: autoTopupSchema.nullable().optional(),
+    alert_settings: alertSettingsInput.nullable().optional(),
+    auto_topup: autoTopupInput.nullable().optional(),
   })
   .meta({ id: 'UpdateWallet' });
 
@@ -93,6 +93,8 @@ export const topUpSchema = z
     idempotency_key: idempotencyKeySchema.optional(),
     metadata: metadataSchema.default({}),
     checkout: unused,
+    coupons: unused,
+    effective_date: unused,
     force_sync_invoice: unused,
   })
   .meta({ id: 'TopUpWallet' });

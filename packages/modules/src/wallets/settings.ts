@@ -1,3 +1,4 @@
+import { unused } from '@counterfoil/engine/define';
 import {
   decimalPlaces,
   nonNegativeDecimalSchema,
@@ -8,6 +9,7 @@ import { wireNumber } from '../alert-settings.ts';
 
 export {
   type AlertSettings,
+  alertSettingsInput,
   alertSettingsSchema,
   alertSettingsView,
   assertConsistentAlerts,
@@ -26,6 +28,9 @@ export const autoTopupSchema = z.object({
   daily_limit: z.number().int().min(1).max(dailyTopUpsMaximum).optional(),
 });
 export type AutoTopup = z.output<typeof autoTopupSchema>;
+
+/** Automatic top-up as a request gives it. */
+export const autoTopupInput = autoTopupSchema.extend({ cooldown: unused });
 
 /** Automatic top-ups of one UTC day after which the breaker stops them. */
 export const dailyLimitOf = ({ daily_limit }: AutoTopup): number => daily_limit ?? dailyTopUps;

@@ -58,6 +58,7 @@ const grantConfiguration = {
   grant_duration_value: unused,
   grant_measure: unused,
   grant_quota: unused,
+  grant_unlimited: unused,
 } as const;
 
 const itemObject = z.object({

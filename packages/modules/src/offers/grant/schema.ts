@@ -1,4 +1,4 @@
-import { listParameter } from '@counterfoil/engine/define';
+import { listParameter, unused } from '@counterfoil/engine/define';
 import {
   clearable,
   decimalPlaces,
@@ -47,6 +47,7 @@ const createObject = z.object({
   start_date: instantSchema.nullish(),
   end_date: instantSchema.nullish(),
   metadata: metadataSchema.nullish(),
+  proration_behavior: unused,
 });
 
 const ownerFields = {

@@ -4,6 +4,7 @@ import {
   flagParameter,
   listParameter,
   searchShape,
+  unused,
 } from '@counterfoil/engine/define';
 import {
   clearable,
@@ -151,6 +152,8 @@ const createPriceObject = z.object({
   trial_period_days: z.number().int().min(0).max(3650).nullish(),
   start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
   end_date: instantSchema.nullish(),
+  bucket_size: unused,
+  trial_period: unused,
   filter_values: z.record(z.string().max(255), z.array(z.string().max(255)).max(100)).nullish(),
   ...labelInput,
 });
@@ -178,6 +181,7 @@ export const updatePriceSchema = z
     tier_mode: tierModeSchema.optional(),
     tiers: z.array(tierSchema).max(maximumTiers).optional(),
     transform_quantity: transformQuantitySchema,
+    bucket_size: unused,
     price_unit_amount: amountSchema.optional(),
     price_unit_tiers: z.array(tierSchema).max(maximumTiers).optional(),
     effective_from: instantSchema

@@ -1,4 +1,4 @@
-import { listParameter } from '@counterfoil/engine/define';
+import { listParameter, unused } from '@counterfoil/engine/define';
 import {
   clearable,
   metadataSchema,
@@ -58,6 +58,7 @@ export const createAddonSchema = z
     lookup_key: lookupKeySchema,
     description: descriptionSchema,
     metadata: pairsSchema,
+    type: unused,
   })
   .meta({ id: 'CreateAddon' });
 export type CreateAddon = z.output<typeof createAddonSchema>;
