@@ -17,7 +17,7 @@ export async function apiBeside(
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_SECOND: 1_000_000,
     UNKNOWN_NAMES: 'refuse',
-      CORS_ORIGINS: [],
+    CORS_ORIGINS: [],
     WEBHOOK_ALLOW_HTTP: true,
     WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
     WEBHOOK_DENIED_CIDRS: [],
