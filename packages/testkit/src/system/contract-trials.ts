@@ -272,11 +272,14 @@ function tryAllLists(test: Test, trials: () => Trials): void {
     for (const operation of trials().operations.values()) {
       const isSearch = operation.path.endsWith('/search');
       if (operation.path.includes('{') || !(isSearch || operation.query.offset)) continue;
+      const { query } = operation.queryRequired
+        ? await exampleRequest(trials().own, operation.key)
+        : { query: {} };
       for (let offset = 0, total = 1; offset < total; offset += 1_000) {
         const page = { limit: 1_000, offset };
         const request = isSearch
           ? { body: page }
-          : { query: { limit: '1000', offset: `${offset}` } };
+          : { query: { ...query, limit: '1000', offset: `${offset}` } };
         const answer = await send(trials().own.tenant, operation, request, toTheEnd);
         assert.is(answer.status, 200, answer.text);
         // Environments stand beside their total, as the contract has it.

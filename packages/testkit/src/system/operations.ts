@@ -24,6 +24,7 @@ interface Parameter {
   readonly in?: string;
   readonly name: string;
   readonly schema: Schema;
+  readonly required?: boolean;
 }
 
 interface OpenApiOperation {
@@ -52,6 +53,8 @@ export interface Operation {
   readonly statuses: readonly number[];
   readonly pathParameters: Readonly<Record<string, Schema>>;
   readonly query: Readonly<Record<string, Schema>>;
+  /** Some parameter of the query has to be there. */
+  readonly queryRequired: boolean;
   readonly body: Schema | null;
   readonly bodyRequired: boolean;
 }
@@ -105,6 +108,9 @@ function operationOf(
     statuses,
     pathParameters: parameters('path'),
     query: parameters('query'),
+    queryRequired: (described.parameters ?? []).some(
+      (parameter) => parameter.in === 'query' && parameter.required,
+    ),
     body: body ? inlined(body, known) : null,
     bodyRequired: described.requestBody?.required ?? false,
   };
