@@ -1,7 +1,7 @@
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import type { RequestFingerprint } from '../log/types.ts';
 import type { CachedStream } from '../stream-cache/cached-stream.ts';
-import { advance } from '../stream-cache/stream-state.ts';
+import { advanceProven } from '../stream-cache/stream-state.ts';
 import { refusalOf } from './batch.ts';
 import type { CommandOutcome } from './command.ts';
 import { readFailure } from './problems.ts';
@@ -29,7 +29,7 @@ export async function replay<State>(
     const events: CommandOutcome<State>['events'][number][] = [];
     let refusal: CommandOutcome<State>['refusal'] = null;
     for await (const event of cached.events(span.first, span.last)) {
-      stream = advance(place.aggregate, stream, event);
+      stream = advanceProven(place.aggregate, stream, event);
       if (event.metadata.request) assertSameRequest(event.metadata.request, fingerprint);
       refusal = refusalOf(event);
       if (belongsTo(place.aggregate, event)) events.push(stampedEvent(place.aggregate, event));

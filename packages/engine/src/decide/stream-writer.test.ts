@@ -1,8 +1,10 @@
-import { instantOf, type Problem, refusal } from '@counterfoil/kernel';
+import { randomUUID } from 'node:crypto';
+import { BrokenInvariant, instantOf, type Problem, refusal } from '@counterfoil/kernel';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chainAfter, chainFault, emptyChain } from '../log/hash-chain.ts';
+import type { StoredEvent } from '../log/types.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import { command, fill, type JarDecision, jar, outcomeOf, rename, startOn } from './test-jar.ts';
 
@@ -59,6 +61,28 @@ test('two processes on one stream lose nothing and decide on what the other wrot
   assert.is((await first.writer().current()).state.coins, 40);
   assertChains(first.store);
 });
+
+for (const [name, alter] of [
+  ['altered', (event: StoredEvent) => Object.assign(event.data as object, { coins: 900 })],
+  ['put in from elsewhere', (event: StoredEvent) => Object.assign(event, { id: randomUUID() })],
+] as const) {
+  test(`nothing is decided on an event that was ${name}, and nothing is appended`, async () => {
+    const { store, writer } = start();
+    for (const coins of [1, 2, 3]) await writer().run(command(fill(coins)));
+    const victim = store.log[1];
+    assert.ok(victim);
+    alter(victim);
+    const later = start(store);
+    const error = await later
+      .writer()
+      .run(command(fill(-1)))
+      .catch((reason: unknown) => reason);
+    assert.instance(error, BrokenInvariant);
+    const place = `${victim.stream}@${victim.revision}: its content does not match its hash`;
+    assert.match((error as Error).message, place);
+    assert.is(store.log.length, 3);
+  });
+}
 
 test('a refusal is checked against the latest state, not against a remembered one', async () => {
   const first = start();

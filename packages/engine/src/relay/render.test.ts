@@ -12,7 +12,7 @@ import { type StoredEvent, StoreUnavailable } from '../log/types.ts';
 import { openSnapshotFolder } from '../stream-cache/snapshot-folder.ts';
 import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { createRenderer } from './render.ts';
-import { box, boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
+import { box, boxEvent, boxPublicEvents, boxStream, chaining } from './test-box.ts';
 
 const test = suite('rendering');
 
@@ -26,7 +26,7 @@ const history = [
 ] as const;
 
 async function storeWith(stream = boxStream('box1')): Promise<MemoryStore> {
-  const store = new MemoryStore();
+  const store = chaining(new MemoryStore());
   await store.append(
     stream,
     history.map((event) => boxEvent(event)),
@@ -100,7 +100,7 @@ const folder = mkdtempSync(join(tmpdir(), 'counterfoil-render-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 test('a long stream is rendered from its snapshot on, and gets one', async () => {
-  const store = new CountingStore();
+  const store = chaining(new CountingStore());
   const fills = Array.from({ length: 499 }, () => boxEvent(['Filled', { amount: 1 }]));
   await store.append(boxStream('box1'), [boxEvent(['Made', { id: 'box1' }]), ...fills], -1);
   const onError = (error: unknown): void => {
@@ -236,7 +236,7 @@ test('data of an older version is lifted before it is published', async () => {
     ],
     { 'crate.packed': { summary: 'A crate is packed', body: z.looseObject({}) } },
   );
-  const store = new MemoryStore();
+  const store = chaining(new MemoryStore());
   const packed = { ...boxEvent(['Watched']), type: 'Packed', data: { grams: 2500 } };
   await store.append('crate-env_01.c', [packed], -1);
   const { messages } = await createRenderer(new StreamCache({ store }), [crates]).render(store.log);
@@ -245,7 +245,7 @@ test('data of an older version is lifted before it is published', async () => {
 });
 
 test('records of the whole tenant have no environment', async () => {
-  const store = new MemoryStore();
+  const store = chaining(new MemoryStore());
   const made = boxEvent(['Made', { id: 'box1' }]);
   const stamp: Pick<Stamp, 'environment_id'> = { environment_id: null };
   await store.append(

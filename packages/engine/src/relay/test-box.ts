@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { aggregate, instantOf } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { publicEvents } from '../define/public-event.ts';
-import { chainStart } from '../log/hash-chain.ts';
+import { chained, chainStart } from '../log/hash-chain.ts';
 import { streamName } from '../log/stream-name.ts';
-import type { NewEvent, StoredEvent } from '../log/types.ts';
+import type { EventStore, NewEvent, StoredEvent } from '../log/types.ts';
 
 export interface Box {
   readonly id: string;
@@ -115,3 +115,21 @@ export const storedBoxEvent = (
   position: 1n,
   ...place,
 });
+
+/** Lets a store chain the events that are appended to it, as the command side does. */
+export function chaining<Store extends Pick<EventStore, 'append'>>(store: Store): Store {
+  const append = store.append.bind(store);
+  const hashes = new Map<string, string>();
+  store.append = (stream, events, expectedRevision) => {
+    let revision = expectedRevision;
+    const linked = events.map(({ metadata: { hash: _hash, ...metadata }, ...event }) => {
+      const prev = hashes.get(`${stream}@${revision}`) ?? chainStart;
+      revision += 1;
+      const next = chained(stream, revision, { ...event, metadata: { ...metadata, prev } }).event;
+      hashes.set(`${stream}@${revision}`, next.metadata.hash);
+      return next;
+    });
+    return append(stream, linked, expectedRevision);
+  };
+  return store;
+}

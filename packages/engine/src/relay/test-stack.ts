@@ -18,7 +18,7 @@ import { StreamCache } from '../stream-cache/stream-cache.ts';
 import { type Relay, type RelayOptions, startRelay } from './relay.ts';
 import type { CheckpointStore, Projected } from './relay-session.ts';
 import type { Checkpoint } from './resume.ts';
-import { boxEvent, boxPublicEvents, boxStream } from './test-box.ts';
+import { boxEvent, boxPublicEvents, boxStream, chaining } from './test-box.ts';
 
 /** Read models that are always up to date. */
 export const projected: Projected = { waitFor: async () => undefined };
@@ -51,7 +51,7 @@ export async function startStack(): Promise<Stack> {
   let broker = await startNats({ directory: brokerDirectory });
   let server: RunningServer = await startEventStoreServer({ directory: storeDirectory });
   const { url, port } = broker;
-  const store = openEventStore({ url: server.connectionString });
+  const store = chaining(openEventStore({ url: server.connectionString }));
   const endings: (() => Promise<unknown>)[] = [];
   const nats = async (): Promise<Nats> => {
     const connection = await connectNats({ url, name: 'test', log, firstWait: 100 });

@@ -2,11 +2,18 @@ import { serialize } from 'node:v8';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { readFailure } from '../decide/problems.ts';
 import { eventAt } from '../log/event-at.ts';
+import { chainFault } from '../log/hash-chain.ts';
 import type { EventStore, NewEvent, StoredEvent } from '../log/types.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Snapshots } from './snapshot-folder.ts';
-import { advance, emptyStream, type StreamPlace, type StreamState } from './stream-state.ts';
+import {
+  advance,
+  advanceProven,
+  emptyStream,
+  type StreamPlace,
+  type StreamState,
+} from './stream-state.ts';
 
 /** The parts by which streams are read and kept. */
 export interface StreamSource {
@@ -129,8 +136,9 @@ export class CachedStream<State> {
     if (event.revision !== before.head.revision + 1) {
       throw new BrokenInvariant(`${event.stream}@${event.revision} came out of order`);
     }
-    if (event.revision === this.#now.head.revision + 1) {
-      this.#take(event);
+    // An event that is not as it was written is left to the next decision, which is refused.
+    if (chainFault(this.#now.head, event) === null) {
+      this.#goOver(event, advance(this.place.aggregate, this.#now, event));
       this.#keep();
     }
     const isNow = event.revision === this.#now.head.revision;
@@ -155,14 +163,18 @@ export class CachedStream<State> {
     const snapshot = await this.#snapshot(revision);
     let stream = snapshot?.stream ?? emptyStream<State>(aggregate.initial);
     for await (const event of this.events(stream.head.revision + 1, revision)) {
-      stream = advance(aggregate, stream, event);
+      stream = advanceProven(aggregate, stream, event);
     }
     if (stream.head.revision === revision) return stream;
     throw new BrokenInvariant(`${name}@${stream.head.revision + 1} cannot be read`);
   }
 
   #take(event: StoredEvent): void {
-    this.#now = advance(this.place.aggregate, this.#now, event);
+    this.#goOver(event, advanceProven(this.place.aggregate, this.#now, event));
+  }
+
+  #goOver(event: StoredEvent, after: StreamState<State>): void {
+    this.#now = after;
     this.#requests.note(event.metadata.request, event.revision);
     this.onEvent(event);
   }

@@ -1,7 +1,7 @@
 import { type AnyAggregate, BrokenInvariant, type Instant } from '@counterfoil/kernel';
 import { uniqueChange } from '../constraints/changes.ts';
 import { belongsTo, evolveStored } from '../log/decode.ts';
-import { type ChainHead, chainAfter, emptyChain } from '../log/hash-chain.ts';
+import { type ChainHead, chainAfter, chainFault, emptyChain } from '../log/hash-chain.ts';
 import { streamName } from '../log/stream-name.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 
@@ -105,6 +105,20 @@ export function advance<State>(
     position: event.position,
     revokedClaims: revokedAfter(stream.revokedClaims, event),
   };
+}
+
+/**
+ * The stream after one more event that was read from the log. Throws `BrokenInvariant`, which names the
+ * event, when it is not the one that was written there: nothing may be decided on it.
+ */
+export function advanceProven<State>(
+  aggregate: AnyAggregate,
+  stream: StreamState<State>,
+  event: StoredEvent,
+): StreamState<State> {
+  const fault = chainFault(stream.head, event);
+  if (fault) throw new BrokenInvariant(`${event.stream}@${event.revision}: ${fault}`);
+  return advance(aggregate, stream, event);
 }
 
 function revokedAfter(revoked: ReadonlySet<string>, event: StoredEvent): ReadonlySet<string> {
