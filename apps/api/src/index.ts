@@ -65,7 +65,13 @@ async function openBroker(
     await connectNats({ url, name: 'counterfoil api', log, metrics }),
     close,
   );
-  return { events: natsBroker(nats, log, () => store.head()), check: nats.check };
+  const events = natsBroker(nats, log, () => store.head());
+  // Not the connection alone: a message of somebody else makes the stream unreadable.
+  const check = async () => {
+    await nats.check();
+    await events.lastPosition();
+  };
+  return { events, check };
 }
 
 const withoutNats = (): Promise<never> =>

@@ -7,6 +7,9 @@ export const projectorConfigSchema = z.object({
   EVENTSTORE_URL: z.string().min(1),
   DATABASE_URL: z.string().min(1),
   NATS_URL: z.string().min(1),
+  /** The size of the public stream; that of an existing one stays where these are not set. */
+  EVENT_STREAM_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).optional(),
+  EVENT_STREAM_DAYS: wholeNumber(1, 3_650).optional(),
   /** With it, credentials of downstream systems are kept there. */
   EVENT_GATEWAY_URL: z.string().min(1).optional(),
   HOST: z.string().default('127.0.0.1'),

@@ -177,8 +177,12 @@ function publish(
   const publicEvents = slices.flatMap((slice) => slice.publicEvents);
   const projected = behind(projector);
   const { cache } = streams;
+  const size = {
+    maximumBytes: config.EVENT_STREAM_BYTES,
+    maximumAgeDays: config.EVENT_STREAM_DAYS,
+  };
   const options = { store, cache, nats, publicEvents, projected, checkpoint, log, metrics };
-  return started.add(startRelay(options), stop);
+  return started.add(startRelay({ ...options, streams: size }), stop);
 }
 
 /** Starts what the service does by itself: reactions, due work, checkpoints and verification. */

@@ -30,6 +30,12 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   NATS_URL:
     'Address of NATS with JetStream, such as `nats://127.0.0.1:4222`; several are separated by ' +
     'commas. `counterfoil up` starts a local one when it is not set.',
+  EVENT_STREAM_BYTES:
+    'Bytes that the stream of public events takes on disk; the oldest events go when they are used up. ' +
+    'Without it a new stream has 1 GiB, and an existing one keeps its size.',
+  EVENT_STREAM_DAYS:
+    'Days that public events are kept. Without it a new stream keeps them for 90 days, and an existing one ' +
+    'as long as before.',
   EVENT_GATEWAY_URL:
     'Address of the event gateway, the server that downstream systems connect to with credentials from the ' +
     'API. Without it none are issued. `counterfoil up` starts one beside a local NATS.',

@@ -1,4 +1,5 @@
 import { Problem } from '@counterfoil/kernel';
+import type { NatsConnection } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ReaderStart } from '../define/event-broker.ts';
@@ -119,7 +120,7 @@ async function smallStream(work: (given: SmallStream) => Promise<void>): Promise
       await traffic.append(events);
       await untilStored(client, traffic.expected.length);
     };
-    await work({ fill, traffic, nats: await small.nats(), head: () => small.store.head() });
+    await work({ fill, traffic, client, nats: await small.nats(), head: () => small.store.head() });
   } finally {
     await small.close();
   }
@@ -129,6 +130,7 @@ interface SmallStream {
   readonly fill: (events: number) => Promise<void>;
   readonly traffic: Traffic;
   readonly nats: Nats;
+  readonly client: NatsConnection;
   readonly head: () => Promise<bigint>;
 }
 
@@ -280,6 +282,21 @@ test('a stream that never had a message has an end to begin at', async () => {
     await empty.close();
   }
 });
+
+test('a message of somebody else is 503 for every reader', () =>
+  smallStream(async ({ fill, traffic, nats, head, client }) => {
+    await fill(10);
+    const broker = natsBroker(nats, log, head);
+    const whole = async () =>
+      bodies((await broker.read(boxScope, { after: null, limit: 1_000 })).events);
+    assert.equal(await whole(), traffic.expected);
+    await client.jetstream().publish('billing.v1.stray.x.box.y.z');
+    for (const after of [null, '0']) {
+      const read = broker.read(boxScope, { after, limit: 10 });
+      assert.is(await codeOf(read), 'service_unavailable');
+    }
+    assert.is(await codeOf(broker.lastPosition()), 'service_unavailable');
+  }));
 
 test('a broker that is away is 503', async () => {
   await stack.killBroker();

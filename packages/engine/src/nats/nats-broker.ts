@@ -5,7 +5,7 @@ import type { FeedEvent, FeedPage, FeedRequest, FeedScope } from '../define/publ
 import { feedSubjects } from '../define/subject.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
-import type { MessagePlace, PublicMessage } from '../relay/public-message.ts';
+import { ForeignMessage, type MessagePlace, type PublicMessage } from '../relay/public-message.ts';
 import { firstKept, type StreamPlace, sequenceAfter } from '../relay/sequence-after.ts';
 import type { Nats } from './nats-connection.ts';
 import { openPull } from './nats-pull.ts';
@@ -27,6 +27,14 @@ export function natsBroker(nats: Nats, log: Log, head: () => Promise<Position>):
       const requests = await jetStreamRequests(session);
       return await unlessAborted(request(requests, ended), ended);
     } catch (error) {
+      if (error instanceof ForeignMessage) {
+        log.error({ err: error }, 'the public stream holds a message that is not of the relay');
+        throw new Problem(
+          'service_unavailable',
+          'The public events cannot be read until an operator has mended their stream.',
+          { retryAfterSeconds: 60 },
+        );
+      }
       if (error instanceof Problem || error instanceof BrokenInvariant) throw error;
       log.warn({ err: error }, 'NATS cannot be asked');
       throw new Problem(

@@ -61,6 +61,19 @@ test('follows changed limits', async ({ stack }) => {
   assert.is(max_age, nanoseconds(7 * 24 * 60 * 60 * 1000));
 });
 
+test('keeps the size that an operator gave it', async ({ stack }) => {
+  const nats = await stack.nats();
+  await ensureStreams(nats, {}, signal);
+  const manager = await (await stack.client()).jetstreamManager();
+  const size = { max_bytes: 5 * 1024 ** 3, max_age: nanoseconds(60_000) };
+  await manager.streams.update(publicStream, { ...size, duplicate_window: nanoseconds(60_000) });
+  assert.is(await ensureStreams(nats, {}, signal), 'unchanged');
+  const { max_bytes, max_age } = await config(stack);
+  assert.equal({ max_bytes, max_age }, size);
+  assert.is(await ensureStreams(nats, { maximumBytes: 2_000_000 }, signal), 'updated');
+  assert.is((await config(stack)).max_age, size.max_age);
+});
+
 test('is not made of a stream that can never be like it', async ({ stack }) => {
   const manager = await (await stack.client()).jetstreamManager();
   await manager.streams.add({ name: publicStream, storage: StorageType.Memory, subjects: ['x'] });

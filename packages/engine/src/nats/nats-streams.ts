@@ -17,13 +17,14 @@ const dayMilliseconds = 24 * 60 * 60 * 1000;
  */
 const duplicateMilliseconds = 2 * 60 * 1000;
 
+/** The size of the public stream. An existing stream keeps its own where none is given. */
 export interface StreamOptions {
-  /** Bytes on disk; the oldest messages go when they are used up. 1 GiB unless given. */
-  readonly maximumBytes?: number;
-  /** Days that messages are kept. 90 unless given. */
-  readonly maximumAgeDays?: number;
-  /** Copies in a cluster, 1 to 5. An existing stream keeps its number unless given. */
-  readonly replicas?: number;
+  /** Bytes on disk; the oldest messages go when they are used up. A new stream has 1 GiB. */
+  readonly maximumBytes?: number | undefined;
+  /** Days that messages are kept. A new stream has 90. */
+  readonly maximumAgeDays?: number | undefined;
+  /** Copies in a cluster, 1 to 5. A new stream has 1. */
+  readonly replicas?: number | undefined;
 }
 
 /** The server has a stream of our name that cannot be turned into ours, or refuses ours. */
@@ -42,12 +43,12 @@ export async function ensureStreams(
 ): Promise<'created' | 'updated' | 'unchanged'> {
   const { connection } = await nats.session(signal);
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  const wanted = publicStreamConfig(options);
   const existing = await streamInfo(manager);
   if (!existing) {
-    await refusable('create', () => manager.streams.add(wanted));
+    await refusable('create', () => manager.streams.add(publicStreamConfig(options)));
     return 'created';
   }
+  const wanted = publicStreamConfig(options, existing.config);
   const differing = differences(existing.config, wanted);
   if (differing.length === 0) return 'unchanged';
   const fixed = differing.filter((key) => fixedForEver.has(key));
@@ -65,9 +66,16 @@ const fixedForEver: ReadonlySet<string> = new Set(['storage', 'retention']);
 
 type WantedConfig = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
 
-function publicStreamConfig(options: StreamOptions): WantedConfig {
-  const { maximumBytes = 1024 ** 3, maximumAgeDays = 90, replicas } = options;
-  const ageMilliseconds = maximumAgeDays * dayMilliseconds;
+const newStream = { max_bytes: 1024 ** 3, max_age: nanoseconds(90 * dayMilliseconds) };
+
+/** The settings of the stream: the size that is given, or else that of `sized`. */
+function publicStreamConfig(
+  { maximumBytes, maximumAgeDays, replicas }: StreamOptions,
+  sized: Pick<StreamConfig, 'max_bytes' | 'max_age'> = newStream,
+): WantedConfig {
+  const maximumAge =
+    maximumAgeDays === undefined ? sized.max_age : nanoseconds(maximumAgeDays * dayMilliseconds);
+  const duplicateWindow = nanoseconds(duplicateMilliseconds);
   return {
     name: publicStream,
     description: 'Public billing events, written by the relay alone',
@@ -75,9 +83,10 @@ function publicStreamConfig(options: StreamOptions): WantedConfig {
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
-    max_age: nanoseconds(ageMilliseconds),
-    max_bytes: maximumBytes,
-    duplicate_window: nanoseconds(Math.min(duplicateMilliseconds, ageMilliseconds)),
+    max_age: maximumAge,
+    max_bytes: maximumBytes ?? sized.max_bytes,
+    // No age, which is 0, is no bound.
+    duplicate_window: maximumAge > 0 ? Math.min(duplicateWindow, maximumAge) : duplicateWindow,
     deny_delete: true,
     deny_purge: true,
     allow_direct: true,

@@ -43,7 +43,7 @@ export interface RawMessage {
 }
 
 /**
- * Reads a message that the relay published. Throws `BrokenInvariant` on any other message:
+ * Reads a message that the relay published. Throws `ForeignMessage` on any other message:
  * nobody else may write into the stream, so going on would hide a break-in or a defect.
  */
 export function readPublicMessage(raw: RawMessage): PublicMessage {
@@ -106,5 +106,10 @@ function wholeNumber(raw: Headed, name: string): number {
   return Number(value);
 }
 
-const foreign = ({ sequence }: Headed, why: string): BrokenInvariant =>
-  new BrokenInvariant(`message ${sequence} of the public stream is not the relay's: ${why}`);
+/** A message of the public stream that the relay did not publish. */
+export class ForeignMessage extends BrokenInvariant {
+  override readonly name = 'ForeignMessage';
+}
+
+const foreign = ({ sequence }: Headed, why: string): ForeignMessage =>
+  new ForeignMessage(`message ${sequence} of the public stream is not the relay's: ${why}`);
