@@ -1,5 +1,10 @@
 import type { ApiInfo, HttpOptions } from '@counterfoil/engine';
-import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/modules';
+import {
+  asyncApiDocument,
+  eventTypesOf,
+  publishedBodies,
+  walletFields,
+} from '@counterfoil/modules';
 import { introduction, operatorIntroduction } from './introduction.ts';
 
 /** The meaning of each tag of the API. */
@@ -45,6 +50,7 @@ export const apiInfo: ApiInfo = {
   description: introduction,
   tags,
   pathWords,
+  fields: walletFields,
 };
 
 /** The slices of an API with what describes them and their events. */

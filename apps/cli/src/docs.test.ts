@@ -39,6 +39,18 @@ test('the OpenAPI document has every path with its answers', () => {
   }
 });
 
+test('every operation and tag of the OpenAPI documents is described', () => {
+  for (const name of ['openapi.json', 'operator-openapi.json']) {
+    const { tags, paths } = JSON.parse(documents[name] ?? '') as {
+      tags: { name: string; description?: string }[];
+      paths: Record<string, Record<string, { operationId: string; description?: string }>>;
+    };
+    for (const tag of tags) assert.ok(tag.description, `${name}: ${tag.name}`);
+    const operations = Object.values(paths).flatMap((path) => Object.values(path));
+    for (const { operationId, description } of operations) assert.ok(description, operationId);
+  }
+});
+
 test('the AsyncAPI document is one for its official parser', async () => {
   const { document, diagnostics } = await new Parser().parse(documents['asyncapi.json'] ?? '');
   const errors = diagnostics.filter(({ severity }) => severity === 0);

@@ -1,4 +1,5 @@
 import type { ApiInfo } from './host.ts';
+import { commonFields } from './openapi-fields.ts';
 
 type Json = Record<string, unknown>;
 
@@ -83,8 +84,9 @@ function shareParameters(paths: Json): Json {
  */
 export function finishedDocument(
   document: object,
-  { fields = {}, schemas: further = {} }: Pick<ApiInfo, 'fields' | 'schemas'>,
+  { fields: own = {}, schemas: further = {} }: Pick<ApiInfo, 'fields' | 'schemas'>,
 ): object {
+  const fields = { ...commonFields, ...own };
   const plain = JSON.parse(JSON.stringify(document)) as Json & { paths: Json; components: Json };
   const { components } = plain;
   const schemas = Object.entries({ ...further, ...(components.schemas as Json) }).map(

@@ -175,7 +175,10 @@ test('describes values as they are on the wire', () => {
   assert.is(properties.amount?.type, 'string');
   assert.is(properties.at?.type, 'string');
   assert.is(properties.at?.format, 'date-time');
-  assert.equal(properties.total, { type: 'integer' });
+  assert.equal(properties.total, {
+    type: 'integer',
+    description: 'Number of records on all pages',
+  });
   assert.not.ok('additionalProperties' in output);
   const input = schemas.Resource?.properties as Record<string, Record<string, unknown>>;
   assert.match(JSON.stringify(input.amount), /"string".*"number"/);
