@@ -7,6 +7,7 @@ import type {
 import { problemSchema } from './problem-body.ts';
 import {
   idempotencyKeyLimit,
+  ifMatchLimit,
   ifMatchText,
   positionText,
   requestIdLimit,
@@ -70,7 +71,7 @@ const requestHeaders = {
   IfMatch: parameter(
     'If-Match',
     'The ETag that the record must still have; 412 when it has another.',
-    64,
+    ifMatchLimit,
     ifMatchText,
   ),
   IfNoneMatch: parameter(

@@ -65,6 +65,9 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders, body: unknown): s
   return header ?? field;
 }
 
+/** The most characters of `If-Match`. */
+export const ifMatchLimit = 64;
+
 /** The form of `If-Match`: one ETag, or any. */
 export const ifMatchText = /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/;
 const strongTag = /^"([\x21\x23-\x7e]*)"$/;
@@ -79,10 +82,11 @@ const revisionText = /^(0|[1-9]\d{0,14})(?:-[\w-]{16})?$/;
 export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   const value = headers['if-match']?.trim();
   if (value === undefined || value === '*') return null;
-  const [, tag] = strongTag.exec(value) ?? [];
+  const isShort = value.length <= ifMatchLimit;
+  const [, tag] = (isShort && strongTag.exec(value)) || [];
   const [, revision] = revisionText.exec(tag ?? '') ?? [];
   if (revision !== undefined) return Number(revision);
-  if (tag === undefined && !weakTag.test(value)) {
+  if (tag === undefined && !(isShort && weakTag.test(value))) {
     throw invalidHeader(
       'If-Match',
       'must be one ETag as it was answered, such as "5-3qW8x2Lk_0aZr7Qe", or *',
