@@ -38,7 +38,7 @@ export const entryTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What comes twice is dropped by its id. A state is dropped when it was overtaken, so that the greatest
+ * A message that comes twice is dropped by its id. A state is dropped when it was overtaken, so that the greatest
  * sequence of each resource wins. An entry never is: it counts, and only the records beside it (the wallet
  * of a transaction) are outdated.
  */
