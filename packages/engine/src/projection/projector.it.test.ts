@@ -287,7 +287,7 @@ for (const [what, broken, lists, message, uses] of [
     {
       ...labels,
       view: (row: Label) => {
-        if (row.uses === 3) throw new Error('too many uses');
+        if (row.uses >= 3) throw new Error('too many uses');
         return row;
       },
     },
