@@ -64,6 +64,8 @@ function describeNormalised({ jsonSchema, zodSchema, io }: OverrideInput): void 
   if (io !== 'input' || !(zodSchema instanceof z.ZodPipe)) return;
   const { out } = zodSchema.def;
   if (!(out instanceof z.ZodNumber || out instanceof z.ZodArray)) return;
+  // What is only counted before it is parsed has been described already.
+  if (zodSchema.def.in instanceof z.ZodTransform && jsonSchema.items) return;
   const { $schema: _version, ...described } = z.toJSONSchema(out, { io, unrepresentable: 'any' });
   delete jsonSchema.anyOf;
   Object.assign(jsonSchema, described);

@@ -32,8 +32,13 @@ const filters = {
 } as const;
 const query = z.object({ expand: expandSchema });
 
-/** Ids that the tenant's own system, or one that is integrated, gave to the customer. */
+/**
+ * Ids that the tenant's own system, or one that is integrated, gave to the customer; those of a parent
+ * have no effect.
+ */
 const idsOfOthers = [
+  'parent_customer_id',
+  'parent_customer_external_id',
   'external_id',
   'integration_entity_mapping.0.provider_entity_id',
   'integration_entity_mapping.0.entity_id',

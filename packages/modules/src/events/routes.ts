@@ -82,6 +82,7 @@ export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
       permission: 'public_event:read',
       query: feedQuerySchema(new Set(types.keys())),
       response: feedPageSchema,
+      example: { names: { resource_id: 'cust', customer_id: 'cust' } },
       handle: async ({ principal }, { query }) => {
         const page = await pageOf(feed, principal, query);
         return {

@@ -27,8 +27,12 @@ interface Parameter {
   readonly required?: boolean;
 }
 
+interface ParameterReference {
+  readonly $ref: string;
+}
+
 interface OpenApiOperation {
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly (Parameter | ParameterReference)[];
   readonly requestBody?: {
     readonly required?: boolean;
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
@@ -38,7 +42,12 @@ interface OpenApiOperation {
 
 interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: Components;
+}
+
+interface Components {
+  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly parameters: Readonly<Record<string, Parameter>>;
 }
 
 /** One operation of the OpenAPI document. Schemas hold no references. */
@@ -61,6 +70,7 @@ export interface Operation {
 
 const prefix = '/v1';
 const schemaPlace = '#/components/schemas/';
+const parameterPlace = '#/components/parameters/';
 
 /** The schema with everything it refers to in its place. */
 function inlined(schema: Schema, known: Readonly<Record<string, Schema>>): Schema {
@@ -85,17 +95,29 @@ function inlined(schema: Schema, known: Readonly<Record<string, Schema>>): Schem
   };
 }
 
+function sharedParameter(
+  { $ref }: ParameterReference,
+  shared: Components['parameters'],
+): Parameter {
+  const found = shared[$ref.slice(parameterPlace.length)];
+  if (!found) throw new Error(`${$ref} is not in the document`);
+  return found;
+}
+
 function operationOf(
   path: string,
   method: string,
   described: OpenApiOperation,
-  known: Readonly<Record<string, Schema>>,
+  { schemas: known, parameters: shared }: Components,
 ): Operation {
   const below = path.slice(prefix.length);
   const statuses = Object.keys(described.responses).map(Number);
+  const all = (described.parameters ?? []).map((parameter) =>
+    '$ref' in parameter ? sharedParameter(parameter, shared) : parameter,
+  );
   const parameters = (place: string) =>
     Object.fromEntries(
-      (described.parameters ?? [])
+      all
         .filter((parameter) => parameter.in === place)
         .map(({ name, schema }) => [name, inlined(schema, known)]),
     );
@@ -108,9 +130,7 @@ function operationOf(
     statuses,
     pathParameters: parameters('path'),
     query: parameters('query'),
-    queryRequired: (described.parameters ?? []).some(
-      (parameter) => parameter.in === 'query' && parameter.required,
-    ),
+    queryRequired: all.some((parameter) => parameter.in === 'query' && parameter.required),
     body: body ? inlined(body, known) : null,
     bodyRequired: described.requestBody?.required ?? false,
   };
@@ -122,7 +142,7 @@ export async function readOperations(baseUrl: string): Promise<ReadonlyMap<strin
   const document = (await response.json()) as OpenApiDocument;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) =>
-      operationOf(path, method, described, document.components.schemas),
+      operationOf(path, method, described, document.components),
     ),
   );
   return new Map(operations.map((operation) => [operation.key, operation]));
