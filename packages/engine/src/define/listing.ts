@@ -125,15 +125,14 @@ export const flagParameter = z.union([
   z.enum(['true', 'false']).transform((text) => text === 'true'),
 ]);
 
-/** A list in a query string: repeated, comma-joined or both (D11). */
+/** A list in a query string: repeated, comma-joined or both (D11). An empty text is an empty list. */
 export const listParameter = <Item extends z.ZodType<unknown, string>>(item: Item) =>
   z
     .union([z.string(), z.array(z.string())])
     .transform((value) =>
-      [value]
-        .flat()
-        .flatMap((part) => part.split(','))
-        .filter(Boolean),
+      typeof value === 'string'
+        ? value.split(',').filter(Boolean)
+        : value.flatMap((part) => part.split(',')),
     )
     .pipe(z.array(item).max(filterValuesMaximum));
 
