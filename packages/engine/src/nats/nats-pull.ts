@@ -64,6 +64,8 @@ export async function openPull(
     });
   const stop = (): void => messages.stop();
   signal.addEventListener('abort', stop, { once: true });
+  // A signal that aborted meanwhile calls no listener any more.
+  if (signal.aborted) stop();
   return {
     pending: info.num_pending,
     batches: batchesOf(messages, maximum, signal),
