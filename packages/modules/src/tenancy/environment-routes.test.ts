@@ -4,32 +4,16 @@ import { callRoute, memoryWorld, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { apiKey } from './api-key.ts';
-import { firstTenant } from './bootstrap.ts';
 import { createDirectory } from './directory.ts';
 import { environment } from './environment.ts';
-import { readKeyMaterial } from './key-material.ts';
 import { tenancyLimits } from './limits.ts';
 import { allows, type Role } from './roles.ts';
 import { tenancyRoutes } from './routes.ts';
 import { tenant } from './tenant.ts';
-import { follow } from './test-directory.ts';
+import { first, follow, material } from './test-directory.ts';
 import { user } from './user.ts';
 
 const test = suite('environments of a tenant');
-
-const material = readKeyMaterial('42'.repeat(32));
-const first = firstTenant(
-  {
-    seed: 'demo',
-    tenantName: 'Acme',
-    environmentName: 'Production',
-    environmentType: 'production',
-    userName: 'Ada',
-    email: 'ada@example.com',
-    keyName: 'First key',
-  },
-  material,
-);
 
 /** A tenant with its owner, a directory that follows the log when it is told to, and the routes. */
 async function acme() {

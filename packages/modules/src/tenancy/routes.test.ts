@@ -4,30 +4,16 @@ import { callRoute, type Idempotency, memoryWorld, rejection } from '@counterfoi
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { apiKey } from './api-key.ts';
-import { firstTenant } from './bootstrap.ts';
 import { createDirectory } from './directory.ts';
 import { environment } from './environment.ts';
 import { readKeyMaterial } from './key-material.ts';
 import { allows, type Role } from './roles.ts';
 import { tenancyRoutes } from './routes.ts';
 import { tenant } from './tenant.ts';
+import { first, material } from './test-directory.ts';
 import { user } from './user.ts';
 
 const test = suite('tenancy routes');
-
-const material = readKeyMaterial('42'.repeat(32));
-const first = firstTenant(
-  {
-    seed: 'demo',
-    tenantName: 'Acme',
-    environmentName: 'Production',
-    environmentType: 'production',
-    userName: 'Ada',
-    email: 'ada@example.com',
-    keyName: 'First key',
-  },
-  material,
-);
 
 /** A tenant with its owner, and everything that can be called in it. */
 async function tenancyOf() {
