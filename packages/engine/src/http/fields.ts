@@ -7,7 +7,8 @@ export interface ParsedParts {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isMap = (value: unknown): value is Fields =>
+/** Tells whether a value is an object of JSON: neither null nor a list. */
+export const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Adds a part's members; a name that is already taken gets a prefix, so that no value hides another. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { unused } from '../define/unused.ts';
+import { isMap } from './fields.ts';
 
 /** A member that is to be left out of its object before the object is parsed. */
 export interface Superfluous {
@@ -40,9 +41,6 @@ function finderFor(schema: z.core.$ZodType): MaybeFinder {
   }
   return null;
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface Member {
   readonly isUnused: boolean;

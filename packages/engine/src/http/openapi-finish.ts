@@ -1,10 +1,8 @@
+import { isMap } from './fields.ts';
 import type { ApiInfo } from './host.ts';
 import { commonFields } from './openapi-fields.ts';
 
 type Json = Record<string, unknown>;
-
-const isMap = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Fields = Readonly<Record<string, string>>;
 
