@@ -90,5 +90,5 @@ function assertRight(results: readonly Result[]): void {
   const wrong = results.filter(({ faults }) => faults.length > 0);
   if (wrong.length === 0) return;
   const names = [...new Set(wrong.map(({ scenario }) => scenario))].join(', ');
-  throw new OperatorError(`What was acknowledged is not what happened: ${names}.`);
+  throw new OperatorError(`The verdict is WRONG: ${names}.`);
 }

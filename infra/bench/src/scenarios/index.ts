@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.ts';
+import { attacked } from './attacked.ts';
 import { catchUp } from './catch-up.ts';
 import { coldWallet } from './cold-wallet.ts';
 import { kills } from './kills.ts';
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   lag,
   readsUnderWrites,
   kills,
+  attacked,
   coldWallet,
   catchUp,
 ];
