@@ -66,6 +66,11 @@ export interface Aggregate<Name extends string, Catalogue extends EventCatalogue
   readonly name: Name;
   /** The owner of its records: an environment, or the tenant as a whole. */
   readonly scope: 'environment' | 'tenant';
+  /**
+   * The clock that its events are stamped by: the one of its environment, unless its times are no times of
+   * billing, such as the expiry of a key (D51).
+   */
+  readonly clock?: 'environment' | 'system';
   readonly events: Catalogue;
   readonly initial: State;
   readonly evolve: (state: State, event: Stamped<EventOf<Catalogue>>) => State;

@@ -71,7 +71,7 @@ export function memoryWorld(
       new RequestRunner(options, {
         principal,
         requestId: 'req_1',
-        now: world.now,
+        receivedAt: world.now,
         route: 'GET /',
         operation: idempotency?.operation ?? '',
         idempotencyKey: idempotency?.key ?? null,

@@ -30,6 +30,7 @@ export interface ReservationState {
 export const reservation = aggregate({
   name: 'reservation',
   scope: 'environment',
+  clock: 'system',
   events,
   initial: { holder: null } as ReservationState,
   evolve(state, event): ReservationState {

@@ -244,7 +244,7 @@ test('a request that carries out at once leaves its reaction nothing to do', asy
     now: Date.now,
   };
   const request = new RequestRunner(options, {
-    ...{ principal, requestId: 'req_1', now: '2026-01-01T00:00:00.000Z' as never },
+    ...{ principal, requestId: 'req_1', receivedAt: '2026-01-01T00:00:00.000Z' as never },
     ...{ route: 'POST /orders', operation: 'POST /orders', idempotencyKey: null, fields: {} },
     ...{ ifMatch: null, minimumPosition: null },
   });

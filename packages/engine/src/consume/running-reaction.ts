@@ -1,4 +1,4 @@
-import { type EnvironmentId, instantOf, type TenantId } from '@counterfoil/kernel';
+import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import { react } from '../decide/react.ts';
 import type { Streams } from '../decide/streams.ts';
 import type { Place, Reader } from '../define/context.ts';
@@ -191,9 +191,8 @@ export class RunningReaction {
       const stamped = stampedEvent(aggregate, event);
       const placed = { ...stamped, aggregate_id: id, revision: event.revision };
       const read = reader(scopeOf({ tenant_id, environment_id }));
-      const now = instantOf(Date.now());
       const caused = { correlationId, causationId: event.id };
-      await react(streams, this.reaction, placed, { ...caused, now, read });
+      await react(streams, this.reaction, placed, { ...caused, read });
       onHandled(name, 'done');
     } catch (error) {
       onHandled(name, 'failed');

@@ -1,4 +1,4 @@
-import type { EnvironmentId, EventCatalogue, EventOf, Instant } from '@counterfoil/kernel';
+import type { EnvironmentId, EventCatalogue, EventOf } from '@counterfoil/kernel';
 import type { Reader } from '../define/context.ts';
 import type { Reaction, ReactionEvent } from '../define/reaction.ts';
 import type { Position } from '../log/types.ts';
@@ -8,7 +8,6 @@ import { systemContext } from './system-context.ts';
 
 /** The circumstances of handling an event, which differ between a request and the projector. */
 interface Circumstances {
-  readonly now: Instant;
   readonly read: Reader;
   readonly correlationId: string;
   readonly causationId: string;
@@ -24,7 +23,7 @@ export async function react(
   streams: Streams,
   { name, aggregate, on }: Reaction,
   event: ReactionEvent<EventOf<EventCatalogue>>,
-  { now, read, onWritten, ...caused }: Circumstances,
+  { read, onWritten, ...caused }: Circumstances,
 ): Promise<void> {
   const handle = Object.hasOwn(on, event.type) ? on[event.type] : undefined;
   if (!handle) return;
@@ -40,5 +39,5 @@ export async function react(
       ...(onWritten ? { onWritten } : {}),
     },
   );
-  await handle(event, { ...context, now, read });
+  await handle(event, { ...context, now: streams.clock.now(environmentId), read });
 }

@@ -29,7 +29,7 @@ function requestsTo(
   const request: BeginRequest = {
     principal: { tenantId: 'tenant_1', environmentId: 'env_1' } as Principal,
     requestId: 'req_1',
-    now: instantOf(0),
+    receivedAt: instantOf(0),
     route: 'POST /jars/{id}/fill',
     operation: 'POST /jars/1/fill',
     idempotencyKey: 'key',
@@ -96,7 +96,7 @@ function readingBehind(
   return new RequestRunner(options, {
     principal,
     requestId: 'req_1',
-    now: instantOf(0),
+    receivedAt: instantOf(0),
     route: 'GET /jars/{id}',
     operation: 'GET /jars/1',
     idempotencyKey: null,

@@ -56,6 +56,7 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly principal: Principal;
   readonly requestId: string;
   readonly idempotencyKey: string | null;
+  readonly receivedAt: Instant;
   readonly now: Instant;
   readonly read: Reader;
   readonly #options: RunOptions;
@@ -75,7 +76,8 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.principal = request.principal;
     this.requestId = request.requestId;
     this.idempotencyKey = request.idempotencyKey;
-    this.now = request.now;
+    this.receivedAt = request.receivedAt;
+    this.now = options.streams.clock.now(request.principal.environmentId);
     this.#ifMatch = request.ifMatch;
     this.read = awaitingReader(options, request, progress);
   }
@@ -100,7 +102,7 @@ export class RequestRunner implements RequestRun, RequestContext {
 
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
     const { idempotencyKey, operation } = this.#request;
-    if (idempotencyKey === null) return randomId(prefix, this.now);
+    if (idempotencyKey === null) return randomId(prefix, this.receivedAt);
     this.#idsGiven += 1;
     const { tenantId, environmentId } = this.principal;
     return derivedId(
@@ -144,7 +146,6 @@ export class RequestRunner implements RequestRun, RequestContext {
     { events, revision }: Outcome<unknown, EventOf<EventCatalogue>>,
   ): Promise<void> {
     const circumstances = {
-      now: this.now,
       read: this.read,
       correlationId: this.requestId,
       causationId: this.requestId,

@@ -7,7 +7,7 @@ import {
   type StoredEvent,
 } from '../log/types.ts';
 import type { CachedStream } from '../stream-cache/cached-stream.ts';
-import type { StreamState } from '../stream-cache/stream-state.ts';
+import type { StreamPlace, StreamState } from '../stream-cache/stream-state.ts';
 import {
   type Appended,
   type Batch,
@@ -23,7 +23,8 @@ import { replay } from './replay.ts';
 /** The parts that the writers of all streams share. */
 export interface WriterEnvironment {
   readonly store: EventStore;
-  readonly now: () => Instant;
+  /** The present instant for the records of a place. */
+  readonly now: (place: StreamPlace) => Instant;
   readonly newEventId: () => string;
   readonly acquireClaims: ReservationClaims['acquire'];
   readonly onBatch?: (commands: number, events: number) => void;
@@ -130,7 +131,7 @@ export class StreamWriter<State> implements Writer<State> {
       stream: this.#stream.now,
       commands,
       isKnownKey: (key) => this.#stream.requests.get(key) !== undefined,
-      now: this.#environment.now(),
+      now: this.#environment.now(this.#stream.place),
       newEventId: this.#environment.newEventId,
     });
   }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type AnyAggregate, instantOf } from '@counterfoil/kernel';
+import { type AnyAggregate, type Instant, instantOf } from '@counterfoil/kernel';
 import { ReservationClaims } from '../constraints/claims.ts';
 import { reservation } from '../constraints/reservation.ts';
+import type { Clock } from '../define/clock.ts';
 import type { EventStore } from '../log/types.ts';
 import { StreamCache, type StreamCacheOptions } from '../stream-cache/stream-cache.ts';
 import { placeOf, type StreamPlace } from '../stream-cache/stream-state.ts';
@@ -12,7 +13,10 @@ export interface StreamsOptions
     Pick<WriterEnvironment, 'store' | 'onBatch' | 'onConflict'> {
   readonly store: EventStore;
   readonly aggregates: readonly AnyAggregate[];
+  /** The system's time in milliseconds. */
   readonly now?: () => number;
+  /** The time of billing; the system's unless given. */
+  readonly clock?: Clock;
   readonly onLeftBehind?: (place: StreamPlace, error: unknown) => void;
 }
 
@@ -22,11 +26,15 @@ export interface Streams {
   readonly claims: ReservationClaims;
   readonly cache: StreamCache;
   readonly store: EventStore;
+  /** The clock that decisions about records of an environment are made by. */
+  readonly clock: Clock;
 }
 
 /** Makes the writers of a process; each is made when its stream is first asked for. */
 export function createStreams(options: StreamsOptions): Streams {
   const { store, now = Date.now } = options;
+  const systemNow = (): Instant => instantOf(now());
+  const { clock = { now: systemNow } } = options;
   const cache = new StreamCache(options);
   const aggregates = new Map<string, AnyAggregate>(
     [...options.aggregates, reservation].map((aggregate) => [aggregate.name, aggregate]),
@@ -49,7 +57,7 @@ export function createStreams(options: StreamsOptions): Streams {
   });
   const environment: WriterEnvironment = {
     ...options,
-    now: () => instantOf(now()),
+    now: ({ aggregate, scope }) => (aggregate.clock === 'system' ? systemNow() : clock.now(scope)),
     newEventId: randomUUID,
     acquireClaims: claims.acquire.bind(claims),
   };
@@ -58,5 +66,6 @@ export function createStreams(options: StreamsOptions): Streams {
     claims,
     cache,
     store,
+    clock,
   };
 }

@@ -94,7 +94,10 @@ export type Prepared<Decide> = Decide | { readonly prepare: () => Decide | Promi
 
 /** Everything that commands are carried out with: for a request, for a reaction, for due work. */
 export interface CommandContext {
-  /** The arrival of the request. Decisions get their own, later instant. */
+  /**
+   * The present instant of the environment, which may have a clock of its own. Decisions get their own,
+   * later instant.
+   */
   readonly now: Instant;
   /**
    * A new id. With an idempotency key it follows from the key (and from the number of ids asked

@@ -1,3 +1,4 @@
+export * from './clock.ts';
 export * from './context.ts';
 export * from './due-work.ts';
 export * from './event-broker.ts';

@@ -1,4 +1,10 @@
-import type { Aggregate, AnyAggregate, EventCatalogue, EventOf } from '@counterfoil/kernel';
+import type {
+  Aggregate,
+  AnyAggregate,
+  EventCatalogue,
+  EventOf,
+  Instant,
+} from '@counterfoil/kernel';
 import type { CommandContext, HistoryEvent, Outcome, Place, Principal } from './context.ts';
 import type { Reaction } from './reaction.ts';
 
@@ -6,6 +12,8 @@ import type { Reaction } from './reaction.ts';
 export interface RequestContext extends CommandContext {
   readonly principal: Principal;
   readonly requestId: string;
+  /** The arrival of the request by the system's clock, for times that are none of billing (D51). */
+  readonly receivedAt: Instant;
   /** From the header or the body; null when the caller sent none. */
   readonly idempotencyKey: string | null;
   /**

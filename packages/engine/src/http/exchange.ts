@@ -7,7 +7,8 @@ import type { RequestRun } from './host.ts';
 /** The state that the steps of one request share, in `response.locals`. */
 export class Exchange {
   readonly requestId: string;
-  readonly now: Instant;
+  /** The arrival of the request by the system's clock. */
+  readonly receivedAt: Instant;
   /** Milliseconds of a clock that never jumps, for the duration. */
   readonly startedAt: number = performance.now();
   /** The label of logs and metrics: a route key, or a name for a request that meets no route. */
@@ -30,9 +31,9 @@ export class Exchange {
   /** Fires when the request takes too long. */
   deadline: NodeJS.Timeout | null = null;
 
-  constructor(requestId: string, now: Instant) {
+  constructor(requestId: string, receivedAt: Instant) {
     this.requestId = requestId;
-    this.now = now;
+    this.receivedAt = receivedAt;
   }
 }
 

@@ -14,8 +14,8 @@ import type { PathWords } from './operation-id.ts';
 export interface BeginRequest {
   readonly principal: Principal;
   readonly requestId: string;
-  /** The arrival of the request. */
-  readonly now: Instant;
+  /** The arrival of the request by the system's clock. */
+  readonly receivedAt: Instant;
   readonly route: RouteKey;
   /** Method and concrete path below /v1, canonically written: `POST /wallets/wallet_01…/debit`. */
   readonly operation: string;

@@ -45,7 +45,7 @@ test('hands the host what it needs to know about the request', async ({ machine 
   assert.equal(begun?.fields, { name: 'a' });
   assert.is(begun?.ifMatch, 7);
   assert.is(begun?.minimumPosition, 12n);
-  assert.match(begun?.now ?? '', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  assert.match(begun?.receivedAt ?? '', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 });
 
 test('writes the operation with the path values encoded in one way', async ({ machine }) => {

@@ -44,10 +44,10 @@ function entropy(): Uint8Array {
 
 /** First of all: an id and an instant for the request, and the header that repeats the id. */
 export const identify: Step = (request, response, next) => {
-  const now = instantOf(Date.now());
+  const receivedAt = instantOf(Date.now());
   const given = givenRequestId(request.headers);
-  const requestId = typeof given === 'string' ? given : makeId('req', now, entropy());
-  response.locals.exchange = new Exchange(requestId, now);
+  const requestId = typeof given === 'string' ? given : makeId('req', receivedAt, entropy());
+  response.locals.exchange = new Exchange(requestId, receivedAt);
   response.setHeader('X-Request-Id', requestId);
   response.setHeader('Cache-Control', 'no-store');
   if (given instanceof Problem) throw given;
@@ -152,7 +152,7 @@ export const answerWith =
     const run = host.begin({
       principal: principalOf(exchange),
       requestId: exchange.requestId,
-      now: exchange.now,
+      receivedAt: exchange.receivedAt,
       route: endpoint.key,
       operation: endpoint.operation(given),
       idempotencyKey: endpoint.method === 'POST' ? idempotencyKeyOf(headers, body) : null,

@@ -39,6 +39,7 @@ export type CheckpointState = Checkpoint | null;
 export const ledgerCheckpoint = aggregate({
   name: 'ledger_checkpoint',
   scope: 'environment',
+  clock: 'system',
   events,
   initial: null as CheckpointState,
   evolve: (_, event): CheckpointState => event.data,

@@ -74,6 +74,7 @@ type SubscriptionDecision = Decision<SubscriptionState, SubscriptionEvent>;
 export const eventSubscription = aggregate({
   name: 'event_subscription',
   scope: 'environment',
+  clock: 'system',
   events,
   initial: null as SubscriptionState,
   evolve: (state, event): SubscriptionState => {

@@ -62,6 +62,7 @@ export type ApiKeyState = ApiKeyRecord | null;
 export const apiKey = aggregate({
   name: 'api_key',
   scope: 'environment',
+  clock: 'system',
   events,
   initial: null as ApiKeyState,
   evolve: (state, event): ApiKeyState => {

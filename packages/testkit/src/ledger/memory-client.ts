@@ -66,10 +66,11 @@ export function memoryClient(
   const open = () => createStreams({ store: wrap(world.store), aggregates, now, idleStreams });
   let streams = open();
   const run = (request: LedgerRequest, body: unknown, params: unknown) => {
+    const arrivedAt = instantOf(request.arrivedAt ?? time);
     const operation = `${request.route.split(' ')[0]} ${request.path}`;
     return new RequestRunner(
       {
-        streams,
+        streams: { ...streams, clock: { now: () => arrivedAt } },
         readSide: {
           reader: () => world.request(principal).read,
           projected: { position: () => 0n, waitFor: () => Promise.resolve(true) },
@@ -80,7 +81,7 @@ export function memoryClient(
       {
         principal,
         requestId: request.requestId,
-        now: instantOf(request.arrivedAt ?? time),
+        receivedAt: arrivedAt,
         route: request.route as 'GET /',
         operation,
         idempotencyKey: operation.startsWith('POST') ? request.key : null,

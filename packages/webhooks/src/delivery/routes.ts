@@ -129,7 +129,7 @@ export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents'>) =>
     response: statsSchema,
     handle: async (context, { params: { id }, query }) => {
       await loadEndpoint(context, id);
-      return endpointStats(context, id, period(context.now, query));
+      return endpointStats(context, id, period(context.receivedAt, query));
     },
   }),
 });

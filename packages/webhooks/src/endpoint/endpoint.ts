@@ -213,6 +213,7 @@ function evolve(state: EndpointState, event: Stamped<EndpointEvent>): EndpointSt
 export const webhookEndpoint = aggregate({
   name: 'webhook_endpoint',
   scope: 'environment',
+  clock: 'system',
   events,
   initial: null as EndpointState,
   evolve,

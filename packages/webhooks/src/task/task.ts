@@ -66,6 +66,7 @@ function evolve(state: TaskState, event: Stamped<TaskEvent>): TaskState {
 export const webhookTask = aggregate({
   name: 'webhook_task',
   scope: 'environment',
+  clock: 'system',
   events,
   initial: null as TaskState,
   evolve,
