@@ -145,7 +145,9 @@ class Book {
     must(isHold || isRelease || entries.includes(type), 'is of an unknown type');
     const credits = isRelease ? 0n : figure(data.credits, 'credits');
     must(credits > 0n || isRelease, 'moves no credits');
-    const instant = this.#reach(data.expired_at ?? data.released_at ?? this.at);
+    const instant = this.#reach(data.effective_at ?? data.released_at ?? this.at);
+    const isLate = type === 'CreditsExpired' || isRelease;
+    must(isLate || instant === this.at, 'counts from another instant than its own');
     if (entries.includes(type)) this.#entry(type, data, credits);
     if (type === 'CreditsLoaded') {
       this.#load(data, credits);
@@ -239,7 +241,7 @@ class Book {
   }
 
   #load(data: Data, credits: bigint): void {
-    const { sequence, credit_balance_before, credit_balance_after, ...rest } = data;
+    const { sequence, effective_at, credit_balance_before, credit_balance_after, ...rest } = data;
     const { credits_available, ...ordered } = rest;
     if (data.requested) this.#endTopUp(ordered);
     must(!this.topups.has(data.transaction_id), 'loads what waits for its payment');
@@ -260,7 +262,7 @@ class Book {
     }
     const lot = this.lots.find(({ id }) => id === data.reference_id);
     must(lot?.left === credits, 'does not book out the rest of a lot');
-    must(goneAt(lot) === data.expired_at, 'the lot has not expired then');
+    must(goneAt(lot) === data.effective_at, 'the lot has not expired then');
     return [lot];
   }
 

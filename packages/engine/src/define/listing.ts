@@ -244,10 +244,15 @@ const hasColumn = <Columns extends ColumnTypes>(
 ): name is ColumnName<Columns> =>
   Object.hasOwn(commonColumns, name) || Object.hasOwn(columns, name);
 
-/** The conditions of a list or search that are the same for every resource. Refuses unknown fields. */
+/**
+ * The conditions of a list or search that are the same for every resource. Refuses unknown fields.
+ *
+ * @param timed the column that the period is about
+ */
 export function searchFilters<Columns extends ColumnTypes>(
   table: WithColumns<Columns>,
   search: SearchParts,
+  timed: ColumnName<NoInfer<Columns>> = 'created_at',
 ): RowFilter<Columns>[] {
   const ranges = [
     { operator: 'gte', value: search.start_time, pointer: '/start_time' },
@@ -280,7 +285,7 @@ export function searchFilters<Columns extends ColumnTypes>(
   return [
     ...ranges
       .filter(({ value }) => value !== undefined)
-      .map((range) => ({ column: 'created_at', ...range })),
+      .map((range) => ({ column: timed, ...range })),
     ...fields,
   ];
 }

@@ -65,6 +65,11 @@ const orderShape = {
  */
 const entryShape = {
   ...orderShape,
+  /**
+   * The instant from which it counts: that of the decision; for an expiry that from which the credits could
+   * not be spent, which is that of the lot (D23) or the later return of the credits from a hold.
+   */
+  effective_at: instantSchema,
   /** Number of the transaction in its wallet, from 1 on. */
   sequence: z.number().int(),
   credit_balance_before: figure,
@@ -166,11 +171,6 @@ export const walletEvents = {
   CreditsExpired: z.object({
     ...entryShape,
     drawn: z.array(drawSchema).length(1),
-    /**
-     * The instant from which the credits could not be spent: the expiry of the lot (D23), or the later
-     * return of the credits from a hold.
-     */
-    expired_at: instantSchema,
   }),
   /** Credits set aside: they are out of their lots but still in the balance. */
   CreditsHeld: z.object({

@@ -28,9 +28,11 @@ export const walletTable = recordProjection(wallet, {
 /** One row per entry of the ledger; `credits_available` of a load falls as it is drawn from. */
 export const transactionTable = projection(wallet, {
   name: 'wallet_transactions',
-  version: 3,
+  version: 4,
   columns: {
     wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
+    effective_at: { type: 'timestamptz', of: (shown) => shown.effective_at, listed: true },
+    completed_at: { type: 'timestamptz', of: (shown) => shown.completed_at },
     customer_id: { type: 'text', of: (shown) => shown.customer_id },
     type: { type: 'text', of: (shown) => shown.type },
     transaction_status: { type: 'text', of: (shown) => shown.transaction_status },

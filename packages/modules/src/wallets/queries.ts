@@ -119,7 +119,7 @@ export async function listTransactions(
   await getWallet(context, walletId);
   return context.read.list(transactionTable, pageRequest(transactionTable, query), [
     ...where('wallet_id', 'eq', walletId),
-    ...searchFilters(transactionTable, { start_time: query.start_time, end_time: query.end_time }),
+    ...searchFilters(transactionTable, periodOf(query), 'effective_at'),
     ...entryFilters(query),
     ...where('transaction_reason', 'in', query.transaction_reason),
   ]);
@@ -132,13 +132,15 @@ export function searchTransactions(
 ): Promise<Page<TransactionResource>> {
   assertConsistent(search);
   return context.read.list(transactionTable, pageRequest(transactionTable, search), [
-    ...searchFilters(transactionTable, search),
+    ...searchFilters(transactionTable, search, 'effective_at'),
     ...entryFilters(search),
     ...where('wallet_id', 'eq', search.wallet_id),
     ...where('customer_id', 'eq', search.customer_id),
     ...where('transaction_reason', 'eq', search.transaction_reason),
   ]);
 }
+
+const periodOf = ({ start_time, end_time }: TransactionsQuery) => ({ start_time, end_time });
 
 type EntryFilters = Omit<TransactionsQuery, 'limit' | 'offset' | 'sort' | 'transaction_reason'>;
 

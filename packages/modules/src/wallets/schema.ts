@@ -182,6 +182,13 @@ export const transactionSchema = z
   .object({
     ...recordStampsShape,
     status: recordStatusSchema,
+    effective_at: instantSchema.meta({
+      description: 'When it counts in balances; `start_time` and `end_time` compare this',
+    }),
+    recorded_at: instantSchema.meta({ description: 'When it was written down' }),
+    completed_at: instantSchema
+      .optional()
+      .meta({ description: 'When it became final: at once, or with the payment of an order' }),
     wallet_id: z.string(),
     customer_id: z.string(),
     type: z.enum(['credit', 'debit']),
@@ -235,6 +242,12 @@ const transactionFilterShape = {
   created_by: textSchema(64).optional(),
 } as const;
 
+/** The period of a list of entries: by when they count, both ends included (D41, D71). */
+const entryTimes = {
+  start_time: instantSchema.optional().meta({ description: 'Entries that count from then on' }),
+  end_time: instantSchema.optional().meta({ description: 'Entries that count by then' }),
+} as const;
+
 /** Query of GET /wallets/{id}/transactions (specification §4.5). */
 export const transactionsQuerySchema = z.object({
   limit,
@@ -242,8 +255,7 @@ export const transactionsQuerySchema = z.object({
   order: listShape.order,
   sort: listShape.sort,
   status: recordStatusSchema.optional(),
-  start_time: instantSchema.optional(),
-  end_time: instantSchema.optional(),
+  ...entryTimes,
   expand: textSchema(255).optional(),
   ...transactionFilterShape,
   transaction_reason: listParameter(transactionReasonSchema).optional(),
@@ -279,6 +291,7 @@ export type WalletSearch = Partial<z.output<typeof searchWalletsSchema>>;
 /** Body of POST /wallets/transactions/search. */
 export const searchTransactionsSchema = z.object({
   ...searchShape,
+  ...entryTimes,
   ...transactionFilterShape,
   wallet_id: z.string().max(64).optional(),
   customer_id: z.string().max(64).optional(),

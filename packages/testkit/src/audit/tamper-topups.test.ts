@@ -159,9 +159,9 @@ test('what came back too late expired when it came back, and not before', async 
   const honest = await lateReturn();
   assert.match(await finding(honest), /: 6 events, credit balance 0, unsigned$/);
   for (const [number, change, named] of [
-    [6, { expired_at: second(5) }, /^line 7: revision 5: took effect before what it follows/],
-    [6, { expired_at: second(9) }, /^line 7: revision 5: the lot has not expired then/],
-    [4, { expired_at: second(8) }, /^line 5: revision 3: the lot has not expired then/],
+    [6, { effective_at: second(5) }, /^line 7: revision 5: took effect before what it follows/],
+    [6, { effective_at: second(9) }, /^line 7: revision 5: the lot has not expired then/],
+    [4, { effective_at: second(8) }, /^line 5: revision 3: the lot has not expired then/],
     [5, { released_at: second(5) }, /^line 6: revision 4: does not end its hold/],
   ] as const) {
     const forged = rechained(honest, number, (data) => ({ ...data, ...change }));

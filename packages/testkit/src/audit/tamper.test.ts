@@ -159,7 +159,7 @@ for (const [what, number, change, named] of [
   [
     'the instant of an expiry',
     8,
-    (data) => ({ ...data, expired_at: second(7) }),
+    (data) => ({ ...data, effective_at: second(7) }),
     /^line 9: revision 7: the lot has not expired/,
   ],
   [

@@ -89,6 +89,7 @@ export const entryIn = (entry: Data, numbers: Numbers): Data => ({
   amount: entry.amount,
   before: entry.credit_balance_before,
   after: entry.credit_balance_after,
+  effective: entry.effective_at,
   ...(entry.type === 'credit'
     ? {
         available: entry.credits_available,
@@ -105,7 +106,8 @@ export const entryIn = (entry: Data, numbers: Numbers): Data => ({
 
 /** An effect that is an entry, as `entryIn` gives it. */
 export function entryEffect(effect: Effect): Data {
-  const { number, reason, credits, amount, before, after, available, priority, expires } = effect;
+  const { number, reason, credits, amount, before, after, effective } = effect;
+  const { available, priority, expires } = effect;
   const isCredit = effect.type === 'CreditsLoaded';
   const drawn = (effect.drawn ?? []) as readonly (readonly unknown[])[];
   return {
@@ -116,6 +118,7 @@ export function entryEffect(effect: Effect): Data {
     amount,
     before,
     after,
+    effective,
     ...(isCredit
       ? { available, priority, expires }
       : { drawn: drawn.map(([lot, taken]) => [lot, taken]) }),

@@ -27,6 +27,7 @@ const entryOf = ({ type, data }: Fact): Effect => ({
   amount: data.amount,
   before: data.credit_balance_before,
   after: data.credit_balance_after,
+  effective: data.effective_at,
 });
 
 const automaticOf = ({ automatic }: Data, numbers: Numbers) =>
@@ -66,9 +67,8 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
       return { type, crossing: numbers.get(data.crossing), day, limit, balance };
     }
     case 'CreditsDebited':
-      return { ...entryOf(event), drawn: drawsOf(data.drawn, numbers) };
     case 'CreditsExpired':
-      return { ...entryOf(event), drawn: drawsOf(data.drawn, numbers), at: data.expired_at };
+      return { ...entryOf(event), drawn: drawsOf(data.drawn, numbers) };
     case 'HoldCaptured':
       return {
         ...entryOf(event),

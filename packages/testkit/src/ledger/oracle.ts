@@ -70,6 +70,7 @@ export class Oracle {
     const results: BulkRuling[] = [];
     this.#ledger.orderIds = [...orders];
     this.#ledger.effects = [];
+    this.#ledger.now = at;
     const refused = this.#ledger.attempt(() => this.#do(command, at, newHold, results));
     if (!refused) return { kind: 'done', effects: this.#ledger.effects, results };
     const { details, isRemembered } = refused;
@@ -89,6 +90,7 @@ export class Oracle {
   settle(at: number, { orders }: NewIds = noIds): readonly Effect[] {
     this.#ledger.effects = [];
     this.#ledger.orderIds = [...orders];
+    this.#ledger.now = at;
     this.#ledger.due(at);
     conclude(this.#ledger, at);
     return this.#ledger.effects;

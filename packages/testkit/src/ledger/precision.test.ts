@@ -154,7 +154,7 @@ for (const [offset, expected] of around) {
     const { history } = await wallet.prove();
     const expired = history.filter(({ type }) => type === 'CreditsExpired');
     assert.is(expired.length, expected === 'spent' ? 0 : 1);
-    if (expected === 'expired') assert.is(expired[0]?.data.expired_at, expiry_date_utc);
+    if (expected === 'expired') assert.is(expired[0]?.data.effective_at, expiry_date_utc);
   });
 }
 

@@ -52,6 +52,8 @@ export class ReferenceLedger {
   };
   /** Ids that orders get, in their order: the oracle cannot know the ids of the service. */
   orderIds: string[] = [];
+  /** The moment of the command that is being done. */
+  now = 0;
   /** The effects since the list was last emptied. */
   effects: Effect[] = [];
   readonly rate: bigint;
@@ -133,6 +135,7 @@ export class ReferenceLedger {
       amount: shownUnits(credits * this.rate, amountPlaces),
       before,
       after: shownCredits(books.balance),
+      effective: shownInstant(this.now),
       ...more,
     });
     return books.entries;
@@ -225,7 +228,7 @@ export class ReferenceLedger {
     const credits = shownCredits(lot.left);
     this.entry('CreditsExpired', 'CREDIT_EXPIRED', lot.left, -lot.left, {
       drawn: [[lot.number, credits, '0']],
-      at: shownInstant(moment),
+      effective: shownInstant(moment),
     });
   }
 

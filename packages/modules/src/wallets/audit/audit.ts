@@ -9,10 +9,11 @@ import {
 } from '@counterfoil/kernel';
 import type { WalletEvent } from '../events.ts';
 import { inDrawOrder, isExpired, type Lot } from '../ledger/lots.ts';
+import { effectiveAt } from '../ledger/times.ts';
 import { isMovement, type MovementEvent } from '../ledger/transaction.ts';
 import { type Wallet, type WalletState, wallet } from '../wallet.ts';
 import type { BalanceAnswer, Explanation, LedgerPage, LedgerQuery } from './schema.ts';
-import { balanceAdder, effectiveAt } from './time-travel.ts';
+import { balanceAdder } from './time-travel.ts';
 
 /** The wallet from the log. Throws 404. */
 async function loadWallet(context: RequestContext, id: string): Promise<Wallet> {

@@ -2,8 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadCredits, settleDue } from '../decisions.ts';
 import { captureHold, holdCredits, voidHold } from '../holds/decisions.ts';
+import { effectiveAt } from '../ledger/times.ts';
 import { at, create, debit, details, history, holdOf, id, load, text } from '../test-wallet.ts';
-import { balanceAdder, effectiveAt } from './time-travel.ts';
+import { balanceAdder } from './time-travel.ts';
 
 const test = suite('time travel');
 

@@ -8,6 +8,7 @@ import {
 } from '@counterfoil/kernel';
 import type { WalletEvent } from '../events.ts';
 import { inDrawOrder, type Lot } from '../ledger/lots.ts';
+import { effectiveAt } from '../ledger/times.ts';
 import { lotClassOf } from '../wallet.ts';
 
 /** The content of a wallet at an instant. */
@@ -18,23 +19,6 @@ export interface BalanceAt {
   readonly lots: readonly Lot[];
   /** The number of events that count. */
   readonly events: number;
-}
-
-/**
- * The instant at which an event took effect: the nominal instant for lots, holds and orders that
- * end by themselves, however late that was booked; the instant of the booking for all others.
- */
-export function effectiveAt(event: Stamped<WalletEvent>): Instant {
-  switch (event.type) {
-    case 'CreditsExpired':
-      return event.data.expired_at;
-    case 'HoldReleased':
-      return event.data.released_at;
-    case 'TopUpFailed':
-      return event.data.failed_at;
-    default:
-      return event.stamp.occurred_at;
-  }
 }
 
 /**

@@ -104,8 +104,8 @@ export function expiryEvent(
     type: 'CreditsExpired',
     data: {
       ...entry(wallet, details, at, credits, out(credits), wallet.conversion_rate),
+      effective_at: expiredAt,
       drawn: [{ transaction_id: lot.transaction_id, credits, remaining: '0' as DecimalText }],
-      expired_at: expiredAt,
     },
   };
 }
@@ -154,12 +154,12 @@ export function requestEvent(
 }
 
 /** The load of credits that were ordered before, exactly as they were ordered. */
-export function completionEvent(wallet: Wallet, topup: PendingTopUp): WalletEvent {
+export function completionEvent(wallet: Wallet, topup: PendingTopUp, at: Instant): WalletEvent {
   const { credit_balance: _then, ...ordered } = topup;
   const credits_available = beyondDebt(wallet, topup.credits);
   return {
     type: 'CreditsLoaded',
-    data: { ...ordered, ...place(wallet, topup.credits), credits_available },
+    data: { ...ordered, ...place(wallet, topup.credits, at), credits_available },
   };
 }
 
@@ -239,7 +239,7 @@ const entry = (
     credits,
     rate,
   ),
-  ...place(wallet, change),
+  ...place(wallet, change, at),
 });
 
 /** The members of an entry beside its place in the ledger. */
@@ -266,7 +266,8 @@ const order = (
 });
 
 /** The place of the next entry in the ledger, when it changes the balance by `change`. */
-const place = (wallet: Wallet, change: DecimalText) => ({
+const place = (wallet: Wallet, change: DecimalText, effective_at: Instant) => ({
+  effective_at,
   sequence: wallet.transactions + 1,
   credit_balance_before: wallet.credit_balance,
   credit_balance_after: textOf(decimal(wallet.credit_balance).plus(decimal(change))),

@@ -9,6 +9,7 @@ import {
 import type { Order, WalletEvent } from '../events.ts';
 import type { TransactionResource } from '../schema.ts';
 import type { Draw, Lot } from './lots.ts';
+import { effectiveAt } from './times.ts';
 
 /** The events that move credits: each is one entry of the ledger. */
 export type MovementEvent = Extract<
@@ -42,10 +43,16 @@ const status: RecordStatus = 'published';
 export function transactionOf(event: Stamped<EntryEvent>, walletId: string): TransactionResource {
   const { data } = event;
   const requested = 'requested' in data ? data.requested : undefined;
+  const stamps = createdStamps(event.stamp);
+  const recorded = requested ?? { at: stamps.created_at, by: stamps.created_by };
   return withoutNulls({
     id: data.transaction_id,
-    ...createdStamps(event.stamp),
-    ...(requested ? { created_at: requested.at, created_by: requested.by } : {}),
+    ...stamps,
+    created_at: recorded.at,
+    created_by: recorded.by,
+    effective_at: effectiveAt(event),
+    recorded_at: recorded.at,
+    completed_at: isMovement(event) ? event.stamp.occurred_at : null,
     status,
     wallet_id: walletId,
     ...shared(data),

@@ -62,7 +62,7 @@ export const completeTopUp =
         { reason: 'credits_expired', expires_at: topup.expires_at },
       );
     }
-    return endTopUp(wallet, topup, at, completionEvent);
+    return endTopUp(wallet, topup, at, (current, open) => completionEvent(current, open, at));
   };
 
 /**

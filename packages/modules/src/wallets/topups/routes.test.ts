@@ -58,6 +58,8 @@ test('completing it loads what was ordered, under the same id and the time of th
     credit_balance_after: '140',
     credits_available: '50',
     updated_at: world.now,
+    effective_at: world.now,
+    completed_at: world.now,
   });
   assert.equal((await entries({ id: entry.id }))[0], done);
 });

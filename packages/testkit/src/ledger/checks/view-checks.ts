@@ -67,6 +67,9 @@ function assertEntries(replay: Replay, history: History, rows: readonly Data[]):
     const row = byId.get(data.transaction_id) ?? {};
     const lot = replay.lots.get(data.transaction_id);
     const right: Data = {
+      effective_at: data.effective_at,
+      recorded_at: data.requested?.at ?? event.metadata.occurred_at,
+      completed_at: event.metadata.occurred_at,
       transaction_status: 'completed',
       type: event.type === 'CreditsLoaded' ? 'credit' : 'debit',
       transaction_reason: data.reason,
