@@ -10,9 +10,9 @@ import {
   type Instant,
   invariant,
   randomId,
-  type Stamped,
 } from '@counterfoil/kernel';
 import type {
+  ChainLink,
   HistoryEvent,
   Outcome,
   Place,
@@ -21,7 +21,7 @@ import type {
   Reader,
 } from '../define/context.ts';
 import type { Reaction } from '../define/reaction.ts';
-import type { RequestContext } from '../define/request-context.ts';
+import type { HistoryRange, RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { isRecordId } from '../log/stream-name.ts';
@@ -183,24 +183,36 @@ export class RequestRunner implements RequestRun, RequestContext {
   async *history<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
-    options: { readonly from?: number; readonly maximum?: number } = {},
+    range: HistoryRange = {},
   ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>> {
+    for await (const link of this.chain(aggregate, id, range)) {
+      if (link.kind === 'event') yield link.event;
+    }
+  }
+
+  async *chain<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+    range: HistoryRange = {},
+  ): AsyncIterable<ChainLink<EventOf<Catalogue>>> {
     if (!isRecordId(id)) return;
     const any: AnyAggregate = aggregate;
     const { store } = this.#options.streams;
     const { name } = placeOf(any, this.#scope(any), id);
     try {
-      for await (const event of store.readStream(name, options)) {
-        if (!belongsTo(any, event)) continue;
-        yield {
-          ...(stampedEvent(any, event) as Stamped<EventOf<Catalogue>>),
-          event_id: event.id,
+      for await (const stored of store.readStream(name, range)) {
+        const event: HistoryEvent<RawEvent> = {
+          ...stampedEvent(any, stored),
+          event_id: stored.id,
           aggregate_id: id,
-          revision: event.revision,
-          position: String(event.position),
-          hash: event.metadata.hash,
-          previous_hash: event.metadata.prev,
+          revision: stored.revision,
+          position: String(stored.position),
+          hash: stored.metadata.hash,
+          previous_hash: stored.metadata.prev,
         };
+        yield belongsTo(any, stored)
+          ? { kind: 'event', event: event as HistoryEvent<EventOf<Catalogue>> }
+          : { kind: 'kept', event };
       }
     } catch (error) {
       throw readFailure(error);

@@ -87,6 +87,17 @@ export type HistoryEvent<Event> = RecordedEvent<Event> & {
 };
 
 /**
+ * A link of the hash chain of a record: an event of the record itself, or one that the engine keeps beside
+ * them, such as a refused request.
+ */
+export type ChainLink<Event> =
+  | { readonly kind: 'event'; readonly event: HistoryEvent<Event> }
+  | {
+      readonly kind: 'kept';
+      readonly event: HistoryEvent<{ readonly type: string; readonly data: unknown }>;
+    };
+
+/**
  * A decision, or what has to be looked up before there can be one: `prepare` is called only when the
  * idempotency key has not been seen before.
  */

@@ -5,8 +5,21 @@ import type {
   EventOf,
   Instant,
 } from '@counterfoil/kernel';
-import type { CommandContext, HistoryEvent, Outcome, Place, Principal } from './context.ts';
+import type {
+  ChainLink,
+  CommandContext,
+  HistoryEvent,
+  Outcome,
+  Place,
+  Principal,
+} from './context.ts';
 import type { Reaction } from './reaction.ts';
+
+/** A part of a history: from a revision on, and the most revisions of it. */
+export interface HistoryRange {
+  readonly from?: number;
+  readonly maximum?: number;
+}
 
 /** Everything a route handler may use. There is no other way to the outside. */
 export interface RequestContext extends CommandContext {
@@ -37,8 +50,14 @@ export interface RequestContext extends CommandContext {
   history<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
-    options?: { readonly from?: number; readonly maximum?: number },
+    options?: HistoryRange,
   ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>>;
+  /** The same with what the engine keeps beside the events of the record: no revision is missing. */
+  chain<Catalogue extends EventCatalogue, State>(
+    aggregate: Aggregate<string, Catalogue, State>,
+    id: string,
+    options?: HistoryRange,
+  ): AsyncIterable<ChainLink<EventOf<Catalogue>>>;
   /**
    * The same request, by the same caller, in another place than the one of its key. The handler has
    * checked that the caller may act there and that the place exists.

@@ -1,8 +1,9 @@
-import type { HistoryEvent, RequestContext } from '@counterfoil/engine/define';
+import type { ChainLink, HistoryEvent, RequestContext } from '@counterfoil/engine/define';
 import {
   decimal,
   type Instant,
   instantOf,
+  invalidField,
   millisecondsOf,
   notFound,
   textOf,
@@ -32,8 +33,10 @@ export async function balanceAt(
   query: { readonly as_of?: Instant | undefined; readonly known_at?: Instant | undefined },
 ): Promise<BalanceAnswer> {
   const state = await loadWallet(context, id);
-  const asOf = query.as_of ?? latest(context, state);
-  const knownAt = query.known_at ?? latest(context, state);
+  const now = latest(context, state);
+  const { as_of: asOf = now, known_at: knownAt = now } = query;
+  assertNotAhead(asOf, now, '/as_of');
+  assertNotAhead(knownAt, now, '/known_at');
   const adder = balanceAdder(asOf, knownAt);
   for await (const event of context.history(wallet, id)) adder.take(event);
   const { credit_balance, credits_held, lots, events } = adder.result();
@@ -50,6 +53,11 @@ export async function balanceAt(
   };
 }
 
+/** Refuses an instant that has not come: lots would be shown that may be spent or gone by then. */
+function assertNotAhead(instant: Instant, now: Instant, pointer: string): void {
+  if (instant > now) throw invalidField(pointer, `must not lie in the future: it is ${now}`);
+}
+
 /** Now, or the instant of the wallet's last event when the clock that stamped it was ahead. */
 const latest = (context: RequestContext, state: Wallet): Instant =>
   instantOf(Math.max(millisecondsOf(context.now), millisecondsOf(state.updated_at)));
@@ -62,7 +70,7 @@ const shownLot = (lot: Lot) => ({
   ...(lot.expires_at === null ? {} : { expires_at: lot.expires_at }),
 });
 
-/** A page of the wallet's events as they stand in the log, in the order of the log. */
+/** A page of everything in the wallet's stream, in the order of the log: no link of its chain is missing. */
 export async function ledgerPage(
   context: RequestContext,
   id: string,
@@ -71,33 +79,44 @@ export async function ledgerPage(
   await loadWallet(context, id);
   const items: LedgerPage['items'] = [];
   const from = after_revision === undefined ? 0 : after_revision + 1;
-  for await (const event of context.history(wallet, id, { from, maximum: limit })) {
-    items.push(ledgerItem(event));
+  for await (const link of context.chain(wallet, id, { from, maximum: limit })) {
+    items.push(ledgerItem(link));
   }
   return { items, next_after_revision: items.at(-1)?.revision ?? after_revision ?? -1 };
 }
 
-function ledgerItem(event: HistoryEvent<WalletEvent>): LedgerPage['items'][number] {
-  const movement = isMovement(event) ? event.data : null;
-  return {
-    revision: event.revision,
-    position: event.position,
-    event_id: event.event_id,
-    type: event.type,
-    data: event.data,
-    occurred_at: event.stamp.occurred_at,
-    effective_at: effectiveAt(event),
-    actor: event.stamp.actor,
-    hash: event.hash,
-    previous_hash: event.previous_hash,
-    ...(movement
-      ? {
-          credit_balance_before: movement.credit_balance_before,
-          credit_balance_after: movement.credit_balance_after,
-        }
-      : {}),
-  };
+type LedgerItem = LedgerPage['items'][number];
+
+function ledgerItem(link: ChainLink<WalletEvent>): LedgerItem {
+  if (link.kind === 'kept') {
+    const { event } = link;
+    const kind = keptKinds[event.type] ?? 'kept';
+    return { kind, ...linkOf(event), effective_at: event.stamp.occurred_at };
+  }
+  const { event } = link;
+  const item = { kind: 'event' as const, ...linkOf(event), effective_at: effectiveAt(event) };
+  if (!isMovement(event)) return item;
+  const { credit_balance_before, credit_balance_after } = event.data;
+  return { ...item, credit_balance_before, credit_balance_after };
 }
+
+/** What the engine keeps of requests, by the type of its event. */
+const keptKinds: Readonly<Record<string, LedgerItem['kind']>> = {
+  RequestRefused: 'refused_request',
+  RequestWithoutEffect: 'request_without_effect',
+};
+
+const linkOf = (event: HistoryEvent<{ readonly type: string; readonly data: unknown }>) => ({
+  revision: event.revision,
+  position: event.position,
+  event_id: event.event_id,
+  type: event.type,
+  data: event.data as LedgerItem['data'],
+  occurred_at: event.stamp.occurred_at,
+  actor: event.stamp.actor,
+  hash: event.hash,
+  previous_hash: event.previous_hash,
+});
 
 /** The reasons why an entry drew from its lots. Throws 404 for an unknown entry. */
 export async function explain(

@@ -20,7 +20,7 @@ export const auditRoutes = {
     description:
       'From the log alone, down to the lots. `as_of` is when it was true, `known_at` what the log ' +
       'held then: credits that expired are gone from their nominal instant on, however late the ' +
-      'expiry was booked.',
+      'expiry was booked. Neither may lie in the future.',
     tag,
     status: 200,
     permission: 'wallet:read',
@@ -31,7 +31,10 @@ export const auditRoutes = {
   }),
 
   'GET /wallets/{id}/ledger': route({
-    summary: 'Get the events of a wallet as they stand in the log',
+    summary: 'Get the whole log of a wallet, with the links of its hash chain',
+    description:
+      'Every revision, also those that keep the answer to a request that was refused or changed ' +
+      'nothing. The `previous_hash` of each item is the `hash` of the one before it.',
     tag,
     status: 200,
     permission: 'wallet:read',

@@ -45,11 +45,15 @@ export const ledgerQuerySchema = z.object({
 });
 export type LedgerQuery = z.output<typeof ledgerQuerySchema>;
 
-/** The auditor's view: events in the order of the log, with their links. */
+/** The auditor's view: everything in the stream, in the order of the log, with its links. */
 export const ledgerPageSchema = z
   .object({
     items: z.array(
       z.object({
+        kind: z.enum(['event', 'refused_request', 'request_without_effect', 'kept']).meta({
+          description:
+            'An event of the wallet, or what its log keeps of a request that changed nothing',
+        }),
         revision: z.number().int(),
         position: z.string(),
         event_id: z.string(),

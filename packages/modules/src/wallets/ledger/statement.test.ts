@@ -1,5 +1,5 @@
 import { type Instant, instantOf, millisecondsOf } from '@counterfoil/kernel';
-import { callRoute } from '@counterfoil/testkit';
+import { callRoute, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditRoutes } from '../audit/routes.ts';
@@ -100,6 +100,17 @@ test('an expiry that is booked late stands at its own instant in a statement', a
     [expiry?.effective_at, expiry?.recorded_at, expiry?.completed_at],
     [expiry_date_utc, world.now, world.now],
   );
+});
+
+test('nobody knows a balance of the future, or what will be known', async () => {
+  const { id, request, later } = await walletWorld();
+  for (const name of ['as_of', 'known_at']) {
+    const query = { [name]: later(1) };
+    const refused = await rejection(
+      callRoute(auditRoutes['GET /wallets/{id}/balance'], request(), { params: { id }, query }),
+    );
+    assert.equal([refused.code, refused.errors?.[0]?.pointer], ['validation_error', `/${name}`]);
+  }
 });
 
 test('both ends of a period belong to it', async () => {
