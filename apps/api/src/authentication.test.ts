@@ -1,6 +1,11 @@
-import { createLog, type EventStore, type SubscriptionOptions } from '@counterfoil/engine';
+import {
+  createLog,
+  type EventStore,
+  type SubscriptionOptions,
+  systemClock,
+} from '@counterfoil/engine';
 import { Problem } from '@counterfoil/kernel';
-import { createDirectory } from '@counterfoil/modules';
+import { createClocks, createDirectory } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startAuthentication } from './authentication.ts';
@@ -16,10 +21,12 @@ const lostLog = {
   },
 } as unknown as EventStore;
 
+const followed = () => ({ directory: createDirectory(), clocks: createClocks(systemClock) });
+
 test('keys count no longer than a minute without the log', async () => {
   let now = 0;
   const log = createLog({ level: 'silent', name: 'test' });
-  const { authenticate, fold } = startAuthentication(lostLog, createDirectory(), log, {
+  const { authenticate, fold } = startAuthentication(lostLog, followed(), log, {
     clock: () => now,
   });
   await fold.ready;
@@ -39,7 +46,7 @@ test('keys count no longer than a minute without the log', async () => {
 
 test('a write to a key that this process cannot take over is not called done', async () => {
   const log = createLog({ level: 'silent', name: 'test' });
-  const { takenOver, fold } = startAuthentication(lostLog, createDirectory(), log, {
+  const { takenOver, fold } = startAuthentication(lostLog, followed(), log, {
     takeOverMilliseconds: 1,
   });
   await fold.ready;

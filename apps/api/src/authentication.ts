@@ -1,25 +1,30 @@
 import {
-  belongsTo,
   type EventStore,
+  eventsOfRecords,
   type LiveFold,
   type Log,
   type Position,
   type Principal,
-  parseStreamName,
-  type StoredEvent,
-  stampedEvent,
   startLiveFold,
 } from '@counterfoil/engine';
-import { type AnyAggregate, instantOf, Problem, sha256 } from '@counterfoil/kernel';
-import { type Directory, directoryAggregates } from '@counterfoil/modules';
+import { instantOf, Problem, sha256 } from '@counterfoil/kernel';
+import {
+  type Directory,
+  directoryAggregates,
+  type FollowedClocks,
+  testClock,
+} from '@counterfoil/modules';
 
-/** The callers, from the API keys in the log. None of it is in PostgreSQL, so that writes need no database. */
+/**
+ * The callers, from the API keys in the log, and the clocks of their environments. None of it is in PostgreSQL,
+ * so that writes need no database.
+ */
 export interface Authentication {
   readonly fold: LiveFold;
   /**
-   * Waits until a write to a tenant, environment, user or key takes effect in this process. Throws a `Problem`
-   * service_unavailable when that takes too long: a caller that revokes a key must not be told that it
-   * is done while the key still works here.
+   * Waits until a write to a tenant, environment, user, key or clock takes effect in this process. Throws a
+   * `Problem` service_unavailable when that takes too long: a caller that revokes a key must not be told
+   * that it is done while the key still works here.
    */
   takenOver(category: string, position: Position): Promise<void>;
   /**
@@ -51,29 +56,24 @@ interface AuthenticationOptions {
 }
 
 /**
- * Keeps a directory up to date with the log. A failure ends the process: no caller may go unchecked.
+ * Keeps a directory and the clocks up to date with the log. A failure ends the process: no caller may go
+ * unchecked.
  */
 export function startAuthentication(
   store: EventStore,
-  directory: Directory,
+  { directory, clocks }: { readonly directory: Directory; readonly clocks: FollowedClocks },
   log: Log,
   options: AuthenticationOptions = {},
 ): Authentication {
   const { takeOverMilliseconds = takeOverDefault, clock } = options;
-  const byCategory = new Map<string, AnyAggregate>(
-    directoryAggregates.map((aggregate) => [aggregate.name, aggregate]),
-  );
-  const apply = (event: StoredEvent): void => {
-    const parts = parseStreamName(event.stream);
-    const aggregate = parts && byCategory.get(parts.category);
-    if (!aggregate || !belongsTo(aggregate, event)) return;
-    const stamped = stampedEvent(aggregate, event);
-    directory.apply({ ...stamped, aggregate_id: parts.id, revision: event.revision });
-  };
+  const aggregates = [...directoryAggregates, testClock];
+  const categories = new Set<string>(aggregates.map(({ name }) => name));
   const fold = startLiveFold({
     store,
-    prefixes: [...byCategory.keys()].map((category) => `${category}-`),
-    apply,
+    ...eventsOfRecords(aggregates, (event) => {
+      directory.apply(event);
+      clocks.apply(event);
+    }),
     ...(clock ? { clock } : {}),
     onLost: (error) => log.warn({ err: error }, 'lost the log of API keys, reconnecting'),
     onFailed: (error) => {
@@ -83,7 +83,7 @@ export function startAuthentication(
   return {
     fold,
     takenOver: async (category, position) => {
-      if (!byCategory.has(category)) return;
+      if (!categories.has(category)) return;
       if (await fold.waitFor(position, takeOverMilliseconds)) return;
       throw new Problem(
         'service_unavailable',

@@ -20,8 +20,15 @@ import {
   type Started,
   snapshotsIn,
   startParts,
+  systemClock,
 } from '@counterfoil/engine';
-import { createDirectory, foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
+import {
+  createClocks,
+  createDirectory,
+  foldingPackages,
+  modules,
+  secretsFrom,
+} from '@counterfoil/modules';
 import { targetPolicyOf } from '@counterfoil/webhooks';
 import { startAuthentication } from './authentication.ts';
 import type { ApiConfig } from './config.ts';
@@ -104,19 +111,22 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const broker = await openBroker(started, config, store, { log, metrics });
   const gateway = await openGateway(started, config, log);
   const directory = createDirectory();
+  const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
   const slices = modules({
     directory,
+    clocks,
     broker: broker.events,
     gateway: gateway.events,
     secrets,
     targetPolicy: targetPolicyOf(config),
   });
-  const authentication = startAuthentication(store, directory, log);
+  const authentication = startAuthentication(store, { directory, clocks }, log);
   started.add(authentication.fold, (fold) => fold.stop());
   const streams = createStreams({
     store,
     aggregates: slices.flatMap(({ aggregates }) => aggregates),
+    clock: clocks,
     ...commandMetrics(metrics),
     ...snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log),
     onLeftBehind: ({ name }, error) =>

@@ -9,6 +9,7 @@ import {
 } from '@counterfoil/webhooks';
 import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/index.ts';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
+import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
@@ -26,6 +27,7 @@ import { type WalletRoutes, wallets } from './wallets/index.ts';
 
 export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
+export * from './clocks/index.ts';
 export * from './coupons/index.ts';
 export * from './customers/index.ts';
 export * from './events/index.ts';
@@ -53,6 +55,7 @@ export type ApiRoutes = TenancyRoutes &
   OfferRoutes &
   CatalogTransferRoutes &
   EnvironmentCloneRoutes &
+  ClockRoutes &
   WalletRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -65,6 +68,8 @@ export interface ModulesOptions {
   readonly targetPolicy?: TargetPolicy;
   /** Left out in processes that serve no requests. */
   readonly directory?: Directory;
+  /** Left out in processes that serve no requests. */
+  readonly clocks?: FollowedClocks;
   /** Left out where there is no broker to ask. */
   readonly broker?: EventBroker | undefined;
   /** Left out where downstream systems get no credentials. */
@@ -91,7 +96,7 @@ function refusedByNobody(): Promise<never> {
 }
 
 /** The business, lower slices first: a slice knows only those that stand before it. */
-const businessModules = ({ secrets, directory }: ModulesOptions): readonly Module[] => [
+const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   customers,
   meters,
@@ -105,6 +110,7 @@ const businessModules = ({ secrets, directory }: ModulesOptions): readonly Modul
   taxes,
   catalogTransfer,
   environmentClones({ directory }),
+  environmentClocks({ clocks }),
   wallets,
   checkpoints,
 ];

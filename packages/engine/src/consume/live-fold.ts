@@ -1,4 +1,8 @@
+import type { AnyAggregate, EventCatalogue, EventOf } from '@counterfoil/kernel';
+import type { ReactionEvent } from '../define/reaction.ts';
+import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
+import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import { PositionClock } from '../projection/projected-position.ts';
 
@@ -72,6 +76,24 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
     async stop() {
       abort.abort();
       await following;
+    },
+  };
+}
+
+/** Returns what a fold follows that takes over the events of some aggregates' records. */
+export function eventsOfRecords(
+  aggregates: readonly AnyAggregate[],
+  apply: (event: ReactionEvent<EventOf<EventCatalogue>>) => void,
+): Pick<LiveFoldOptions, 'prefixes' | 'apply'> {
+  const byCategory = new Map(aggregates.map((aggregate) => [aggregate.name, aggregate]));
+  return {
+    prefixes: [...byCategory.keys()].map(categoryPrefix),
+    apply: (event) => {
+      const parts = parseStreamName(event.stream);
+      const aggregate = parts && byCategory.get(parts.category);
+      if (!aggregate || !belongsTo(aggregate, event)) return;
+      const stamped = stampedEvent(aggregate, event);
+      apply({ ...stamped, aggregate_id: parts.id, revision: event.revision });
     },
   };
 }
