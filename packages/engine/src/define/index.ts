@@ -3,6 +3,7 @@ export * from './context.ts';
 export * from './due-work.ts';
 export * from './event-broker.ts';
 export * from './event-gateway.ts';
+export * from './expansion.ts';
 export * from './listing.ts';
 export * from './module.ts';
 export * from './projection.ts';

@@ -211,7 +211,7 @@ function countValues(filters: SearchFilters, context: z.RefinementCtx): SearchFi
   return z.NEVER;
 }
 
-/** The fields that every search takes in its body beside its own. */
+/** The fields that every search takes in its body beside its own and `expand`. */
 export const searchShape = {
   ...listShape,
   sort: z
@@ -222,14 +222,13 @@ export const searchShape = {
     .optional()
     .meta({ description: 'Fields to order by, or the one that `order` has the direction of' }),
   filters: z.preprocess(countValues, z.array(searchFilterSchema).max(50)).optional(),
-  expand: z.string().max(256).optional(),
 } as const;
 
 const searchSchema = z.object(searchShape);
 export type Search = z.output<typeof searchSchema>;
 
-/** The fields that paging and filtering read. The names in `expand` differ by resource. */
-type SearchParts = Partial<Omit<Search, 'expand'>>;
+/** The fields that paging and filtering read. */
+type SearchParts = Partial<Search>;
 
 const columnOperators = { before: 'lt', after: 'gt' } as const;
 

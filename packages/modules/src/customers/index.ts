@@ -10,6 +10,7 @@ export {
   customerReference,
   customerWith,
 } from './reference.ts';
+export { customerSchema } from './schema.ts';
 
 const routes = { ...customerRoutes, ...integrationRoutes };
 

@@ -1,6 +1,13 @@
-import { newRecord, newText, type Routes, route, withETag } from '@counterfoil/engine/define';
+import {
+  expansion,
+  newRecord,
+  newText,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
 import { z } from 'zod';
-import { accepted, equalTo, oneOf, recordRoutes, withMetadata } from '../record/index.ts';
+import { equalTo, oneOf, recordRoutes, withMetadata } from '../record/index.ts';
 import { defaultTimeZone } from '../tenancy/index.ts';
 import {
   archiveCustomer,
@@ -12,25 +19,31 @@ import {
 } from './customer.ts';
 import { customerIdOf } from './reference.ts';
 import {
+  type Customer,
   createCustomerSchema,
   customerMetadataSchema,
   customerSchema,
-  expandSchema,
   updateCustomerQuerySchema,
   updateCustomerSchema,
 } from './schema.ts';
 
 const tag = 'Customers';
-const routes = recordRoutes(customerRecords, { tag, right: 'customer' });
+/** The integrations stand in every customer. */
+const customerExpansion = expansion<Customer>({}, ['integrations']);
+
+const routes = recordRoutes(customerRecords, {
+  tag,
+  right: 'customer',
+  embedding: { expansion: customerExpansion },
+});
 
 const filters = {
   email: equalTo('email', z.string().max(254), { names: 'cust.email' }),
   external_id: equalTo('external_id', z.string().max(255)),
   customer_ids: oneOf('id', 255),
   external_ids: oneOf('external_id', 255),
-  expand: accepted(expandSchema),
 } as const;
-const query = z.object({ expand: expandSchema });
+const query = z.object({ expand: customerExpansion.parameter });
 
 /**
  * Ids that the tenant's own system, or one that is integrated, gave to the customer; those of a parent

@@ -1,4 +1,4 @@
-import { listParameter, pageShape, unused } from '@counterfoil/engine/define';
+import { pageShape, unused } from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -85,12 +85,6 @@ export const updateCustomerQuerySchema = z.object({
   id: referenceSchema('cust').optional(),
   external_customer_id: externalIdSchema.optional(),
 });
-
-export const expandSchema = listParameter(z.enum(['integrations']))
-  .optional()
-  .meta({
-    description: 'Accepted for compatibility: integrations are always shown',
-  });
 
 /** Pairs that the metadata of customers have. */
 export const customerMetadataSchema = metadataSchema

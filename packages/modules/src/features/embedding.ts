@@ -1,48 +1,25 @@
-import type { RequestContext } from '@counterfoil/engine/define';
-import { type Group, group, groupRecords, groupView } from '../groups/index.ts';
-import { type Meter, meter, meterRecords, meterView } from '../meters/index.ts';
+import { expansion, type RequestContext } from '@counterfoil/engine/define';
+import { group, groupRecords, groupView } from '../groups/index.ts';
+import { meter, meterRecords, meterView } from '../meters/index.ts';
 import { featureRecords } from './feature.ts';
 import type { Feature } from './schema.ts';
 
-const withInside = (
-  shown: Feature,
-  ofIt: { readonly meter?: Meter | undefined; readonly group?: Group | undefined },
-): Feature => ({
-  ...shown,
-  ...(ofIt.meter && { meter: ofIt.meter }),
-  ...(ofIt.group && { group: ofIt.group }),
+/** The records that features show inside, from the read model. */
+export const featureExpansion = expansion<Feature>({
+  meters: { as: 'meter', id: ({ meter_id }) => meter_id, find: meterRecords.byIds, always: true },
+  groups: { as: 'group', id: ({ group_id }) => group_id, find: groupRecords.byIds, always: true },
 });
-
-/** Features with their meters and groups from the read model: one look-up of each for all. */
-export async function embedded(
-  context: RequestContext,
-  features: readonly Feature[],
-): Promise<Feature[]> {
-  const meters = await meterRecords.byIds(
-    context,
-    features.map(({ meter_id }) => meter_id),
-  );
-  const groups = await groupRecords.byIds(
-    context,
-    features.map(({ group_id }) => group_id),
-  );
-  return features.map((shown) =>
-    withInside(shown, {
-      meter: meters.get(shown.meter_id ?? ''),
-      group: groups.get(shown.group_id ?? ''),
-    }),
-  );
-}
 
 /** A feature with its meter and group from the log, for the answer to a write. */
 export async function embeddedNow(context: RequestContext, shown: Feature): Promise<Feature> {
   const { meter_id, group_id } = shown;
   const meterNow = meter_id === undefined ? null : await context.load(meter, meter_id);
   const groupNow = group_id === undefined ? null : await context.load(group, group_id);
-  return withInside(shown, {
-    meter: meterNow ? meterView(meterNow) : undefined,
-    group: groupNow ? groupView(groupNow) : undefined,
-  });
+  return {
+    ...shown,
+    ...(meterNow && { meter: meterView(meterNow) }),
+    ...(groupNow && { group: groupView(groupNow) }),
+  };
 }
 
 /**
@@ -53,6 +30,6 @@ export async function featuresById(
   ids: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, Feature>> {
   const found = await featureRecords.byIds(context, ids);
-  const shown = await embedded(context, [...found.values()]);
+  const shown = await featureExpansion.show(context, [...found.values()]);
   return new Map(shown.map((each) => [each.id, each]));
 }

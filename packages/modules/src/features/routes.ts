@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { messageSchema } from '../message.ts';
 import { containing, equalTo, oneOf, recordRoutes } from '../record/index.ts';
 import { cloneOfFeature, deleteFeature, newFeature, updateFeatureAndMeter } from './commands.ts';
-import { embedded, embeddedNow } from './embedding.ts';
+import { embeddedNow, featureExpansion } from './embedding.ts';
 import { featureRecords, featureView } from './feature.ts';
 import {
   cloneFeatureSchema,
@@ -20,7 +20,7 @@ const common = { tag, permission: 'feature:write', response: featureSchema } as 
 const records = recordRoutes(featureRecords, {
   tag,
   right: 'feature',
-  embedding: { read: embedded },
+  embedding: { expansion: featureExpansion },
 });
 
 const filters = {

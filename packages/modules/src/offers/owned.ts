@@ -1,10 +1,15 @@
-import { type Projection, type RequestContext, where } from '@counterfoil/engine/define';
+import {
+  expansion,
+  inTable,
+  type Projection,
+  type RequestContext,
+  where,
+} from '@counterfoil/engine/define';
 import { invalidOperation, notFound, type PriceId, type RecordStatus } from '@counterfoil/kernel';
 import { featuresById } from '../features/index.ts';
 import { groupRecords } from '../groups/index.ts';
 import { meterRecords } from '../meters/index.ts';
 import { priceUnitRecords } from '../pricing-units/index.ts';
-import { resourcesById } from '../record/index.ts';
 import type { Entitlement } from './entitlement/schema.ts';
 import type { Price } from './price/schema.ts';
 import { addonTable, entitlementTable, planTable, priceTable } from './projection.ts';
@@ -39,80 +44,44 @@ const tooMuchInside = (total: number) =>
     limit: embeddedMaximum,
   });
 
-/** The choice of whether the owner is shown inside of what it owns. */
-interface Inside {
-  readonly owner: boolean;
-}
+const idOf =
+  (type: Price['entity_type']) =>
+  ({ entity_type, entity_id }: Pick<Price | Entitlement, 'entity_type' | 'entity_id'>) =>
+    entity_type === type ? entity_id : null;
+const plan = { as: 'plan', id: idOf('PLAN'), find: inTable(planTable) } as const;
+const addon = { as: 'addon', id: idOf('ADDON'), find: inTable(addonTable) } as const;
 
-/** Prices with their meters, groups and pricing units: one look-up of each kind for all of them. */
-export async function withPriceParts(
-  context: RequestContext,
-  prices: readonly Price[],
-  { owner }: Inside = { owner: false },
-): Promise<Price[]> {
-  const [meters, groups, units, owners] = await Promise.all([
-    meterRecords.byIds(
-      context,
-      prices.map(({ meter_id }) => meter_id),
-    ),
-    groupRecords.byIds(
-      context,
-      prices.map(({ group_id }) => group_id),
-    ),
-    priceUnitRecords.byIds(
-      context,
-      prices.map(({ price_unit_id }) => price_unit_id),
-    ),
-    owner ? ownersOf(context, prices) : null,
-  ]);
-  return prices.map((price) => {
-    const meter = meters.get(price.meter_id ?? '');
-    const group = groups.get(price.group_id ?? '');
-    const pricing_unit = units.get(price.price_unit_id ?? '');
-    return {
-      ...price,
-      ...(meter && { meter }),
-      ...(group && { group }),
-      ...(pricing_unit && { pricing_unit }),
-      ...owners?.(price),
-    };
-  });
-}
+/** The records that prices show inside: meter, group and unit always, the owner when it is asked for. */
+export const priceExpansion = expansion<Price>({
+  meters: { as: 'meter', id: ({ meter_id }) => meter_id, find: meterRecords.byIds, always: true },
+  groups: { as: 'group', id: ({ group_id }) => group_id, find: groupRecords.byIds, always: true },
+  priceunit: {
+    as: 'pricing_unit',
+    id: ({ price_unit_id }) => price_unit_id,
+    find: priceUnitRecords.byIds,
+    always: true,
+  },
+  plan,
+  addons: addon,
+});
 
-/** Entitlements with their features and owners: one look-up of each kind for all of them. */
-export async function withEntitlementParts(
-  context: RequestContext,
-  entitlements: readonly Entitlement[],
-): Promise<Entitlement[]> {
-  const [features, owners] = await Promise.all([
-    featuresById(
-      context,
-      entitlements.map(({ feature_id }) => feature_id),
-    ),
-    ownersOf(context, entitlements),
-  ]);
-  return entitlements.map((entitlement) => {
-    const feature = features.get(entitlement.feature_id);
-    return { ...entitlement, ...(feature && { feature }), ...owners(entitlement) };
-  });
-}
+/** The names of the owners of prices in `expand`. */
+export const owners = ['plan', 'addons'];
 
-/** Looks up the plans and add-ons that own some records; what it gives stands inside of them. */
-export async function ownersOf(
-  context: RequestContext,
-  owned: readonly Pick<Price | Entitlement, 'entity_type' | 'entity_id'>[],
-) {
-  const idsOf = (type: string) =>
-    owned.filter(({ entity_type }) => entity_type === type).map(({ entity_id }) => entity_id);
-  const [plans, addons] = await Promise.all([
-    resourcesById(context, planTable, idsOf('PLAN')),
-    resourcesById(context, addonTable, idsOf('ADDON')),
-  ]);
-  return ({ entity_id }: Pick<Price, 'entity_id'>) => {
-    const [plan, addon] = [plans.get(entity_id), addons.get(entity_id)];
-    return { ...(plan && { plan }), ...(addon && { addon }) };
-  };
-}
+/** The records that entitlements show inside: feature and owner always, with the meter of the feature. */
+export const entitlementExpansion = expansion<Entitlement>(
+  {
+    features: {
+      as: 'feature',
+      id: ({ feature_id }) => feature_id,
+      find: featuresById,
+      always: true,
+    },
+    plans: { ...plan, always: true },
+    addons: { ...addon, always: true },
+  },
+  ['meters'],
+);
 
 /** The offer of a price that a path names, by the read model: an owner never changes. Throws 404. */
 export async function ownerOfPrice(context: RequestContext, id: PriceId): Promise<string> {

@@ -137,6 +137,20 @@ test('a plan is shown with what it owns and all that is inside', async () => {
   );
 });
 
+test('lists of add-ons and costsheets show inside what expand names', async () => {
+  const { call } = await withPlan();
+  const { id: addon } = await call('POST /addons', { body: { name: 'More', lookup_key: 'more' } });
+  const { costsheet } = await call('POST /costs', { body: { name: 'Costs' } });
+  await call('POST /prices', { body: { ...flat, entity_type: 'ADDON', entity_id: addon } });
+  const body = { ...flat, entity_type: 'COSTSHEET', entity_id: costsheet.id };
+  await call('POST /prices', { body });
+  const addons = await call('GET /addons', { query: { expand: 'prices' } });
+  assert.equal([addons.items[0]?.prices?.length, addons.items[0]?.entitlements], [1, undefined]);
+  const costs = await call('POST /costs/search', { body: { expand: 'prices' } });
+  assert.is(costs.items[0]?.prices?.length, 1);
+  assert.is((await call('POST /costs/search', { body: {} })).items[0]?.prices, undefined);
+});
+
 test('references of a price are checked, and named when there is no such record', async () => {
   const { call, planId, ...make } = await withPlan();
   const refusal = async (body: object) =>

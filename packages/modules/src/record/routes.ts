@@ -1,6 +1,8 @@
 import {
   type AnyProjection,
   type ColumnTypes,
+  type Expansion,
+  expandParameter,
   type Found,
   listShape,
   newRecord,
@@ -54,7 +56,9 @@ export interface Kind<
 
 /** The parts of an answer that are no fields of the record itself, such as the meter of a feature. */
 interface Embedding<Shown> {
-  /** Adds it to records that are read: to a page that `search` asked for, or to the one with an id. */
+  /** Records of other kinds that it shows, always or when `expand` names them. */
+  readonly expansion?: Expansion<Shown>;
+  /** Adds the rest to records that are read: to a page that `search` asked for, or to the one with an id. */
   readonly read?: (
     context: RequestContext,
     records: readonly Shown[],
@@ -62,6 +66,11 @@ interface Embedding<Shown> {
   ) => Promise<Shown[]>;
   /** Adds it to the record that a write answers, from the log and so never behind. */
   readonly written?: (context: RequestContext, record: Shown) => Promise<Shown>;
+}
+
+/** A request that may ask for related records. */
+interface Expanding {
+  readonly expand: readonly string[];
 }
 
 /** The part that all routes of a kind share. */
@@ -191,8 +200,12 @@ function readingRoutes<
   const completed = async (
     context: RequestContext,
     records: readonly Shown[],
-    search: object | null,
-  ) => (embedding?.read ? embedding.read(context, records, search) : [...records]);
+    search: Partial<Expanding> | null,
+  ) => {
+    const shown = embedding?.read ? await embedding.read(context, records, search) : [...records];
+    return embedding?.expansion?.show(context, shown, search?.expand) ?? shown;
+  };
+  const expand = embedding?.expansion?.parameter;
   const answered = async (
     context: RequestContext,
     { resource, revision }: Found<Shown>,
@@ -203,7 +216,7 @@ function readingRoutes<
   const listed = async (
     context: RequestContext,
     filters: Filters<Columns>,
-    search: Partial<Search>,
+    search: Partial<Search & Expanding>,
   ): Promise<Page<Shown>> => {
     const page = await context.read.list(table, pageRequest(table, search), [
       ...searchFilters(table, search),
@@ -250,7 +263,7 @@ function readingRoutes<
     list: <const Own extends Filters<Columns>>(filters: Own, texts: Texts = {}) =>
       route({
         ...{ summary: `List ${called}s`, ...common, ...texts },
-        query: z.object({ ...parametersOf(filters), ...listShape }),
+        query: z.object({ ...(expand && { expand }), ...parametersOf(filters), ...listShape }),
         response: pageSchema(schema),
         example: { names: named(filters) },
         handle: (context, { query }) => listed(context, filters, query as Partial<Search>),
@@ -260,7 +273,9 @@ function readingRoutes<
     search: <const Own extends Filters<Columns>>(name: string, filters: Own) =>
       route({
         ...{ summary: `Search ${called}s`, ...common, bodyOptional: true },
-        body: z.object({ ...searchShape, ...membersOf(filters) }).meta({ id: name }),
+        body: z
+          .object({ ...searchShape, expand: expand ?? expandParameter([]), ...membersOf(filters) })
+          .meta({ id: name }),
         response: pageSchema(schema),
         example: { names: named(filters) },
         handle: (context, { body }) => listed(context, filters, body as Partial<Search>),

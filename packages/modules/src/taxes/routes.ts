@@ -1,9 +1,9 @@
 import {
+  expandParameter,
+  expansion,
   newRecord,
   newText,
-  type RequestContext,
   type Routes,
-  unused,
 } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { customer } from '../customers/index.ts';
@@ -39,7 +39,7 @@ const rateRoutes = {
     scope: equalTo('scope', taxRateScopeSchema),
     taxrate_ids: oneOf('id', 64),
     taxrate_codes: oneOf('code', 255, { ignoresCase: true }),
-    expand: accepted(unused),
+    expand: accepted(expandParameter([])),
   }),
   'GET /taxes/rates/{id}': rates.get(),
   'PUT /taxes/rates/{id}': rates.change({
@@ -57,24 +57,20 @@ const rateRoutes = {
   }),
 } satisfies Routes;
 
-/** Associations with their rates: one look-up for all. */
-async function withRates(
-  context: RequestContext,
-  associations: readonly Association[],
-): Promise<Association[]> {
-  const ids = associations.map(({ tax_rate_id }) => tax_rate_id);
-  const found = await taxRateRecords.byIds(context, ids);
-  return associations.map((shown) => {
-    const tax_rate = found.get(shown.tax_rate_id);
-    return { ...shown, ...(tax_rate && { tax_rate }) };
-  });
-}
+const associationExpansion = expansion<Association>({
+  tax_rate: {
+    as: 'tax_rate',
+    id: ({ tax_rate_id }) => tax_rate_id,
+    find: taxRateRecords.byIds,
+    always: true,
+  },
+});
 
 const associations = recordRoutes(taxAssociationRecords, {
   tag: 'Taxes',
   right: 'tax',
   embedding: {
-    read: withRates,
+    expansion: associationExpansion,
     written: async (context, shown) => {
       const rate = await context.load(taxRate, shown.tax_rate_id);
       return { ...shown, ...(rate && { tax_rate: taxRateView(rate) }) };

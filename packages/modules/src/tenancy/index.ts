@@ -34,9 +34,9 @@ export {
   operator,
   operatorPrincipal,
 } from './operator.ts';
-export { defaultTimeZone } from './queries.ts';
+export { defaultTimeZone, usersById } from './queries.ts';
 export { allows, type Role, type UserType } from './roles.ts';
-export { type EnvironmentType, environmentTypeSchema } from './schema.ts';
+export { type EnvironmentType, environmentTypeSchema, userSchema } from './schema.ts';
 export { createTenant, tenant } from './tenant.ts';
 export { createUser, type Granter, type UserRecord, user } from './user.ts';
 

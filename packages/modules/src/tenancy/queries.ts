@@ -56,6 +56,17 @@ export const withTenant = async (
   user: UserWithoutTenant,
 ): Promise<User> => ({ ...user, tenant: await ownTenant(context) });
 
+/** The users of the caller's tenant with some ids, by id. Ids of nobody are left out. */
+export async function usersById(
+  context: RequestContext,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, User>> {
+  const found = await context.read.findMany(userTable, ids);
+  if (found.size === 0) return new Map();
+  const own = await ownTenant(context);
+  return new Map([...found].map(([id, user]) => [id, { ...user, tenant: own }]));
+}
+
 /** One page of the tenant's users. */
 export async function searchUsers(
   context: RequestContext,

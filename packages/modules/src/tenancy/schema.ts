@@ -1,4 +1,11 @@
-import { anyOfTexts, listShape, pageShape, searchShape, unused } from '@counterfoil/engine/define';
+import {
+  anyOfTexts,
+  expandParameter,
+  listShape,
+  pageShape,
+  searchShape,
+  unused,
+} from '@counterfoil/engine/define';
 import {
   clearable,
   emailSchema,
@@ -138,7 +145,7 @@ export const userSearchSchema = z
     roles: z.array(roleSchema).max(16).optional().meta({ description: 'Users with any of them' }),
     type: userTypeSchema.optional(),
     user_ids: anyOfTexts(64),
-    expand: z.never('has nothing to expand').optional(),
+    expand: expandParameter([]),
   })
   .meta({ id: 'UserSearch' });
 

@@ -59,6 +59,30 @@ test('all wallets are listed, in pages and by whether they raise alerts', async 
   assert.is((await list({ alert_enabled: 'true' })).pagination.total, 0);
 });
 
+test('entries show the wallet and the customer that they belong to when they are asked to', async () => {
+  const { entries, request, wallet } = await walletWorld();
+  const [entry] = await entries();
+  assert.equal([entry?.wallet, entry?.customer, entry?.created_by_user], Array(3).fill(undefined));
+  const [expanded] = await entries({ expand: 'wallet,customer,created_by_user' });
+  assert.equal(expanded?.wallet, await wallet());
+  assert.equal(
+    [expanded?.customer?.external_id, expanded?.customer?.id],
+    ['ada', entry?.customer_id],
+  );
+  assert.is(expanded?.created_by_user, undefined, 'nobody that this world knows');
+  const search = walletRoutes['POST /wallets/transactions/search'];
+  const found = await callRoute(search, request(), { body: { expand: ['customer'] } });
+  assert.equal(found.items, [{ ...entry, customer: expanded?.customer }]);
+});
+
+test('a name that entries have no records for is refused with those that there are', () => {
+  const { query } = walletRoutes['GET /wallets/{id}/transactions'];
+  const issue = query?.safeParse({ expand: 'wallet,invoice' }).error?.issues[0];
+  assert.equal(issue?.path, ['expand', 1]);
+  const known = ['wallet', 'customer', 'created_by_user'];
+  assert.equal(issue?.code === 'invalid_value' && issue.values, known);
+});
+
 test('wallets are found by their customer, currency, type and state, and nobody has those of others', async () => {
   const { request, wallet } = await walletWorld();
   const { customer_id } = await wallet();

@@ -9,6 +9,7 @@ import {
 import { referenceSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
+import { expandBalance } from './expansion.ts';
 import { realTimeBalance, searchWallets, walletsOf } from './queries.ts';
 import { listWalletsSchema, realTimeBalanceSchema, walletSchema } from './schema.ts';
 
@@ -57,7 +58,7 @@ export const walletListRoutes = {
       id: referenceSchema('cust').optional(),
       lookup_key: textSchema(255).optional(),
       include_real_time_balance: flagParameter.optional(),
-      expand: unused,
+      expand: expandBalance,
       from_cache: unused,
       '-': unused,
     }),

@@ -1,10 +1,10 @@
 import {
+  expandParameter,
   newRecord,
   newText,
   pageSchema,
   type Routes,
   route,
-  unused,
   withETag,
 } from '@counterfoil/engine/define';
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
@@ -20,6 +20,7 @@ import {
   unfreezeWallet,
 } from './decisions.ts';
 import type { WalletEvent } from './events.ts';
+import { entryExpansion, expandBalance } from './expansion.ts';
 import { type EntryEvent, isEntry, transactionOf } from './ledger/transaction.ts';
 import {
   getWallet,
@@ -31,12 +32,12 @@ import {
 import {
   createWalletSchema,
   debitSchema,
+  expandedTransactionSchema,
   movementSchema,
   realTimeBalanceSchema,
   searchTransactionsSchema,
   searchWalletsSchema,
   topUpSchema,
-  transactionSchema,
   transactionsQuerySchema,
   updateWalletSchema,
   walletSchema,
@@ -101,7 +102,7 @@ export const walletRoutes = {
     tag,
     status: 200,
     permission: 'wallet:read',
-    body: searchWalletsSchema,
+    body: searchWalletsSchema.extend({ expand: expandParameter([]) }),
     bodyOptional: true,
     response: pageSchema(walletSchema),
     example: { names: { wallet_ids: 'wallet', external_customer_id: 'cust.external_id' } },
@@ -128,7 +129,7 @@ export const walletRoutes = {
     status: 200,
     permission: 'wallet:read',
     params: idParameters,
-    query: z.object({ expand: unused }),
+    query: z.object({ expand: expandBalance }),
     response: realTimeBalanceSchema,
     handle: (context, { params }) => realTimeBalance(context, params.id),
   }),
@@ -255,9 +256,9 @@ export const walletRoutes = {
     tag,
     status: 200,
     permission: 'wallet:read',
-    body: searchTransactionsSchema,
+    body: searchTransactionsSchema.extend({ expand: entryExpansion.parameter }),
     bodyOptional: true,
-    response: pageSchema(transactionSchema),
+    response: pageSchema(expandedTransactionSchema),
     example: {
       names: {
         id: 'wtxn',
@@ -291,8 +292,8 @@ export const walletRoutes = {
     status: 200,
     permission: 'wallet:read',
     params: idParameters,
-    query: transactionsQuerySchema,
-    response: pageSchema(transactionSchema),
+    query: transactionsQuerySchema.extend({ expand: entryExpansion.parameter }),
+    response: pageSchema(expandedTransactionSchema),
     example: { names: { id: 'wtxn', reference_id: 'wtxn.reference_id', created_by: 'owner' } },
     handle: (context, { params, query }) => listTransactions(context, params.id, query),
   }),

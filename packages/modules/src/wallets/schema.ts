@@ -24,6 +24,8 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { alertSettingsOutput } from '../alert-settings.ts';
+import { customerSchema } from '../customers/index.ts';
+import { userSchema } from '../tenancy/index.ts';
 import { referenceTypeSchema, transactionReasonSchema, walletTypeSchema } from './events.ts';
 import { alertSettingsInput, autoTopupInput, walletConfigSchema } from './settings.ts';
 
@@ -217,6 +219,16 @@ export const transactionSchema = z
   .meta({ id: 'WalletTransaction' });
 export type TransactionResource = z.output<typeof transactionSchema>;
 
+/** An entry in a page, with the records that `expand` asks for. */
+export const expandedTransactionSchema = transactionSchema
+  .extend({
+    wallet: walletSchema.optional(),
+    customer: customerSchema.optional(),
+    created_by_user: userSchema.optional(),
+  })
+  .meta({ id: 'ExpandedWalletTransaction' });
+export type ExpandedTransaction = z.output<typeof expandedTransactionSchema>;
+
 /** Answer of the operations that move credits. */
 export const movementSchema = z
   .object({ wallet: walletSchema, wallet_transaction: transactionSchema })
@@ -256,7 +268,6 @@ export const transactionsQuerySchema = z.object({
   sort: listShape.sort,
   status: recordStatusSchema.optional(),
   ...entryTimes,
-  expand: textSchema(255).optional(),
   ...transactionFilterShape,
   transaction_reason: listParameter(transactionReasonSchema).optional(),
   priority: integerParameter.optional(),

@@ -7,7 +7,7 @@ import {
 } from '@counterfoil/engine/define';
 import type { z } from 'zod';
 import { foundById } from '../../record/index.ts';
-import { withEntitlementParts } from '../owned.ts';
+import { entitlementExpansion } from '../owned.ts';
 import { entitlementTable } from '../projection.ts';
 import type { Entitlement, entitlementSearchSchema } from './schema.ts';
 
@@ -16,7 +16,7 @@ type EntitlementSearch = Partial<z.output<typeof entitlementSearchSchema>>;
 /** The entitlement with an id, with its feature and owner. Throws 404. */
 export async function getEntitlement(context: RequestContext, id: string): Promise<Entitlement> {
   const { resource } = await foundById(context, entitlementTable, 'entitlement', id);
-  const [shown = resource] = await withEntitlementParts(context, [resource]);
+  const [shown = resource] = await entitlementExpansion.show(context, [resource]);
   return shown;
 }
 
@@ -39,5 +39,5 @@ export async function searchEntitlements(
       ...where('is_enabled', 'eq', search.is_enabled),
     ],
   );
-  return { items: await withEntitlementParts(context, items), pagination };
+  return { items: await entitlementExpansion.show(context, items), pagination };
 }

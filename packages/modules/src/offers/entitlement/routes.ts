@@ -3,7 +3,7 @@ import { invariant, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../../message.ts';
 import { offer } from '../offer.ts';
-import { ownerOfEntitlement } from '../owned.ts';
+import { entitlementExpansion, ownerOfEntitlement } from '../owned.ts';
 import { forItem, oneOwner } from '../price/references.ts';
 import { createEntitlements, deleteEntitlement, updateEntitlement } from './decisions.ts';
 import { getEntitlement, searchEntitlements } from './queries.ts';
@@ -91,7 +91,7 @@ export const entitlementRoutes = {
     tag,
     status: 200,
     permission: 'entitlement:read',
-    query: entitlementListSchema.extend(listShape),
+    query: entitlementListSchema.extend({ ...listShape, expand: entitlementExpansion.parameter }),
     response: pageSchema(entitlementSchema),
     example: { names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' } },
     handle: (context, { query }) => searchEntitlements(context, query),
@@ -102,7 +102,9 @@ export const entitlementRoutes = {
     tag,
     status: 200,
     permission: 'entitlement:read',
-    body: entitlementSearchSchema,
+    body: entitlementSearchSchema
+      .extend({ expand: entitlementExpansion.parameter })
+      .meta({ id: 'EntitlementSearch' }),
     bodyOptional: true,
     response: pageSchema(entitlementSchema),
     example: { names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' } },

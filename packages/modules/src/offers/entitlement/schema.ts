@@ -119,15 +119,10 @@ export type UpdateEntitlement = z.output<typeof updateEntitlementSchema>;
 const idsSchema = anyOfTexts(64);
 const idListSchema = listParameter(z.string()).optional();
 
-const expandSchema = listParameter(z.enum(['features', 'meters', 'plans', 'addons']))
-  .optional()
-  .meta({ description: 'Accepted for compatibility: feature and owner are always shown' });
-
 const filterShape = {
   entity_type: ownedTypeSchema.optional(),
   feature_type: featureTypeSchema.optional(),
   is_enabled: flagParameter.optional(),
-  expand: expandSchema,
 } as const;
 
 export const entitlementListSchema = z.object({
@@ -137,16 +132,14 @@ export const entitlementListSchema = z.object({
   feature_ids: idListSchema,
 });
 
-export const entitlementSearchSchema = z
-  .object({
-    ...searchShape,
-    ...filterShape,
-    entity_ids: idsSchema,
-    plan_ids: idsSchema,
-    feature_ids: idsSchema,
-    has_grant_config: unused,
-  })
-  .meta({ id: 'EntitlementSearch' });
+export const entitlementSearchSchema = z.object({
+  ...searchShape,
+  ...filterShape,
+  entity_ids: idsSchema,
+  plan_ids: idsSchema,
+  feature_ids: idsSchema,
+  has_grant_config: unused,
+});
 
 /** The entitlement on the wire (specification §2.7). */
 export const entitlementSchema = z

@@ -10,11 +10,13 @@ import {
 import { notFound } from '@counterfoil/kernel';
 import type { z } from 'zod';
 import { foundById } from '../../record/index.ts';
-import { withPriceParts } from '../owned.ts';
+import { owners, priceExpansion } from '../owned.ts';
 import { priceTable } from '../projection.ts';
 import type { Price, priceSearchSchema } from './schema.ts';
 
-type PriceSearch = Partial<z.output<typeof priceSearchSchema>>;
+type PriceSearch = Partial<z.output<typeof priceSearchSchema>> & {
+  readonly expand?: readonly string[] | undefined;
+};
 
 /** The price with an id, with its meter, group and unit; ended ones included. Throws 404. */
 export async function getPrice(context: RequestContext, id: string): Promise<Price> {
@@ -37,7 +39,7 @@ export async function getPriceByLookupKey(context: RequestContext, key: string):
 }
 
 async function withParts(context: RequestContext, price: Price): Promise<Price> {
-  const [shown] = await withPriceParts(context, [price], { owner: true });
+  const [shown] = await priceExpansion.show(context, [price], owners);
   return shown ?? price;
 }
 
@@ -51,8 +53,7 @@ export async function searchPrices(
     pageRequest(priceTable, search),
     [...searchFilters(priceTable, search), ...priceFilters(context, search)],
   );
-  const owner = search.expand?.some((name) => name === 'plan' || name === 'addons') ?? false;
-  return { items: await withPriceParts(context, items, { owner }), pagination };
+  return { items: await priceExpansion.show(context, items, search.expand), pagination };
 }
 
 const priceFilters = (

@@ -13,7 +13,7 @@ import { messageSchema } from '../../message.ts';
 import { priceTermsOf, quoteBodySchema, quoteOf, quoteSchema } from '../../pricing/index.ts';
 import { foundById } from '../../record/index.ts';
 import { type OfferEvent, type OfferState, offer } from '../offer.ts';
-import { ownerOfPrice } from '../owned.ts';
+import { ownerOfPrice, priceExpansion } from '../owned.ts';
 import { priceTable } from '../projection.ts';
 import { recordWith } from '../records.ts';
 import { priceView } from '../views.ts';
@@ -128,7 +128,7 @@ export const priceRoutes = {
     tag,
     status: 200,
     permission: 'price:read',
-    query: priceListSchema.extend(listShape),
+    query: priceListSchema.extend({ ...listShape, expand: priceExpansion.parameter }),
     response: pageSchema(priceSchema),
     example: {
       names: {
@@ -148,7 +148,9 @@ export const priceRoutes = {
     tag,
     status: 200,
     permission: 'price:read',
-    body: priceSearchSchema,
+    body: priceSearchSchema
+      .extend({ expand: priceExpansion.parameter })
+      .meta({ id: 'PriceSearch' }),
     bodyOptional: true,
     response: pageSchema(priceSchema),
     example: {

@@ -198,11 +198,6 @@ export const endPriceSchema = z
 const idsSchema = anyOfTexts(64);
 const idListSchema = listParameter(z.string()).optional();
 
-const expandable = z.enum(['meters', 'priceunit', 'plan', 'addons', 'groups']);
-const expandSchema = listParameter(expandable)
-  .optional()
-  .meta({ description: 'plan, addons: the owner. Meters, groups and units are always shown' });
-
 /** The filters of lists of prices, beside ids. */
 const filterShape = {
   entity_type: ownedTypeSchema.optional(),
@@ -223,22 +218,18 @@ export const priceListSchema = z.object({
   meter_ids: idListSchema,
   billing_periods: listParameter(billingPeriodSchema).optional(),
   allow_expired_prices: allowExpiredSchema,
-  expand: expandSchema,
 });
 
-export const priceSearchSchema = z
-  .object({
-    ...searchShape,
-    ...filterShape,
-    price_ids: idsSchema,
-    plan_ids: idsSchema,
-    entity_ids: idsSchema,
-    meter_ids: idsSchema,
-    billing_periods: anyOf(billingPeriodSchema),
-    allow_expired_prices: allowExpiredSchema,
-    expand: expandSchema,
-  })
-  .meta({ id: 'PriceSearch' });
+export const priceSearchSchema = z.object({
+  ...searchShape,
+  ...filterShape,
+  price_ids: idsSchema,
+  plan_ids: idsSchema,
+  entity_ids: idsSchema,
+  meter_ids: idsSchema,
+  billing_periods: anyOf(billingPeriodSchema),
+  allow_expired_prices: allowExpiredSchema,
+});
 
 const tierOutput = z.object({
   up_to: z.number().int().optional(),

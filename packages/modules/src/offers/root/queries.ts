@@ -1,13 +1,13 @@
 import type { Found, Projection, RequestContext } from '@counterfoil/engine/define';
-import { where } from '@counterfoil/engine/define';
+import { expandParameter, where } from '@counterfoil/engine/define';
 import { invalidField, notFound, type RecordStatus } from '@counterfoil/kernel';
 import { foundById } from '../../record/index.ts';
 import type { Entitlement } from '../entitlement/schema.ts';
 import type { CreditGrant } from '../grant/schema.ts';
-import { groupedByOffer, ownedBy, withEntitlementParts, withPriceParts } from '../owned.ts';
+import { entitlementExpansion, groupedByOffer, ownedBy, priceExpansion } from '../owned.ts';
 import type { Price } from '../price/schema.ts';
 import { costsheetTable, creditGrantTable, entitlementTable, priceTable } from '../projection.ts';
-import type { Costsheet, PlanExpansion } from './schema.ts';
+import type { Costsheet } from './schema.ts';
 
 /** The parts of an offer that are to be shown inside of it. */
 interface Inside {
@@ -40,10 +40,10 @@ export async function withOwned<Offer extends Shown>(
     isAsked: boolean,
   ): Promise<Item[]> => ownedBy(context, table, isAsked ? ids : [], status);
   const pricesOf = async () =>
-    byOffer(await withPriceParts(context, await owned(priceTable, inside.prices)));
+    byOffer(await priceExpansion.show(context, await owned(priceTable, inside.prices)));
   const entitlementsOf = async () =>
     byOffer(
-      await withEntitlementParts(context, await owned(entitlementTable, inside.entitlements)),
+      await entitlementExpansion.show(context, await owned(entitlementTable, inside.entitlements)),
     );
   const grantsOf = async () =>
     groupedByOffer(await owned(creditGrantTable, inside.creditGrants), offerOfGrant);
@@ -82,20 +82,32 @@ export async function activeCostsheet(context: RequestContext): Promise<Found<Co
 /** Plans of a page at most when they are shown with what they own. */
 const expandedMaximum = 100;
 
-/** The parts of plans that a list or search asks for by `expand`. Refuses too large a page of them. */
+/** The names in `expand` of offers, by the part that each shows: with it comes all that is inside of it. */
+const namesOf: Readonly<Record<keyof Inside, readonly string[]>> = {
+  prices: ['prices', 'meters', 'priceunit', 'groups'],
+  entitlements: ['entitlements', 'features'],
+  creditGrants: ['credit_grant', 'credit_grants'],
+};
+
+/** `expand` of plans and add-ons. */
+export const expandOffer = expandParameter(Object.values(namesOf).flat());
+
+/** `expand` of costsheets, which own nothing but prices. */
+export const expandCostsheet = expandParameter(namesOf.prices);
+
+/** The parts of offers that a list or search asks for by `expand`. Refuses too large a page of them. */
 export function expandedParts(search: {
-  readonly expand?: readonly PlanExpansion[];
+  readonly expand?: readonly string[];
   readonly limit?: number;
 }): Inside {
   const { expand = [], limit = 0 } = search;
   if (expand.length > 0 && limit > expandedMaximum) {
     throw invalidField('/limit', `must be at most ${expandedMaximum} with expand`);
   }
-  const names = (...wanted: readonly PlanExpansion[]) =>
-    wanted.some((name) => expand.includes(name));
+  const isAsked = (part: keyof Inside) => namesOf[part].some((name) => expand.includes(name));
   return {
-    prices: names('prices', 'meters', 'priceunit', 'groups'),
-    entitlements: names('entitlements', 'features'),
-    creditGrants: names('credit_grant', 'credit_grants'),
+    prices: isAsked('prices'),
+    entitlements: isAsked('entitlements'),
+    creditGrants: isAsked('creditGrants'),
   };
 }

@@ -40,7 +40,15 @@ import {
   updateCostsheet,
   updatePlan,
 } from './decisions.ts';
-import { activeCostsheet, everything, expandedParts, pricesOnly, withOwned } from './queries.ts';
+import {
+  activeCostsheet,
+  everything,
+  expandCostsheet,
+  expandedParts,
+  expandOffer,
+  pricesOnly,
+  withOwned,
+} from './queries.ts';
 import { addonRoot, costsheetRoot, planRoot } from './roots.ts';
 import {
   addonSchema,
@@ -50,8 +58,6 @@ import {
   createAddonSchema,
   createCostsheetSchema,
   createPlanSchema,
-  noExpandSchema,
-  planExpandSchema,
   planSchema,
   updateAddonSchema,
   updateCostsheetSchema,
@@ -117,7 +123,7 @@ const ownedByPlans = ownedRoutes(planRoot, planTable, 'Plans');
 const planFilters = {
   lookup_key: equalTo('lookup_key', z.string().max(255)),
   plan_ids: oneOf('id', 64),
-  expand: accepted(planExpandSchema),
+  expand: accepted(expandOffer),
 } as const;
 
 const planRoutes = {
@@ -186,8 +192,8 @@ const addons = recordRoutes(
   {
     ...{ tag: 'Add-ons', right: 'addon' },
     embedding: {
-      read: async (context, found, search) =>
-        search ? [...found] : withOwned(context, found, everything),
+      read: (context, found, search) =>
+        withOwned(context, found, search ? expandedParts(search) : everything),
     },
   },
 );
@@ -196,7 +202,7 @@ const ownedByAddons = ownedRoutes(addonRoot, addonTable, 'Add-ons');
 const addonFilters = {
   addon_ids: oneOf('id', 64),
   lookup_keys: oneOf('lookup_key', 255),
-  expand: accepted(noExpandSchema),
+  expand: accepted(expandOffer),
 } as const;
 
 const addonRoutes = {
@@ -234,8 +240,8 @@ const costsheets = recordRoutes(
   {
     ...{ tag: 'Costsheets', right: 'cost' },
     embedding: {
-      read: async (context, found, search) =>
-        search ? [...found] : withOwned(context, found, pricesOnly),
+      read: (context, found, search) =>
+        withOwned(context, found, search ? expandedParts(search) : pricesOnly),
     },
   },
 );
@@ -245,7 +251,7 @@ const costsheetFilters = {
   name: equalTo('name', z.string().max(255)),
   lookupKey: equalTo('lookup_key', z.string().max(255)),
   costsheetIDs: oneOf('id', 64),
-  expand: accepted(noExpandSchema),
+  expand: accepted(expandCostsheet),
   environmentID: accepted(unused),
   tenantID: accepted(unused),
   queryFilter: accepted(unused),
@@ -297,7 +303,7 @@ const costsheetRoutes = {
   'GET /costs/{id}': inMember(
     costsheets.get({
       summary: 'Get a costsheet with its prices',
-      query: z.object({ expand: noExpandSchema }),
+      query: z.object({ expand: expandCostsheet }),
     }),
   ),
   'PUT /costs/{id}': inMember(

@@ -1,4 +1,4 @@
-import { listParameter, unused } from '@counterfoil/engine/define';
+import { unused } from '@counterfoil/engine/define';
 import {
   clearable,
   metadataSchema,
@@ -87,34 +87,6 @@ export const updateCostsheetSchema = z
   .object({ name: nameSchema.optional(), ...costsheetShape })
   .meta({ id: 'UpdateCostsheet' });
 export type UpdateCostsheet = z.output<typeof updateCostsheetSchema>;
-
-/**
- * The names that `expand` of plans may have; everything inside a price or entitlement comes with
- * it.
- */
-export const planExpansions = [
-  'prices',
-  'meters',
-  'entitlements',
-  'credit_grant',
-  'credit_grants',
-  'priceunit',
-  'features',
-  'groups',
-] as const;
-
-export const planExpandSchema = listParameter(z.string().max(64))
-  .transform((names) => names.flatMap((name) => name.split('.')))
-  .pipe(z.array(z.enum(planExpansions)))
-  .optional()
-  .meta({ description: 'What to show inside: prices, entitlements, credit_grants' });
-export type PlanExpansion = (typeof planExpansions)[number];
-
-export const noExpandSchema = z
-  .string()
-  .max(256)
-  .optional()
-  .meta({ description: 'Accepted for compatibility: GET by id shows what belongs to it' });
 
 const commonShape = {
   ...recordStampsShape,
