@@ -70,7 +70,9 @@ test('names are repeated or joined by commas and dots, and others are refused', 
   assert.equal(parameter.parse('shelves,owners'), ['shelves', 'owners']);
   assert.equal(parameter.parse(['shelves.rooms', 'owners']), ['shelves', 'rooms', 'owners']);
   assert.equal(parameter.parse(''), []);
-  assert.equal(parameter.safeParse('owners,doors').error?.issues[0]?.path, [1]);
+  for (const wrong of ['owners,doors', ['owners', ''], 'owners,']) {
+    assert.equal(parameter.safeParse(wrong).error?.issues[0]?.path, [1]);
+  }
 });
 
 test('where there is nothing to expand, every name is refused', () => {

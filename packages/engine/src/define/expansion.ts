@@ -38,9 +38,9 @@ export interface Expansion<Shown> {
 
 const nothing = 'must be empty: there is nothing to expand here';
 
-/** The parts of names with dots, commas or both, such as `prices.meters,plan`. */
+/** The parts of names with dots, commas or both, such as `prices.meters,plan`. An empty text has none. */
 const partsOf = (given: string | readonly string[]): string[] =>
-  [given].flat().flatMap((text) => text.split(/[.,]/).filter(Boolean));
+  given === '' ? [] : [given].flat().flatMap((text) => text.split(/[.,]/));
 
 /**
  * The names that `expand` takes (specification §10.1), and those of them that are shown without being
