@@ -1,8 +1,16 @@
 import * as currencyTable from 'dinero.js/bigint/currencies';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decimal } from './decimal.ts';
-import { add, type Currency, currencySchema, minorUnits, money, moneyText } from './money.ts';
+import { type DecimalText, decimal } from './decimal.ts';
+import {
+  add,
+  type Currency,
+  currencySchema,
+  digitsFault,
+  minorUnits,
+  money,
+  moneyText,
+} from './money.ts';
 
 const test = suite('money');
 
@@ -25,6 +33,25 @@ test('rounds once, half away from zero, at the digits of the currency', () => {
   ];
   for (const [amount, currency, expected] of cases) {
     assert.is(rounded(amount, currency), expected, `${amount} ${currency}`);
+  }
+});
+
+test('an amount that nobody could pay has a fault', () => {
+  const isPayable = (amount: string, currency: string) =>
+    digitsFault(amount as DecimalText, currency as Currency) === null;
+  for (const [amount, currency] of [
+    ['10', 'jpy'],
+    ['10.55', 'usd'],
+    ['-0.005', 'kwd'],
+  ] as const) {
+    assert.ok(isPayable(amount, currency), `${amount} ${currency}`);
+  }
+  for (const [amount, currency] of [
+    ['10.5', 'jpy'],
+    ['10.555', 'usd'],
+    ['0.0001', 'kwd'],
+  ] as const) {
+    assert.not.ok(isPayable(amount, currency), `${amount} ${currency}`);
   }
 });
 

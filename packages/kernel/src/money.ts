@@ -33,6 +33,17 @@ const definition = (currency: Currency): DineroCurrency<bigint> => {
 /** Digits after the point that the currency has: 2 for usd, 0 for jpy, 3 for kwd. */
 export const minorUnits = (currency: Currency): number => Number(definition(currency).exponent);
 
+/**
+ * Returns what is wrong with an amount that nobody could pay, because it has more digits than its
+ * currency; null for all others (D43).
+ */
+export function digitsFault(amount: DecimalText, currency: Currency): string | null {
+  const digits = minorUnits(currency);
+  const exact = decimal(amount);
+  if (exact.round(digits, 0).cmp(exact) === 0) return null;
+  return `must have at most ${digits} digits after the point, like every amount in ${currency}`;
+}
+
 /** Any case in, lower case out; what ISO 4217 does not list is refused (D10). */
 export const currencySchema = z
   .string()

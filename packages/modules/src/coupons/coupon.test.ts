@@ -107,6 +107,8 @@ const refused: readonly [object, string][] = [
   [{ ...fixed, amount_off: '-1' }, '/amount_off'],
   [{ ...fixed, currency: undefined }, '/currency'],
   [{ ...fixed, currency: 'zzz' }, '/currency'],
+  [{ ...fixed, amount_off: '10.001' }, '/amount_off'],
+  [{ ...fixed, amount_off: '0.5', currency: 'jpy' }, '/amount_off'],
   [{ ...fixed, percentage_off: 5 }, '/percentage_off'],
   [{ ...percentage, percentage_off: undefined }, '/percentage_off'],
   [{ ...percentage, percentage_off: 0 }, '/percentage_off'],
@@ -138,7 +140,8 @@ test('takes the borders', () => {
   for (const body of [
     { ...percentage, percentage_off: 100, max_redemptions: 1_000_000, duration_in_periods: null },
     { ...percentage, percentage_off: '0.0000000001', coupon_code: 'x'.repeat(64) },
-    { ...fixed, amount_off: '0.000000001', percentage_off: null },
+    { ...fixed, amount_off: '0.01', percentage_off: null },
+    { ...fixed, amount_off: '1', currency: 'jpy' },
     { ...fixed, cadence: 'repeated', duration_in_periods: 1_000 },
   ]) {
     assert.equal(pointersOf(createCouponSchema, body), []);

@@ -2,6 +2,7 @@ import {
   currencySchema,
   decimal,
   decimalPlaces,
+  digitsFault,
   instantSchema,
   metadataSchema,
   positiveDecimalSchema,
@@ -66,6 +67,11 @@ function* faultsOf(given: Given): Generator<[string, string]> {
     if (belongs(given) && !isGiven) yield [member, `${owner} needs it`];
     if (!belongs(given) && isGiven) yield [member, `only ${owner} has it`];
   }
+  const { amount_off: amount } = given;
+  // A currency that does not exist is a fault of its own.
+  const { data: currency } = currencySchema.safeParse(given.currency);
+  const fault = amount && currency ? digitsFault(amount, currency) : null;
+  if (fault) yield ['amount_off', fault];
   const { redeem_after: after, redeem_before: before } = given;
   if (after && before && before <= after) yield ['redeem_before', 'must be after redeem_after'];
 }

@@ -56,7 +56,7 @@ for (const [rate, topup, quantity, credits, amount, balance] of [
   ['2', '4', { credits: '10' }, '10', '40', '20'],
   ['1', '0.5', { amount: '10' }, '20', '10', '20'],
   ['1', '3', { amount: '10' }, '3.333333333', '10', '3.333333333'],
-  ['1', '8', { amount: '0.00000002' }, '0.000000002', '0.00000002', '0.000000002'],
+  ['1', '20000000', { amount: '0.05' }, '0.000000002', '0.05', '0.000000002'],
   ['1.123456', '1', { credits: '100' }, '100', '100', '112.3456'],
 ] as const) {
   test(`rates ${rate} and ${topup}: ${JSON.stringify(quantity)} loads ${credits} credits`, () => {
@@ -72,9 +72,21 @@ for (const [rate, topup, quantity, credits, amount, balance] of [
 }
 
 test('an amount that is worth nothing is refused', () => {
-  given(wallet, story(create({ topup_conversion_rate: '1000' })))
-    .when(loadCredits(id, [load('1', { quantity: { amount: text('0.000000001') } })]))
+  given(wallet, story(create({ topup_conversion_rate: '100000000' })))
+    .when(loadCredits(id, [load('1', { quantity: { amount: text('0.01') } })]))
     .thenProblem('invalid_operation');
+});
+
+test('an amount with more digits than its currency is refused: nobody could pay it', () => {
+  for (const [currency, amount] of [
+    ['jpy', '10.5'],
+    ['usd', '10.555'],
+    ['kwd', '1.0005'],
+  ] as const) {
+    given(wallet, story(create({ currency })))
+      .when(loadCredits(id, [load('1', { quantity: { amount: text(amount) } })]))
+      .thenProblem('validation_error');
+  }
 });
 
 test('a prepaid wallet refuses more than it has, whole, and says how much there is', () => {

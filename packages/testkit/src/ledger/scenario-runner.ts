@@ -159,7 +159,7 @@ class ScenarioRun {
         const expiry = this.#expiry(plan.ahead);
         const body = {
           transaction_reason: plan.reason,
-          [plan.by]: plan.figure,
+          [plan.by]: plan.by === 'amount' ? payable(plan.figure) : plan.figure,
           ...(expiry === undefined ? {} : { expiry_date_utc: expiry }),
           ...(plan.priority === null ? {} : { priority: plan.priority }),
           ...(plan.bonus === null || plan.reason === invoiced
@@ -222,6 +222,13 @@ class ScenarioRun {
     };
   }
 }
+
+/** A figure that can be paid in a currency of two digits. */
+const payable = (figure: string): string => {
+  const [whole, fraction = ''] = figure.split('.');
+  const paid = `${whole}.${fraction.slice(0, 2)}`.replace(/\.?0*$/, '');
+  return paid === '0' ? '0.01' : paid;
+};
 
 /**
  * Another request that fits the same key only by mistake; a request without a body stays as it is.

@@ -187,7 +187,7 @@ export const scenarios = (minLength: number, maxLength: number): fc.Arbitrary<Sc
   fc.record({
     type: fc.constantFrom('PRE_PAID' as const, 'PRE_PAID' as const, 'POST_PAID' as const),
     rate: fc.constantFrom('1', '0.5', '0.0333333333'),
-    topUpRate: fc.constantFrom('1', '2', '3', '0.7', '0.0000000007'),
+    topUpRate: fc.constantFrom('1', '2', '3', '0.7', '0.0000000007', '30000000'),
     initial: fc.constantFrom('0', '100', '0.000000001'),
     initialAhead: ahead,
     steps: fc

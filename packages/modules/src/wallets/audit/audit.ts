@@ -100,7 +100,7 @@ function ledgerItem(link: ChainLink<WalletEvent>): LedgerItem {
   return { ...item, credit_balance_before, credit_balance_after };
 }
 
-/** What the engine keeps of requests, by the type of its event. */
+/** The kinds of items that the engine keeps of requests, by the type of its event. */
 const keptKinds: Readonly<Record<string, LedgerItem['kind']>> = {
   RequestRefused: 'refused_request',
   RequestWithoutEffect: 'request_without_effect',

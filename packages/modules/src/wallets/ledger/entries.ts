@@ -1,6 +1,7 @@
 import {
   type DecimalText,
   decimal,
+  digitsFault,
   divide,
   type Instant,
   invalidField,
@@ -199,10 +200,12 @@ function beyondDebt(wallet: Wallet, credits: DecimalText): DecimalText {
 }
 
 /**
- * Credits of a quantity: an amount is divided by the top-up rate, half to even at 9 digits. Throws 400 when
- * credits are given beside an amount that is worth others.
+ * Credits of a quantity: an amount is divided by the top-up rate, half to even at 9 digits. Throws 400 for
+ * an amount that cannot be paid in the currency (D43), and for credits beside one that is worth others.
  */
-function creditsOf(quantity: Quantity, { topup_conversion_rate }: Wallet): DecimalText {
+function creditsOf(quantity: Quantity, { topup_conversion_rate, currency }: Wallet): DecimalText {
+  const fault = quantity.amount && digitsFault(quantity.amount, currency);
+  if (fault) throw invalidField('/amount', fault);
   const worth = ({ amount }: { readonly amount: DecimalText }): DecimalText =>
     textOf(divide(decimal(amount), decimal(topup_conversion_rate), creditPlaces));
   if (!('credits' in quantity)) return worth(quantity);
