@@ -18,8 +18,15 @@ test('has up to 50 pairs', () => {
 });
 
 test('is counted before a value of it is looked at', () => {
-  assert.is(messages(pairs(50, 1)).length, 50);
   assert.equal(messages(pairs(51, 1)), ['must have at most 50 keys']);
+});
+
+test('names the first value that is no text, however many there are', () => {
+  const { error } = metadataSchema.safeParse({ a: 'x', ...pairs(49, 1) });
+  assert.equal(
+    error?.issues.map(({ path, message }) => [path.join(), message]),
+    [['key0', 'must be a string']],
+  );
 });
 
 test('is an object', () => {

@@ -49,11 +49,20 @@ export type Metadata = Readonly<Record<string, string>>;
 
 const maximumPairs = 50;
 
-/** Passes metadata on to the checks of its keys and values, unless there are too many of them. */
+/**
+ * Passes metadata on to the checks of its keys and values, unless there are too many of them, or a value is no
+ * text: then its first fault is enough.
+ */
 function countPairs(pairs: Metadata, context: z.RefinementCtx): Metadata {
-  const isCountable = typeof pairs === 'object' && pairs !== null;
-  if (!isCountable || Object.keys(pairs).length <= maximumPairs) return pairs;
-  context.addIssue(`must have at most ${maximumPairs} keys`);
+  if (typeof pairs !== 'object' || pairs === null) return pairs;
+  const entries = Object.entries(pairs);
+  if (entries.length > maximumPairs) {
+    context.addIssue(`must have at most ${maximumPairs} keys`);
+    return z.NEVER;
+  }
+  const wrong = entries.find(([, value]) => typeof value !== 'string');
+  if (wrong === undefined) return pairs;
+  context.addIssue({ code: 'custom', path: [wrong[0]], message: 'must be a string' });
   return z.NEVER;
 }
 

@@ -77,6 +77,23 @@ test('takes 64 levels and refuses 65', () => {
   assert.match(refusal(nested(100_000)) ?? '', /64 levels/);
 });
 
+test('takes 100,000 values and refuses more, before it builds them', () => {
+  const lists = (count: number) =>
+    `[${Array.from({ length: count }, () => '[1,2,3,4,5,6,7]').join()}]`;
+  assert.is(refusal(lists(9_999)), null);
+  assert.match(
+    refusal(`[${Array.from({ length: 13 }, () => lists(1_000)).join()}]`) ?? '',
+    /100000 values/,
+  );
+  // What is not well-formed either is refused for the first of both.
+  assert.match(refusal('[,'.repeat(100_000)) ?? '', /100000 values/);
+});
+
+test('counts no commas and brackets within texts', () => {
+  const text = ',[{\\"'.repeat(50_000);
+  assert.equal(parse(JSON.stringify([text, 1])), [text, 1]);
+});
+
 test('takes a byte order mark for what it is', () => {
   assert.equal(parse('\ufeff{"a":1}'), { a: 1 });
 });

@@ -27,7 +27,7 @@ const schema = z
 
 const find = finderOf(schema);
 const found = (value: unknown): string[] =>
-  (find?.(value, []) ?? []).map(({ path, why }) => `${path.join('/')}: ${why}`);
+  (find?.(value)?.superfluous ?? []).map(({ path, why }) => `${path.join('/')}: ${why}`);
 
 for (const [what, value, expected] of [
   ['nothing', { name: 'a', metadata: { any: 'thing' } }, []],
@@ -65,8 +65,31 @@ test('finds nothing where there can be nothing', () => {
 });
 
 test('leaves schemas with words of their own for other members to the parser', () => {
-  assert.equal(finderOf(z.strictObject({}))?.({ a: 1 }, []), []);
-  assert.equal(finderOf(z.looseObject({}))?.({ a: 1 }, []), []);
+  for (const open of [z.strictObject({}), z.looseObject({})])
+    assert.equal(finderOf(open)?.({ a: 1 }).superfluous, []);
+});
+
+test('a list that is too long is found before its items are looked at', () => {
+  const short = z.object({ names: z.array(z.string()).max(2), moves: z.array(move).max(1) });
+  const search = finderOf(short);
+  const load = { type: 'load', more: 1 };
+  assert.is(search?.({ names: ['a', 'b'], moves: [load] }).tooLong, null);
+  const beyond = search?.({ names: ['a', 'b'], moves: [load, load] });
+  assert.equal(beyond, { superfluous: [], unknown: 0, tooLong: { path: ['moves'], maximum: 1 } });
+});
+
+test('a list that may be one of several is left to the parser', () => {
+  const either = z.union([z.array(z.string()).max(1), z.array(z.number()).max(3)]);
+  assert.is(finderOf(either)?.([1, 2, 3]).tooLong ?? null, null);
+});
+
+test('of what nobody knows only the first is listed, of what must be left out all', () => {
+  const many = {
+    ...Object.fromEntries(Array.from({ length: 80 }, (_, at) => [`k${at}`, 1])),
+    old: 1,
+  };
+  const { superfluous, unknown } = find?.(many) ?? { superfluous: [], unknown: 0 };
+  assert.equal([superfluous.length, unknown], [51, 80]);
 });
 
 test.run();

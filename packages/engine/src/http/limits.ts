@@ -14,6 +14,12 @@ export const httpDefaults = {
 /** A tenant may make as many requests in a second as this number of API keys. */
 export const keysAtFullRate = 2;
 
+/**
+ * Milliseconds that a tenant may start work in per turn of the event loop, once its requests have arrived. Short
+ * enough that nobody notices, and long enough for a dozen ordinary requests.
+ */
+export const sliceMs = 5;
+
 /** The structure that a JSON body may have, whatever its size. */
 export const jsonLimits = {
   /** Levels of arrays and objects. */
@@ -22,6 +28,8 @@ export const jsonLimits = {
   members: 1_000,
   /** Items of one array. */
   items: 10_000,
+  /** Members and items of the whole body: a bulk with all the metadata that it may have has 57,000. */
+  values: 100_000,
   /** Numbers with an exponent or more than 15 characters: each is compared exactly, which costs. */
   longNumbers: 1_000,
 } as const;

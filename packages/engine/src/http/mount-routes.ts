@@ -53,6 +53,7 @@ export function mountRoutes(
       ? [checkContentType, traffic.receive, readBytes(endpoint.bodyLimitBytes)]
       : []),
     traffic.admit,
+    traffic.takeTurn,
     ...(endpoint.parseBody ? [readJson] : []),
     answer,
   ];

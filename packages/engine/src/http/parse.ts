@@ -3,7 +3,7 @@ import { type FieldProblem, Problem } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { describeIssue, fieldProblemsOf, maximumFieldProblems, pointerOf } from './issues.ts';
 import { faultInText } from './json-body.ts';
-import { finderOf, type Superfluous } from './known-names.ts';
+import { type Found, finderOf, type Superfluous } from './known-names.ts';
 
 /** The part of a request in which a value stands. */
 export type RequestPart = 'path' | 'query' | 'header' | 'body';
@@ -29,7 +29,9 @@ export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
   const compiled = z.compile(schema);
   const find = finderOf(schema);
   return (input, names) => {
-    const unknown = find ? withoutSuperfluous(find(input, []), names) : [];
+    const found = find?.(input) ?? nothing;
+    if (found.tooLong) throw tooLong(found.tooLong, part);
+    const unknown = withoutSuperfluous(found.superfluous, names);
     // `safeParse` would describe every issue, which costs far more than to find it.
     const parsed = compiled._zod.run({ value: input, issues: [] }, parseOptions);
     if (parsed instanceof Promise) throw new z.core.$ZodAsyncError();
@@ -42,6 +44,13 @@ export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
     throw invalidRequest(wrong, part);
   };
 }
+
+const nothing: Found = { superfluous: [], unknown: 0, tooLong: null };
+
+const tooLong = ({ path, maximum }: NonNullable<Found['tooLong']>, part: RequestPart): Problem => {
+  const message = `must have at most ${maximum} item${maximum === 1 ? '' : 's'}`;
+  return invalidRequest([{ pointer: pointerOf(path), message }], part);
+};
 
 const unknownName: Readonly<Record<RequestPart, string>> = {
   path: 'is not known',

@@ -4,9 +4,11 @@ import { durationBuckets } from '../operations/metrics.ts';
 import type { Connections } from './connections.ts';
 import { type Exchange, exchangeOf, principalOf } from './exchange.ts';
 import type { BodyPace, HttpSettings } from './host.ts';
+import { sliceMs } from './limits.ts';
 import { hasBody } from './request-headers.ts';
 import { sendProblem } from './respond.ts';
 import type { Step } from './steps.ts';
+import { createTurns } from './turns.ts';
 
 type TrafficOptions = Pick<
   HttpSettings,
@@ -59,6 +61,8 @@ export interface Traffic {
   readonly receive: Step;
   /** Refuses a request that has arrived when too many are in hand. */
   readonly admit: Step;
+  /** Lets a request wait for the turn of its tenant. */
+  readonly takeTurn: Step;
 }
 
 /** Makes the steps that watch over every request. */
@@ -74,6 +78,7 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
   const log = options.log.child({}, { redact: [] });
   let inFlight = 0;
   const openOf = new Map<string, number>();
+  const turns = createTurns({ sliceMs });
   metrics.gauge({
     name: 'counterfoil_http_requests_in_flight',
     help: 'Requests that have arrived and are being answered',
@@ -142,6 +147,13 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
       exchange.stage = 'in_hand';
       exchange.deadline?.refresh();
       next();
+    },
+    takeTurn: (_request, response, next) => {
+      const { tenantId } = principalOf(exchangeOf(response));
+      turns.take(tenantId, () => {
+        // While it waited its time may have ended, or its caller gone away.
+        if (!response.headersSent && !response.destroyed) next();
+      });
     },
   };
 }
