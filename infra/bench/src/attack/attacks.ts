@@ -5,7 +5,7 @@ export interface AttackRequest {
   readonly body: string;
 }
 
-/** What one tenant does to keep a process from the others. */
+/** A way in which one tenant keeps a process from the others. */
 export type Attack =
   /** Expensive requests, in turn, each as soon as its connection has the answer to the one before. */
   | {
@@ -81,5 +81,5 @@ export interface AttackOrder {
   readonly apiKey: string;
 }
 
-/** What the attacker was answered: how often by each status, and 0 where a connection broke. */
+/** The number of answers that an attacker got, by status; 0 where a connection broke. */
 export type AttackAnswers = Readonly<Record<number, number>>;

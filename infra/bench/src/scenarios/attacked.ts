@@ -11,7 +11,7 @@ const clients = 16;
 /** Debits per second of the tenant that is attacked: a steady trickle, and no load by itself. */
 const perSecond = 50;
 
-/** What an attack may do to the 99th percentile of somebody else: it at most triples, or stays below this. */
+/** Beside an attack, the 99th percentile of somebody else at most triples, or stays below this. */
 const allowedFactor = 3;
 const allowedMilliseconds = 50;
 

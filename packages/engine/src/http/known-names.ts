@@ -12,7 +12,7 @@ export interface Superfluous {
   readonly why: 'unknown' | 'unused' | 'absent';
 }
 
-/** What a finder finds in a value. */
+/** The findings in a value. */
 export interface Found {
   /** All that must be left out, and the first of those that no schema knows. */
   readonly superfluous: Superfluous[];
