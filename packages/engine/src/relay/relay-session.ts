@@ -42,7 +42,8 @@ export class LogMismatch extends Error {
 export interface SessionParts {
   readonly store: EventStore;
   readonly nats: Nats;
-  readonly renderer: Renderer;
+  /** Makes the renderer of one session, which takes the log from one place on. */
+  readonly renderer: () => Renderer;
   readonly projected: Projected;
   readonly checkpoint: CheckpointStore;
   readonly progress: Progress;
@@ -91,13 +92,15 @@ type Way = Pick<InOrderOptions, 'publisher' | 'readTail' | 'signal'>;
 class RelaySession {
   readonly #parts: SessionParts;
   readonly #options: InOrderOptions;
+  readonly #renderer: Renderer;
   #place: Place;
   #skip: number;
 
   /** `skip`: the messages after the place that the stream has had already. */
   constructor(parts: SessionParts, way: Way, place: Place, skip: number) {
-    const { progress, log } = parts;
+    const { progress, log, renderer } = parts;
     this.#parts = parts;
+    this.#renderer = renderer();
     this.#place = place;
     this.#skip = skip;
     this.#options = {
@@ -112,11 +115,11 @@ class RelaySession {
 
   /** Follows the log from the place on, until the signal aborts. */
   async follow(): Promise<void> {
-    const { store, renderer, progress, log } = this.#parts;
+    const { store, progress, log } = this.#parts;
     const { signal } = this.#options;
     let taken = this.#place.position;
     const subscription = {
-      prefixes: renderer.prefixes,
+      prefixes: this.#renderer.prefixes,
       after: () => taken,
       signal,
       onLost: (error: Error) => {
@@ -136,11 +139,11 @@ class RelaySession {
 
   /** Publishes the messages about events, as far as the stream does not have them. */
   async take(events: readonly StoredEvent[]): Promise<void> {
-    const { renderer, progress } = this.#parts;
+    const { progress } = this.#parts;
     const [first] = events;
     if (!first) return;
     progress.inHandSince = millisecondsOf(first.metadata.occurred_at);
-    const { messages, poison } = await renderer.render(events);
+    const { messages, poison } = await this.#renderer.render(events);
     await this.#publish(messages);
     if (poison) throw poison;
     progress.inHandSince = null;

@@ -201,7 +201,7 @@ test('a publisher that throws stops the relay there, visibly, until it is mended
     ...boxPublicEvents,
     publish: (change) => {
       if (broken && change.event.type === 'Labelled') throw new Error('a defect');
-      return boxPublicEvents.publish(change);
+      return boxPublicEvents.publish(change, {});
     },
   };
   const traffic = createTraffic(stack.store);

@@ -48,7 +48,7 @@ const relayBackOff = { firstMilliseconds: 100, lastMilliseconds: 10_000 } as con
 export function startRelay(options: RelayOptions): Relay {
   const { store, cache, nats, publicEvents, projected, checkpoint, log, metrics } = options;
   const { window = 256, streams = {} } = options;
-  const renderer = createRenderer(cache, publicEvents);
+  const renderer = () => createRenderer(cache, publicEvents);
   const progress = new Progress(metrics);
   const parts = { store, nats, renderer, projected, checkpoint, progress, log, streams, window };
   const stopping = new AbortController();
@@ -72,7 +72,7 @@ function withConnection(status: RelayStatus, nats: Nats): RelayStatus {
 
 async function keepRelaying(parts: SessionParts, signal: AbortSignal): Promise<void> {
   const { progress, log, renderer } = parts;
-  if (renderer.prefixes.length === 0) return;
+  if (renderer().prefixes.length === 0) return;
   const relay = async (progressed: () => void): Promise<number> => {
     const { published } = progress.status();
     try {

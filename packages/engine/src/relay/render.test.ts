@@ -187,7 +187,7 @@ test('an event that cannot be rendered stops those after it, not those before', 
     ...boxPublicEvents,
     publish: (change) => {
       if (change.event.type === 'Labelled') throw new Error('no room on the label');
-      return boxPublicEvents.publish(change);
+      return boxPublicEvents.publish(change, {});
     },
   };
   const { messages, poison } = await createRenderer(new StreamCache({ store }), [failing]).render(

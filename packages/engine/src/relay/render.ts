@@ -1,13 +1,13 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
 import { inParallel, messageOf } from '../consume/run-forever.ts';
-import type { PublicEvents } from '../define/public-event.ts';
+import { type Embeddable, type PublicEvents, publicationsOf } from '../define/public-event.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
-import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
+import { categoryPrefix } from '../log/stream-name.ts';
 import { type StoredEvent, StoreUnavailable } from '../log/types.ts';
-import type { CachedStream } from '../stream-cache/cached-stream.ts';
 import type { StreamCache } from '../stream-cache/stream-cache.ts';
 import { placeOf } from '../stream-cache/stream-state.ts';
 import { type OutgoingMessage, publicMessages } from './message.ts';
+import { type Batch, loadsAtOnce, RelayedStreams, type Step } from './relayed-streams.ts';
 
 /** An event cannot be turned into public messages; the relay stops before it. */
 export class PoisonEvent extends Error {
@@ -30,86 +30,79 @@ export interface Renderer {
   /** Prefixes of the streams whose events may lead to messages. */
   readonly prefixes: readonly string[];
   /**
-   * The messages about events, which come in the order of the log. Rejects when the store cannot
-   * be read; a defect in the way of one event is `poison` instead.
+   * The messages about the next events of the log. Rejects when the store cannot be read; a defect in
+   * the way of one event is `poison` instead. Either is the renderer's end.
    */
   render(events: readonly StoredEvent[]): Promise<Rendered>;
 }
 
-/** The makers of public events, by category of their streams. */
-type Sources = ReadonlyMap<string, readonly PublicEvents[]>;
-
-/** A stream, folded up to right before an event of it; or the defect for which it cannot be. */
-type Loaded =
-  | { readonly stream: CachedStream<unknown>; readonly publicEvents: readonly PublicEvents[] }
-  | { readonly defect: unknown };
-
-const loadsAtOnce = 16;
-
 /**
- * Makes the renderer. A message shows a record as it was at its event: folded from the log, never
- * taken from a read model. Messages follow from the log and the definitions of public events alone,
- * so that a relay which starts over produces the same messages in the same order.
+ * Makes the renderer of one way along the log, which takes every event with one of its prefixes. A
+ * message shows records as they were at its event: folded from the log, never taken from a read model,
+ * those of other streams included. Messages follow from the log and the definitions of public events
+ * alone, so that a relay which starts over produces the same messages in the same order.
  */
 export function createRenderer(
   cache: StreamCache,
   publicEvents: readonly PublicEvents[],
 ): Renderer {
-  const sources: Sources = Map.groupBy(publicEvents, ({ aggregate }) => aggregate.name);
+  const sources = Map.groupBy(publicEvents, ({ aggregate }) => aggregate.name);
+  const aggregates = new Map(aggregatesOf(publicEvents).map((each) => [each.name, each]));
+  const streams = new RelayedStreams(cache, aggregates.values());
   return {
-    prefixes: [...sources.keys()].map(categoryPrefix),
+    prefixes: [...aggregates.keys()].map(categoryPrefix),
     render: async (events) => {
-      const known = events.filter(({ stream }) => sources.has(categoryOf(stream)));
-      const streams = await loadStreams(cache, sources, known);
-      const messages: OutgoingMessage[] = [];
-      for (const event of known) {
+      const batch = await streams.take(events);
+      const rendered: (readonly OutgoingMessage[] | PoisonEvent)[] = [];
+      await inParallel([...batch.steps().entries()], loadsAtOnce, async ([index, step]) => {
         try {
-          messages.push(...renderOne(event, streams.get(event.stream)));
+          if ('defect' in step) throw step.defect;
+          rendered[index] = await renderStep(step, batch, sources.get(step.aggregate.name) ?? []);
         } catch (error) {
-          return { messages, poison: new PoisonEvent(event, error) };
+          if (error instanceof StoreUnavailable) throw error;
+          rendered[index] = new PoisonEvent(step.event, error);
         }
-      }
-      return { messages, poison: null };
+      });
+      return untilPoison(rendered);
     },
   };
 }
 
-const categoryOf = (streamName: string): string => parseStreamName(streamName)?.category ?? '';
-
-/** The streams of events by name, each as it was right before the first of its events. */
-async function loadStreams(
-  cache: StreamCache,
-  sources: Sources,
-  events: readonly StoredEvent[],
-): Promise<ReadonlyMap<string, Loaded>> {
-  const loaded = new Map<string, Loaded>();
-  const load = async ({ stream: name, revision }: StoredEvent): Promise<void> => {
-    const { category, scope, id } = parseStreamName(name) ?? { category: '', scope: '', id: '' };
-    const publicEvents = sources.get(category) ?? [];
-    const stream = cache.of(placeOf(publicEvents[0]?.aggregate as AnyAggregate, scope, id));
-    try {
-      await stream.follow(revision - 1);
-      loaded.set(name, { stream, publicEvents });
-    } catch (defect) {
-      if (defect instanceof StoreUnavailable) throw defect;
-      loaded.set(name, { defect });
-    }
-  };
-  const first = new Map(events.toReversed().map((event) => [event.stream, event]));
-  await inParallel([...first.values()], loadsAtOnce, load);
-  return loaded;
+/** The aggregates whose records messages are about or show inside. */
+function aggregatesOf(publicEvents: readonly PublicEvents[]): readonly AnyAggregate[] {
+  const inside = ({ aggregate, embeds = {} }: Pick<Embeddable, 'aggregate' | 'embeds'>) => [
+    aggregate,
+    ...Object.values(embeds).flatMap(({ record }): AnyAggregate[] => inside(record)),
+  ];
+  return publicEvents.flatMap(inside);
 }
 
-function renderOne(event: StoredEvent, loaded: Loaded | undefined): readonly OutgoingMessage[] {
-  if (!loaded || 'defect' in loaded) throw loaded?.defect;
-  const { stream, publicEvents } = loaded;
-  const { aggregate } = stream.place;
-  return stream.pass(event, (before, after) => {
-    if (!belongsTo(aggregate, event)) return [];
-    const change = { event: stampedEvent(aggregate, event), before, after };
-    return publicMessages(
-      event,
-      publicEvents.flatMap(({ publish }) => publish(change)),
-    );
-  });
+async function renderStep(
+  { event, aggregate, before, after }: Step,
+  batch: Batch,
+  publicEvents: readonly PublicEvents[],
+): Promise<readonly OutgoingMessage[]> {
+  if (!belongsTo(aggregate, event)) return [];
+  const change = {
+    event: stampedEvent(aggregate, event),
+    before: before.state,
+    after: after.state,
+  };
+  const { tenant_id, environment_id } = event.metadata;
+  const stateAt = async (of: AnyAggregate, id: string): Promise<unknown> => {
+    const scope = of.scope === 'tenant' ? tenant_id : environment_id;
+    if (scope === null) return null;
+    const { recordRevision, state } = await batch.at(placeOf(of, scope, id), event.position);
+    return recordRevision < 0 ? null : state;
+  };
+  const publications = await Promise.all(
+    publicEvents.map((each) => publicationsOf(each, change, stateAt)),
+  );
+  return publicMessages(event, publications.flat());
+}
+
+function untilPoison(rendered: readonly (readonly OutgoingMessage[] | PoisonEvent)[]): Rendered {
+  const end = rendered.findIndex((each) => each instanceof PoisonEvent);
+  const messages = rendered.slice(0, end < 0 ? undefined : end).flat() as OutgoingMessage[];
+  return { messages, poison: (rendered[end] as PoisonEvent | undefined) ?? null };
 }

@@ -3,7 +3,7 @@ import { BrokenInvariant } from '@counterfoil/kernel';
 import { readFailure } from '../decide/problems.ts';
 import { eventAt } from '../log/event-at.ts';
 import { chainFault } from '../log/hash-chain.ts';
-import type { EventStore, NewEvent, StoredEvent } from '../log/types.ts';
+import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Snapshots } from './snapshot-folder.ts';
@@ -21,6 +21,9 @@ export interface StreamSource {
   /** The store for snapshots of long streams; without it they are folded from their first event. */
   readonly snapshots?: Snapshots;
 }
+
+/** No stream has a later event. */
+const revisionMaximum = Number.MAX_SAFE_INTEGER - 1;
 
 /** About what a cached stream takes beside its state and its requests, in bytes. */
 const bytesOfStream = 4_096;
@@ -127,11 +130,25 @@ export class CachedStream<State> {
     this.#followed = this.#now.head.revision === revision ? this.#now : await this.at(revision);
   }
 
+  /** The state at the second place. */
+  get followed(): StreamState<State> {
+    return this.#followed;
+  }
+
   /**
-   * Moves the second place over the event behind it. `use` gets the states before and after the event;
-   * when it throws, the place stays.
+   * Sets the second place right behind the last event up to a position of the log. Rejects with
+   * `StoreUnavailable` when the log cannot be read.
    */
-  pass<Value>(event: StoredEvent, use: (before: State, after: State) => Value): Value {
+  async followUpTo(position: Position): Promise<void> {
+    if (this.#now.position <= position) await this.#read();
+    this.#followed =
+      this.#now.position <= position
+        ? this.#now
+        : await this.#folded(({ position: next }) => next <= position);
+  }
+
+  /** Moves the second place over the event behind it, and returns the stream before and after it. */
+  pass(event: StoredEvent): { before: StreamState<State>; after: StreamState<State> } {
     const before = this.#followed;
     if (event.revision !== before.head.revision + 1) {
       throw new BrokenInvariant(`${event.stream}@${event.revision} came out of order`);
@@ -143,9 +160,8 @@ export class CachedStream<State> {
     }
     const isNow = event.revision === this.#now.head.revision;
     const after = isNow ? this.#now : advance(this.place.aggregate, before, event);
-    const value = use(before.state, after.state);
     this.#followed = after;
-    return value;
+    return { before, after };
   }
 
   /** The events from one revision to another, both included; none when they are the other way round. */
@@ -159,14 +175,28 @@ export class CachedStream<State> {
    * or from the first event. Rejects with `BrokenInvariant` when the log does not have the event.
    */
   async at(revision: number): Promise<StreamState<State>> {
-    const { aggregate, name } = this.place;
-    const snapshot = await this.#snapshot(revision);
-    let stream = snapshot?.stream ?? emptyStream<State>(aggregate.initial);
-    for await (const event of this.events(stream.head.revision + 1, revision)) {
-      stream = advanceProven(aggregate, stream, event);
-    }
+    const stream = await this.#folded(({ revision: next }) => next <= revision, revision);
     if (stream.head.revision === revision) return stream;
-    throw new BrokenInvariant(`${name}@${stream.head.revision + 1} cannot be read`);
+    throw new BrokenInvariant(`${this.place.name}@${stream.head.revision + 1} cannot be read`);
+  }
+
+  /**
+   * The stream as far as its events belong to it, folded from the last snapshot or from the first event.
+   * None after a revision is read.
+   */
+  async #folded(
+    belongs: (event: { readonly revision: number; readonly position: Position }) => boolean,
+    upTo = revisionMaximum,
+  ): Promise<StreamState<State>> {
+    const { aggregate } = this.place;
+    const found = (await this.#snapshot(upTo))?.stream;
+    const isUsable = found && belongs({ revision: found.head.revision, position: found.position });
+    let stream = isUsable ? found : emptyStream<State>(aggregate.initial);
+    for await (const event of this.events(stream.head.revision + 1, upTo)) {
+      // Read to the end: leaving the loop early would leave the read open in some clients.
+      if (belongs(event)) stream = advanceProven(aggregate, stream, event);
+    }
+    return stream;
   }
 
   #take(event: StoredEvent): void {
@@ -193,7 +223,7 @@ export class CachedStream<State> {
   }
 
   /** Reads on to a revision, or to the end. */
-  async #read(upTo = Number.MAX_SAFE_INTEGER - 1): Promise<void> {
+  async #read(upTo = revisionMaximum): Promise<void> {
     if (this.#isNew) await this.#restore(upTo);
     const from = this.#now.head.revision + 1;
     for await (const event of this.events(from, upTo)) {

@@ -26,11 +26,14 @@ const archived: CustomerEvent = { type: 'CustomerArchived', data: {} };
 const events: readonly CustomerEvent[] = [created, renamed, archived];
 
 const published = events.flatMap((event, index) =>
-  customerPublicEvents.publish({
-    event: { ...event, stamp: stampAt(index) } as Stamped<CustomerEvent>,
-    before: folded(customer, events.slice(0, index)),
-    after: folded(customer, events.slice(0, index + 1)),
-  }),
+  customerPublicEvents.publish(
+    {
+      event: { ...event, stamp: stampAt(index) } as Stamped<CustomerEvent>,
+      before: folded(customer, events.slice(0, index)),
+      after: folded(customer, events.slice(0, index + 1)),
+    },
+    {},
+  ),
 );
 
 test('each change is published once, under the name that the specification gives it', () => {
@@ -58,11 +61,14 @@ test('a publication carries the whole customer as it was after its event', () =>
 });
 
 test('the same log gives the same publications, byte for byte', () => {
-  const again = customerPublicEvents.publish({
-    event: { ...created, stamp: stampAt(0) } as Stamped<CustomerEvent>,
-    before: null,
-    after: folded(customer, [created]),
-  });
+  const again = customerPublicEvents.publish(
+    {
+      event: { ...created, stamp: stampAt(0) } as Stamped<CustomerEvent>,
+      before: null,
+      after: folded(customer, [created]),
+    },
+    {},
+  );
   assert.is(sha256(JSON.stringify(again)), sha256(JSON.stringify([published[0]])));
 });
 

@@ -4,6 +4,7 @@ import {
   type FeatureId,
   invalidField,
   type MeterId,
+  type RecordStamps,
   referenceSchema,
   withoutNulls,
 } from '@counterfoil/kernel';
@@ -56,6 +57,19 @@ function assertConsistent({ unit_singular, unit_plural, alert_settings }: Change
   if (alert_settings) assertConsistentAlerts(alert_settings);
 }
 
+interface BringingMeter extends RecordStamps {
+  readonly meter?: MeterDefinition | undefined;
+  readonly meter_id: string | null;
+}
+
+/** The meter that a feature brings, which is created right after it. */
+const meterToCome = (feature: BringingMeter) => {
+  const { meter, meter_id: id, tenant_id, environment_id, created_at, created_by } = feature;
+  if (!meter) return null;
+  const stamps = { created_at, created_by, updated_at: created_at, updated_by: created_by };
+  return { ...meter, id, status: 'published', tenant_id, environment_id, ...stamps };
+};
+
 /** A feature. Its meter and its group stay as long as it is in use. */
 export const featureRecords = record({
   name: 'feature',
@@ -90,6 +104,10 @@ export const featureRecords = record({
   references: {
     meter_id: { ...meterRecords, follows: ({ meter }) => meter !== undefined },
     group_id: groupRecords,
+  },
+  embeds: {
+    meter: { record: meterRecords, id: ({ meter_id }) => meter_id, follows: meterToCome },
+    group: { record: groupRecords, id: ({ group_id }) => group_id },
   },
   check: assertConsistent,
   request: {

@@ -257,4 +257,25 @@ test('each change is published under the name that the specification gives it', 
   );
 });
 
+test('messages show the meter and the group of the feature as they are at each of them', async () => {
+  const { create, update, other, context } = featuresWith();
+  const { id: group_id } = await other('POST /groups', {
+    body: { name: 'Models', entity_type: 'feature', lookup_key: 'models' },
+  });
+  const { id, meter_id } = await create({ ...tokens, group_id });
+  await update(id, { filters: [{ key: 'model', values: ['a'] }] });
+  await update(id, { name: 'Words' });
+  const seen = await published(context(), featurePublicEvents, feature, id);
+  const shown = seen.map(({ body }) => featureRecords.schema.parse(body.feature));
+  assert.equal(
+    shown.map(({ meter: inside, group: named }) => [inside?.id, inside?.filters, named?.id]),
+    [
+      // The meter follows from this very event: it is shown as the feature defines it.
+      [meter_id, [], group_id],
+      [meter_id, [], group_id],
+      [meter_id, [{ key: 'model', values: ['a'] }], group_id],
+    ],
+  );
+});
+
 test.run();

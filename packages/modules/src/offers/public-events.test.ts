@@ -63,11 +63,14 @@ const events = history(
 );
 
 const published = events.flatMap((event, index) =>
-  offerPublicEvents.publish({
-    event: { ...event, stamp: stampAt(index) } as Stamped<(typeof events)[number]>,
-    before: folded(offer, events.slice(0, index)),
-    after: folded(offer, events.slice(0, index + 1)),
-  }),
+  offerPublicEvents.publish(
+    {
+      event: { ...event, stamp: stampAt(index) } as Stamped<(typeof events)[number]>,
+      before: folded(offer, events.slice(0, index)),
+      after: folded(offer, events.slice(0, index + 1)),
+    },
+    {},
+  ),
 );
 
 /** The content of a message, under the name of its kind. */
@@ -108,6 +111,28 @@ test('a message shows the record as it was after its event', () => {
   assert.equal([seen(7, 'usage_limit'), seen(8, 'usage_limit')], [6, 6]);
   assert.equal([seen(7, 'status'), seen(8, 'status')], ['published', 'deleted']);
   assert.equal([seen(11, 'status'), seen(12, 'status')], ['archived', 'archived']);
+});
+
+test('a price and an entitlement show their plan as it was, and name what else they show', () => {
+  const plans = [2, 6].map((index) => (inside(index)[1] as { plan: { name: string } }).plan.name);
+  assert.equal(plans, ['Max', 'Max']);
+  const idsAt = (index: number) => {
+    const [event] = events.slice(index);
+    const change = {
+      event: { ...event, stamp: stampAt(index) } as Stamped<(typeof events)[number]>,
+      before: folded(offer, events.slice(0, index)),
+      after: folded(offer, events.slice(0, index + 1)),
+    };
+    return Object.entries(offerPublicEvents.embeds).flatMap(([member, { id }]) =>
+      id(change) ? [member] : [],
+    );
+  };
+  const shown = events.map((_, index) => idsAt(index).join());
+  assert.equal([...new Set(shown)], ['', 'feature']);
+  assert.equal(
+    shown.flatMap((members, index) => (members === 'feature' ? [published[index]?.type] : [])),
+    ['entitlement.created', 'entitlement.updated', 'entitlement.deleted'],
+  );
 });
 
 test('every message is of the declared form', () => {

@@ -1,8 +1,19 @@
-import { type PublicEvent, type PublicEventTypes, publicEvents } from '@counterfoil/engine/define';
+import {
+  type Change,
+  type PublicEvent,
+  type PublicEventTypes,
+  publicEvents,
+} from '@counterfoil/engine/define';
 import { z } from 'zod';
+import { featureRecords } from '../features/index.ts';
+import { groupRecords } from '../groups/index.ts';
+import { meterRecords } from '../meters/index.ts';
+import { priceUnitRecords } from '../pricing-units/index.ts';
+import type { EntitlementRecord } from './entitlement/entitlement.ts';
 import { entitlementSchema } from './entitlement/schema.ts';
 import { creditGrantSchema } from './grant/schema.ts';
-import { type Offer, type OfferState, offer } from './offer.ts';
+import { type Offer, type OfferEvent, type OfferState, offer } from './offer.ts';
+import type { PriceRecord } from './price/price.ts';
 import { priceSchema } from './price/schema.ts';
 import { recordWith } from './records.ts';
 import { addonSchema, costsheetSchema, planSchema } from './root/schema.ts';
@@ -60,14 +71,28 @@ const publicationTypes: PublicEventTypes = {
   ...told('credit_grant', 'A credit grant', creditGrantSchema, ['ended', 'ends']),
 };
 
+type OfferChange = Change<OfferState, OfferEvent>;
+
+/** The entitlement that a change is about, as it is afterwards; a deleted one as it was. */
+function entitlementOf({ event, before, after }: OfferChange): EntitlementRecord | null {
+  if (!('id' in event.data)) return null;
+  const { id } = event.data;
+  return recordWith(after?.entitlements ?? [], id) ?? recordWith(before?.entitlements ?? [], id);
+}
+
+/** The price that a change is about. */
+const priceOf = ({ event, after }: OfferChange): PriceRecord | null =>
+  'id' in event.data ? recordWith(after?.prices ?? [], event.data.id) : null;
+
 /**
  * Every change of an offer is published as a change of the record that it is about, with that
- * record as it is afterwards; a deleted one as it was. What goes out of use together with its
- * offer is not told of one by one.
+ * record as it is afterwards; a deleted one as it was. A price or an entitlement shows inside what it
+ * shows to those who get it. What goes out of use together with its offer is not told of one by one.
  */
 export const offerPublicEvents = publicEvents(
   offer,
-  ({ event, before, after }) => {
+  (change, embedded) => {
+    const { event, after } = change;
     if (!after) return [];
     const publication = (body: PublicEvent['body'], resourceId: string) => [
       { type: messageTypes[event.type], resourceId, body },
@@ -86,14 +111,20 @@ export const offerPublicEvents = publicEvents(
       case 'PriceCreated':
       case 'PriceUpdated':
       case 'PriceEnded': {
-        const { id } = event.data;
-        return publication({ price: priceView(recordWith(after.prices, id)) }, id);
+        const price = { ...priceView(priceOf(change)), ...embedded, ...ownerOf(after) };
+        return publication({ price }, price.id);
       }
       case 'EntitlementCreated':
       case 'EntitlementUpdated':
       case 'EntitlementDeleted': {
-        const { id } = event.data;
-        return publication({ entitlement: entitlementBody(before, after, id) }, id);
+        const isDeleted = event.type === 'EntitlementDeleted';
+        const entitlement = {
+          ...entitlementView(entitlementOf(change)),
+          ...(isDeleted && { status: 'deleted' }),
+          ...embedded,
+          ...ownerOf(after),
+        };
+        return publication({ entitlement }, entitlement.id);
       }
       case 'CreditGrantCreated':
       case 'CreditGrantUpdated':
@@ -107,6 +138,12 @@ export const offerPublicEvents = publicEvents(
     }
   },
   publicationTypes,
+  {
+    feature: { record: featureRecords, id: (change) => entitlementOf(change)?.feature_id },
+    meter: { record: meterRecords, id: (change) => priceOf(change)?.meter_id },
+    group: { record: groupRecords, id: (change) => priceOf(change)?.group_id },
+    pricing_unit: { record: priceUnitRecords, id: (change) => priceOf(change)?.price_unit?.id },
+  },
 );
 
 function rootBody({ root }: Offer): PublicEvent['body'] {
@@ -122,9 +159,6 @@ function rootBody({ root }: Offer): PublicEvent['body'] {
   }
 }
 
-function entitlementBody(before: OfferState, after: Offer, id: string) {
-  const now = recordWith(after.entitlements, id);
-  if (now) return entitlementView(now);
-  const deleted = entitlementView(recordWith(before?.entitlements ?? [], id));
-  return { ...deleted, status: 'deleted' };
-}
+/** The plan or add-on, for what it owns; a price does not show its costsheet. */
+const ownerOf = (owner: Offer): PublicEvent['body'] =>
+  owner.root.kind === 'COSTSHEET' ? {} : rootBody(owner);

@@ -1,4 +1,4 @@
-import type { Column, ColumnTypes } from '@counterfoil/engine/define';
+import type { Column, ColumnTypes, Embeds } from '@counterfoil/engine/define';
 import type {
   EventOf,
   Id,
@@ -119,6 +119,8 @@ export interface Definition<
   /** The record on the wire. */
   readonly schema: Schema;
   readonly view: (record: Kept<Prefix, Fixed & Changeable, Born>) => z.output<Schema>;
+  /** Records that messages show inside it, by the member of the record that holds each (D62). */
+  readonly embeds?: Embeds<Kept<Prefix, Fixed & Changeable, Born>>;
   /** Its read table, with a version that rises whenever the fold, the view or the columns change. */
   readonly table: {
     readonly name: TableName;

@@ -1,5 +1,6 @@
 import {
   type ColumnTypes,
+  type Embeds,
   type Projection,
   publicEvents,
   type RequestContext,
@@ -107,14 +108,24 @@ function aggregateOf(definition: AnyDefinition): AnyAggregate {
   });
 }
 
-/** Every step is published, with the whole record as it is after that. */
+/** Every step is published, with the whole record as it is after that and the records that it embeds. */
 export function publishedRecord<
   Catalogue extends EventCatalogue,
   State,
   Schema extends z.ZodType<{ readonly id: string }>,
 >(
   folded: Aggregate<string, Catalogue, State>,
-  { name, life, schema }: { readonly name: string; readonly life: Life; readonly schema: Schema },
+  {
+    name,
+    life,
+    schema,
+    embeds = {},
+  }: {
+    readonly name: string;
+    readonly life: Life;
+    readonly schema: Schema;
+    readonly embeds?: Embeds<NonNullable<State>> | undefined;
+  },
   view: (state: State) => z.output<Schema>,
 ) {
   const steps = Object.values<Step>({ ...life });
@@ -122,13 +133,23 @@ export function publishedRecord<
   const body = z.object({ [name]: schema });
   return publicEvents(
     folded,
-    ({ event, after }) => {
+    ({ event, after }, embedded) => {
       const type = types.get(event.type);
       invariant(type, `nothing is said about how ${event.type} is published`);
       const resource = view(after);
-      return [{ type, resourceId: resource.id, body: { [name]: resource } }];
+      return [{ type, resourceId: resource.id, body: { [name]: { ...resource, ...embedded } } }];
     },
     Object.fromEntries(steps.map(({ publishes, when }) => [publishes, { summary: when, body }])),
+    Object.fromEntries(
+      Object.entries(embeds).map(([member, { id, follows, ...shown }]) => [
+        member,
+        {
+          ...shown,
+          id: ({ after }: { readonly after: State }) => after && id(after),
+          follows: ({ after }: { readonly after: State }) => after && follows?.(after),
+        },
+      ]),
+    ),
   );
 }
 
@@ -253,6 +274,7 @@ export function record<
       aggregate: folded,
       table: rows,
       view,
+      embeds: definition.embeds,
     },
     ...commands,
     publicEvents: publishedRecord(folded, definition, view),

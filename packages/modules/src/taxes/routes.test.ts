@@ -3,6 +3,7 @@ import { callRoute, memoryWorld, published, rejection, testPrincipal } from '@co
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customer, customers } from '../customers/index.ts';
+import { associationSchema } from './association-schema.ts';
 import { taxRoutes as routes } from './routes.ts';
 import { taxAssociation, taxAssociationRecords } from './tax-association.ts';
 import { taxRate, taxRateRecords } from './tax-rate.ts';
@@ -196,11 +197,14 @@ test('each change is published under its name, with the whole record', async () 
   );
   const seen = await published(context(), taxAssociationPublicEvents, taxAssociation, attached.id);
   assert.equal(
-    seen.map(({ type, body }) => [type, (body.tax_association as { priority: number }).priority]),
+    seen.map(({ type, body }) => {
+      const { priority, tax_rate } = associationSchema.parse(body.tax_association);
+      return [type, priority, tax_rate?.name];
+    }),
     [
-      ['tax_association.created', 0],
-      ['tax_association.updated', 7],
-      ['tax_association.deleted', 7],
+      ['tax_association.created', 0, 'VAT'],
+      ['tax_association.updated', 7, 'VAT'],
+      ['tax_association.deleted', 7, 'VAT'],
     ],
   );
 });

@@ -40,6 +40,7 @@ export const taxAssociationRecords = record({
     metadata: z.record(z.string(), z.string()),
   },
   references: { tax_rate_id: taxRateRecords },
+  embeds: { tax_rate: { record: taxRateRecords, id: ({ tax_rate_id }) => tax_rate_id } },
   /** Nobody is taxed twice by one rate in one currency. */
   claims: ({ entity_type, entity_id, tax_rate_id, currency }) => [
     {

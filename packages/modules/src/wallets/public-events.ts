@@ -1,96 +1,84 @@
-import { type Change, type PublicEvent, publicEvents } from '@counterfoil/engine/define';
-import type { Stamped } from '@counterfoil/kernel';
+import {
+  type Change,
+  type Embedded,
+  type PublicEvent,
+  type PublicEventTypes,
+  publicEvents,
+} from '@counterfoil/engine/define';
 import { z } from 'zod';
+import { customerRecords } from '../customers/index.ts';
 import { isWorse } from './alerts.ts';
 import { type AlertState, alertStateSchema, type WalletEvent } from './events.ts';
-import { type EntryEvent, transactionOf } from './ledger/transaction.ts';
-import { transactionSchema, walletSchema } from './schema.ts';
+import { transactionOf } from './ledger/transaction.ts';
+import { transactionSchema, type WalletResource, walletSchema } from './schema.ts';
 import { walletView } from './view.ts';
-import { type Wallet, type WalletState, wallet } from './wallet.ts';
+import { type WalletState, wallet } from './wallet.ts';
 
-const walletMessage = (tail: string, after: Wallet): readonly PublicEvent[] => [
-  { type: `wallet.${tail}`, resourceId: after.id, body: { wallet: walletView(after) } },
-];
+type AlertType = 'low_credit_balance' | 'auto_topup_stopped';
+
+/** The alert level of a wallet, with the balance that it follows from. */
+const alertOf = (
+  { balance, credit_balance, alert_settings }: WalletResource,
+  alert_type: AlertType,
+  state: AlertState,
+) => ({ alert_type, state, current_balance: balance, credit_balance, alert_settings });
+
+type WalletMessages = (
+  change: Change<WalletState, WalletEvent>,
+  embedded: Embedded<'customer'>,
+) => readonly PublicEvent[];
 
 /**
- * One message per entry of the ledger, with the entry and the wallet after it. A top-up that waits for
- * its payment has one when it is ordered and one when it ends; `transaction_status` says which.
+ * One message per entry of the ledger, with the entry and the wallet after it: a top-up that waits for its
+ * payment has one when it is ordered and one when it ends, and `transaction_status` says which. The others
+ * tell of the wallet with its alert level.
  */
-const transactionMessage = (event: Stamped<EntryEvent>, after: Wallet): readonly PublicEvent[] => [
-  {
-    type: 'wallet.transaction.created',
-    resourceId: after.id,
-    body: { transaction: transactionOf(event, after.id), wallet: walletView(after) },
-  },
-];
-
-type AlertChange = Extract<WalletEvent, { type: 'AlertStateChanged' }>['data'];
-
-/** A message about the credits of a wallet, with the balance concerned. */
-function alertMessage(
-  tail: 'dropped' | 'recovered',
-  alert: { readonly alert_type: string; readonly state: AlertState },
-  after: Wallet,
-): readonly PublicEvent[] {
-  const shown = walletView(after);
-  const { balance: current_balance, credit_balance, alert_settings } = shown;
-  return [
-    {
-      type: `wallet.credit_balance.${tail}`,
-      resourceId: after.id,
-      body: { wallet: shown, alert: { ...alert, current_balance, credit_balance, alert_settings } },
-    },
-  ];
-}
-
-/** `dropped` on the way to a more severe level, `recovered` on the way back (D28). */
-const levelMessage = ({ before, after: state }: AlertChange, after: Wallet) =>
-  alertMessage(
-    isWorse(before, state) ? 'dropped' : 'recovered',
-    { alert_type: 'low_credit_balance', state },
-    after,
-  );
-
-/** The balance has fallen and no automatic top-up follows (D29). The level does not change. */
-const stoppedMessage = (after: Wallet) =>
-  alertMessage('dropped', { alert_type: 'auto_topup_stopped', state: after.alert_state }, after);
-
-function walletMessages({
-  event,
-  after,
-}: Change<WalletState, WalletEvent>): readonly PublicEvent[] {
+const walletMessages: WalletMessages = ({ event, after }, embedded) => {
   if (!after) return [];
+  const shown = walletView(after);
+  const told = (tail: string, body: PublicEvent['body']) => [
+    { type: `wallet.${tail}`, resourceId: after.id, body },
+  ];
+  const state = (tail: string, type: AlertType = 'low_credit_balance', level = after.alert_state) =>
+    told(tail, { wallet: shown, ...embedded, alert: alertOf(shown, type, level) });
   switch (event.type) {
     case 'WalletCreated':
-      return walletMessage('created', after);
+      return state('created');
     case 'WalletSettingsChanged':
     case 'WalletFrozen':
     case 'WalletUnfrozen':
-      return walletMessage('updated', after);
+      return state('updated');
     case 'BulkRecorded':
     case 'CreditsHeld':
     case 'HoldReleased':
       return [];
-    case 'AlertStateChanged':
-      return levelMessage(event.data, after);
+    case 'AlertStateChanged': {
+      // `dropped` on the way to a more severe level, `recovered` on the way back (D28).
+      const { before, after: level } = event.data;
+      const tail = isWorse(before, level) ? 'dropped' : 'recovered';
+      return state(`credit_balance.${tail}`, 'low_credit_balance', level);
+    }
     case 'AutomaticTopUpStopped':
-      return stoppedMessage(after);
+      // The balance has fallen and no automatic top-up follows (D29). The level does not change.
+      return state('credit_balance.dropped', 'auto_topup_stopped');
     case 'WalletClosed':
-      return walletMessage('terminated', after);
+      return state('terminated');
     case 'CreditsLoaded':
     case 'CreditsDebited':
     case 'CreditsExpired':
     case 'HoldCaptured':
     case 'TopUpRequested':
-    case 'TopUpFailed':
-      return transactionMessage(event, after);
+    case 'TopUpFailed': {
+      const transaction = transactionOf(event, after.id);
+      return told('transaction.created', { transaction, wallet: shown, ...embedded });
+    }
     default:
       return event satisfies never;
   }
-}
+};
 
-const shownWallet = z.object({ wallet: walletSchema });
-const balanceAlert = shownWallet.extend({
+const shownBody = z.object({ wallet: walletSchema, customer: customerRecords.schema });
+const walletBody = shownBody.extend({
   alert: z.object({
     alert_type: z.enum(['low_credit_balance', 'auto_topup_stopped']),
     state: alertStateSchema,
@@ -100,25 +88,29 @@ const balanceAlert = shownWallet.extend({
   }),
 });
 
-/** The public events of wallets. */
-export const walletPublicEvents = publicEvents(wallet, walletMessages, {
-  'wallet.created': { summary: 'A wallet is created', body: shownWallet },
-  'wallet.updated': { summary: 'Settings or state of a wallet change', body: shownWallet },
-  'wallet.terminated': { summary: 'A wallet is closed', body: shownWallet },
+const types: PublicEventTypes = {
+  'wallet.created': { summary: 'A wallet is created', body: walletBody },
+  'wallet.updated': { summary: 'Settings or state of a wallet change', body: walletBody },
+  'wallet.terminated': { summary: 'A wallet is closed', body: walletBody },
   'wallet.transaction.created': {
     summary:
       'Credits are loaded, spent or expire, or a top-up waits for its payment or is given up',
     kind: 'entry',
-    body: z.object({ transaction: transactionSchema, wallet: walletSchema }),
+    body: z.object({ transaction: transactionSchema, ...shownBody.shape }),
   },
   'wallet.credit_balance.dropped': {
     summary: 'The balance reaches a more severe alert level, or automatic top-up has stopped',
     kind: 'entry',
-    body: balanceAlert,
+    body: walletBody,
   },
   'wallet.credit_balance.recovered': {
     summary: 'The balance reaches a less severe alert level',
     kind: 'entry',
-    body: balanceAlert,
+    body: walletBody,
   },
+};
+
+/** The public events of wallets, each with the customer of the wallet. */
+export const walletPublicEvents = publicEvents(wallet, walletMessages, types, {
+  customer: { record: customerRecords, id: ({ after }) => after?.customer_id },
 });

@@ -1,4 +1,4 @@
-import type { PublicEvents, RequestContext } from '@counterfoil/engine/define';
+import { publicEvents, type RequestContext } from '@counterfoil/engine/define';
 import { aggregate } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,19 +15,35 @@ const counter = aggregate({
   evolve: (state: number, event) => state + event.data.by,
 });
 
-const counterPublicEvents = {
-  aggregate: counter,
-  publish: ({ before, after }: { before: number; after: number }) => [
-    { type: 'counter.counted', resourceId: 'counter_1', body: { counter: { before, after } } },
+const counterPublicEvents = publicEvents(
+  counter,
+  ({ before, after }, embedded) => [
+    {
+      type: 'counter.counted',
+      resourceId: 'counter_1',
+      body: { counter: { before, after }, ...embedded },
+    },
   ],
-} as unknown as PublicEvents;
+  {},
+  {
+    other: {
+      record: { aggregate: counter, view: (count: number) => ({ count }) },
+      id: () => 'counter_2',
+    },
+  },
+);
 
-/** A context whose log has one stream of steps, each by one more than the last. */
+/**
+ * A context whose log has two streams of steps, each by one more than the last. The steps of the
+ * second come right after those of the first.
+ */
 const context = {
-  history: async function* (_: unknown, id: string, { maximum }: { maximum: number }) {
-    assert.is(id, 'counter_1');
+  history: async function* (_: unknown, id: string, { maximum = 5 } = {}) {
+    const place = ['counter_1', 'counter_2'].indexOf(id);
+    assert.ok(place >= 0, id);
     for (let revision = 0; revision < Math.min(maximum, 5); revision += 1) {
-      yield { type: 'Counted', data: { by: revision + 1 }, revision };
+      const position = String(2 * revision + place);
+      yield { type: 'Counted', data: { by: revision + 1 }, revision, position };
     }
   },
 } as unknown as RequestContext;
@@ -45,6 +61,8 @@ test('the body is the one of that event, whatever has happened since', async () 
   assert.equal(await bodyOf(context, origin), {
     event_type: 'counter.counted',
     counter: { before: 3, after: 6 },
+    // The other one as it was then, too.
+    other: { count: 3 },
   });
 });
 

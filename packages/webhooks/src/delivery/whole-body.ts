@@ -1,4 +1,9 @@
-import type { PublicEvents, RequestContext } from '@counterfoil/engine/define';
+import {
+  type PublicEvents,
+  publicationsOf,
+  type RequestContext,
+  recordAt,
+} from '@counterfoil/engine/define';
 
 /** The event that a message is about, and which of its messages it is. */
 export interface MessageOrigin {
@@ -13,7 +18,7 @@ const streamShape = /^([a-z0-9_]+)-[^.]+\.(.+)$/;
 
 /**
  * The whole body of a message that was too long to be delivered. It folds the stream of the record
- * up to the event, as the relay did, and publishes that event again. Null when nobody publishes
+ * up to the event and those of the records inside, as the relay did, and publishes that event again. Null when nobody publishes
  * such a message any more.
  */
 export async function wholeBodyOf(
@@ -24,12 +29,16 @@ export async function wholeBodyOf(
   const [, category, id = ''] = streamShape.exec(origin.stream) ?? [];
   const publisher = publicEvents.find(({ aggregate }) => aggregate.name === category);
   if (!publisher) return null;
-  const { aggregate, publish } = publisher;
+  const { aggregate } = publisher;
   let before = aggregate.initial;
   for await (const event of context.history(aggregate, id, { maximum: origin.revision + 1 })) {
     const after = aggregate.evolve(before, event);
     if (event.revision === origin.revision) {
-      const publication = publish({ event, before, after }).find(
+      const change = { event, before, after };
+      const publications = await publicationsOf(publisher, change, (embedded, embeddedId) =>
+        recordAt(context, embedded, embeddedId, BigInt(event.position)),
+      );
+      const publication = publications.find(
         ({ type, resourceId }) => type === origin.type && resourceId === origin.resourceId,
       );
       return publication ? { event_type: publication.type, ...publication.body } : null;

@@ -302,11 +302,10 @@ test('a report of given up deliveries is written once and changes nothing else',
 test('disabling and giving up are published, the rest is nobody else to know', () => {
   const { state } = after(createEndpoint(fresh), disableEndpoint(id, 'failing'));
   const publish = (event: EndpointEvent) =>
-    endpointPublicEvents.publish({
-      event: { ...event, stamp: stamp(later) },
-      before: state,
-      after: state,
-    } as never);
+    endpointPublicEvents.publish(
+      { event: { ...event, stamp: stamp(later) }, before: state, after: state } as never,
+      {},
+    );
   const [disabled] = publish({ type: 'WebhookEndpointDisabled', data: { reason: 'failing' } });
   assert.equal([disabled?.type, disabled?.resourceId], ['endpoint.disabled', id]);
   assert.equal(disabled?.body, { endpoint: state && endpointResource(state) });

@@ -223,7 +223,7 @@ test('the breaker raises an alert that says what it is', () => {
   const event = log.at(-1) as Log[number];
   assert.is(event.type, 'AutomaticTopUpStopped');
   const after = stateOf(log);
-  const [message] = walletPublicEvents.publish({ event, before: after, after } as never);
+  const [message] = walletPublicEvents.publish({ event, before: after, after } as never, {});
   assert.is(message?.type, 'wallet.credit_balance.dropped');
   assert.equal(message?.body.alert, {
     alert_type: 'auto_topup_stopped',
@@ -245,7 +245,7 @@ test('an order is published when it is made and when it ends', () => {
   const told = all.flatMap((event) => {
     const before = state;
     state = wallet.evolve(state, event);
-    return walletPublicEvents.publish({ event, before, after: state } as never);
+    return walletPublicEvents.publish({ event, before, after: state } as never, {});
   });
   assert.equal(
     told.flatMap(({ type, body }) =>
