@@ -105,6 +105,7 @@ export const aggregate = <const Name extends string, Catalogue extends EventCata
 
 /**
  * The pure part of a command: from the state and the instant of the decision to the events that
- * follow. Throws a `Problem` to refuse. No events means that nothing had to change.
+ * follow. Throws a `Problem` to refuse, or `RefusedWithEvents` where the refusal itself has
+ * consequences. No events means that nothing had to change.
  */
 export type Decision<State, Event> = (state: State, at: Instant) => readonly Event[];

@@ -95,6 +95,22 @@ export const invalidOperation = (message: string, details: RefusalDetails): Prob
 export const refusal = (message: string, details: RefusalDetails): Problem =>
   new Problem('invalid_operation', message, { isRemembered: true, details });
 
+/**
+ * Thrown by a decision that refuses its request, and by that leads to events of the record. They are
+ * appended behind the refusal, which is recorded with or without an idempotency key.
+ */
+export class RefusedWithEvents extends Error {
+  readonly problem: Problem;
+  readonly events: readonly { readonly type: string; readonly data: unknown }[];
+
+  constructor(problem: Problem, events: RefusedWithEvents['events']) {
+    super(problem.message);
+    this.name = 'RefusedWithEvents';
+    this.problem = problem;
+    this.events = events;
+  }
+}
+
 /** Thrown when the program itself is wrong. It is never answered in detail and appends nothing. */
 export class BrokenInvariant extends Error {
   constructor(message: string) {

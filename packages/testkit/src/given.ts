@@ -7,6 +7,7 @@ import {
   instantOf,
   Problem,
   type ProblemCode,
+  RefusedWithEvents,
   type Stamp,
 } from '@counterfoil/kernel';
 import * as assert from 'uvu/assert';
@@ -66,6 +67,7 @@ export function problemOf(decide: () => unknown): Problem {
     decide();
   } catch (error) {
     if (error instanceof Problem) return error;
+    if (error instanceof RefusedWithEvents) return error.problem;
     throw error;
   }
   throw new Error('Expected a problem, but none was thrown');

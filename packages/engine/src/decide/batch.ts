@@ -3,6 +3,7 @@ import {
   laterOf,
   Problem,
   type ProblemCode,
+  RefusedWithEvents,
   type Stamped,
 } from '@counterfoil/kernel';
 import {
@@ -126,7 +127,7 @@ function decideOne<State>(
   const at = laterOf(input.now, stream.occurredAt ?? input.now);
   try {
     assertRevision(command.expectedRevision, stream.recordRevision);
-    const raw = command.decide(stream.state, at);
+    const raw = eventsOf(command, stream, at);
     if (raw.length === 0) return withoutEffect(input, stream, command, at);
     const written = writeEvents(input, stream, raw, command, at);
     const { state } = written.after;
@@ -137,13 +138,31 @@ function decideOne<State>(
       at,
     };
     if (!isClaimed(command.lease, change, stream)) return { ...change, kind: 'claims' };
-    return { ...written, usesClaims: change.added.length > 0 || change.dropped.length > 0 };
+    const [first] = written.newEvents;
+    return {
+      ...written,
+      usesClaims: change.added.length > 0 || change.dropped.length > 0,
+      refusal: first ? refusalOf(first) : null,
+    };
   } catch (reason) {
+    return { kind: 'refused', reason };
+  }
+}
+
+/** The events of a decision; of one that refuses, the refusal to be recorded and what it leads to. */
+function eventsOf<State>(
+  command: QueuedCommand<State>,
+  { state }: StreamState<State>,
+  at: Instant,
+): readonly RawEvent[] {
+  try {
+    return command.decide(state, at);
+  } catch (reason) {
+    if (reason instanceof RefusedWithEvents)
+      return [refusalEvent(reason.problem), ...reason.events];
     const isKept = reason instanceof Problem && reason.isRemembered && remembersAll(command);
-    if (!isKept) return { kind: 'refused', reason };
-    const written = writeEvents(input, stream, [refusalEvent(reason)], command, at);
-    const [kept] = written.newEvents;
-    return { ...written, refusal: kept ? refusalOf(kept) : reason };
+    if (!isKept) throw reason;
+    return [refusalEvent(reason)];
   }
 }
 

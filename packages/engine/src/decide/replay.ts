@@ -31,7 +31,7 @@ export async function replay<State>(
     for await (const event of cached.events(span.first, span.last)) {
       stream = advanceProven(place.aggregate, stream, event);
       if (event.metadata.request) assertSameRequest(event.metadata.request, fingerprint);
-      refusal = refusalOf(event);
+      refusal ??= refusalOf(event);
       if (belongsTo(place.aggregate, event)) events.push(stampedEvent(place.aggregate, event));
     }
     const { state, recordRevision: revision, position } = stream;

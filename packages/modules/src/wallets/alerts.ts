@@ -1,7 +1,7 @@
 import { type DecimalText, decimal } from '@counterfoil/kernel';
 import type { AlertState, WalletEvent } from './events.ts';
 import type { AlertSettings } from './settings.ts';
-import type { Wallet } from './wallet.ts';
+import { availableIn, type Wallet } from './wallet.ts';
 
 /** From harmless to severe. */
 const severity: Readonly<Record<AlertState, number>> = { ok: 0, info: 1, warning: 2, in_alarm: 3 };
@@ -13,8 +13,8 @@ const levels = [
 ] as const;
 
 /**
- * The alert state of a balance of credits under the settings: the most severe level that it has reached,
- * the threshold itself included; `ok` without settings or while they are off (D28).
+ * The alert state of credits under the settings: the most severe level that they have reached, the
+ * threshold itself included; `ok` without settings or while they are off (D28).
  */
 export function alertStateOf(settings: AlertSettings | null, credits: DecimalText): AlertState {
   if (!settings?.alert_enabled) return 'ok';
@@ -27,12 +27,14 @@ export function alertStateOf(settings: AlertSettings | null, credits: DecimalTex
   return 'ok';
 }
 
-/** The change of the alert state that follows from the balance and the settings, if any. */
+/** The change of the alert state that follows from what can be spent and the settings, if any. */
 export function alertEvents(wallet: Wallet): readonly WalletEvent[] {
-  const { alert_settings, alert_state: before, credit_balance } = wallet;
-  const after = alertStateOf(alert_settings, credit_balance);
+  const { alert_settings, alert_state: before } = wallet;
+  if (alert_settings === null && before === 'ok') return [];
+  const available = availableIn(wallet);
+  const after = alertStateOf(alert_settings, available);
   if (after === before) return [];
-  return [{ type: 'AlertStateChanged', data: { before, after, credit_balance } }];
+  return [{ type: 'AlertStateChanged', data: { before, after, available } }];
 }
 
 /** Tells whether the second state is more severe than the first. */

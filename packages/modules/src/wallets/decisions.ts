@@ -24,8 +24,8 @@ import {
   loadEvents,
 } from './ledger/entries.ts';
 import { sumOf } from './ledger/lots.ts';
-import { concluded } from './topups/automatic.ts';
-import type { Wallet, WalletState } from './wallet.ts';
+import { concluded, taking } from './topups/automatic.ts';
+import { resumesAt, type Wallet, type WalletState } from './wallet.ts';
 
 export type WalletDecision = Decision<WalletState, WalletEvent>;
 
@@ -39,7 +39,7 @@ export const createWallet =
     if (state) throw invalidOperation(`Wallet ${state.id} exists already.`, { reason: 'exists' });
     const created: WalletEvent = { type: 'WalletCreated', data };
     const load = (wallet: Wallet) => (initialLoad ? loadEvents(wallet, initialLoad, at) : []);
-    return chain(blankWallet(data), [load, ...concluded(at)], [created]);
+    return chain(blankWallet(data), [load, ...concluded(at, 'settings')], [created]);
   };
 
 /** Loads credits as lots of their own, in the order given (D22 to D25). */
@@ -59,49 +59,63 @@ export const debitCredits =
   (id: string, debit: Debit): WalletDecision =>
   (state, at) => {
     const wallet = spendable(state, id);
-    return chain(wallet, [
-      (current) => dueEvents(current, at),
+    return taking(wallet, at, [
       (current) => {
         assertFunds(current, debit.credits);
         return [debitEvent(current, debit, at)];
       },
-      ...concluded(at),
     ]);
   };
 
 /** Changes the settings that a caller may change. No event when nothing changes. */
 export const changeSettings =
   (id: string, changes: Changes<WalletSettings>): WalletDecision =>
-  (state) => {
+  (state, at) => {
     const wallet = open(state, id, 'be changed');
     const changed = changedFields<WalletSettings>(wallet, changes);
     if (isEmpty(changed)) return [];
-    return chain(wallet, [() => [{ type: 'WalletSettingsChanged', data: changed }], alertEvents]);
+    return chain(wallet, [
+      (current) => dueEvents(current, at),
+      () => [{ type: 'WalletSettingsChanged', data: changed }],
+      ...concluded(at, changed.auto_topup === undefined ? null : 'settings'),
+    ]);
   };
 
 /** Stops debits; credits may still come in (D25). Freezing twice changes nothing. */
 export const freezeWallet =
   (id: string): WalletDecision =>
-  (state) =>
-    open(state, id, 'be frozen').wallet_status === 'frozen'
-      ? []
-      : [{ type: 'WalletFrozen', data: {} }];
+  (state, at) => {
+    const wallet = open(state, id, 'be frozen');
+    if (wallet.wallet_status === 'frozen') return [];
+    const due = (current: Wallet) => dueEvents(current, at);
+    return chain(wallet, [due, () => [{ type: 'WalletFrozen', data: {} }], ...concluded(at)]);
+  };
 
 /** Allows debits again. Unfreezing an active wallet changes nothing. */
 export const unfreezeWallet =
   (id: string): WalletDecision =>
-  (state) =>
-    open(state, id, 'be unfrozen').wallet_status === 'active'
-      ? []
-      : [{ type: 'WalletUnfrozen', data: {} }];
+  (state, at) => {
+    const wallet = open(state, id, 'be unfrozen');
+    if (wallet.wallet_status === 'active') return [];
+    return chain(wallet, [
+      (current) => dueEvents(current, at),
+      () => [{ type: 'WalletUnfrozen', data: {} }],
+      ...concluded(at, 'unfreezing'),
+    ]);
+  };
 
-/** Ends the holds, orders and lots that are due by now (D23). Nothing due, no events. */
+/**
+ * Ends the holds, orders and lots that are due by now (D23), and goes on with automatic top-up on the day
+ * after its breaker (D29). Nothing due, no events.
+ */
 export const settleDue =
   (id: string): WalletDecision =>
   (state, at) => {
     if (!state || state.wallet_status === 'closed') return [];
     invariant(state.id === id, `wallet ${state.id} was asked as ${id}`);
-    return chain(state, [(current) => dueEvents(current, at), ...concluded(at)]);
+    const resumption = resumesAt(state);
+    const cause = resumption !== null && resumption <= at ? 'new_day' : null;
+    return chain(state, [(current) => dueEvents(current, at), ...concluded(at, cause)]);
   };
 
 /** Cancels open orders, takes the remaining credits and closes the wallet for ever (D25). */

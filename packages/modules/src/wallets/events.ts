@@ -82,11 +82,18 @@ const lotShape = {
   expires_at: instantSchema.nullable(),
 } as const;
 
-/** Set on a top-up that the wallet has ordered by itself (D29). */
+/** The occasions on which a wallet looks whether it has to top itself up (D29, D72). */
+const occasionShape = {
+  cause: z.enum(['change', 'settings', 'unfreezing', 'new_day', 'refused_debit']),
+  /** The entry or the hold that changed what can be spent; null on every other occasion. */
+  cause_id: z.string().nullable(),
+} as const;
+export type Occasion = z.output<z.ZodObject<typeof occasionShape>>;
+
+/** Set on a top-up that the wallet has made by itself (D29). */
 const automaticSchema = z.object({
-  /** The entry by which the balance fell to the threshold. */
-  crossing: text<TransactionId>(),
-  /** UTC day of the fall, and the number of this automatic top-up on that day, from 1 on. */
+  ...occasionShape,
+  /** UTC day of it, and its number among the automatic top-ups of that day, from 1 on. */
   day: z.string(),
   number: z.number().int(),
 });
@@ -158,10 +165,10 @@ export const walletEvents = {
   }),
   /** The wallet would have topped itself up again, but had reached the limit of the day. */
   AutomaticTopUpStopped: z.object({
-    crossing: text<TransactionId>(),
+    ...occasionShape,
     day: z.string(),
     limit: z.number().int(),
-    credit_balance: figure,
+    available: figure,
   }),
   CreditsDebited: z.object({
     ...entryShape,
@@ -213,11 +220,11 @@ export const walletEvents = {
   WalletFrozen: z.object({}),
   WalletUnfrozen: z.object({}),
   WalletClosed: z.object({}),
-  /** The balance has reached another alert level: one event per crossing (D28). */
+  /** The credits that can be spent have reached another alert level: one event per crossing (D28). */
   AlertStateChanged: z.object({
     before: alertStateSchema,
     after: alertStateSchema,
-    credit_balance: figure,
+    available: figure,
   }),
 } as const;
 

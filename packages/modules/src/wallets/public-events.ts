@@ -12,16 +12,24 @@ import { type AlertState, alertStateSchema, type WalletEvent } from './events.ts
 import { transactionOf } from './ledger/transaction.ts';
 import { transactionSchema, type WalletResource, walletSchema } from './schema.ts';
 import { walletView } from './view.ts';
-import { type WalletState, wallet } from './wallet.ts';
+import { availableIn, type Wallet, type WalletState, wallet } from './wallet.ts';
 
 type AlertType = 'low_credit_balance' | 'auto_topup_stopped';
 
-/** The alert level of a wallet, with the balance that it follows from. */
+/** The alert level of a wallet, with the credits that it follows from. */
 const alertOf = (
+  after: Wallet,
   { balance, credit_balance, alert_settings }: WalletResource,
   alert_type: AlertType,
   state: AlertState,
-) => ({ alert_type, state, current_balance: balance, credit_balance, alert_settings });
+) => ({
+  alert_type,
+  state,
+  available: availableIn(after),
+  current_balance: balance,
+  credit_balance,
+  alert_settings,
+});
 
 type WalletMessages = (
   change: Change<WalletState, WalletEvent>,
@@ -40,7 +48,7 @@ const walletMessages: WalletMessages = ({ event, after }, embedded) => {
     { type: `wallet.${tail}`, resourceId: after.id, body },
   ];
   const state = (tail: string, type: AlertType = 'low_credit_balance', level = after.alert_state) =>
-    told(tail, { wallet: shown, ...embedded, alert: alertOf(shown, type, level) });
+    told(tail, { wallet: shown, ...embedded, alert: alertOf(after, shown, type, level) });
   switch (event.type) {
     case 'WalletCreated':
       return state('created');
@@ -59,7 +67,7 @@ const walletMessages: WalletMessages = ({ event, after }, embedded) => {
       return state(`credit_balance.${tail}`, 'low_credit_balance', level);
     }
     case 'AutomaticTopUpStopped':
-      // The balance has fallen and no automatic top-up follows (D29). The level does not change.
+      // Credits are low and no automatic top-up follows (D29). The level does not change.
       return state('credit_balance.dropped', 'auto_topup_stopped');
     case 'WalletClosed':
       return state('terminated');
@@ -82,6 +90,9 @@ const walletBody = shownBody.extend({
   alert: z.object({
     alert_type: z.enum(['low_credit_balance', 'auto_topup_stopped']),
     state: alertStateSchema,
+    available: z
+      .string()
+      .meta({ description: 'Credits that can be spent: the balance less holds' }),
     current_balance: z.string(),
     credit_balance: z.string(),
     alert_settings: walletSchema.shape.alert_settings,
@@ -99,12 +110,13 @@ const types: PublicEventTypes = {
     body: z.object({ transaction: transactionSchema, ...shownBody.shape }),
   },
   'wallet.credit_balance.dropped': {
-    summary: 'The balance reaches a more severe alert level, or automatic top-up has stopped',
+    summary:
+      'The credits that can be spent reach a more severe alert level, or automatic top-up has stopped',
     kind: 'entry',
     body: walletBody,
   },
   'wallet.credit_balance.recovered': {
-    summary: 'The balance reaches a less severe alert level',
+    summary: 'The credits that can be spent reach a less severe alert level',
     kind: 'entry',
     body: walletBody,
   },

@@ -19,7 +19,6 @@ import {
 import { customerWith } from '../customers/index.ts';
 import { entryExpansion } from './expansion.ts';
 import { settledWallet } from './ledger/due.ts';
-import { sumOf } from './ledger/lots.ts';
 import { transactionTable, walletTable } from './projection.ts';
 import type {
   ExpandedTransaction,
@@ -30,7 +29,7 @@ import type {
   WalletSearch,
 } from './schema.ts';
 import { walletView } from './view.ts';
-import { debtOf, wallet } from './wallet.ts';
+import { availableIn, wallet } from './wallet.ts';
 
 /** One wallet, closed ones included. Throws 404. */
 export async function getWallet(
@@ -54,8 +53,7 @@ export async function realTimeBalance(
   const state = await context.load(wallet, id);
   if (!state) throw notFound('wallet', id);
   // Everything that has ended by now counts as ended, however late it is booked.
-  const settled = settledWallet(state, context.now);
-  const credits = textOf(decimal(sumOf(settled.lots)).minus(decimal(debtOf(settled))));
+  const credits = availableIn(settledWallet(state, context.now));
   const spendable = state.wallet_status === 'active' ? credits : zeroText;
   return {
     ...walletView(state),

@@ -24,7 +24,8 @@ export const autoTopupSchema = z.object({
   enabled: z.boolean().default(false),
   amount: positiveDecimalSchema(decimalPlaces.credits),
   threshold: nonNegativeDecimalSchema(decimalPlaces.credits),
-  invoicing: z.boolean().default(false),
+  /** False is the word that loads are paid for elsewhere (D72). */
+  invoicing: z.boolean().default(true),
   daily_limit: z.number().int().min(1).max(dailyTopUpsMaximum).optional(),
 });
 export type AutoTopup = z.output<typeof autoTopupSchema>;

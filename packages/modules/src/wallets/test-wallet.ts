@@ -1,11 +1,16 @@
-import type { DecimalText, Instant, Stamped } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  type Instant,
+  RefusedWithEvents,
+  type Stamped,
+} from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { folded, stampAt } from '@counterfoil/testkit';
 import { createWallet, debitCredits, type WalletDecision } from './decisions.ts';
 import type { CreatedData, TransactionReason, WalletEvent } from './events.ts';
 import type { NewHold } from './holds/decisions.ts';
 import type { Debit, EntryDetails, Load } from './ledger/entries.ts';
-import { type Wallet, wallet } from './wallet.ts';
+import { type Wallet, type WalletState, wallet } from './wallet.ts';
 
 /** One wallet for the tests, and its commands with everything else filled in. */
 export const id = 'wallet_01';
@@ -84,6 +89,16 @@ export const after = (...decisions: readonly WalletDecision[]): Wallet =>
 export const walletAfter = (events: readonly WalletEvent[]): Wallet =>
   folded(wallet, events) as Wallet;
 
+/** The events of a decision, or those that its refusal leads to. */
+function decided(decide: WalletDecision, state: WalletState, now: Instant): readonly WalletEvent[] {
+  try {
+    return decide(state, now);
+  } catch (error) {
+    if (error instanceof RefusedWithEvents) return error.events as readonly WalletEvent[];
+    throw error;
+  }
+}
+
 /** The events of decisions, each made at the second beside it. */
 export function history(
   ...steps: readonly (readonly [second: number, decide: WalletDecision])[]
@@ -92,7 +107,7 @@ export function history(
   for (const [second, decide] of steps) {
     const stamp = stampAt(second);
     const state = events.reduce(wallet.evolve, wallet.initial);
-    for (const event of decide(state, stamp.occurred_at)) {
+    for (const event of decided(decide, state, stamp.occurred_at)) {
       const data = wallet.events[event.type].parse(event.data);
       events.push({ ...event, data, stamp } as Stamped<WalletEvent>);
     }

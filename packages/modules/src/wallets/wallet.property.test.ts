@@ -3,6 +3,7 @@ import {
   type Instant,
   instantOf,
   Problem,
+  RefusedWithEvents,
   type TransactionId,
 } from '@counterfoil/kernel';
 import { stampAt } from '@counterfoil/testkit';
@@ -265,13 +266,19 @@ const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), acts), {
   maxLength: 60,
 });
 
-/** The events of a decision; null when it refuses. */
-function attempt(decide: WalletDecision, state: WalletState, now: number) {
+/** The events of a decision, or of its refusal. */
+interface Decided {
+  readonly isRefused: boolean;
+  readonly events: readonly WalletEvent[];
+}
+
+function attempt(decide: WalletDecision, state: WalletState, now: number): Decided {
   try {
-    return decide(state, instantOf(now));
+    return { isRefused: false, events: decide(state, instantOf(now)) };
   } catch (error) {
-    if (error instanceof Problem) return null;
-    throw error;
+    if (error instanceof Problem) return { isRefused: true, events: [] };
+    if (!(error instanceof RefusedWithEvents)) throw error;
+    return { isRefused: true, events: error.events as readonly WalletEvent[] };
   }
 }
 
@@ -290,7 +297,7 @@ class Story {
     const body = { customer_id: 'cust_01', currency: 'usd', wallet_type: type };
     this.#oracle = new Oracle(body);
     this.#oracle.run({ kind: 'create', body }, start);
-    this.#take(attempt(create({ wallet_type: type }), null, start) ?? []);
+    this.#take(attempt(create({ wallet_type: type }), null, start).events);
   }
 
   get state(): Wallet {
@@ -305,13 +312,16 @@ class Story {
   act(wait: number, act: Act): void {
     this.#pass(this.#now + wait * 1000);
     const { decide, command } = asked(act, this.state, this.#now, this.log.length);
-    const events = attempt(decide, this.#state, this.#now);
+    const { isRefused, events } = attempt(decide, this.#state, this.#now);
     const name = `${act.kind} at ${instantOf(this.#now)}`;
     // What has ended long ago is found in the log, which is no matter of the decision.
     const isOver = command !== null && 'order' in command && command.order === 'none';
     if (isOver) assert.equal(events, [], name);
-    else assert.equal(this.#said(events), this.#foreseen(command, events ?? []), name);
-    this.#take(events ?? []);
+    else {
+      const foreseen = this.#foreseen(command, events);
+      assert.equal({ isRefused, effects: this.#said(events) }, foreseen, name);
+    }
+    this.#take(events);
     assert.equal(viewIn(walletView(this.state)), this.#oracle.view(), name);
     this.#remember(this.#now);
   }
@@ -333,14 +343,14 @@ class Story {
 
   #foreseen(command: Command | null, events: readonly WalletEvent[]) {
     const ids = newIdsIn(events);
-    if (!command) return this.#oracle.settle(this.#now, ids);
+    if (!command) return { isRefused: false, effects: this.#oracle.settle(this.#now, ids) };
     const ruling = this.#oracle.run(command, this.#now, ids);
-    return ruling.kind === 'done' ? ruling.effects : undefined;
+    return { isRefused: ruling.kind === 'refused', effects: ruling.effects };
   }
 
-  #said(events: readonly WalletEvent[] | null) {
-    const numbers = entryNumbers([...this.log, ...(events ?? [])]);
-    return events?.map((event) => effectOf(event, numbers));
+  #said(events: readonly WalletEvent[]) {
+    const numbers = entryNumbers([...this.log, ...events]);
+    return events.map((event) => effectOf(event, numbers));
   }
 
   #take(events: readonly WalletEvent[]): void {

@@ -25,18 +25,16 @@ import {
   type WalletType,
   walletEvents,
 } from './events.ts';
-import { type Hold, holdFrom, withReturned } from './holds/holds.ts';
+import { type Hold, heldCredits, holdFrom, withReturned } from './holds/holds.ts';
 import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './ledger/lots.ts';
 import {
   type AutomaticState,
-  afterAutomaticLoad,
-  afterMovement,
-  afterOrder,
-  afterSettings,
+  afterAutomatic,
   type EndedTopUp,
   noneAutomatic,
   type PendingTopUp,
   pendingTopUp,
+  resumption,
   withEnd,
   withoutTopUp,
 } from './topups/topups.ts';
@@ -80,16 +78,24 @@ const purchasedReasons: readonly TransactionReason[] = [
 export const lotClassOf = (reason: TransactionReason): LotClass =>
   purchasedReasons.includes(reason) ? 'purchased' : 'free';
 
-/** The next instant at which a lot, a hold or a top-up ends by itself; null while none will. */
+/**
+ * The next instant at which something happens to the wallet by itself: a lot, a hold or an order ends, or
+ * automatic top-up goes on after its breaker. Null while nothing will.
+ */
 export function nextDue(wallet: WalletState): Instant | null {
   if (!wallet || wallet.wallet_status === 'closed') return null;
   const { lots, holds, topups } = wallet;
-  const instants = [...lots, ...holds, ...topups].flatMap(({ expires_at }) => expires_at ?? []);
+  const ends = [...lots, ...holds, ...topups].flatMap(({ expires_at }) => expires_at ?? []);
+  const instants = [...ends, ...[resumesAt(wallet)].flatMap((at) => at ?? [])];
   return instants.reduce<Instant | null>(
     (first, instant) => (first === null || instant < first ? instant : first),
     null,
   );
 }
+
+/** The instant from which on automatic top-up goes on after its breaker; null unless it waits for that. */
+export const resumesAt = (wallet: Wallet): Instant | null =>
+  wallet.wallet_status === 'active' ? resumption(wallet, availableIn(wallet)) : null;
 
 /** Available credits by class: purchased and free add up to a balance that is not below zero. */
 export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: DecimalText } {
@@ -100,6 +106,12 @@ export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: Dec
 /** The balance in the currency: exactly credits × conversion rate, never stored (D22). */
 export const balanceOf = (wallet: Wallet): DecimalText =>
   textOf(decimal(wallet.credit_balance).times(decimal(wallet.conversion_rate)));
+
+/** The credits that can be spent: the balance less holds (D28). Below zero where POST_PAID credits are promised or owed. */
+export const availableIn = ({ credit_balance, holds }: Wallet): DecimalText =>
+  holds.length === 0
+    ? credit_balance
+    : textOf(decimal(credit_balance).minus(decimal(heldCredits(holds))));
 
 /**
  * The debt of a wallet: credits taken beyond its lots and holds and not paid back. Its balance may still
@@ -136,15 +148,17 @@ function evolveWallet(
   event: Exclude<Stamped<WalletEvent>, { type: 'WalletCreated' }>,
 ): Wallet {
   switch (event.type) {
-    case 'WalletSettingsChanged': {
-      const changed = withChanges<Wallet>(wallet, event.data);
-      return { ...changed, automatic: afterSettings(wallet.automatic, event.data) };
-    }
+    case 'WalletSettingsChanged':
+      return withChanges<Wallet>(wallet, event.data);
     case 'CreditsLoaded':
       return evolveLoad(wallet, event.data);
     case 'TopUpRequested': {
       const topups = [...wallet.topups, pendingTopUp(event)];
-      return { ...wallet, topups, automatic: afterOrder(wallet.automatic, event.data.automatic) };
+      return {
+        ...wallet,
+        topups,
+        automatic: afterAutomatic(wallet.automatic, event.data.automatic),
+      };
     }
     case 'TopUpFailed':
       return withEndedTopUp(wallet, event.data.transaction_id, 'failed');
@@ -208,7 +222,6 @@ const moved = (
   ...wallet,
   credit_balance: entry.credit_balance_after,
   transactions: entry.sequence,
-  automatic: afterMovement(wallet.automatic, wallet.auto_topup, entry.credit_balance_after),
 });
 
 function evolveLoad(
@@ -216,11 +229,9 @@ function evolveLoad(
   load: Extract<WalletEvent, { type: 'CreditsLoaded' }>['data'],
 ): Wallet {
   const after = { ...moved(wallet, load), lots: withLoad(wallet.lots, load) };
-  const automatic = load.automatic
-    ? afterAutomaticLoad(wallet.automatic, load.automatic)
-    : after.automatic;
-  if (!load.requested) return { ...after, automatic };
-  return { ...withEndedTopUp(after, load.transaction_id, 'completed'), automatic };
+  // One that was ordered has counted since then.
+  if (load.requested) return withEndedTopUp(after, load.transaction_id, 'completed');
+  return { ...after, automatic: afterAutomatic(wallet.automatic, load.automatic) };
 }
 
 const withEndedTopUp = (

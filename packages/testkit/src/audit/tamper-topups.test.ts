@@ -3,6 +3,7 @@ import type { HoldId, TransactionId } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  changeSettings,
   debitCredits,
   loadCredits,
   settleDue,
@@ -44,13 +45,14 @@ let lines: string[];
 
 test.before(async () => {
   const world = ledgerWorld();
-  await world.run(id, creation(id, { auto_topup }));
+  await world.run(id, creation(id));
   await world.run(id, loadCredits(id, [load('100')]));
   await world.run(id, order('a', '50'));
   await world.run(id, completeTopUp(id, 'wtxn_a'));
   await world.run(id, order('b', '20', 20));
   await world.run(id, order('c', '7'));
   await world.run(id, cancelTopUp(id, 'wtxn_c'));
+  await world.run(id, changeSettings(id, { auto_topup: auto_topup as never }));
   await world.run(id, debitCredits(id, { ...details(), credits: text('140') }));
   world.clock.seconds = 30;
   await world.run(id, settleDue(id));
@@ -69,6 +71,7 @@ test('the untouched ledger is accepted', async () => {
       'TopUpRequested',
       'TopUpRequested',
       'TopUpFailed',
+      'WalletSettingsChanged',
       'CreditsDebited',
       'TopUpRequested',
       'TopUpFailed',
@@ -77,7 +80,7 @@ test('the untouched ledger is accepted', async () => {
       'WalletClosed',
     ],
   );
-  assert.match(await finding(lines), /: 13 events, credit balance 0, unsigned$/);
+  assert.match(await finding(lines), /: 14 events, credit balance 0, unsigned$/);
 });
 
 for (const [what, number, change, named] of [
@@ -112,12 +115,12 @@ for (const [what, number, change, named] of [
   ['an expiry in the past', 6, { expires_at: second(2) }, /^line 7: revision 5: loads what has ex/],
   ['why it failed', 7, { cause: 'expired' }, /^line 8: revision 6: does not end its top-up/],
   ['when it failed', 7, { failed_at: second(6) }, /^line 8: revision 6: does not end its top-up/],
-  ['when it expired', 10, { failed_at: second(31) }, /^line 11: revision 9: does not end its top/],
+  ['when it expired', 11, { failed_at: second(31) }, /^line 12: revision 10: does not end its top/],
   [
     'that it expired',
-    10,
+    11,
     { cause: 'cancelled', failed_at: second(31) },
-    /^line 11: revision 9: does not end its top-up/,
+    /^line 12: revision 10: does not end its top-up/,
   ],
 ] as const) {
   test(`${what}, changed and chained again, does not add up`, async () => {
@@ -129,7 +132,7 @@ for (const [what, number, change, named] of [
 }
 
 test('a second automatic order while one waits is named', async () => {
-  const automatic = { crossing: 'wtxn_x', day: '2026-01-01', number: 1 };
+  const automatic = { cause: 'change', cause_id: 'wtxn_x', day: '2026-01-01', number: 1 };
   const twice = rechained(
     rechained(lines, 5, (data) => ({ ...data, automatic })),
     6,
@@ -140,7 +143,7 @@ test('a second automatic order while one waits is named', async () => {
 
 test('a wallet that is closed while a top-up waits is named', async () => {
   const closed = rechained(lines, 11, () => ({}), { type: 'AlertStateChanged' });
-  assert.match(await finding(closed), /^line 14: revision 12: closes a wallet that is not empty/);
+  assert.match(await finding(closed), /^line 15: revision 13: closes a wallet that is not empty/);
 });
 
 /** Ten credits until second 5, four of them held until second 8; booked at second 21. */

@@ -34,10 +34,15 @@ export interface Order {
   readonly automatic: Automatic | null;
 }
 
-/** The fall of the balance that an automatic top-up answers, and its number within the day. */
-export interface Automatic {
-  /** Number of the entry by which the balance fell. */
-  readonly crossing: number;
+/** The occasion on which a wallet looks whether it needs credits. */
+export interface Occasion {
+  readonly cause: 'change' | 'settings' | 'unfreezing' | 'new_day' | 'refused_debit';
+  /** Of a change, the number of the entry or the id of the hold that made it; else null. */
+  readonly by: number | string | null;
+}
+
+/** The occasion of an automatic top-up, and its number within the day. */
+export interface Automatic extends Occasion {
   readonly day: string;
   readonly number: number;
 }
@@ -76,8 +81,6 @@ export interface Books {
   day: string | null;
   count: number;
   stoppedOn: string | null;
-  /** True when the last fall of the balance has its top-up already. */
-  isAnswered: boolean;
 }
 
 /** A copy that shares nothing that changes. */
@@ -110,6 +113,9 @@ export const available = ({ lots }: Books): bigint => total(lots);
 
 export const held = ({ holds }: Books): bigint =>
   holds.reduce((sum, { credits }) => sum + credits, 0n);
+
+/** Credits that can be spent: what the wallet has, less what is set aside (D28). */
+export const spendable = (books: Books): bigint => books.balance - held(books);
 
 /** Returns what was taken beyond what was there. */
 export const debt = ({ lots, holds, balance }: Books): bigint =>

@@ -11,6 +11,7 @@ export interface CreateBody {
   readonly initial_credits_to_load?: string;
   readonly initial_credits_expiry_date_utc?: string;
   readonly alert_settings?: AlertBody;
+  readonly auto_topup?: AutoTopUpBody;
 }
 
 export interface AlertBody {
@@ -54,7 +55,7 @@ export interface AutoTopUpBody {
   readonly enabled: boolean;
   readonly amount: string;
   readonly threshold: string;
-  readonly invoicing: boolean;
+  readonly invoicing?: boolean;
   readonly daily_limit?: number;
 }
 

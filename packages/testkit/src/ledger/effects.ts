@@ -30,10 +30,15 @@ const entryOf = ({ type, data }: Fact): Effect => ({
   effective: data.effective_at,
 });
 
+const occasionOf = ({ cause, cause_id }: Data, numbers: Numbers) => ({
+  cause,
+  by: numbers.get(cause_id) ?? cause_id,
+});
+
 const automaticOf = ({ automatic }: Data, numbers: Numbers) =>
   automatic
     ? {
-        crossing: numbers.get(automatic.crossing),
+        ...occasionOf(automatic, numbers),
         day: automatic.day,
         number: automatic.number,
       }
@@ -63,8 +68,8 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
       return { type, id, cause, at, balance };
     }
     case 'AutomaticTopUpStopped': {
-      const { day, limit, credit_balance: balance } = data;
-      return { type, crossing: numbers.get(data.crossing), day, limit, balance };
+      const { day, limit, available } = data;
+      return { type, ...occasionOf(data, numbers), day, limit, available };
     }
     case 'CreditsDebited':
     case 'CreditsExpired':
@@ -87,7 +92,7 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
     case 'BulkRecorded':
       return { type, results: data.results.map((result: Data) => resultOf(result, numbers)) };
     case 'AlertStateChanged':
-      return { type, before: data.before, after: data.after };
+      return { type, before: data.before, after: data.after, available: data.available };
     case 'WalletCreated':
     case 'WalletSettingsChanged':
     case 'WalletFrozen':

@@ -134,10 +134,8 @@ function isExplainedHere({ exchange, from }: Silent, standing: Standing): boolea
   const own = instantsIn(command).filter((time) => time > start && time <= upTo);
   return [start, ...own, ...oracle.endings(start, upTo)].some((at) => {
     const ruling = oracle.foresee(command, at);
-    const leavesNothing =
-      ruling.kind === 'refused'
-        ? key === null || !ruling.isRemembered
-        : key === null && ruling.effects.length === 0;
+    const isForgotten = key === null || (ruling.kind === 'refused' && !ruling.isRemembered);
+    const leavesNothing = isForgotten && ruling.effects.length === 0;
     if (!leavesNothing) return false;
     return checkAnswer({ answer, command, ruling, view: oracle.view(), numbers }) === null;
   });
@@ -195,9 +193,9 @@ function explainGroup(
   const ruling = oracle.run(command as Command, at, newIdsIn(events));
   const what = `revision ${revision}: ${JSON.stringify(command)}`;
   if (ruling.kind === 'refused') {
-    assert.equal(written, [null], `${what} should have been refused`);
+    assert.equal(written, [null, ...ruling.effects], `${what} should have been refused`);
     assert.ok(
-      ruling.isRemembered && exchange.key !== null,
+      ruling.effects.length > 0 || (ruling.isRemembered && exchange.key !== null),
       `${what}: a refusal nobody has to keep`,
     );
     assert.equal(events[0]?.data.details, ruling.details, what);

@@ -1,8 +1,8 @@
 import { copied, type Level } from './books.ts';
 import type { AlertBody, BulkEntryBody, Command, CreateBody, TopUpBody } from './commands.ts';
-import { autoTopUpOf, conclude, endOrder, invoiced, order } from './orders.ts';
+import { autoTopUpOf, conclude, endOrder, invoiced, isResumed, order } from './orders.ts';
 import { type Effect, ReferenceLedger } from './reference-ledger.ts';
-import type { Load, Refused } from './refusals.ts';
+import { type Load, type Refused, shortage } from './refusals.ts';
 import { creditPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from './units.ts';
 import { viewOf, type WalletView } from './wallet-view.ts';
 
@@ -17,6 +17,8 @@ export type Ruling =
       readonly kind: 'refused';
       readonly details: Readonly<Record<string, unknown>> | null;
       readonly isRemembered: boolean;
+      /** The consequences of the refusal itself. */
+      readonly effects: readonly Effect[];
     };
 
 /** The outcome of an entry of a bulk: the number of its entry, or why there is none. */
@@ -74,7 +76,11 @@ export class Oracle {
     const refused = this.#ledger.attempt(() => this.#do(command, at, newHold, results));
     if (!refused) return { kind: 'done', effects: this.#ledger.effects, results };
     const { details, isRemembered } = refused;
-    return { kind: 'refused', details, isRemembered };
+    if (details?.reason === shortage) {
+      this.#ledger.due(at);
+      conclude(this.#ledger, at, 'refused_debit');
+    }
+    return { kind: 'refused', details, isRemembered, effects: this.#ledger.effects };
   }
 
   /** Returns what a command would lead to. */
@@ -91,8 +97,9 @@ export class Oracle {
     this.#ledger.effects = [];
     this.#ledger.orderIds = [...orders];
     this.#ledger.now = at;
+    const isNewDay = isResumed(this.#ledger, at);
     this.#ledger.due(at);
-    conclude(this.#ledger, at);
+    conclude(this.#ledger, at, isNewDay ? 'new_day' : null);
     return this.#ledger.effects;
   }
 
@@ -132,11 +139,11 @@ export class Oracle {
     }
     ledger.assertOpen();
     if (isTurn(command)) {
-      this.#turn(command.kind === 'freeze' ? 'frozen' : 'active');
+      this.#turn(command.kind === 'freeze' ? 'frozen' : 'active', at);
       return;
     }
     if (command.kind === 'settings') {
-      if (this.#change(command.body)) ledger.judge();
+      this.#change(command.body, at);
       return;
     }
 
@@ -197,33 +204,38 @@ export class Oracle {
     ledger.tell({ type: 'WalletCreated' });
     ledger.books.settings = {
       alert_settings: JSON.stringify(body.alert_settings ?? null),
-      auto_topup: 'null',
+      auto_topup: JSON.stringify(body.auto_topup ?? null),
     };
     ledger.books.levels = levelsOf(body.alert_settings ?? null);
+    ledger.books.autoTopUp = autoTopUpOf(body.auto_topup ?? null);
     const credits = creditsOf(body.initial_credits_to_load ?? '0');
     const expires = instant(body.initial_credits_expiry_date_utc);
     const load = { reason: 'FREE_CREDIT_GRANT', credits, amount: null, priority: null, expires };
     if (credits > 0n) ledger.load(load, at);
-    ledger.judge();
+    conclude(ledger, at, 'settings');
   }
 
-  #turn(status: 'frozen' | 'active'): void {
-    if (this.#ledger.books.status === status) return;
-    this.#ledger.books.status = status;
-    this.#ledger.tell({ type: status === 'frozen' ? 'WalletFrozen' : 'WalletUnfrozen' });
+  #turn(status: 'frozen' | 'active', at: number): void {
+    const ledger = this.#ledger;
+    if (ledger.books.status === status) return;
+    ledger.due(at);
+    ledger.books.status = status;
+    ledger.tell({ type: status === 'frozen' ? 'WalletFrozen' : 'WalletUnfrozen' });
+    conclude(ledger, at, status === 'active' ? 'unfreezing' : null);
   }
 
-  #change(body: object): boolean {
-    const { books } = this.#ledger;
+  #change(body: object, at: number): void {
+    const ledger = this.#ledger;
+    const { books } = ledger;
     const given = Object.entries(body).map(([name, value]) => [name, JSON.stringify(value)]);
     const changed = given.filter(([name, text]) => books.settings[name ?? ''] !== text);
-    if (changed.length === 0) return false;
+    if (changed.length === 0) return;
+    ledger.due(at);
     books.settings = { ...books.settings, ...Object.fromEntries(changed) };
     books.levels = levelsOf(JSON.parse(books.settings.alert_settings ?? 'null'));
     books.autoTopUp = autoTopUpOf(JSON.parse(books.settings.auto_topup ?? 'null'));
-    if (changed.some(([name]) => name === 'auto_topup')) books.isAnswered = false;
-    this.#ledger.tell({ type: 'WalletSettingsChanged' });
-    return true;
+    ledger.tell({ type: 'WalletSettingsChanged' });
+    conclude(ledger, at, changed.some(([name]) => name === 'auto_topup') ? 'settings' : null);
   }
 
   /**

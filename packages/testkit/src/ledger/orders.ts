@@ -1,7 +1,14 @@
-import type { Automatic, AutoTopUp, Order } from './books.ts';
+import {
+  type Automatic,
+  type AutoTopUp,
+  type Books,
+  type Occasion,
+  type Order,
+  spendable,
+} from './books.ts';
 import type { AutoTopUpBody } from './commands.ts';
-import type { ReferenceLedger } from './reference-ledger.ts';
-import { assertLoadable, isOver, type Load, Refused, shownInstant } from './refusals.ts';
+import type { Effect, ReferenceLedger } from './reference-ledger.ts';
+import { assertLoadable, isOver, type Load, Refused, shortage, shownInstant } from './refusals.ts';
 import { creditsOf, shownCredits } from './units.ts';
 
 /** Orders of one wallet that may be open. */
@@ -75,51 +82,82 @@ function load(ledger: ReferenceLedger, paid: Order): void {
   books.orders = books.orders.filter((other) => other !== paid);
   books.ended = { ...books.ended, [paid.id]: 'completed' };
   ledger.lot(paid, paid.id);
-  if (paid.automatic) remember(ledger, paid.automatic, false);
 }
 
 /**
- * Does what follows from the balance: the alert, the top-up that the wallet makes by itself, the
- * alert again.
+ * Does what follows from an operation: the alert, the top-up that the wallet makes by itself, the
+ * alert again. `cause` is the occasion where it is not that something has changed.
  */
-export function conclude(ledger: ReferenceLedger, at: number): void {
+export function conclude(
+  ledger: ReferenceLedger,
+  at: number,
+  cause: Occasion['cause'] | null = null,
+): void {
   ledger.judge();
-  topUpByItself(ledger, at);
+  const occasion = cause ? { cause, by: null } : occasionIn(ledger);
+  if (occasion) topUpByItself(ledger, occasion, at);
   ledger.judge();
 }
 
-/** One top-up for each fall to the threshold, and only so many a day (D29). */
-function topUpByItself(ledger: ReferenceLedger, at: number): void {
-  const { books, effects } = ledger;
-  const { autoTopUp, status, isAnswered, orders } = books;
-  const fall = effects.findLast(({ number, type }) => number && type !== 'CreditsLoaded');
-  if (!autoTopUp || !fall || status !== 'active' || books.balance > autoTopUp.threshold) return;
-  if (isAnswered || orders.some(({ automatic }) => automatic)) return;
-  const day = new Date(at).toISOString().slice(0, 10);
+/** The occasion that the effects so far give the wallet; null when they give none. */
+function occasionIn({ effects }: ReferenceLedger): Occasion | null {
+  const isShort = ({ type, results }: Effect) =>
+    type === 'BulkRecorded' &&
+    (results as readonly { details?: { reason?: unknown } }[]).some(
+      ({ details }) => details?.reason === shortage,
+    );
+  if (effects.some(isShort)) return { cause: 'refused_debit', by: null };
+  const change = effects.findLast(({ type }) => changes.has(type));
+  if (!change) return null;
+  return { cause: 'change', by: (change.number ?? change.id) as number | string };
+}
+
+/** Types of effects that change what can be spent. */
+const changes = new Set([
+  'CreditsLoaded',
+  'CreditsDebited',
+  'CreditsExpired',
+  'CreditsHeld',
+  'HoldCaptured',
+  'HoldReleased',
+]);
+
+/** One top-up at a time, for credits at the threshold or below, and only so many a day (D29, D72). */
+function topUpByItself(ledger: ReferenceLedger, occasion: Occasion, at: number): void {
+  const { books } = ledger;
+  const { autoTopUp, status, orders } = books;
+  if (!autoTopUp || status !== 'active' || orders.some(({ automatic }) => automatic)) return;
+  if (occasion.cause !== 'refused_debit' && !isLow(books)) return;
+  const day = dayOf(at);
   const number = books.day === day ? books.count + 1 : 1;
-  const crossing = Number(fall.number);
   const { amount: credits, isInvoiced, limit } = autoTopUp;
   if (number > limit) {
     if (books.stoppedOn === day) return;
     books.stoppedOn = day;
-    const balance = shownCredits(books.balance);
-    ledger.tell({ type: 'AutomaticTopUpStopped', crossing, day, limit, balance });
+    const available = shownCredits(spendable(books));
+    ledger.tell({ type: 'AutomaticTopUpStopped', ...occasion, day, limit, available });
     return;
   }
-  const automatic = { crossing, day, number };
+  const automatic = { ...occasion, day, number };
   const reason = isInvoiced ? invoiced : 'PURCHASED_CREDIT_DIRECT';
   const wanted: Load = { reason, credits, amount: null, priority: null, expires: null };
   if (isInvoiced) order(ledger, wanted, at, automatic);
   else ledger.load(wanted, at, automatic);
-  remember(ledger, automatic, isInvoiced);
+  Object.assign(books, { day, count: number, stoppedOn: null });
 }
 
-function remember(
-  { books }: ReferenceLedger,
-  { day, number }: Automatic,
-  isAnswered: boolean,
-): void {
-  Object.assign(books, { day, count: number, stoppedOn: null, isAnswered });
+const isLow = (books: Books): boolean =>
+  books.autoTopUp !== null && spendable(books) <= books.autoTopUp.threshold;
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** Tells whether the breaker has stopped on an earlier day what is still wanted. */
+export function isResumed({ books }: ReferenceLedger, at: number): boolean {
+  const { stoppedOn, orders, status } = books;
+  if (stoppedOn === null || status !== 'active' || orders.some(({ automatic }) => automatic)) {
+    return false;
+  }
+  return stoppedOn < dayOf(at) && isLow(books);
 }
 
 /** The settings of automatic top-up; null when it is off. */
@@ -128,7 +166,7 @@ export function autoTopUpOf(settings: AutoTopUpBody | null): AutoTopUp | null {
   return {
     amount: creditsOf(settings.amount),
     threshold: creditsOf(settings.threshold),
-    isInvoiced: settings.invoicing,
+    isInvoiced: settings.invoicing ?? true,
     limit: settings.daily_limit ?? usualLimit,
   };
 }

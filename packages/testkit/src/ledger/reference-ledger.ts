@@ -11,10 +11,19 @@ import {
   type Lot,
   type Order,
   putBack,
+  spendable,
   take,
   total,
 } from './books.ts';
-import { assertLoadable, ending, isOver, type Load, Refused, shownInstant } from './refusals.ts';
+import {
+  assertLoadable,
+  ending,
+  isOver,
+  type Load,
+  Refused,
+  shortage,
+  shownInstant,
+} from './refusals.ts';
 import { amountPlaces, creditsOf, ratePlaces, shownCredits, shownUnits, unitsOf } from './units.ts';
 
 /** An event as the oracle foresees it: its type and every figure that the rules determine. */
@@ -48,7 +57,6 @@ export class ReferenceLedger {
     day: null,
     count: 0,
     stoppedOn: null,
-    isAnswered: false,
   };
   /** Ids that orders get, in their order: the oracle cannot know the ids of the service. */
   orderIds: string[] = [];
@@ -125,8 +133,6 @@ export class ReferenceLedger {
     const before = shownCredits(books.balance);
     books.balance += change;
     books.entries += 1;
-    const low = books.autoTopUp && books.balance <= books.autoTopUp.threshold;
-    if (!low) books.isAnswered = false;
     this.tell({
       type,
       number: books.entries,
@@ -277,7 +283,7 @@ export class ReferenceLedger {
     const there = available(this.books);
     if (this.#mayOwe || credits <= there) return;
     throw new Refused({
-      reason: 'insufficient_credits',
+      reason: shortage,
       available: shownCredits(there),
       requested: shownCredits(credits),
     });
@@ -285,15 +291,16 @@ export class ReferenceLedger {
 
   /** The alert state that levels and balance make: the first level that is reached counts. */
   judge(): void {
-    const { alert: before, balance, levels } = this.books;
+    const { alert: before, levels } = this.books;
+    const there = spendable(this.books);
     const reached = levels.find(({ threshold, isBelow }) => {
-      const over = balance - creditsOf(threshold);
+      const over = there - creditsOf(threshold);
       return isBelow ? over <= 0n : over >= 0n;
     });
     const after = reached?.state ?? 'ok';
     if (after === before) return;
     this.books.alert = after;
-    this.tell({ type: 'AlertStateChanged', before, after });
+    this.tell({ type: 'AlertStateChanged', before, after, available: shownCredits(there) });
   }
 
   tell(effect: Effect): void {

@@ -14,6 +14,9 @@ export class Refused extends Error {
   }
 }
 
+/** The reason of a refusal for lack of funds. */
+export const shortage = 'insufficient_credits';
+
 /** Credits to be loaded. `amount` is given when they were bought by an amount of money. */
 export interface Load {
   readonly reason: string;

@@ -93,6 +93,89 @@ test('a wallet whose credits expire orders new ones by itself, once', async () =
   assert.is((await entriesWith(id, 'completed')).length, 2);
 });
 
+/** Top-up of 100 credits at 10 or below, to be paid. */
+const auto_topup = { enabled: true, threshold: 10, amount: 100 };
+const refused = async (id: string, credits: string, key?: string) => {
+  const body = { credits, ...(key === undefined ? {} : { idempotency_key: key }) };
+  const { status, body: problem } = await tenant.call('POST', `/wallets/${id}/debit`, body);
+  assert.equal([status, problem.details?.reason], [400, 'insufficient_credits']);
+  return problem;
+};
+const waitingIn = async (id: string): Promise<string | undefined> =>
+  (await tenant.ok('GET', `/wallets/${id}/balance/real-time`)).auto_topup_status
+    ?.pending_transaction_id;
+
+test('a wallet that has nothing asks for payment: made so, and when it is switched on', async () => {
+  const made = await makeWallet('nothing', { auto_topup });
+  assert.ok(await waitingIn(made));
+  await refused(made, '5');
+  const changed = await makeWallet('nothing-yet');
+  assert.is(await waitingIn(changed), undefined);
+  const { auto_topup: shown } = await tenant.ok('PUT', `/wallets/${changed}`, { auto_topup });
+  assert.is(shown.invoicing, true);
+  const order = (await waitingIn(changed)) ?? '';
+  const paid = await tenant.ok('POST', `/wallets/transactions/${order}/complete`);
+  assert.is(paid.wallet_transaction.transaction_reason, 'PURCHASED_CREDIT_INVOICED');
+  assert.is(paid.wallet.credit_balance, '100');
+});
+
+test('a declined card: the next debit that is refused asks again, once, and stays refused', async () => {
+  const id = await makeWallet('declined', { initial_credits_to_load: '20', auto_topup });
+  await tenant.ok('POST', `/wallets/${id}/debit`, { credits: '20' });
+  const first = (await waitingIn(id)) ?? '';
+  await tenant.ok('POST', `/wallets/transactions/${first}/cancel`);
+  assert.is(await waitingIn(id), undefined);
+  const problem = await refused(id, '5', 'five');
+  const second = (await waitingIn(id)) ?? '';
+  assert.ok(second && second !== first);
+  await tenant.ok('POST', `/wallets/transactions/${second}/complete`);
+  assert.equal((await refused(id, '5', 'five')).details, problem.details);
+  await tenant.ok('POST', `/wallets/${id}/debit`, { credits: '5' });
+});
+
+test('a debit that is refused above the threshold tops the wallet up, and a repetition passes', async () => {
+  const id = await makeWallet('above', {
+    initial_credits_to_load: '12',
+    auto_topup: { ...auto_topup, invoicing: false },
+  });
+  await refused(id, '13');
+  const { wallet } = await tenant.ok('POST', `/wallets/${id}/debit`, { credits: '13' });
+  assert.is(wallet.credit_balance, '99');
+});
+
+test('what expired while the wallet was frozen is replaced when it is unfrozen', async () => {
+  const id = await makeWallet('thawed', {
+    initial_credits_to_load: '50',
+    initial_credits_expiry_date_utc: soon(),
+    auto_topup,
+  });
+  await tenant.ok('POST', `/wallets/${id}/freeze`);
+  const balance = () => tenant.ok('GET', `/wallets/${id}`);
+  await eventually(
+    async () => (await balance()).credit_balance === '0',
+    () => 'it does not expire',
+  );
+  assert.is(await waitingIn(id), undefined);
+  await tenant.ok('POST', `/wallets/${id}/unfreeze`);
+  assert.ok(await waitingIn(id));
+});
+
+test('alerts and automatic top-up look at what can be spent, and not at what is held', async () => {
+  const alert_settings = { alert_enabled: true, critical: { threshold: '10' } };
+  const id = await makeWallet('held', {
+    initial_credits_to_load: '100',
+    alert_settings,
+    auto_topup: { ...auto_topup, threshold: 20 },
+  });
+  await tenant.ok('POST', `/wallets/${id}/holds`, { credits: '95' });
+  const shown = await tenant.ok('GET', `/wallets/${id}/balance/real-time`);
+  assert.equal(
+    [shown.credit_balance, shown.real_time_credit_balance, shown.alert_state],
+    ['100', '5', 'in_alarm'],
+  );
+  assert.ok(await waitingIn(id));
+});
+
 test('debits at the same time that all end below the threshold make one order', async () => {
   const id = await makeWallet('race', {
     initial_credits_to_load: '100',

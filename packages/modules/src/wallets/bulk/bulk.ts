@@ -1,11 +1,9 @@
 import { invariant, Problem, type Stamped } from '@counterfoil/kernel';
 import { assertFunds, open, spendable, type WalletDecision } from '../decisions.ts';
 import type { WalletEvent } from '../events.ts';
-import { chain } from '../ledger/chain.ts';
-import { dueEvents } from '../ledger/due.ts';
 import { type Debit, debitEvent, type Load, loadEvents } from '../ledger/entries.ts';
 import { isMovement, transactionOf } from '../ledger/transaction.ts';
-import { concluded } from '../topups/automatic.ts';
+import { taking } from '../topups/automatic.ts';
 import type { Wallet } from '../wallet.ts';
 import type { BulkResult } from './schema.ts';
 
@@ -44,11 +42,9 @@ export const moveInBulk =
       results.push({ transaction_id: movement.data.transaction_id });
       return events;
     };
-    return chain(wallet, [
-      (current) => dueEvents(current, at),
+    return taking(wallet, at, [
       ...entries.map(move),
       () => [{ type: 'BulkRecorded', data: { results } }],
-      ...concluded(at),
     ]);
   };
 

@@ -11,7 +11,7 @@ import { chain } from '../ledger/chain.ts';
 import { dueEvents } from '../ledger/due.ts';
 import { captureEvent, type EntryDetails, releaseEvent } from '../ledger/entries.ts';
 import { drawFrom } from '../ledger/lots.ts';
-import { concluded } from '../topups/automatic.ts';
+import { concluded, taking } from '../topups/automatic.ts';
 import type { Wallet } from '../wallet.ts';
 import { capturedCredits, type Hold } from './holds.ts';
 
@@ -31,8 +31,7 @@ export const holdCredits =
   (id: string, hold: NewHold): WalletDecision =>
   (state, at) => {
     const wallet = spendable(state, id);
-    return chain(wallet, [
-      (current) => dueEvents(current, at),
+    return taking(wallet, at, [
       (current) => {
         if (current.holds.length >= holdsMaximum) {
           throw refusal(
@@ -59,8 +58,6 @@ export const holdCredits =
           },
         ];
       },
-      // A hold leaves the balance as it is; the lots and orders that were due before it do not.
-      ...concluded(at),
     ]);
   };
 

@@ -1,4 +1,5 @@
 import type { Stamped } from '@counterfoil/kernel';
+import { given } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { moveInBulk } from '../bulk/bulk.ts';
@@ -8,13 +9,14 @@ import {
   loadCredits,
   settleDue,
   unfreezeWallet,
+  type WalletDecision,
 } from '../decisions.ts';
 import type { WalletEvent } from '../events.ts';
-import { captureHold, holdCredits } from '../holds/decisions.ts';
+import { holdCredits } from '../holds/decisions.ts';
 import { walletPublicEvents } from '../public-events.ts';
-import { at, create, debit, debitOf, details, history, holdOf, id, load } from '../test-wallet.ts';
+import { at, create, debit, debitOf, history, holdOf, id, load } from '../test-wallet.ts';
 import { walletView } from '../view.ts';
-import { type Wallet, wallet } from '../wallet.ts';
+import { nextDue, type Wallet, wallet } from '../wallet.ts';
 import { cancelTopUp, completeTopUp } from './decisions.ts';
 
 const test = suite('automatic top-up');
@@ -25,6 +27,10 @@ type Log = readonly Stamped<WalletEvent>[];
 const rule = { enabled: true, threshold: '20', amount: '100', invoicing: false };
 const withRule = (changes: object = {}, credits = '50') =>
   create({ auto_topup: { ...rule, ...changes } }, credits);
+
+/** The same for a wallet that was made without it. */
+const setting = (changes: object = {}) =>
+  changeSettings(id, { auto_topup: { ...rule, ...changes } as never });
 
 const stateOf = (log: Log): Wallet => log.reduce(wallet.evolve, wallet.initial) as Wallet;
 const automaticIn = (log: Log) =>
@@ -40,7 +46,7 @@ for (const [what, decision, balance] of [
   ['a debit to just above the threshold', debit('29.999999999'), '20.000000001'],
   ['a debit to the threshold', debit('30'), '120'],
   ['a debit below it', debit('31'), '119'],
-  ['a hold, which changes no balance', holdCredits(id, holdOf('a', '40')), '50'],
+  ['a hold to below it', holdCredits(id, holdOf('a', '40')), '150'],
   [
     'a bulk that ends above it',
     moveInBulk(
@@ -72,18 +78,24 @@ for (const [what, decision, balance] of [
   });
 }
 
-test('a capture and an expiry are falls too', () => {
-  const captured = history(
-    [0, withRule()],
-    [1, holdCredits(id, holdOf('a', '40'))],
-    [2, captureHold(id, 'hold_a', null, details())],
-  );
-  assert.is(stateOf(captured).credit_balance, '110');
+test('an expiry is a change too, and so is a load that does not suffice', () => {
   const expired = history(
     [0, create({ auto_topup: rule }, load('50', { expiresAt: at(5) }))],
     [9, settleDue(id)],
   );
   assert.is(stateOf(expired).credit_balance, '100');
+  const loaded = [
+    [0, create({}, '5')],
+    [1, setting()],
+    [2, loadCredits(id, [load('1')])],
+  ] as const;
+  assert.is(automaticIn(history(...loaded)).length, 1);
+  const again = history(
+    [0, create({}, '5')],
+    [1, setting({ amount: '1' })],
+    [2, loadCredits(id, [load('1')])],
+  );
+  assert.is(stateOf(again).credit_balance, '8');
 });
 
 test('it is in the same append, refers to the fall, and is a load like every other', () => {
@@ -95,8 +107,9 @@ test('it is in the same append, refers to the fall, and is a load like every oth
   const { transaction_id: crossing } = debited.data;
   assert.is(loaded.data.reason, 'PURCHASED_CREDIT_DIRECT');
   assert.is(loaded.data.reference_id, crossing);
-  assert.is(loaded.data.idempotency_key, `auto_topup:${crossing}`);
-  assert.equal(loaded.data.automatic, { crossing, day: '2026-01-01', number: 1 });
+  assert.is(loaded.data.idempotency_key, 'auto_topup:2026-01-01:1');
+  const occasion = { cause: 'change', cause_id: crossing };
+  assert.equal(loaded.data.automatic, { ...occasion, day: '2026-01-01', number: 1 });
 });
 
 test('with invoicing there is one order for a fall, and no other while it waits', () => {
@@ -122,7 +135,7 @@ test('the decision made again at another moment orders the same', () => {
   assert.is(waiting(first), waiting(later));
 });
 
-test('an order that was given up is not made again before the balance was up again', () => {
+test('an order that was given up is made again on the next occasion, and not by its end', () => {
   const ordered = history([0, withRule({ invoicing: true })], [1, debit('30')]);
   const cancel = cancelTopUp(id, waiting(ordered));
   const cancelled = [
@@ -130,17 +143,18 @@ test('an order that was given up is not made again before the balance was up aga
     [1, debit('30')],
     [2, cancel],
   ] as const;
-  assert.is(automaticIn(history(...cancelled, [3, debit('1')])).length, 1);
-  const up = [4, loadCredits(id, [load('50')])] as const;
-  assert.is(automaticIn(history(...cancelled, up, [5, debit('60')])).length, 2);
-  const changed = [
-    4,
-    changeSettings(id, { auto_topup: { ...rule, threshold: '19' } as never }),
-  ] as const;
-  assert.is(automaticIn(history(...cancelled, changed, [5, debit('5')])).length, 2);
+  assert.is(automaticIn(history(...cancelled)).length, 1);
+  const again = history(...cancelled, [3, debit('1')]);
+  assert.equal(
+    automaticIn(again).map(([, , number]) => number),
+    [1, 2],
+  );
+  assert.is(waiting(again) === waiting(ordered), false);
+  assert.is(automaticIn(history(...cancelled, [4, setting({ threshold: '19' })])).length, 1);
+  assert.is(automaticIn(history(...cancelled, [4, setting({ threshold: '21' })])).length, 2);
 });
 
-test('one that is too small is made again with the next fall, and not by itself', () => {
+test('one that is too small is made again with the next change, and not by itself', () => {
   const log = history([0, withRule({ amount: '1' })], [1, debit('40')], [2, debit('1')]);
   assert.equal(
     automaticIn(log).map(([, credits]) => credits),
@@ -149,8 +163,94 @@ test('one that is too small is made again with the next fall, and not by itself'
   assert.is(stateOf(log).credit_balance, '11');
 });
 
-test('no top-up while it is off, while the wallet is frozen, or by a creation', () => {
-  assert.equal(automaticIn(history([0, withRule({}, '5')])), []);
+for (const [what, steps, cause] of [
+  ['a wallet that is made with too little', [[0, withRule({}, '5')]], 'settings'],
+  [
+    'a wallet with too little when it is switched on',
+    [
+      [0, create({}, '5')],
+      [1, setting()],
+    ],
+    'settings',
+  ],
+  [
+    'a refused debit of a wallet above the threshold',
+    [
+      [0, withRule({}, '22')],
+      [1, debit('23')],
+    ],
+    'refused_debit',
+  ],
+  [
+    'a refused hold of it',
+    [
+      [0, withRule({}, '22')],
+      [1, holdCredits(id, holdOf('a', '23'))],
+    ],
+    'refused_debit',
+  ],
+  [
+    'a bulk of which one debit is refused',
+    [
+      [0, withRule({}, '22')],
+      [1, moveInBulk(id, [{ type: 'debit', debit: debitOf('23') }], false)],
+    ],
+    'refused_debit',
+  ],
+  [
+    'the unfreezing of a wallet of which everything has expired',
+    [
+      [0, create({ auto_topup: rule }, load('50', { expiresAt: at(5) }))],
+      [1, freezeWallet(id)],
+      [9, settleDue(id)],
+      [10, unfreezeWallet(id)],
+    ],
+    'unfreezing',
+  ],
+  [
+    'a new day after the breaker',
+    [
+      [0, withRule({ daily_limit: 1 })],
+      [1, debit('50')],
+      [2, debit('100')],
+      [86_399, settleDue(id)],
+      [86_400, settleDue(id)],
+    ],
+    'new_day',
+  ],
+] as const) {
+  test(`what tops a wallet up: ${what}`, () => {
+    const log = history(...steps);
+    const last = log.findLast(({ type }) => type === 'CreditsLoaded');
+    assert.is(last?.type === 'CreditsLoaded' && last.data.automatic?.cause, cause);
+    assert.is(log.at(-1), last, 'it is not the last event');
+  });
+}
+
+test('it is due the day after the breaker, unless nothing is wanted by then', () => {
+  const stopped = [
+    [0, withRule({ daily_limit: 1 })],
+    [1, debit('50')],
+    [2, debit('100')],
+  ] as const;
+  const dueAfter = (...more: readonly (readonly [number, WalletDecision])[]) =>
+    nextDue(stateOf(history(...stopped, ...more)));
+  assert.is(dueAfter(), at(86_400));
+  assert.is(dueAfter([3, loadCredits(id, [load('50')])]), null);
+  assert.is(dueAfter([3, setting({ enabled: false })]), null);
+  assert.is(dueAfter([3, freezeWallet(id)]), null);
+  assert.is(dueAfter([86_400, settleDue(id)]), null);
+});
+
+test('the refusal of a debit stands, and is repeated; what follows from it happens once', () => {
+  const log = history([0, withRule({ invoicing: true }, '22')], [1, debit('23')], [2, debit('5')]);
+  assert.equal(automaticIn(log), [['TopUpRequested', '100', 1]]);
+  given(wallet, [...history([0, withRule({ invoicing: true }, '22')])])
+    .when(debit('23'))
+    .thenProblem('invalid_operation');
+});
+
+test('no top-up while it is off or the wallet is frozen', () => {
   assert.equal(automaticIn(history([0, withRule({ enabled: false })], [1, debit('40')])), []);
   const frozen = [
     [0, create({ auto_topup: rule }, load('50', { expiresAt: at(5) }))],
@@ -159,8 +259,6 @@ test('no top-up while it is off, while the wallet is frozen, or by a creation', 
     [9, settleDue(id)],
   ] as const;
   assert.equal(automaticIn(history(...frozen)), []);
-  const thawed = history(...frozen, [10, unfreezeWallet(id)], [11, debit('1')]);
-  assert.is(stateOf(thawed).credit_balance, '109');
 });
 
 test('the breaker stops it after so many on one UTC day, says so once, and starts again the next', () => {
@@ -228,6 +326,7 @@ test('the breaker raises an alert that says what it is', () => {
   assert.equal(message?.body.alert, {
     alert_type: 'auto_topup_stopped',
     state: 'ok',
+    available: '20',
     current_balance: '20',
     credit_balance: '20',
     alert_settings: undefined,

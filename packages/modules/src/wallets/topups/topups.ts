@@ -2,6 +2,8 @@ import {
   createdStamps,
   type DecimalText,
   decimal,
+  type Instant,
+  instantOf,
   type Stamped,
   type TransactionId,
 } from '@counterfoil/kernel';
@@ -46,47 +48,41 @@ export interface AutomaticState {
   readonly count: number;
   /** UTC day on which the breaker stopped them; null when it has not since. */
   readonly stopped_on: string | null;
-  /** True while the last fall has its top-up: until that is booked, or the balance is above the threshold. */
-  readonly is_answered: boolean;
 }
 
 /** A wallet that has not topped itself up yet. */
-export const noneAutomatic: AutomaticState = {
-  day: null,
-  count: 0,
-  stopped_on: null,
-  is_answered: false,
-};
+export const noneAutomatic: AutomaticState = { day: null, count: 0, stopped_on: null };
 
-/** Tells whether a balance is at the threshold of automatic top-up or below; never while that is off. */
-export const isLow = (settings: AutoTopup | null, balance: DecimalText): boolean =>
-  settings?.enabled === true && decimal(balance).cmp(decimal(settings.threshold)) <= 0;
+/** Tells whether what can be spent is at the threshold of automatic top-up or below; never while that is off. */
+export const isLow = (settings: AutoTopup | null, available: DecimalText): boolean =>
+  settings?.enabled === true && decimal(available).cmp(decimal(settings.threshold)) <= 0;
 
-/** After a movement: a balance above the threshold makes the next fall a new one. */
-export const afterMovement = (
-  state: AutomaticState,
-  settings: AutoTopup | null,
-  balance: DecimalText,
-): AutomaticState =>
-  state.is_answered && !isLow(settings, balance) ? { ...state, is_answered: false } : state;
-
-/** After a change of the settings: under other settings the next fall is a new one. */
-export const afterSettings = (
-  state: AutomaticState,
-  changes: Extract<WalletEvent, { type: 'WalletSettingsChanged' }>['data'],
-): AutomaticState => (changes.auto_topup === undefined ? state : { ...state, is_answered: false });
-
-/** After an order: an automatic one is the answer to the last fall. */
-export const afterOrder = (
+/** After a top-up was loaded or ordered, whether the wallet did it by itself or not. */
+export const afterAutomatic = (
   state: AutomaticState,
   automatic: AutomaticTopUp | undefined,
 ): AutomaticState =>
-  automatic
-    ? { day: automatic.day, count: automatic.number, stopped_on: null, is_answered: true }
-    : state;
+  automatic ? { day: automatic.day, count: automatic.number, stopped_on: null } : state;
 
-/** After the load of an automatic top-up: its fall is over, and the next one is new. */
-export const afterAutomaticLoad = (
-  state: AutomaticState,
-  automatic: AutomaticTopUp,
-): AutomaticState => ({ ...afterOrder(state, automatic), is_answered: false });
+const dayMilliseconds = 86_400_000;
+
+/** The start of the UTC day after the breaker, where the top-up that it stopped is still wanted; else null. */
+export function resumption(
+  { automatic, auto_topup, topups }: ToppedUp,
+  available: DecimalText,
+): Instant | null {
+  const { stopped_on } = automatic;
+  if (stopped_on === null || hasAutomaticOrder({ topups })) return null;
+  return isLow(auto_topup, available) ? instantOf(Date.parse(stopped_on) + dayMilliseconds) : null;
+}
+
+/** The part of a wallet that automatic top-up is about. */
+interface ToppedUp {
+  readonly automatic: AutomaticState;
+  readonly auto_topup: AutoTopup | null;
+  readonly topups: readonly PendingTopUp[];
+}
+
+/** Tells whether an order that the wallet has made by itself waits for its payment. */
+export const hasAutomaticOrder = ({ topups }: Pick<ToppedUp, 'topups'>): boolean =>
+  topups.some(({ automatic }) => automatic !== undefined);

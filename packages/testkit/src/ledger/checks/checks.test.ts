@@ -291,7 +291,7 @@ test('I9: an alert that is doubled, missing, or about another balance', () => {
   assertFault(checkStates(withEvent(good.history, place + 1, alert)), 'I9', place + 1);
   const silent = good.history.toSpliced(place, 1);
   assert.is(checkStates(silent)?.invariant, 'I9');
-  const [history, revision] = changedFirst('AlertStateChanged', () => ({ credit_balance: '1' }));
+  const [history, revision] = changedFirst('AlertStateChanged', () => ({ available: '1' }));
   assertFault(checkStates(history), 'I9', revision);
   const [level, at] = changedFirst('AlertStateChanged', () => ({ after: 'info' }));
   assert.is(checkStates(level)?.invariant, 'I9');

@@ -21,8 +21,9 @@ export class Replay {
   created: Data = {};
   alertSettings: Data | null = null;
   autoTopUp: Data | null = null;
-  /** Entries by which the balance fell and that have their automatic top-up. */
-  readonly crossings = new Set<string>();
+  /** The day and the number of each automatic top-up, and those that wait for their payment. */
+  readonly automatic = new Set<string>();
+  readonly #waiting = new Set<string>();
   alert = 'ok';
   readonly lots = new Map<string, ReplayedLot>();
   readonly holds = new Map<string, Hold>();
@@ -35,7 +36,11 @@ export class Replay {
   /** Takes the next event. Types that change nothing here are passed over. */
   take(event: HistoryEvent): void {
     const { type, data } = event;
-    if (data.automatic) this.crossings.add(data.automatic.crossing);
+    if (data.automatic) {
+      this.automatic.add(`${data.automatic.day} ${data.automatic.number}`);
+      if (type === 'TopUpRequested') this.#waiting.add(data.transaction_id);
+      else this.#waiting.delete(data.transaction_id);
+    }
     switch (type) {
       case 'WalletCreated':
         this.created = data;
@@ -88,6 +93,16 @@ export class Replay {
   /** Lots that have credits. */
   openLots(): ReplayedLot[] {
     return [...this.lots.values()].filter(({ left }) => left > 0n);
+  }
+
+  /** Credits that can be spent. */
+  spendable(): bigint {
+    return this.balance - this.held();
+  }
+
+  /** Tells whether an automatic order waits for its payment. */
+  isWaiting(): boolean {
+    return this.#waiting.size > 0;
   }
 
   held(): bigint {

@@ -54,14 +54,18 @@ function assertAllowed(replay: Replay, event: HistoryEvent): void {
     must(isActive, event, 'a wallet that is not active tops itself up');
     const { threshold, enabled } = replay.autoTopUp ?? {};
     const isNew = !data.requested;
-    const isLow = enabled && replay.balance <= creditsOf(threshold);
+    const isRefused = data.automatic.cause === 'refused_debit';
+    const isLow = enabled && (isRefused || replay.spendable() <= creditsOf(threshold));
     must(!isNew || isLow, event, 'tops itself up without need');
-    must(!isNew || !replay.crossings.has(data.automatic.crossing), event, 'answers a fall twice');
+    must(!isNew || !replay.isWaiting(), event, 'orders twice');
+    const { day, number } = data.automatic;
+    const numbered = `${day} ${number}`;
+    must(!isNew || !replay.automatic.has(numbered), event, 'has the number of another top-up');
   }
   if (type !== 'AlertStateChanged') return;
   must(data.before === replay.alert, event, `leaves ${data.before}, the state is ${replay.alert}`);
   must(data.after !== data.before, event, 'crosses nothing');
-  must(creditsOf(data.credit_balance) === replay.balance, event, 'is told of another balance');
+  must(creditsOf(data.available) === replay.spendable(), event, 'is told of other credits');
 }
 
 const levels = [
@@ -70,13 +74,14 @@ const levels = [
   ['info', 'info'],
 ] as const;
 
-/** The most severe level that the balance has reached, equality included. */
-function alertOf({ alertSettings, balance }: Replay): string {
+/** The most severe level that what can be spent has reached, equality included. */
+function alertOf(replay: Replay): string {
+  const { alertSettings } = replay;
   if (!alertSettings?.alert_enabled) return 'ok';
   for (const [name, state] of levels) {
     const level = alertSettings[name];
     if (!level) continue;
-    const over = balance - creditsOf(level.threshold);
+    const over = replay.spendable() - creditsOf(level.threshold);
     if (level.condition === 'below' ? over <= 0n : over >= 0n) return state;
   }
   return 'ok';
