@@ -1,6 +1,7 @@
 export * from './aggregate.ts';
 export * from './brand.ts';
 export * from './canonical-json.ts';
+export * from './conditions.ts';
 export * from './decimal.ts';
 export * from './id.ts';
 export * from './instant.ts';

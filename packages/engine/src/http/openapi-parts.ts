@@ -49,14 +49,15 @@ type ResponseHeader = keyof typeof responseHeaders;
 export const headerReferences = (names: readonly ResponseHeader[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-const parameter = (name: string, description: string, limit: number, pattern?: RegExp) => ({
+/** A header of requests. Without a limit only that of all headers together holds. */
+const parameter = (name: string, description: string, limit?: number, pattern?: RegExp) => ({
   name,
   in: 'header' as const,
   required: false,
   description,
   schema: {
     type: 'string' as const,
-    maxLength: limit,
+    ...(limit && { maxLength: limit }),
     ...(pattern && { pattern: pattern.source }),
   },
 });
@@ -77,7 +78,6 @@ const requestHeaders = {
   IfNoneMatch: parameter(
     'If-None-Match',
     'An ETag that the caller already has; 304 when it is still current.',
-    256,
   ),
   MinimumPosition: parameter(
     'Counterfoil-Min-Position',
@@ -88,7 +88,6 @@ const requestHeaders = {
   Prefer: parameter(
     'Prefer',
     '`handling=lenient` ignores members of the request that nobody knows, instead of refusing it.',
-    128,
   ),
   RequestId: parameter(
     'X-Request-Id',

@@ -1,4 +1,5 @@
 import {
+  type Condition,
   currencySchema,
   decimal,
   decimalPlaces,
@@ -9,6 +10,7 @@ import {
   recordStampsShape,
   recordStatusSchema,
   requiredTextSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -35,7 +37,7 @@ const rulesSchema = z
     `must be at most ${rulesMaximum} characters of JSON`,
   );
 
-const givenShape = {
+const givenSchema = z.object({
   name: nameSchema,
   type: couponTypeSchema,
   cadence: couponCadenceSchema,
@@ -49,35 +51,34 @@ const givenShape = {
   redeem_before: instantSchema.nullish(),
   rules: rulesSchema.nullish(),
   metadata: metadataSchema.default({}),
-} as const;
-const givenSchema = z.object(givenShape);
-type Given = z.output<typeof givenSchema>;
+});
 
-/** The fields that each type and cadence needs; those of another are refused, not ignored. */
-const belongings = [
-  ['amount_off', ({ type }: Given) => type === 'fixed', 'a fixed coupon'],
-  ['currency', ({ type }: Given) => type === 'fixed', 'a fixed coupon'],
-  ['percentage_off', ({ type }: Given) => type === 'percentage', 'a percentage coupon'],
-  ['duration_in_periods', ({ cadence }: Given) => cadence === 'repeated', 'a repeated coupon'],
-] as const;
+type Member = keyof typeof givenSchema.shape;
 
-function* faultsOf(given: Given): Generator<[string, string]> {
-  for (const [member, belongs, owner] of belongings) {
-    const isGiven = given[member] !== undefined && given[member] !== null;
-    if (belongs(given) && !isGiven) yield [member, `${owner} needs it`];
-    if (!belongs(given) && isGiven) yield [member, `only ${owner} has it`];
-  }
-  const { amount_off: amount } = given;
+/** Yields what is wrong with the figures and instants of a coupon taken together. */
+function* faultsOf(given: z.output<typeof givenSchema>): Generator<[string, string]> {
+  const { amount_off: amount, redeem_after: after, redeem_before: before } = given;
   // A currency that does not exist is a fault of its own.
   const { data: currency } = currencySchema.safeParse(given.currency);
   const fault = amount && currency ? digitsFault(amount, currency) : null;
   if (fault) yield ['amount_off', fault];
-  const { redeem_after: after, redeem_before: before } = given;
   if (after && before && before <= after) yield ['redeem_before', 'must be after redeem_after'];
 }
 
+/** A field that one type or cadence needs; beside another it is refused, not ignored. */
+const belonging = (field: Member, when: Condition<Member>['when'] & object, owner: string) =>
+  [
+    { when, needs: field, says: `${owner} needs it` },
+    { unless: when, lacks: field, says: `only ${owner} has it` },
+  ] as const;
+
 /** Body of POST /coupons (specification §11.6; D57). */
-export const createCouponSchema = givenSchema
+export const createCouponSchema = withConditions(givenSchema, [
+  ...belonging('amount_off', { type: 'fixed' }, 'a fixed coupon'),
+  ...belonging('currency', { type: 'fixed' }, 'a fixed coupon'),
+  ...belonging('percentage_off', { type: 'percentage' }, 'a percentage coupon'),
+  ...belonging('duration_in_periods', { cadence: 'repeated' }, 'a repeated coupon'),
+])
   .superRefine((given, context) => {
     for (const [member, message] of faultsOf(given)) {
       context.addIssue({ code: 'custom', path: [member], message });

@@ -4,11 +4,13 @@ import {
   callRoute,
   type Idempotency,
   memoryWorld,
+  pointersOf,
   rejection,
   testPrincipal,
 } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { z } from 'zod';
 import { exportCatalog, importCatalog } from '../catalog-transfer/index.ts';
 import { modules } from '../index.ts';
 import { createDirectory, createEnvironment, environment } from '../tenancy/index.ts';
@@ -92,14 +94,15 @@ test('a repetition with the same idempotency key makes no second environment', a
 });
 
 test('a new one and one that is there are not asked for together, nor the source itself', async () => {
+  const { body: schema = z.never() } = cloneRoutes(createDirectory())[
+    'POST /environments/{id}/clone'
+  ];
+  assert.equal(pointersOf(schema, {}), ['/name']);
+  const both = { name: 'Staging', target_environment_id: 'env_02' };
+  assert.equal(pointersOf(schema, both), ['/target_environment_id']);
   const { clone } = await tenantWithTwo();
-  for (const body of [
-    {},
-    { name: 'Staging', target_environment_id: 'env_02' },
-    { target_environment_id: 'env_01' },
-  ]) {
-    assert.is((await rejection(clone(body))).code, 'validation_error', JSON.stringify(body));
-  }
+  const itself = await rejection(clone({ target_environment_id: 'env_01' }));
+  assert.is(itself.code, 'validation_error');
 });
 
 test('an environment that does not exist is not found, and the field is named', async () => {

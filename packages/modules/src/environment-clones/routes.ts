@@ -5,6 +5,7 @@ import {
   notFound,
   referenceSchema,
   requiredTextSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { exportCatalog, importCatalog } from '../catalog-transfer/index.ts';
@@ -18,8 +19,8 @@ import {
   refuseUnlessAdmin,
 } from '../tenancy/index.ts';
 
-const cloneSchema = z
-  .object({
+const cloneSchema = withConditions(
+  z.object({
     name: requiredTextSchema(255).nullish().meta({ description: 'Of a new environment' }),
     type: environmentTypeSchema
       .nullish()
@@ -27,8 +28,14 @@ const cloneSchema = z
     target_environment_id: referenceSchema('env')
       .nullish()
       .meta({ description: 'An environment that is there' }),
-  })
-  .meta({ id: 'CloneEnvironment' });
+  }),
+  [
+    {
+      oneOf: ['name', 'target_environment_id'],
+      says: 'name a new environment, or one that is there, and not both',
+    },
+  ],
+).meta({ id: 'CloneEnvironment' });
 type Clone = z.output<typeof cloneSchema>;
 
 const cloneStartedSchema = z
@@ -85,9 +92,6 @@ async function cloneEnvironment(
   refuseUnlessAdmin(context, 'clone an environment');
   const source = await existingEnvironment(context, id, 'id');
   if (targetId) await existingEnvironment(context, targetId, 'target_environment_id');
-  if (Boolean(name) === Boolean(targetId)) {
-    throw invalidField('/name', 'name a new environment, or one that is there, and not both');
-  }
   if (targetId === id) throw invalidField('/target_environment_id', 'is the source itself');
   const target = targetId ?? context.newId('env');
   if (!targetId) await newTarget(context, directory, target);

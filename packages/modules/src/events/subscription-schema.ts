@@ -5,6 +5,7 @@ import {
   recordStampsShape,
   recordStatusSchema,
   requiredTextSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { positionSchema } from './schema.ts';
@@ -19,16 +20,13 @@ const startShape = {
     .meta({ description: 'The next event, or the oldest that is kept' }),
 } as const;
 
-const atMostOneStart = (body: Readonly<Record<string, unknown>>): boolean =>
-  Object.keys(startShape).filter((name) => body[name] !== undefined).length <= 1;
-
 const oneStart = {
-  error: 'give at most one of after_position, start_time and from',
-  path: ['after_position'],
-};
+  atMostOneOf: ['after_position', 'start_time', 'from'],
+  says: 'give at most one of after_position, start_time and from',
+} as const;
 
-export const createSubscriptionSchema = z
-  .object({
+export const createSubscriptionSchema = withConditions(
+  z.object({
     name: requiredTextSchema(128).meta({ example: 'warehouse' }),
     resource: z
       .string()
@@ -44,15 +42,14 @@ export const createSubscriptionSchema = z
       .default(1000)
       .meta({ description: 'Messages on their way unconfirmed; 1 keeps strict order' }),
     ...startShape,
-  })
-  .refine(atMostOneStart, oneStart)
-  .meta({ id: 'CreateEventSubscription' });
+  }),
+  [oneStart],
+).meta({ id: 'CreateEventSubscription' });
 export type CreateSubscription = z.output<typeof createSubscriptionSchema>;
 
-export const replaySubscriptionSchema = z
-  .object(startShape)
-  .refine(atMostOneStart, oneStart)
-  .meta({ id: 'ReplayEventSubscription' });
+export const replaySubscriptionSchema = withConditions(z.object(startShape), [oneStart]).meta({
+  id: 'ReplayEventSubscription',
+});
 export type StartRequest = z.output<typeof replaySubscriptionSchema>;
 
 /** The way to reach a subscription on NATS. */

@@ -239,9 +239,7 @@ test('bad input is refused by name', () => {
   assert.equal(pointers({ max_unconfirmed: 0 }), ['/max_unconfirmed']);
   assert.equal(pointers({ max_unconfirmed: 1001 }), ['/max_unconfirmed']);
   assert.equal(pointers({ after_position: '-1' }), ['/after_position']);
-  assert.equal(pointers({ from: 'oldest', start_time: '2026-01-01T00:00:00Z' }), [
-    '/after_position',
-  ]);
+  assert.equal(pointers({ from: 'oldest', start_time: '2026-01-01T00:00:00Z' }), ['/from']);
 });
 
 test.run();

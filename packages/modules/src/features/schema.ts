@@ -7,6 +7,7 @@ import {
   recordStatusSchema,
   requiredTextSchema,
   textSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { alertSettingsInput, alertSettingsOutput } from '../alert-settings.ts';
@@ -41,8 +42,8 @@ const describedShape = {
 } as const;
 
 /** Body of POST /features. */
-export const createFeatureSchema = z
-  .object({
+export const createFeatureSchema = withConditions(
+  z.object({
     name: nameSchema,
     type: featureTypeSchema,
     lookup_key: optionalText(255),
@@ -51,18 +52,20 @@ export const createFeatureSchema = z
     metadata: metadataSchema.default({}),
     meter: createMeterSchema.nullish().meta({ description: 'Created with the feature' }),
     meter_id: optionalReference('meter_01KA0000000000000000000000'),
-  })
-  .superRefine(({ type, meter, meter_id }, context) => {
-    const refuse = (path: string, message: string) =>
-      context.addIssue({ code: 'custom', path: [path], message });
-    if (meter && meter_id) refuse('meter', 'must not stand beside meter_id');
-    if (type === 'metered' && !meter && !meter_id) {
-      refuse('meter_id', 'a metered feature needs meter_id or meter');
-    }
-    if (type !== 'metered' && meter) refuse('meter', 'only a metered feature has a meter');
-    if (type !== 'metered' && meter_id) refuse('meter_id', 'only a metered feature has a meter');
-  })
-  .meta({ id: 'CreateFeature' });
+  }),
+  [
+    {
+      when: { type: 'metered' },
+      oneOf: ['meter_id', 'meter'],
+      says: 'a metered feature needs either meter_id or meter',
+    },
+    ...(['meter', 'meter_id'] as const).map((field) => ({
+      unless: { type: 'metered' },
+      lacks: field,
+      says: 'only a metered feature has a meter',
+    })),
+  ],
+).meta({ id: 'CreateFeature' });
 export type CreateFeature = z.output<typeof createFeatureSchema>;
 
 /** Body of PUT /features/{id}: absent fields stay as they are. */

@@ -1,4 +1,11 @@
-import { clearable, decimalPlaces, positiveDecimalSchema, textSchema } from '@counterfoil/kernel';
+import {
+  type Condition,
+  clearable,
+  decimalPlaces,
+  positiveDecimalSchema,
+  textSchema,
+  withConditions,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 import { expressionFault } from './expression.ts';
 
@@ -62,36 +69,42 @@ const givenSchema = z.object({
 });
 export type Aggregation = z.output<typeof givenSchema>;
 
-/** Yields what is wrong with an aggregation as a whole, each with the member it concerns. */
-function* faultsOf(given: Aggregation): Generator<[keyof Aggregation, string]> {
-  const { type, field, expression } = given;
-  const { measures, multiplier = false, buckets = false, groups = false } = needs[type];
-  if (measures === 'nothing' && field !== null) yield ['field', `${type} measures no field`];
-  if (measures !== 'a field or an expression' && expression !== null) {
-    yield ['expression', `${type} takes no expression`];
-  }
-  if (measures !== 'nothing' && field === null && expression === null) {
-    yield ['field', `${type} needs ${measures}`];
-  }
-  if (field !== null && expression !== null) {
-    yield ['expression', 'must not stand beside field: one of the two is measured'];
-  }
-  if (multiplier && given.multiplier === null) yield ['multiplier', `${type} needs a multiplier`];
-  if (!multiplier && given.multiplier !== null) yield ['multiplier', `${type} takes none`];
-  if (!buckets && given.bucket_size !== null) yield ['bucket_size', `${type} takes none`];
-  if (!groups && given.group_by !== null) yield ['group_by', `${type} takes none`];
-  if (groups && given.group_by !== null && given.bucket_size === null) {
-    yield ['group_by', 'needs bucket_size beside it'];
-  }
-  const fault = expression === null ? null : expressionFault(expression);
-  if (fault !== null) yield ['expression', fault];
+type Member = keyof Aggregation;
+
+/** The conditions under which aggregations of one type have one member. */
+function conditionsOf(type: AggregationType): Condition<Member>[] {
+  const { measures, multiplier, buckets, groups } = needs[type];
+  const when = { type };
+  const none = (lacks: Member, says = `${type} takes none`) => ({ when, lacks, says });
+  const measured = {
+    nothing: [none('field', `${type} measures no field`), none('expression')],
+    'a field': [{ when, needs: 'field', says: `${type} needs a field` }, none('expression')],
+    'a field or an expression': [
+      {
+        when,
+        oneOf: ['field', 'expression'],
+        says: `${type} needs either a field or an expression`,
+      },
+    ],
+  } as const;
+  return [
+    ...measured[measures],
+    multiplier
+      ? { when, needs: 'multiplier', says: `${type} needs a multiplier` }
+      : none('multiplier'),
+    ...(buckets ? [] : [none('bucket_size')]),
+    ...(groups ? [] : [none('group_by')]),
+  ];
 }
 
 /** The aggregation of a request; fields that it does not have are null. */
-export const aggregationSchema = givenSchema.superRefine((given, context) => {
-  for (const [member, message] of faultsOf(given)) {
-    context.addIssue({ code: 'custom', path: [member], message });
-  }
+export const aggregationSchema = withConditions(givenSchema, [
+  ...aggregationTypeSchema.options.flatMap(conditionsOf),
+  { beside: 'group_by', needs: 'bucket_size', says: 'group_by needs it' },
+]).superRefine(({ expression }, context) => {
+  const fault = expression === null ? null : expressionFault(expression);
+  if (fault === null) return;
+  context.addIssue({ code: 'custom', path: ['expression'], message: fault });
 });
 
 /** An aggregation as an event keeps it: decided, and never checked against rules again. */

@@ -49,7 +49,7 @@ const refused: readonly [object, string][] = [
   [{ type: 'AVG', field: 'a', bucket_size: 'DAY' }, 'bucket_size'],
   [{ type: 'LATEST', field: 'a', bucket_size: 'DAY' }, 'bucket_size'],
   [{ type: 'COUNT', bucket_size: 'DAY' }, 'bucket_size'],
-  [{ type: 'MAX', field: 'a', group_by: 'region' }, 'group_by'],
+  [{ type: 'MAX', field: 'a', group_by: 'region' }, 'bucket_size'],
   [{ type: 'COUNT_UNIQUE' }, 'field'],
   [{ type: 'COUNT_UNIQUE', field: 'a', expression: 'a' }, 'expression'],
   [{ type: 'COUNT_UNIQUE', expression: 'a' }, 'expression'],

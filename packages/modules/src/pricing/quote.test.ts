@@ -185,7 +185,7 @@ test('a request has either a quantity or quantities', () => {
   const many = Array.from({ length: maximumQuotedBuckets + 1 }, () => '1');
   const bad: [asked: unknown, path: string][] = [
     [{}, 'quantity'],
-    [{ quantity: '1', quantities: ['1'] }, 'quantity'],
+    [{ quantity: '1', quantities: ['1'] }, 'quantities'],
     [{ quantity: '-1' }, 'quantity'],
     [{ quantity: '1.0000000000000001' }, 'quantity'],
     [{ quantity: 'a' }, 'quantity'],

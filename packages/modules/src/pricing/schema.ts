@@ -1,4 +1,4 @@
-import { decimalPlaces, nonNegativeDecimalSchema } from '@counterfoil/kernel';
+import { decimalPlaces, nonNegativeDecimalSchema, withConditions } from '@counterfoil/kernel';
 import { z } from 'zod';
 
 const quantitySchema = nonNegativeDecimalSchema(decimalPlaces.quantity);
@@ -7,20 +7,15 @@ const quantitySchema = nonNegativeDecimalSchema(decimalPlaces.quantity);
 export const maximumQuotedBuckets = 100;
 
 /** Body of POST /prices/{id}/quote: one quantity, or the values of the buckets of a bucketed meter. */
-export const quoteBodySchema = z
-  .object({
+export const quoteBodySchema = withConditions(
+  z.object({
     quantity: quantitySchema.optional(),
     quantities: z.array(quantitySchema).min(1).max(maximumQuotedBuckets).optional().meta({
       description: 'Values of buckets: each is priced on its own, the sum is rounded once',
     }),
-  })
-  .superRefine(({ quantity, quantities }, context) => {
-    if ((quantity === undefined) !== (quantities === undefined)) return;
-    const message =
-      quantity === undefined ? 'is required, or quantities' : 'give either quantity or quantities';
-    context.addIssue({ code: 'custom', path: ['quantity'], message });
-  })
-  .meta({ id: 'QuoteRequest' });
+  }),
+  [{ oneOf: ['quantity', 'quantities'], says: 'give either quantity or quantities' }],
+).meta({ id: 'QuoteRequest' });
 export type QuoteBody = z.output<typeof quoteBodySchema>;
 
 const commonChargeShape = {

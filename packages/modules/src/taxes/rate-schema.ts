@@ -8,6 +8,7 @@ import {
   recordStatusSchema,
   requiredTextSchema,
   textSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -45,19 +46,23 @@ export const typeOf = ({ tax_rate_type, percentage_value, fixed_value }: Given) 
   tax_rate_type ?? (fixed_value && !percentage_value ? 'fixed' : 'percentage');
 
 /** Body of POST /taxes/rates (specification §11.7). */
-export const createTaxRateSchema = givenSchema
-  .superRefine((given, context) => {
-    const type = typeOf(given);
-    const [needed, other] =
-      type === 'fixed'
-        ? (['fixed_value', 'percentage_value'] as const)
-        : (['percentage_value', 'fixed_value'] as const);
-    const refuse = (path: string, message: string) =>
-      context.addIssue({ code: 'custom', path: [path], message });
-    if (!given[needed]) refuse(needed, `a ${type} tax needs it`);
-    if (given[other]) refuse(other, `a ${type} tax has none`);
-  })
-  .meta({ id: 'CreateTaxRate' });
+export const createTaxRateSchema = withConditions(givenSchema, [
+  { when: { tax_rate_type: 'fixed' }, needs: 'fixed_value', says: 'a fixed tax needs it' },
+  { when: { tax_rate_type: 'fixed' }, lacks: 'percentage_value', says: 'a fixed tax has none' },
+  {
+    ...{ when: { tax_rate_type: 'percentage' }, needs: 'percentage_value' },
+    says: 'a percentage tax needs it',
+  },
+  {
+    when: { tax_rate_type: 'percentage' },
+    lacks: 'fixed_value',
+    says: 'a percentage tax has none',
+  },
+  {
+    unless: { tax_rate_type: ['fixed', 'percentage'] },
+    ...{ oneOf: ['percentage_value', 'fixed_value'], says: 'give one of the two values' },
+  },
+]).meta({ id: 'CreateTaxRate' });
 export type CreateTaxRate = z.output<typeof createTaxRateSchema>;
 
 /** Body of PUT /taxes/rates/{id}: how much it is never changes. */

@@ -17,6 +17,7 @@ import {
   requiredTextSchema,
   textSchema,
   timeZoneSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { addressInput, addressOutput } from '../address.ts';
@@ -108,22 +109,27 @@ const rolesSchema = z
   .max(16)
   .transform((roles): readonly Role[] => [...new Set(roles)]);
 
-export const createUserSchema = z
-  .object({
+export const createUserSchema = withConditions(
+  z.object({
     type: userTypeSchema,
     email: clearable(emailSchema).optional(),
     name: clearable(textSchema(255)).optional(),
     roles: rolesSchema.default([]),
     metadata: metadataSchema.optional(),
-  })
-  .superRefine(({ type, email, roles }, context) => {
-    const refuse = (path: (string | number)[], message: string) =>
-      context.addIssue({ code: 'custom', path, message });
-    if (type === 'user' && !email) refuse(['email'], 'is required for a person');
-    if (type === 'service_account' && email)
-      refuse(['email'], 'must be absent for a service account');
+  }),
+  [
+    { when: { type: 'user' }, needs: 'email', says: 'is required for a person' },
+    {
+      ...{ when: { type: 'service_account' }, lacks: 'email' },
+      says: 'must be absent for a service account',
+    },
+  ],
+)
+  .superRefine(({ type, roles }, context) => {
     const fault = roleFault(type, roles);
-    if (fault) refuse(fault.pointer.slice(1).split('/'), fault.message);
+    if (!fault) return;
+    const path = fault.pointer.slice(1).split('/');
+    context.addIssue({ code: 'custom', path, message: fault.message });
   })
   .meta({ id: 'CreateUser' });
 export type CreateUser = z.output<typeof createUserSchema>;

@@ -21,6 +21,7 @@ import {
   referenceSchema,
   requiredTextSchema,
   textSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { alertSettingsOutput } from '../alert-settings.ts';
@@ -82,8 +83,8 @@ export const loadReasons = [
 export const invoicedReason = 'PURCHASED_CREDIT_INVOICED';
 
 /** Body of POST /wallets/{id}/top-up. */
-export const topUpSchema = z
-  .object({
+export const topUpSchema = withConditions(
+  z.object({
     transaction_reason: z.enum([...loadReasons, invoicedReason]),
     credits_to_add: creditsSchema.optional(),
     amount: positiveDecimalSchema(decimalPlaces.credits).optional(),
@@ -98,8 +99,9 @@ export const topUpSchema = z
     coupons: unused,
     effective_date: unused,
     force_sync_invoice: unused,
-  })
-  .meta({ id: 'TopUpWallet' });
+  }),
+  [{ someOf: ['credits_to_add', 'amount'], says: 'credits_to_add or amount is required' }],
+).meta({ id: 'TopUpWallet' });
 export type TopUp = z.output<typeof topUpSchema>;
 
 /** Body of the operations that end a top-up that waits for its payment. */

@@ -135,7 +135,7 @@ const refused: readonly [object, string][] = [
   [{ plan_id: undefined }, '/entity_id'],
   [{ plan_id: undefined, entity_id: 'plan_1' }, '/entity_type'],
   [{ entity_type: 'PLAN', entity_id: 'plan_2' }, '/plan_id'],
-  [{ entity_type: 'ADDON', entity_id: 'plan_1' }, '/plan_id'],
+  [{ entity_type: 'ADDON', entity_id: 'plan_1' }, '/entity_type'],
   [{ entity_type: 'COSTSHEET' }, '/entity_type'],
   [{ usage_limit: -1 }, '/usage_limit'],
   [{ usage_limit: 1.5 }, '/usage_limit'],

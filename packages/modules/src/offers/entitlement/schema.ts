@@ -6,12 +6,14 @@ import {
   unused,
 } from '@counterfoil/engine/define';
 import {
+  type Condition,
   clearable,
   instantSchema,
   recordStampsShape,
   recordStatusSchema,
   referenceSchema,
   textSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { featureSchema, featureTypeSchema } from '../../features/index.ts';
@@ -74,37 +76,44 @@ const itemObject = z.object({
   end_date: instantSchema.nullish(),
 });
 
-/** Yields what is wrong with the owner of an entitlement or its time. */
-function* faultsOf(item: z.output<typeof itemObject>): Generator<[string, string]> {
-  const { plan_id, entity_type, entity_id, start_date, end_date } = item;
-  if (!plan_id && !entity_id) yield ['entity_id', 'is required with entity_type, or plan_id'];
-  if (!plan_id && entity_id && !entity_type) yield ['entity_type', 'is required with entity_id'];
+/** The rules between the fields that name the owner. */
+const ownerConditions: readonly Condition<keyof typeof itemObject.shape>[] = [
+  { someOf: ['entity_id', 'plan_id'], says: 'is required with entity_type, or plan_id' },
+  {
+    ...{ beside: 'entity_id', someOf: ['entity_type', 'plan_id'] },
+    says: 'is required with entity_id',
+  },
+  {
+    ...{ beside: 'plan_id', limits: 'entity_type', to: ['PLAN'] },
+    says: 'must be PLAN beside plan_id',
+  },
+];
+
+type Item = z.output<typeof itemObject>;
+function refineItem(item: Item, context: z.RefinementCtx<Item>): void {
+  const { plan_id, entity_id, start_date, end_date } = item;
+  const refuse = (field: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [field], message });
   if (plan_id && entity_id && plan_id !== entity_id) {
-    yield ['plan_id', 'names another owner than entity_id'];
-  }
-  if (plan_id && entity_type && entity_type !== 'PLAN') {
-    yield ['plan_id', 'names another owner than entity_type'];
+    refuse('plan_id', 'names another owner than entity_id');
   }
   if (start_date && end_date && end_date <= start_date) {
-    yield ['end_date', 'must be after start_date'];
+    refuse('end_date', 'must be after start_date');
   }
 }
 
-type Item = z.output<typeof itemObject>;
-const refineItem = (item: Item, context: z.RefinementCtx<Item>): void => {
-  for (const [field, message] of faultsOf(item)) {
-    context.addIssue({ code: 'custom', path: [field], message });
-  }
-};
-
 /** Body of POST /entitlements (specification §4.3). */
-export const createEntitlementSchema = itemObject
-  .extend({ feature_type: featureTypeSchema })
+export const createEntitlementSchema = withConditions(
+  itemObject.extend({ feature_type: featureTypeSchema }),
+  ownerConditions,
+)
   .superRefine(refineItem)
   .meta({ id: 'CreateEntitlement' });
 
 /** One of many: the type of the feature may be left out (D17). */
-const entitlementItemSchema = itemObject.superRefine(refineItem).meta({ id: 'EntitlementItem' });
+const entitlementItemSchema = withConditions(itemObject, ownerConditions)
+  .superRefine(refineItem)
+  .meta({ id: 'EntitlementItem' });
 export type CreateEntitlement = z.output<typeof entitlementItemSchema>;
 
 export const createBulkEntitlementsSchema = z

@@ -1,5 +1,6 @@
 import { listParameter, unused } from '@counterfoil/engine/define';
 import {
+  type Condition,
   clearable,
   decimalPlaces,
   instantSchema,
@@ -8,6 +9,7 @@ import {
   recordStampsShape,
   recordStatusSchema,
   requiredTextSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -50,48 +52,41 @@ const createObject = z.object({
   proration_behavior: unused,
 });
 
-const ownerFields = {
-  PLAN: 'plan_id',
-  ADDON: 'addon_id',
-  SUBSCRIPTION: 'subscription_id',
-} as const;
+type Member = keyof typeof createObject.shape;
 
-/**
- * Yields what is wrong with the fields of a grant taken together, each with the field it concerns.
- */
-function* faultsOf(grant: z.output<typeof createObject>): Generator<[string, string]> {
-  const { scope, cadence, expiration_type } = grant;
-  if (!grant[ownerFields[scope]]) yield [ownerFields[scope], `is required for scope ${scope}`];
-  if (cadence === 'RECURRING' && !grant.period) {
-    yield ['period', 'is required for a RECURRING grant'];
-  }
-  if (cadence === 'ONETIME' && grant.period) yield ['period', 'only a RECURRING grant has one'];
-  if (cadence === 'ONETIME' && (grant.period_count ?? 1) !== 1) {
-    yield ['period_count', 'only a RECURRING grant has one'];
-  }
-  for (const field of ['expiration_duration', 'expiration_duration_unit'] as const) {
-    if (expiration_type === 'DURATION' && !grant[field]) {
-      yield [field, 'is required when expiration_type is DURATION'];
-    }
-  }
+/** The rules between the fields of a grant (specification §11.4). */
+const grantConditions: readonly Condition<Member>[] = [
+  { when: { scope: 'PLAN' }, needs: 'plan_id', says: 'is required for scope PLAN' },
+  { when: { scope: 'ADDON' }, needs: 'addon_id', says: 'is required for scope ADDON' },
+  {
+    ...{ when: { scope: 'SUBSCRIPTION' }, needs: 'subscription_id' },
+    says: 'is required for scope SUBSCRIPTION',
+  },
+  { when: { cadence: 'RECURRING' }, needs: 'period', says: 'is required for a RECURRING grant' },
+  { when: { cadence: 'ONETIME' }, lacks: 'period', says: 'only a RECURRING grant has one' },
+  {
+    ...{ when: { cadence: 'ONETIME' }, limits: 'period_count', to: [1] },
+    says: 'only a RECURRING grant has one',
+  },
+  ...(['expiration_duration', 'expiration_duration_unit'] as const).map((needs) => ({
+    ...{ when: { expiration_type: 'DURATION' }, needs },
+    says: 'is required when expiration_type is DURATION',
+  })),
   // Clients of the public contract send a unit always; a duration that would not count is refused.
-  if (expiration_type !== 'DURATION' && grant.expiration_duration) {
-    yield ['expiration_duration', 'is only for expiration_type DURATION'];
-  }
-  if (scope === 'SUBSCRIPTION') return;
-  for (const field of ['start_date', 'end_date'] as const) {
-    if (grant[field]) yield [field, 'only a grant of a subscription has one'];
-  }
-}
+  {
+    ...{ unless: { expiration_type: 'DURATION' }, lacks: 'expiration_duration' },
+    says: 'is only for expiration_type DURATION',
+  },
+  ...(['start_date', 'end_date'] as const).map((lacks) => ({
+    ...{ unless: { scope: 'SUBSCRIPTION' }, lacks },
+    says: 'only a grant of a subscription has one',
+  })),
+];
 
 /** Body of POST /creditgrants (specification §11.4). */
-export const createCreditGrantSchema = createObject
-  .superRefine((grant, context) => {
-    for (const [field, message] of faultsOf(grant)) {
-      context.addIssue({ code: 'custom', path: [field], message });
-    }
-  })
-  .meta({ id: 'CreateCreditGrant' });
+export const createCreditGrantSchema = withConditions(createObject, grantConditions).meta({
+  id: 'CreateCreditGrant',
+});
 export type CreateCreditGrant = z.output<typeof createCreditGrantSchema>;
 
 export const updateCreditGrantSchema = z

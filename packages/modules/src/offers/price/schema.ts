@@ -7,6 +7,7 @@ import {
   unused,
 } from '@counterfoil/engine/define';
 import {
+  type Condition,
   clearable,
   currencySchema,
   decimalPlaces,
@@ -18,6 +19,7 @@ import {
   referenceSchema,
   requiredTextSchema,
   textSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { groupSchema } from '../../groups/index.ts';
@@ -88,46 +90,14 @@ const labelInput = {
 
 const ownedTypeSchema = z.enum(['PLAN', 'ADDON', 'COSTSHEET', 'SUBSCRIPTION']);
 
-/**
- * Yields what is wrong with the fields of a price taken together, each with the field it concerns.
- */
-function* faultsOf(price: z.output<typeof createPriceObject>): Generator<[string, string]> {
-  const { type, billing_period, billing_model, invoice_cadence } = price;
-  if (type === 'USAGE') {
-    if (!price.meter_id) yield ['meter_id', 'is required for a USAGE price'];
-    if (invoice_cadence !== 'ARREAR') yield ['invoice_cadence', 'must be ARREAR for a USAGE price'];
-    if (price.min_quantity) yield ['min_quantity', 'only a FIXED price has a minimum quantity'];
-  } else if (price.meter_id) {
-    yield ['meter_id', 'only a USAGE price has a meter'];
-  }
-  if (billing_period === 'ONETIME' && invoice_cadence !== 'ADVANCE') {
-    yield ['invoice_cadence', 'must be ADVANCE when billing_period is ONETIME'];
-  }
-  if (price.billing_cadence === 'ONETIME' && billing_period !== 'ONETIME') {
-    yield ['billing_cadence', 'is ONETIME only when billing_period is'];
-  }
-  if (price.trial_period_days && (type !== 'FIXED' || billing_period === 'ONETIME')) {
-    yield ['trial_period_days', 'only a recurring FIXED price has a trial'];
-  }
-  if (billing_model !== 'PACKAGE' && price.transform_quantity?.divide_by) {
-    yield ['transform_quantity', 'only a PACKAGE price transforms quantities'];
-  }
-  if (billing_model !== 'TIERED' && price.tiers?.length) {
-    yield ['tiers', 'only a TIERED price has tiers'];
-  }
-  if (price.price_unit_type === 'CUSTOM' && !price.price_unit_config) {
-    yield ['price_unit_config', 'is required for a CUSTOM price'];
-  }
-  if (price.price_unit_type === 'FIAT' && price.price_unit_config) {
-    yield ['price_unit_config', 'only a CUSTOM price has one'];
-  }
-  if (Object.values(price.filter_values ?? {}).length > 0) {
-    yield ['filter_values', 'are not supported: make a meter that has these filters'];
-  }
-  if (price.start_date && price.end_date && price.end_date <= price.start_date) {
-    yield ['end_date', 'must be after start_date'];
-  }
-}
+/** Clients of the public contract send an empty map. */
+const noFilterValues = z
+  .record(z.string().max(255), z.unknown())
+  .refine(
+    (values) => Object.keys(values).length === 0,
+    'are not supported: make a meter that has these filters',
+  )
+  .meta({ maxProperties: 0 });
 
 const createPriceObject = z.object({
   entity_type: ownedTypeSchema,
@@ -154,16 +124,56 @@ const createPriceObject = z.object({
   end_date: instantSchema.nullish(),
   bucket_size: unused,
   trial_period: unused,
-  filter_values: z.record(z.string().max(255), z.array(z.string().max(255)).max(100)).nullish(),
+  filter_values: noFilterValues.nullish(),
   ...labelInput,
 });
 
+type Member = keyof typeof createPriceObject.shape;
+
+/** The rules between the fields of a price (specification §11.1). */
+const priceConditions: readonly Condition<Member>[] = [
+  { when: { type: 'USAGE' }, needs: 'meter_id', says: 'is required for a USAGE price' },
+  { unless: { type: 'USAGE' }, lacks: 'meter_id', says: 'only a USAGE price has a meter' },
+  {
+    ...{ when: { type: 'USAGE' }, limits: 'invoice_cadence', to: ['ARREAR'] },
+    says: 'must be ARREAR for a USAGE price',
+  },
+  {
+    ...{ when: { type: 'USAGE' }, lacks: 'min_quantity' },
+    says: 'only a FIXED price has a minimum quantity',
+  },
+  {
+    ...{ when: { billing_period: 'ONETIME' }, limits: 'invoice_cadence', to: ['ADVANCE'] },
+    says: 'must be ADVANCE when billing_period is ONETIME',
+  },
+  {
+    ...{ unless: { billing_period: 'ONETIME' }, limits: 'billing_cadence', to: ['RECURRING'] },
+    says: 'is ONETIME only when billing_period is',
+  },
+  ...[{ type: 'USAGE' }, { billing_period: 'ONETIME' }].map((when) => ({
+    ...{ when, limits: 'trial_period_days' as const, to: [0] },
+    says: 'only a recurring FIXED price has a trial',
+  })),
+  {
+    ...{ unless: { billing_model: 'PACKAGE' }, lacks: 'transform_quantity' },
+    says: 'only a PACKAGE price transforms quantities',
+  },
+  { unless: { billing_model: 'TIERED' }, lacks: 'tiers', says: 'only a TIERED price has tiers' },
+  {
+    ...{ when: { price_unit_type: 'CUSTOM' }, needs: 'price_unit_config' },
+    says: 'is required for a CUSTOM price',
+  },
+  {
+    ...{ when: { price_unit_type: 'FIAT' }, lacks: 'price_unit_config' },
+    says: 'only a CUSTOM price has one',
+  },
+];
+
 /** Body of POST /prices (specification §11.1). The figures are checked with the pricing unit. */
-export const createPriceSchema = createPriceObject
-  .superRefine((price, context) => {
-    for (const [field, message] of faultsOf(price)) {
-      context.addIssue({ code: 'custom', path: [field], message });
-    }
+export const createPriceSchema = withConditions(createPriceObject, priceConditions)
+  .superRefine(({ start_date, end_date }, context) => {
+    if (!start_date || !end_date || end_date > start_date) return;
+    context.addIssue({ code: 'custom', path: ['end_date'], message: 'must be after start_date' });
   })
   .meta({ id: 'CreatePrice' });
 export type CreatePrice = z.output<typeof createPriceSchema>;
