@@ -7,7 +7,9 @@ import {
   createReadModel,
   createServiceServer,
   createStreams,
+  dueRunner,
   type EventStore,
+  eventsOfRecords,
   type Gateway,
   type HealthCheck,
   type Log,
@@ -28,15 +30,25 @@ import {
   type Started,
   type Streams,
   snapshotsIn,
+  startAdvances,
   startDueWork,
+  startLiveFold,
   startParts,
   startProjector,
   startReactions,
   startRelay,
   startVerification,
+  systemClock,
   type Verification,
 } from '@counterfoil/engine';
-import { foldingPackages, modules, secretsFrom } from '@counterfoil/modules';
+import {
+  createClocks,
+  type FollowedClocks,
+  foldingPackages,
+  modules,
+  secretsFrom,
+  testClock,
+} from '@counterfoil/modules';
 import { checkpointFindings, createCheckpointCheck } from './checkpoint-check.ts';
 import { startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
@@ -85,11 +97,13 @@ export const startProjectorApp = (
     const store = sharedStore(started, config.EVENTSTORE_URL, slices);
     const aggregates = slices.flatMap((slice) => slice.aggregates);
     const snapshots = snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log);
-    const streams = createStreams({ store, aggregates, ...snapshots });
-    const tools: Tools = { config, started, store, streams, slices, log, metrics };
+    const clocks = createClocks(systemClock);
+    const streams = createStreams({ store, aggregates, clock: clocks, ...snapshots });
+    const tools: Tools = { config, started, store, streams, clocks, slices, log, metrics };
     const projector = project(tools);
     const relay = publish(tools, projector, nats);
-    const { verification, reactions } = keepOrder(tools, projector);
+    const reactions = actByItself(tools, projector);
+    const verification = keepOrder(tools, projector);
     const server = createServiceServer({
       health: [
         ...health,
@@ -154,6 +168,7 @@ interface Tools {
   readonly store: EventStore;
   /** The folded streams of the process, for all parts together. */
   readonly streams: Streams;
+  readonly clocks: FollowedClocks;
   readonly slices: readonly Module[];
   readonly log: Log;
   readonly metrics: Metrics;
@@ -185,39 +200,74 @@ function publish(
   return started.add(startRelay({ ...options, streams: size }), stop);
 }
 
-/** Starts what the service does by itself: reactions, due work, checkpoints and verification. */
-function keepOrder(
-  { config, started, store, streams, slices, log, metrics }: Tools,
+/**
+ * Starts what the service does by itself: reactions, due work and the advances of test clocks. The last two
+ * wait until all clocks are known: due work would run by the wrong time.
+ */
+function actByItself(
+  { config, started, store, streams, clocks, slices, log, metrics }: Tools,
   projector: Projector,
-): { readonly reactions: Reactions; readonly verification: Verification } {
+): Reactions {
   const database = config.DATABASE_URL;
-  const isActive = () => projector.status().state === 'running';
-  const work = slices.flatMap((slice) => slice.dueWork ?? []);
   const { projected } = projector;
-  const common = { database, streams, projected, isActive, log, metrics };
-  started.add(startDueWork({ ...common, work }), stop);
+  const common = { database, streams, clocks, projected, log, isActive: isActive(projector) };
   const readModel = started.add(createReadModel({ url: database, log }), close);
   const reactions = startReactions({
     ...common,
     store,
     reactions: slices.flatMap((slice) => slice.reactions ?? []),
     reader: readModel.reader,
+    metrics,
   });
   started.add(reactions, stop);
+  let areClocksKnown = false;
+  const due = {
+    ...common,
+    work: slices.flatMap((slice) => slice.dueWork ?? []),
+    run: dueRunner({ streams, log, metrics }),
+    isActive: () => areClocksKnown && common.isActive(),
+  };
+  const advances = startAdvances({ ...due, store, reactions });
+  started.add(advances, stop);
+  started.add(startDueWork(due), stop);
+  const fold = startLiveFold({
+    store,
+    ...eventsOfRecords([testClock], (event) => {
+      clocks.apply(event);
+      advances.wake();
+    }),
+    onFailed: (error) => {
+      throw error;
+    },
+  });
+  started.add(fold, stop);
+  void fold.ready.then(() => {
+    areClocksKnown = true;
+  });
+  return reactions;
+}
+
+const isActive = (projector: Projector) => () => projector.status().state === 'running';
+
+/** Starts what keeps watch over the log: checkpoints and verification. */
+function keepOrder(
+  { config, started, store, streams, slices, log, metrics }: Tools,
+  projector: Projector,
+): Verification {
   const { COUNTERFOIL_SECRET_KEY: secretKey, CHECKPOINT_INTERVAL_SECONDS: intervalSeconds } =
     config;
   if (secretKey !== undefined) {
     const schedule = { store, streams, secretKey, intervalSeconds, log };
     started.add(startCheckpointSchedule(schedule), stop);
   }
-  const verification = started.add(
+  return started.add(
     startVerification({
       store,
-      database,
+      database: config.DATABASE_URL,
       prefixes: prefixesOf(slices),
       tables: slices.flatMap((slice) => slice.tables),
       roundCheck: () => checkpointRoundCheck(store),
-      isActive,
+      isActive: isActive(projector),
       pace: { eventsPerSecond: config.VERIFICATION_EVENTS_PER_SECOND, share: verificationShare },
       restMilliseconds: config.VERIFICATION_INTERVAL_SECONDS * 1_000,
       log,
@@ -225,7 +275,6 @@ function keepOrder(
     }),
     stop,
   );
-  return { reactions, verification };
 }
 
 /** Holds the log against the signed checkpoints on the way. */

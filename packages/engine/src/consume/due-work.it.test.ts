@@ -6,6 +6,7 @@ import { schemaName } from '../database/database.ts';
 import { createStreams } from '../decide/streams.ts';
 import type { DueWork } from '../define/due-work.ts';
 import { silentLog, startWorld, type TestWorld } from '../projection/test-world.ts';
+import { dueRunner } from './due-run.ts';
 import { startDueWork } from './due-work.ts';
 
 const test = suite('due work');
@@ -50,10 +51,12 @@ test('rows whose work fails do not keep others from their turn', async () => {
       reach();
     },
   };
+  const streams = createStreams({ store: new MemoryStore(), aggregates: [] });
   const loop = startDueWork({
     database,
-    streams: createStreams({ store: new MemoryStore(), aggregates: [] }),
+    run: dueRunner({ streams, log: silentLog }),
     work: [work],
+    clocks: { testClocks: () => [] },
     projected: { position: () => 0n, waitFor: () => Promise.resolve(true) },
     isActive: () => true,
     log: silentLog,

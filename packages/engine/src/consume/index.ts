@@ -1,4 +1,6 @@
-export * from './due-work.ts';
+export { type Advances, startAdvances } from './advances.ts';
+export { dueRunner } from './due-run.ts';
+export { type DueWorkLoop, startDueWork } from './due-work.ts';
 export * from './live-fold.ts';
 export * from './log-feed.ts';
 export * from './reactions.ts';

@@ -1,4 +1,5 @@
 import type { Reaction } from '../define/reaction.ts';
+import type { Position } from '../log/types.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { reactionPlaces } from './reaction-place.ts';
 import type { BackOffLimits } from './run-forever.ts';
@@ -16,6 +17,12 @@ export interface ReactionsOptions extends Omit<ReactionTools, 'places' | 'retry'
 export interface Reactions {
   /** Throws, saying which, while a reaction cannot go on or holds a record back. */
   check(): Promise<void>;
+  /**
+   * Waits until every event up to a position has been handled, but for those of records that are held back.
+   * Returns the position of the last event that was written in doing so, 0 for none; null when it takes
+   * longer, or the signal aborts.
+   */
+  handled(position: Position, milliseconds: number, signal: AbortSignal): Promise<Position | null>;
   /** Resolves when no event is being handled any more. */
   stop(): Promise<void>;
 }
@@ -48,6 +55,11 @@ export function startReactions({ database, reactions, ...options }: ReactionsOpt
     async check() {
       if (!options.isActive()) return;
       for (const each of running) assertGoingOn(each);
+    },
+    async handled(position, milliseconds, signal) {
+      const reached = running.map(({ reached }) => reached.waitFor(position, milliseconds, signal));
+      if ((await Promise.all(reached)).includes(false)) return null;
+      return running.reduce<Position>((last, { written }) => (written > last ? written : last), 0n);
     },
     async stop() {
       stopping.abort();

@@ -8,7 +8,7 @@ import { eventsOf, positionAfter } from '../log/follow.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
 import type { EventStore, LogItem, Position, StoredEvent } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
-import type { ProjectedPosition } from '../projection/projected-position.ts';
+import { PositionClock, type ProjectedPosition } from '../projection/projected-position.ts';
 import type { HeldBack, ReactionPlace, ReactionPlaces, RecordPlace } from './reaction-place.ts';
 import {
   type BackOffLimits,
@@ -46,6 +46,10 @@ export class RunningReaction {
   readonly reaction: Reaction;
   /** The reason why it cannot go on at all; null while nothing keeps it. */
   failure: string | null = null;
+  /** The position up to which every event was handled or is held back, for those who wait for it. */
+  readonly reached = new PositionClock();
+  /** The position of the last event that it has written. */
+  written: Position = 0n;
   readonly #tools: ReactionTools;
   #place: ReactionPlace = { position: 0n, heldBack: new Map() };
   /** The position up to which events have been taken: later ones meet records as they are held back then. */
@@ -104,6 +108,7 @@ export class RunningReaction {
     const position = start === 'beginning' ? 0n : await store.head();
     this.#place = known ?? { position, heldBack: new Map() };
     this.#taken = this.#place.position;
+    this.reached.set(this.#place.position);
     this.#saved = '';
   }
 
@@ -147,7 +152,9 @@ export class RunningReaction {
     const waiting = events.filter(({ stream }) => !this.#place.heldBack.has(stream));
     const records = [...Map.groupBy(waiting, ({ stream }) => stream).values()];
     await inParallel(records, limits.records, (record) => this.#handleRecord(record, signal));
-    if (!signal.aborted) this.#place.position = reached;
+    if (signal.aborted) return;
+    this.#place.position = reached;
+    this.reached.set(reached);
   }
 
   #isWanted({ type }: StoredEvent): boolean {
@@ -191,8 +198,11 @@ export class RunningReaction {
       const stamped = stampedEvent(aggregate, event);
       const placed = { ...stamped, aggregate_id: id, revision: event.revision };
       const read = reader(scopeOf({ tenant_id, environment_id }));
+      const onWritten = (position: Position): void => {
+        if (position > this.written) this.written = position;
+      };
       const caused = { correlationId, causationId: event.id };
-      await react(streams, this.reaction, placed, { ...caused, read });
+      await react(streams, this.reaction, placed, { ...caused, read, onWritten });
       onHandled(name, 'done');
     } catch (error) {
       onHandled(name, 'failed');

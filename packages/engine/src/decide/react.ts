@@ -11,7 +11,7 @@ interface Circumstances {
   readonly read: Reader;
   readonly correlationId: string;
   readonly causationId: string;
-  readonly onWritten?: (position: Position) => void;
+  readonly onWritten?: (position: Position, isNew: boolean) => void;
 }
 
 /**

@@ -149,7 +149,7 @@ export class RequestRunner implements RequestRun, RequestContext {
       read: this.read,
       correlationId: this.requestId,
       causationId: this.requestId,
-      onWritten: (position: Position) => this.#note(position, true),
+      onWritten: (position: Position, isNew: boolean) => this.#note(position, isNew),
     };
     const first = revision - events.length + 1;
     try {

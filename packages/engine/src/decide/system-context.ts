@@ -45,8 +45,8 @@ export interface Occasion {
 interface SystemOptions {
   /** Without one, every command is one of its own, and ids are random. */
   readonly occasion?: Occasion;
-  /** Told the position of each write. */
-  readonly onWritten?: (position: Position) => void;
+  /** Told the position of each write; `isNew` is false for one that an earlier run has made. */
+  readonly onWritten?: (position: Position, isNew: boolean) => void;
 }
 
 const nobody: Actor = { user_id: null, key_id: null };
@@ -106,7 +106,7 @@ export function systemContext(
         expectedRevision: null,
       });
       if (outcome.refusal) throw outcome.refusal;
-      if (outcome.events.length > 0 && !outcome.replayed) onWritten?.(outcome.position);
+      if (outcome.events.length > 0) onWritten?.(outcome.position, !outcome.replayed);
       return outcome as Outcome<State, EventOf<Catalogue>>;
     },
 

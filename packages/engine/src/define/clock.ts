@@ -43,6 +43,8 @@ export type AdvanceStep = { readonly now: Instant; readonly effects: number } & 
 export interface Clocks extends Clock {
   /** Every clock that does not show the system's time. */
   testClocks(): readonly TestClock[];
+  /** The test clock of an environment; null when it has the system's time. */
+  testClock(environmentId: EnvironmentId): TestClock | null;
   /**
    * Takes a step of an advance; afterwards `now` and `testClocks` show it. Nothing happens when the
    * advance is over, or the clock is there already.

@@ -31,9 +31,11 @@ export function createClocks(system: Clock): FollowedClocks {
     now: (owner) => entries.get(owner)?.state?.now ?? system.now(owner),
     stateOf: (environmentId) => entries.get(environmentId)?.state ?? null,
     testClocks: () =>
-      [...entries].flatMap(([environmentId, { tenantId, state }]) =>
-        shown({ tenantId, environmentId: environmentId as EnvironmentId }, state),
-      ),
+      [...entries].flatMap(([id, entry]) => shown(id as EnvironmentId, entry) ?? []),
+    testClock: (id) => {
+      const entry = entries.get(id);
+      return entry ? shown(id, entry) : null;
+    },
     apply(event) {
       if (!Object.hasOwn(testClock.events, event.type)) return;
       const { aggregate_id: id, revision } = event;
@@ -52,11 +54,8 @@ export function createClocks(system: Clock): FollowedClocks {
   };
 }
 
-function shown(
-  place: Pick<TestClock, 'tenantId' | 'environmentId'>,
-  state: TestClockState,
-): readonly TestClock[] {
-  if (!state?.now) return [];
+function shown(environmentId: EnvironmentId, { tenantId, state }: Entry): TestClock | null {
+  if (!state?.now) return null;
   const { now, advances: number } = state;
   const under = advanceOf(state);
   const advance = under && {
@@ -66,5 +65,5 @@ function shown(
     hasMoved: now !== under.from,
     effects: under.effects,
   };
-  return [{ ...place, now, advance }];
+  return { tenantId, environmentId, now, advance };
 }
