@@ -21,6 +21,7 @@ import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offers } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import type { Secrets } from './secrets.ts';
+import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { type WalletRoutes, wallets } from './wallets/index.ts';
@@ -52,6 +53,7 @@ export type ApiRoutes = TenancyRoutes &
   CustomerEntitlementRoutes &
   CouponRoutes &
   TaxRoutes &
+  TaxAssociationRoutes &
   OfferRoutes &
   CatalogTransferRoutes &
   EnvironmentCloneRoutes &
@@ -98,7 +100,9 @@ function refusedByNobody(): Promise<never> {
 /** The business, lower slices first: a slice knows only those that stand before it. */
 const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
+  taxes,
   customers,
+  taxAssociations,
   meters,
   groups,
   pricingUnits,
@@ -107,7 +111,6 @@ const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readon
   entitlements({ grantsOf: async () => [] }),
   offers,
   coupons,
-  taxes,
   catalogTransfer,
   environmentClones({ directory }),
   environmentClocks({ clocks }),

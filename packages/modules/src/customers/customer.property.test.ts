@@ -62,7 +62,10 @@ function apply(state: CustomerState, request: Request, second: number): [Custome
 }
 
 const start = createCustomerSchema.parse({ name: 'a', external_id: 'a' });
-const [created] = createCustomer(id, start, 'UTC')(null, stampAt(0).occurred_at);
+const [created] = createCustomer(id, start, { timeZone: 'UTC', taxAssociations: [] })(
+  null,
+  stampAt(0).occurred_at,
+);
 assert.ok(created);
 const initial = customer.evolve(null, { ...created, stamp: stampAt(0) });
 

@@ -32,6 +32,7 @@ const created: CustomerEvent = {
     timezone: 'Europe/Berlin',
     metadata: { tier: 'gold' },
     integrations: [],
+    tax_associations: [],
   },
 };
 const archived: CustomerEvent = { type: 'CustomerArchived', data: {} };
@@ -44,7 +45,7 @@ const updated = (
 });
 
 const create = (request: object, zone = 'Europe/Berlin') =>
-  createCustomer(id, createCustomerSchema.parse(request), zone);
+  createCustomer(id, createCustomerSchema.parse(request), { timeZone: zone, taxAssociations: [] });
 const update = (request: object) => updateCustomer(id, updateCustomerSchema.parse(request));
 
 test('is created with what is given; the rest is absent', () => {

@@ -22,6 +22,7 @@ import {
 import { z } from 'zod';
 import { type Address, addressData, noAddress } from '../address.ts';
 import { publishedRecord } from '../record/index.ts';
+import { type BroughtAssociation, broughtAssociationData } from '../taxes/index.ts';
 import {
   type Integration,
   integrationData,
@@ -51,6 +52,8 @@ const events = {
     id: referenceSchema('cust'),
     ...profileData,
     integrations: z.array(integrationData),
+    /** Carried out by a reaction. */
+    tax_associations: z.array(broughtAssociationData),
   }),
   /** Only what changed. A mapping replaces the one of the same provider. */
   CustomerUpdated: z.object({
@@ -89,7 +92,7 @@ export const customer = aggregate({
     const { stamp } = event;
     switch (event.type) {
       case 'CustomerCreated': {
-        const { integrations, ...profile } = event.data;
+        const { integrations, tax_associations: _, ...profile } = event.data;
         return {
           ...profile,
           status: 'published',
@@ -132,20 +135,30 @@ export const customer = aggregate({
 
 const emptyProfile = { email: null, ...noAddress, metadata: {} } as const;
 
-/** Creates a customer. Fields that the request leaves out are absent, but for the time zone (D50). */
+/** The parts of a new customer that do not stand in its request. */
+interface NewCustomer {
+  /** Of a customer that names none (D50). */
+  readonly timeZone: string;
+  readonly taxAssociations: readonly BroughtAssociation[];
+}
+
+/** Creates a customer. Fields that the request leaves out are absent, but for the time zone. */
 export const createCustomer =
   (
     id: CustomerId,
     request: CreateCustomer,
-    defaultTimeZone: string,
+    { timeZone, taxAssociations }: NewCustomer,
   ): Decision<CustomerState, CustomerEvent> =>
   (state) => {
     invariant(state === null, `customer ${id} is created twice`);
-    const { integration_entity_mapping, name, external_id, ...optional } = request;
-    const empty = { ...emptyProfile, timezone: defaultTimeZone };
+    const { integration_entity_mapping, tax_rate_overrides: _, ...given } = request;
+    const { name, external_id, ...optional } = given;
+    const empty = { ...emptyProfile, timezone: timeZone };
     const profile = withChanges<Omit<Profile, 'name' | 'external_id'>>(empty, optional);
     const integrations = newIntegrations(id, [], integration_entity_mapping);
-    return [{ type: 'CustomerCreated', data: { id, name, external_id, ...profile, integrations } }];
+    const tax_associations = [...taxAssociations];
+    const data = { id, name, external_id, ...profile, integrations, tax_associations };
+    return [{ type: 'CustomerCreated', data }];
   };
 
 /** Changes the fields that are given and differ; when none does, nothing happens (D18). */

@@ -1,6 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { customer, customerRecords } from './customer.ts';
 import { integrationRoutes } from './integration-routes.ts';
+import { taxesOfCustomer } from './reactions.ts';
 import { customerRoutes } from './routes.ts';
 
 export { type CustomerRecord, customer, customerRecords } from './customer.ts';
@@ -21,6 +22,7 @@ export const customers = module({
   tables: [customerRecords.table],
   routes,
   publicEvents: [customerRecords.publicEvents],
+  reactions: [taxesOfCustomer],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -8,6 +8,7 @@ import {
 } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { equalTo, oneOf, recordRoutes, withMetadata } from '../record/index.ts';
+import { broughtAssociations } from '../taxes/index.ts';
 import { defaultTimeZone } from '../tenancy/index.ts';
 import {
   archiveCustomer,
@@ -17,6 +18,7 @@ import {
   customerView,
   updateCustomer,
 } from './customer.ts';
+import { taxesOfCustomer } from './reactions.ts';
 import { customerIdOf } from './reference.ts';
 import {
   type Customer,
@@ -69,8 +71,13 @@ export const customerRoutes = {
       texts: idsOfOthers,
     },
     decide: (id, body, context) => ({
-      prepare: async () => createCustomer(id, body, await defaultTimeZone(context)),
+      prepare: async () =>
+        createCustomer(id, body, {
+          timeZone: await defaultTimeZone(context),
+          taxAssociations: await broughtAssociations(context, body.tax_rate_overrides ?? []),
+        }),
     }),
+    follows: taxesOfCustomer,
   }),
 
   'PUT /customers': route({

@@ -11,6 +11,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { addressInput, addressOutput } from '../address.ts';
+import { taxRateOverridesSchema } from '../taxes/index.ts';
 
 const nameSchema = requiredTextSchema(255);
 const externalIdSchema = requiredTextSchema(255);
@@ -66,7 +67,9 @@ export const createCustomerSchema = z
     ...optionalInput,
     onboarding_workflow_name: unused,
     skip_onboarding_workflow: unused,
-    tax_rate_overrides: unused,
+    tax_rate_overrides: taxRateOverridesSchema
+      .nullish()
+      .meta({ description: 'Rates that apply to the customer from the beginning' }),
   })
   .meta({ id: 'CreateCustomer' });
 export type CreateCustomer = z.output<typeof createCustomerSchema>;

@@ -11,6 +11,7 @@ import {
   type Projection,
   pageRequest,
   pageSchema,
+  type Reaction,
   type RequestContext,
   type Route,
   type RouteExample,
@@ -117,22 +118,27 @@ function writingRoutes<
     context: RequestContext,
     id: Id<Prefix>,
     decision: Prepared<Decision<State, EventOf<Catalogue>>>,
+    follows?: Reaction,
   ) => {
-    const { state, revision } = await context.execute(aggregate, id, decision);
+    const outcome = await context.execute(aggregate, id, decision);
+    if (follows) await context.carryOut(follows, id, outcome);
+    const { state, revision } = outcome;
     const shown = view(state);
     return withETag(embedding?.written ? await embedding.written(context, shown) : shown, revision);
   };
   return {
-    /** Creates a record under a new id, and answers it. */
+    /** Creates a record under a new id, carries out at once what `follows`, and answers it. */
     create: <Body extends z.ZodType>({
       decide,
       example,
+      follows,
       ...rest
     }: Texts &
       Exemplary<Body> & {
         readonly status?: 200 | 201;
         readonly body: Body;
         readonly decide: Command<z.output<Body>>;
+        readonly follows?: Reaction;
       }) =>
       route({
         summary: `Create ${withArticle(called)}`,
@@ -140,7 +146,7 @@ function writingRoutes<
         example: { makes: prefix, ...example },
         handle: (context, { body }) => {
           const id = context.newId(prefix);
-          return answered(context, id, decide(id, body, context));
+          return answered(context, id, decide(id, body, context), follows);
         },
       }),
 

@@ -3,7 +3,30 @@ import { taxRoutes } from './routes.ts';
 import { taxAssociation, taxAssociationRecords } from './tax-association.ts';
 import { taxRate, taxRateRecords } from './tax-rate.ts';
 
-export { taxRate, taxRateRecords } from './tax-rate.ts';
+export {
+  type Association,
+  associationSchema,
+  type CreateAssociation,
+  createAssociationSchema,
+  type TaxEntity,
+  taxEntitySchema,
+  updateAssociationSchema,
+} from './association-schema.ts';
+export {
+  type BroughtAssociation,
+  broughtAssociationData,
+  broughtAssociations,
+  carryOutBrought,
+  taxRateOverridesSchema,
+} from './overrides.ts';
+export {
+  createAssociation,
+  deleteAssociation,
+  taxAssociation,
+  taxAssociationRecords,
+  updateAssociation,
+} from './tax-association.ts';
+export { taxRate, taxRateRecords, taxRateReference, taxRateView } from './tax-rate.ts';
 
 /** Tax rates, and to whom they are attached. */
 export const taxes = module({

@@ -2,9 +2,12 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { invalidField, notFound, type TaxAssociationId } from '@counterfoil/kernel';
 import { customer, customerIdOf } from '../customers/index.ts';
 import { referredRecord } from '../record/index.ts';
-import type { CreateAssociation, TaxEntity } from './association-schema.ts';
-import { createAssociation } from './tax-association.ts';
-import { taxRateReference } from './tax-rate.ts';
+import {
+  type CreateAssociation,
+  createAssociation,
+  type TaxEntity,
+  taxRateReference,
+} from '../taxes/index.ts';
 
 interface Owner {
   readonly entity_type: TaxEntity;

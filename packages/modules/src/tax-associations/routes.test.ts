@@ -1,17 +1,37 @@
+import type { AnyRoute } from '@counterfoil/engine/define';
 import { invariant } from '@counterfoil/kernel';
-import { callRoute, memoryWorld, published, rejection, testPrincipal } from '@counterfoil/testkit';
+import {
+  callRoute,
+  memoryWorld,
+  published,
+  reactTo,
+  rejection,
+  testPrincipal,
+} from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customer, customers } from '../customers/index.ts';
-import { associationSchema } from './association-schema.ts';
-import { taxRoutes as routes } from './routes.ts';
-import { taxAssociation, taxAssociationRecords } from './tax-association.ts';
-import { taxRate, taxRateRecords } from './tax-rate.ts';
+import {
+  associationSchema,
+  taxAssociation,
+  taxAssociationRecords,
+  taxes,
+  taxRate,
+  taxRateRecords,
+} from '../taxes/index.ts';
+import { associationRoutes as routes } from './routes.ts';
 
 const { publicEvents: taxAssociationPublicEvents } = taxAssociationRecords;
 const { publicEvents: taxRatePublicEvents } = taxRateRecords;
 
 const test = suite('tax routes');
+
+/** A route of tax rates. */
+function ofRates(key: keyof typeof taxes.routes): AnyRoute {
+  const found = taxes.routes[key];
+  invariant(found, `there is no ${key}`);
+  return found;
+}
 
 /** A world with taxes and customers. */
 function taxWorld() {
@@ -19,13 +39,14 @@ function taxWorld() {
   const context = (environment?: string) => world.request(testPrincipal(environment));
   const ofCustomers = customers.routes;
   const on = (id: string, body: object = {}) => ({ params: { id }, body });
-  const createCustomer = async (external_id: string): Promise<string> => {
+  const createCustomer = async (external_id: string, more: object = {}): Promise<string> => {
     const create = ofCustomers['POST /customers'];
     invariant(create, 'customers cannot be created');
-    const body = { name: 'Ada', external_id };
+    const body = { name: 'Ada', external_id, ...more };
     return ((await callRoute(create, context(), { body })) as { id: string }).id;
   };
   return {
+    world,
     context,
     createCustomer,
     removeCustomer: async (id: string) => {
@@ -34,14 +55,14 @@ function taxWorld() {
       await callRoute(remove, context(), on(id));
     },
     createRate: (body: object = {}) =>
-      callRoute(routes['POST /taxes/rates'], context(), {
+      callRoute(ofRates('POST /taxes/rates'), context(), {
         body: { name: 'VAT', code: 'VAT', percentage_value: '19', ...body },
       }),
-    getRate: (id: string) => callRoute(routes['GET /taxes/rates/{id}'], context(), on(id)),
+    getRate: (id: string) => callRoute(ofRates('GET /taxes/rates/{id}'), context(), on(id)),
     updateRate: (id: string, body: object) =>
-      callRoute(routes['PUT /taxes/rates/{id}'], context(), on(id, body)),
-    removeRate: (id: string) => callRoute(routes['DELETE /taxes/rates/{id}'], context(), on(id)),
-    listRates: (query: object) => callRoute(routes['GET /taxes/rates'], context(), { query }),
+      callRoute(ofRates('PUT /taxes/rates/{id}'), context(), on(id, body)),
+    removeRate: (id: string) => callRoute(ofRates('DELETE /taxes/rates/{id}'), context(), on(id)),
+    listRates: (query: object) => callRoute(ofRates('GET /taxes/rates'), context(), { query }),
     attach: (body: object, within = context()) =>
       callRoute(routes['POST /taxes/associations'], within, {
         body: { tax_rate_code: 'vat', ...body },
@@ -149,7 +170,8 @@ test('lists take what they are narrowed down by', async () => {
   const customerId = await createCustomer('ada');
   await attach({ entity_type: 'tenant' });
   await attach({ tax_rate_code: 'CITY', external_customer_id: 'ada' });
-  const rates = async (query: object) => (await listRates(query)).items.map(({ name }) => name);
+  const rates = async (query: object) =>
+    ((await listRates(query)).items as { name: string }[]).map(({ name }) => name);
   assert.equal(await rates({}), ['City', 'VAT']);
   assert.equal(await rates({ scope: 'EXTERNAL' }), ['City']);
   assert.equal(await rates({ taxrate_codes: 'vat' }), ['VAT']);
@@ -168,6 +190,76 @@ test('lists take what they are narrowed down by', async () => {
   assert.equal(await attached({ entity_id: customerId }), [['customer', 'City']]);
   assert.equal(await attached({ external_customer_id: 'ada' }), [['customer', 'City']]);
   assert.equal(await attached({ external_customer_id: 'nobody' }), []);
+});
+
+const euro = { tax_rate_code: 'vat', currency: 'EUR', priority: 2, auto_apply: false };
+const dollar = { tax_rate_code: 'VAT', currency: 'usd', metadata: { a: 'b' } };
+
+test('the tax rates that a new customer names are attached to it at once', async () => {
+  const { createRate, createCustomer, listAttached, detach } = taxWorld();
+  const rate = await createRate();
+  const entity_id = await createCustomer('ada', { tax_rate_overrides: [euro, dollar] });
+  const { items } = await listAttached({ entity_id });
+  assert.equal(
+    items.map(({ currency, priority, auto_apply, metadata, tax_rate }) => [
+      ...[currency, priority, auto_apply, metadata, tax_rate?.id],
+    ]),
+    [
+      ['usd', 0, true, { a: 'b' }, rate.id],
+      ['eur', 2, false, {}, rate.id],
+    ],
+  );
+  assert.is((await detach(items[0]?.id ?? '')).status, 'deleted');
+  assert.is((await listAttached({ entity_id })).pagination.total, 1);
+});
+
+test('a customer whose tax rates cannot be attached is not created', async () => {
+  const { createRate, updateRate, createCustomer, world } = taxWorld();
+  const { id } = await createRate();
+  const refusal = async (...tax_rate_overrides: object[]) => {
+    const before = world.store.log.length;
+    const failure = await rejection(createCustomer('ada', { tax_rate_overrides }));
+    assert.is(world.store.log.length, before);
+    return [failure.code, failure.details?.field ?? failure.errors?.[0]?.pointer];
+  };
+  const second = 'tax_rate_overrides.1.tax_rate_code';
+  assert.equal(await refusal(euro, { ...dollar, tax_rate_code: 'x' }), ['not_found', second]);
+  assert.equal(await refusal(euro, { ...euro, tax_rate_code: 'VAT' }), [
+    'validation_error',
+    '/tax_rate_overrides/1/tax_rate_code',
+  ]);
+  await updateRate(id, { tax_rate_status: 'INACTIVE' });
+  assert.is((await refusal(euro))[0], 'invalid_operation');
+});
+
+test('tax rates that the request could not attach any more are attached once, by the reaction', async () => {
+  const { createRate, removeRate, attach, createCustomer, listAttached, context, world } =
+    taxWorld();
+  await createRate();
+  const city = await createRate({ code: 'CITY' });
+  const isAssociation = (stream: string) => stream.startsWith('tax_association-');
+  world.store.fate = (stream) => (isAssociation(stream) ? 'unavailable' : 'written');
+  const tax_rate_overrides = [euro, dollar, { ...dollar, tax_rate_code: 'CITY' }];
+  const entity_id = await createCustomer('ada', { tax_rate_overrides });
+  assert.equal((await listAttached({ entity_id })).items, []);
+  world.store.fate = () => 'written';
+  await attach({ external_customer_id: 'ada', currency: 'EUR' });
+  await removeRate(city.id);
+  const [taxesOfCustomer] = customers.reactions ?? [];
+  invariant(taxesOfCustomer, 'customers have no reaction');
+  await reactTo(context(), taxesOfCustomer, entity_id);
+  const attached = async () =>
+    (await listAttached({ entity_id })).items.map(({ currency, tax_rate }) => [
+      currency,
+      tax_rate?.code,
+    ]);
+  const each = [
+    ['usd', 'VAT'],
+    ['eur', 'VAT'],
+  ];
+  assert.equal(await attached(), each);
+  await reactTo(context(), taxesOfCustomer, entity_id);
+  assert.equal(await attached(), each);
 });
 
 test('nothing of another environment can be named', async () => {
