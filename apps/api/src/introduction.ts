@@ -26,6 +26,22 @@ written, send its \`Counterfoil-Position\` as \`Counterfoil-Min-Position\`; \`Co
 far an answer may be behind. A record that comes with an \`ETag\` can be changed under \`If-Match\`: 412
 when somebody else was first.
 
+## Headers
+
+Every request may have
+
+- \`X-Request-Id\`: an id for it, of at most 128 visible ASCII characters; one is made when absent;
+- \`Prefer: handling=lenient\`: members of the request that nobody knows are ignored, and do not refuse it.
+
+Every answer has
+
+- \`X-Request-Id\`: the id of the request;
+- \`Counterfoil-Position\`: the position in the log of what the request wrote, or up to which what it read
+  shows the log;
+- \`Counterfoil-Lag-Ms\`, when it reads: how many milliseconds the answer may be behind the log;
+- \`Counterfoil-Ignored\`, when there are any: JSON pointers to members of the request without an effect;
+- \`RateLimit\` and \`RateLimit-Policy\`: what is left of the limit of the API key, until when, and the limit.
+
 ## Amounts
 
 Amounts of money and credits are decimals in strings, such as \`"12.50"\`: no figure is ever rounded on its way.

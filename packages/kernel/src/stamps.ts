@@ -4,7 +4,9 @@ import { type Instant, instantSchema } from './instant.ts';
 import { requiredTextSchema, textSchema } from './text.ts';
 
 /** Life of a record: published, then archived or deleted (D15). */
-export const recordStatusSchema = z.enum(['published', 'deleted', 'archived']);
+export const recordStatusSchema = z
+  .enum(['published', 'deleted', 'archived'])
+  .meta({ id: 'RecordStatus', description: 'Life of the record' });
 export type RecordStatus = z.output<typeof recordStatusSchema>;
 
 /** Wire shape of the stamps that every record carries (specification §2.1). */
@@ -70,6 +72,7 @@ function countPairs(pairs: Metadata, context: z.RefinementCtx): Metadata {
 export const metadataSchema = z
   .preprocess(countPairs, z.record(requiredTextSchema(64), textSchema(1024)))
   .meta({
+    id: 'Metadata',
     description: 'At most 50 pairs; keys up to 64, values up to 1,024 characters',
     maxProperties: maximumPairs,
   });

@@ -19,10 +19,12 @@ const conditionSchema = z.enum(['below', 'above']);
 const creditsSchema = decimalSchema(decimalPlaces.credits);
 
 /** An alert level as a caller gives it; the condition defaults to `below` (D28). */
-const thresholdSchema = z.object({
-  threshold: creditsSchema,
-  condition: conditionSchema.default('below'),
-});
+const thresholdSchema = z
+  .object({
+    threshold: creditsSchema,
+    condition: conditionSchema.default('below'),
+  })
+  .meta({ id: 'ChangeAlertLevel' });
 
 export const alertSettingsSchema = z.object({
   alert_enabled: z.boolean().default(true),
@@ -33,7 +35,9 @@ export const alertSettingsSchema = z.object({
 export type AlertSettings = z.output<typeof alertSettingsSchema>;
 
 /** Alert settings as a request gives them. */
-export const alertSettingsInput = alertSettingsSchema.extend({ alert_threshold_type: unused });
+export const alertSettingsInput = alertSettingsSchema
+  .extend({ alert_threshold_type: unused })
+  .meta({ id: 'ChangeAlertSettings' });
 
 /** Alert levels, the most severe first. */
 export const alertLevels = ['critical', 'warning', 'info'] as const;
@@ -73,15 +77,19 @@ export function assertConsistentAlerts(settings: AlertSettings): void {
   }
 }
 
-const levelOutput = z.object({ threshold: z.number(), condition: conditionSchema });
+const levelOutput = z
+  .object({ threshold: z.number(), condition: conditionSchema })
+  .meta({ id: 'AlertLevel' });
 
 /** Alert settings as the API shows them. */
-export const alertSettingsOutput = z.object({
-  alert_enabled: z.boolean(),
-  critical: levelOutput.optional(),
-  warning: levelOutput.optional(),
-  info: levelOutput.optional(),
-});
+export const alertSettingsOutput = z
+  .object({
+    alert_enabled: z.boolean(),
+    critical: levelOutput.optional(),
+    warning: levelOutput.optional(),
+    info: levelOutput.optional(),
+  })
+  .meta({ id: 'AlertSettings' });
 
 const levelView = (level: AlertSettings['critical']) =>
   level ? { threshold: wireNumber(level.threshold), condition: level.condition } : null;

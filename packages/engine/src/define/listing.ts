@@ -182,23 +182,25 @@ const searchValueSchema = z.object({
     .optional(),
 });
 
-const searchFilterSchema = z.object({
-  field: z.string().max(64),
-  operator: z.enum([
-    'eq',
-    'contains',
-    'not_contains',
-    'gt',
-    'gte',
-    'lt',
-    'in',
-    'not_in',
-    'before',
-    'after',
-  ]),
-  data_type: z.enum(['string', 'number', 'date', 'array']).optional(),
-  value: searchValueSchema,
-});
+const searchFilterSchema = z
+  .object({
+    field: z.string().max(64),
+    operator: z.enum([
+      'eq',
+      'contains',
+      'not_contains',
+      'gt',
+      'gte',
+      'lt',
+      'in',
+      'not_in',
+      'before',
+      'after',
+    ]),
+    data_type: z.enum(['string', 'number', 'date', 'array']).optional(),
+    value: searchValueSchema,
+  })
+  .meta({ id: 'SearchFilter' });
 
 type SearchFilters = readonly z.input<typeof searchFilterSchema>[];
 
@@ -211,14 +213,15 @@ function countValues(filters: SearchFilters, context: z.RefinementCtx): SearchFi
   return z.NEVER;
 }
 
+const searchOrderSchema = z
+  .object({ field: z.string().max(64), direction: z.enum(['asc', 'desc']) })
+  .meta({ id: 'SearchOrder' });
+
 /** The fields that every search takes in its body beside its own and `expand`. */
 export const searchShape = {
   ...listShape,
   sort: z
-    .union([
-      z.string().min(1).max(64),
-      z.array(z.object({ field: z.string().max(64), direction: z.enum(['asc', 'desc']) })).max(8),
-    ])
+    .union([z.string().min(1).max(64), z.array(searchOrderSchema).max(8)])
     .optional()
     .meta({ description: 'Fields to order by, or the one that `order` has the direction of' }),
   filters: z.preprocess(countValues, z.array(searchFilterSchema).max(50)).optional(),
@@ -312,13 +315,20 @@ export function pageRequest<Columns extends ColumnTypes>(
   };
 }
 
-/** Wire shape of a page of a resource. */
-export const pageSchema = <Item extends z.ZodType>(item: Item) =>
-  z.object({
-    items: z.array(item),
-    pagination: z.object({
-      limit: z.number().int(),
-      offset: z.number().int(),
-      total: z.number().int(),
-    }),
-  });
+/** The place of a page in its list, on the wire. */
+const paginationSchema = z
+  .object({ limit: z.number().int(), offset: z.number().int(), total: z.number().int() })
+  .meta({ id: 'Pagination' });
+
+const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), pagination: paginationSchema });
+
+const pages = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Wire shape of a page of a resource. It is one schema for each, which documents name after the resource. */
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  const known = pages.get(item) as ReturnType<typeof pageOf<Item>> | undefined;
+  const page = known ?? pageOf(item).meta({ id: `${z.globalRegistry.get(item)?.id}Page` });
+  pages.set(item, page);
+  return page;
+}

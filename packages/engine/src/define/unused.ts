@@ -6,5 +6,8 @@ import { z } from 'zod';
  */
 export const unused = z
   .unknown()
-  .optional()
-  .meta({ description: 'Accepted from clients of the public contract; it has no effect' });
+  .meta({
+    id: 'Unused',
+    description: 'Accepted from clients of the public contract; it has no effect',
+  })
+  .optional();

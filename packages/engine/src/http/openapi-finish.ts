@@ -1,8 +1,13 @@
 import { isMap } from './fields.ts';
 import type { ApiInfo } from './host.ts';
 import { commonFields } from './openapi-fields.ts';
+import { liftParameters, shareParameters } from './openapi-parameters.ts';
+import { withBase, withNullTypes } from './openapi-schemas.ts';
 
 type Json = Record<string, unknown>;
+
+/** The schema of the fields that every record has. */
+const stampsName = 'RecordStamps';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -32,70 +37,45 @@ function withTexts(value: unknown, schema: string, fields: Fields): unknown {
   return isParameter ? described(whole, String(whole.name), schema, fields) : whole;
 }
 
-/** The query and path parameters that stand in more than one operation, by their text. */
-function repeatedParameters(paths: Json): Map<string, Json> {
-  const seen = new Map<string, { readonly parameter: Json; count: number }>();
-  for (const parameter of parametersIn(paths)) {
-    const text = JSON.stringify(parameter);
-    const entry = seen.get(text) ?? { parameter, count: 0 };
-    entry.count += 1;
-    seen.set(text, entry);
-  }
-  return new Map(
-    [...seen]
-      .filter(([, { count }]) => count > 1)
-      .map(([text, { parameter }]) => [text, parameter]),
-  );
-}
-
-const operationsIn = (paths: Json): Json[] =>
-  Object.values(paths).flatMap((path) => (isMap(path) ? Object.values(path).filter(isMap) : []));
-
-const parametersIn = (paths: Json): Json[] =>
-  operationsIn(paths).flatMap(({ parameters }) =>
-    Array.isArray(parameters) ? parameters.filter((each) => isMap(each) && 'name' in each) : [],
-  );
-
-/** Replaces parameters that repeat by references. The first of a name has that name, others a number. */
-function shareParameters(paths: Json): Json {
-  const shared: Json = {};
-  const references = new Map<string, Json>();
-  for (const [text, parameter] of repeatedParameters(paths)) {
-    const base = `${parameter.in}_${parameter.name}`;
-    let name = base;
-    for (let number = 2; name in shared; number += 1) name = `${base}_${number}`;
-    shared[name] = parameter;
-    references.set(text, { $ref: `#/components/parameters/${name}` });
-  }
-  for (const operation of operationsIn(paths)) {
-    if (!Array.isArray(operation.parameters)) continue;
-    operation.parameters = operation.parameters.map(
-      (parameter) => references.get(JSON.stringify(parameter)) ?? parameter,
-    );
-  }
-  return shared;
+/** The parts of all kinds that something in the document refers to, and those that need none. */
+function withoutUnused(document: Json & { components: Json }): Json {
+  const text = JSON.stringify(document);
+  const components = Object.entries(document.components).map(([kind, parts]) => [
+    kind,
+    Object.fromEntries(
+      Object.entries(isMap(parts) ? parts : {}).filter(
+        ([name]) => kind === 'securitySchemes' || text.includes(`"#/components/${kind}/${name}"`),
+      ),
+    ),
+  ]);
+  return { ...document, components: Object.fromEntries(components) };
 }
 
 /**
- * The document with a description for every field that has a known name, and with each parameter that
- * repeats written once.
+ * The document with a description for every field that has a known name, and with what repeats written
+ * once: parameters, and the stamps of records.
  */
 export function finishedDocument(
   document: object,
-  { fields: own = {}, schemas: further = {} }: Pick<ApiInfo, 'fields' | 'schemas'>,
+  { fields: own = {}, schemas: further = {}, pathWords = {} }: ApiInfo,
 ): object {
   const fields = { ...commonFields, ...own };
-  const plain = JSON.parse(JSON.stringify(document)) as Json & { paths: Json; components: Json };
+  const plain = withNullTypes(JSON.parse(JSON.stringify(document))) as Json & {
+    paths: Json;
+    components: Json & { schemas: Json };
+  };
   const { components } = plain;
-  const schemas = Object.entries({ ...further, ...(components.schemas as Json) }).map(
-    ([name, schema]) => [name, withTexts(schema, name.replace(/Output$/, ''), fields)],
+  const schemas = Object.fromEntries(
+    Object.entries({ ...further, ...components.schemas }).map(([name, schema]) => [
+      name,
+      withTexts(schema, name.replace(/Output$/, ''), fields),
+    ]),
   );
   const paths = withTexts(plain.paths, '', fields) as Json;
-  const parameters = { ...(components.parameters as Json), ...shareParameters(paths) };
-  return {
-    ...plain,
-    paths,
-    webhooks: withTexts(plain.webhooks ?? {}, '', fields),
-    components: { ...components, schemas: Object.fromEntries(schemas), parameters },
-  };
+  const parameters = { ...(components.parameters as Json), ...shareParameters(paths, pathWords) };
+  liftParameters(paths);
+  const webhooks = withTexts(plain.webhooks ?? {}, '', fields);
+  const whole = { ...plain, paths, webhooks, components: { ...components, schemas, parameters } };
+  const stamps = schemas[stampsName] as Json;
+  return withoutUnused(withBase(whole, stampsName, stamps) as typeof whole);
 }

@@ -1,38 +1,19 @@
-import { problemCodes } from '@counterfoil/kernel';
-import type {
-  ZodOpenApiObject,
-  ZodOpenApiResponseObject,
-  ZodOpenApiResponsesObject,
-} from 'zod-openapi';
+import { recordStampsShape } from '@counterfoil/kernel';
+import { z } from 'zod';
+import type { ZodOpenApiObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { problemSchema } from './problem-body.ts';
 import {
   idempotencyKeyLimit,
   ifMatchLimit,
   ifMatchText,
   positionText,
-  requestIdLimit,
   visibleAscii,
 } from './request-headers.ts';
-
-/** The meaning of each status, with its codes. */
-function statusDescriptions(): Map<number, string> {
-  const descriptions = new Map<number, string>();
-  for (const [code, { status, title }] of Object.entries(problemCodes)) {
-    const known = descriptions.get(status);
-    descriptions.set(status, `${known ? `${known}\n` : ''}- \`${code}\`: ${title}`);
-  }
-  return descriptions;
-}
 
 const header = (description: string) => ({ description, schema: { type: 'string' as const } });
 
 const responseHeaders = {
   'X-Request-Id': header('Id of the request: the one sent, or a new one'),
-  'Counterfoil-Position': header(
-    'Position in the log of what this request wrote, or up to which what it read shows the log',
-  ),
-  'Counterfoil-Lag-Ms': header('How many milliseconds the answer may be behind the log'),
-  'Counterfoil-Ignored': header('JSON pointers to members of the request that have no effect here'),
   Location: header('Path at which the record that was made is read'),
   'Idempotency-Replayed': header('`true` when this repeats the outcome of an earlier request'),
   ETag: header(
@@ -85,16 +66,6 @@ const requestHeaders = {
     20,
     positionText,
   ),
-  Prefer: parameter(
-    'Prefer',
-    '`handling=lenient` ignores members of the request that nobody knows, instead of refusing it.',
-  ),
-  RequestId: parameter(
-    'X-Request-Id',
-    'An id for this request, up to 128 visible ASCII characters; one is made when absent.',
-    requestIdLimit,
-    visibleAscii,
-  ),
   WebhookId: parameter('webhook-id', 'Id of the event, the same at every attempt.', 64),
   WebhookTimestamp: parameter('webhook-timestamp', 'When it is sent, in Unix seconds.', 20),
   WebhookSignature: parameter(
@@ -108,43 +79,17 @@ const requestHeaders = {
 export const parameterReferences = (names: readonly (keyof typeof requestHeaders)[]) =>
   names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 
-const problemName = (status: number): string => `Problem${status}`;
-
-/** References to the answers of failing requests, by status. */
-export const problemReferences = (statuses: readonly number[]): ZodOpenApiResponsesObject =>
-  Object.fromEntries(
-    statuses.map((status) => [
-      String(status),
-      { $ref: `#/components/responses/${problemName(status)}` },
-    ]),
-  );
-
-const failureHeaders = (status: number) =>
-  headerReferences(
-    status === 429 || status === 503 ? ['X-Request-Id', 'Retry-After'] : ['X-Request-Id'],
-  );
-
 /** The parts that operations refer to. */
-export const sharedComponents = (): NonNullable<ZodOpenApiObject['components']> => ({
-  schemas: { Problem: problemSchema },
+export const sharedComponents = (
+  failures: Record<string, ZodOpenApiResponseObject>,
+): NonNullable<ZodOpenApiObject['components']> => ({
+  schemas: { Problem: problemSchema, RecordStamps: z.object(recordStampsShape) },
   parameters: requestHeaders,
   headers: responseHeaders,
   responses: {
     NotModified: { description: 'Not modified' },
     Received: { description: 'Received. Any other answer is a failure and is tried again' },
-    ...failureResponses(),
+    ...failures,
   },
   securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
 });
-
-const failureResponses = (): Record<string, ZodOpenApiResponseObject> =>
-  Object.fromEntries(
-    [...statusDescriptions()].map(([status, description]) => [
-      problemName(status),
-      {
-        description,
-        headers: failureHeaders(status),
-        content: { 'application/json': { schema: problemSchema } },
-      },
-    ]),
-  );

@@ -9,13 +9,9 @@ import {
 import { shownExample } from '../define/route-example.ts';
 import type { ApiInfo, Webhook } from './host.ts';
 import { nullMeansAbsent } from './known-names.ts';
+import { failureReference, failureResponses } from './openapi-failures.ts';
 import { finishedDocument } from './openapi-finish.ts';
-import {
-  headerReferences,
-  parameterReferences,
-  problemReferences,
-  sharedComponents,
-} from './openapi-parts.ts';
+import { headerReferences, parameterReferences, sharedComponents } from './openapi-parts.ts';
 import { operationId } from './operation-id.ts';
 import { type PlacedRoute, routesByPath } from './routing.ts';
 
@@ -26,6 +22,12 @@ type OverrideInput = Parameters<Override>[0];
 function transformedFrom({ zodSchema, io }: OverrideInput): z.ZodType | null {
   if (io !== 'output' || !(zodSchema instanceof z.ZodPipe)) return null;
   return zodSchema.def.out instanceof z.ZodTransform ? (zodSchema.def.in as z.ZodType) : null;
+}
+
+/** The JSON schema of a part of a schema; what it refers to by name stands in the document. */
+function partOf(zodSchema: z.ZodType, io: OverrideInput['io']): Record<string, unknown> {
+  const { $schema, $defs, ...part } = z.toJSONSchema(zodSchema, { io, unrepresentable: 'any' });
+  return JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
 /**
@@ -39,9 +41,8 @@ function describeTransformed({ jsonSchema, zodSchema }: OverrideInput, source: z
     jsonSchema.type = 'string';
     return;
   }
-  const described = z.toJSONSchema(source, { io: 'input', unrepresentable: 'any' });
-  for (const [key, value] of Object.entries(described)) {
-    if (key !== '$schema') (jsonSchema as Record<string, unknown>)[key] ??= value;
+  for (const [key, value] of Object.entries(partOf(source, 'input'))) {
+    (jsonSchema as Record<string, unknown>)[key] ??= value;
   }
 }
 
@@ -66,9 +67,8 @@ function describeNormalised({ jsonSchema, zodSchema, io }: OverrideInput): void 
   if (!(out instanceof z.ZodNumber || out instanceof z.ZodArray)) return;
   // What is only counted before it is parsed has been described already.
   if (zodSchema.def.in instanceof z.ZodTransform && jsonSchema.items) return;
-  const { $schema: _version, ...described } = z.toJSONSchema(out, { io, unrepresentable: 'any' });
   delete jsonSchema.anyOf;
-  Object.assign(jsonSchema, described);
+  Object.assign(jsonSchema, partOf(out, io));
 }
 
 /** Makes the generated schemas say exactly what holds on the wire. */
@@ -88,46 +88,20 @@ const override: Override = (context) => {
 
 const capitalised = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
-function failureStatuses({ method, route }: PlacedRoute): number[] {
-  const isWrite = method !== 'GET';
-  return [
-    400,
-    401,
-    ...(route.permission ? [403] : []),
-    404,
-    ...(route.body ? [408] : []),
-    ...(isWrite ? [409, 412] : []),
-    ...(route.body ? [413, 415] : []),
-    429,
-    500,
-    503,
-  ];
-}
-
 function requestHeaders({ method }: PlacedRoute) {
-  if (method === 'GET') {
-    return parameterReferences(['IfNoneMatch', 'MinimumPosition', 'Prefer', 'RequestId']);
-  }
+  if (method === 'GET') return parameterReferences(['IfNoneMatch', 'MinimumPosition']);
   return parameterReferences([
     ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
     'IfMatch',
     'MinimumPosition',
-    'Prefer',
-    'RequestId',
   ]);
 }
 
 function responseHeaders({ method, route }: PlacedRoute) {
   return headerReferences([
-    'X-Request-Id',
-    'Counterfoil-Position',
-    'Counterfoil-Ignored',
-    ...(method === 'GET' ? (['Counterfoil-Lag-Ms'] as const) : []),
     ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
     ...(route.status === 201 ? (['Location'] as const) : []),
     ...(route.response ? (['ETag'] as const) : []),
-    'RateLimit',
-    'RateLimit-Policy',
   ]);
 }
 
@@ -169,19 +143,28 @@ function operation(placed: PlacedRoute, { pathWords }: ApiInfo): ZodOpenApiOpera
         ...(route.response && { content: { 'application/json': { schema: route.response } } }),
       },
       ...(placed.method === 'GET' && { '304': { $ref: '#/components/responses/NotModified' } }),
-      ...problemReferences(failureStatuses(placed)),
+      default: failureReference(placed),
     },
   };
 }
 
+/** The schema of the body of a webhook: what it is called and means is said of the operation. */
+function receivedBody({ body }: Webhook): object {
+  const { title: _title, description: _description, ...schema } = body as Record<string, unknown>;
+  return schema;
+}
+
 /** A webhook as an operation of its receiver. */
-const receiving = (type: string, { summary, body }: Webhook): object => ({
+const receiving = (type: string, webhook: Webhook): object => ({
   operationId: `receive${type.split(/[._]/).map(capitalised).join('')}`,
   tags: ['Webhooks'],
-  summary,
-  description: `${summary}. Sent to every endpoint whose filter takes \`${type}\`.`,
+  summary: webhook.summary,
+  description: `${webhook.summary}. Sent to every endpoint whose filter takes \`${type}\`.`,
   parameters: parameterReferences(['WebhookId', 'WebhookTimestamp', 'WebhookSignature']),
-  requestBody: { required: true, content: { 'application/json': { schema: body } } },
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: receivedBody(webhook) } },
+  },
   responses: { '2XX': { $ref: '#/components/responses/Received' } },
 });
 
@@ -210,7 +193,7 @@ export function openApiDocument(placed: readonly PlacedRoute[], info: ApiInfo): 
       security: [{ apiKey: [] }],
       tags: tags.map((name) => ({ name, ...(texts[name] && { description: texts[name] }) })),
       paths,
-      components: sharedComponents(),
+      components: sharedComponents(failureResponses(placed)),
     },
     { override },
   );

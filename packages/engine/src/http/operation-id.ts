@@ -9,7 +9,7 @@ type NamedRoute = Pick<PlacedRoute, 'method' | 'path' | 'route'>;
 const capitalised = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 /** `top-up` or `top_up` is `TopUp`. */
-const pascalCase = (words: string): string => words.split(/[-_]/).map(capitalised).join('');
+export const pascalCase = (words: string): string => words.split(/[-_]/).map(capitalised).join('');
 
 const isPlural = (word: string): boolean => /[^s]s$/.test(word);
 const singular = (word: string): string => word.replace(/xes$/, 'x').replace(/([^s])s$/, '$1');
@@ -28,6 +28,13 @@ function wordsOf(path: string, pathWords: PathWords) {
     else nouns.push(next === undefined ? word : singular(word));
   }
   return { nouns, by, endsInRecord: isPlaceholder(segments.at(-1)) };
+}
+
+/** The kind of record that a path is about: `WalletHold` for `/wallets/{id}/holds`. */
+export function recordName(path = '', pathWords: PathWords = {}): string {
+  return wordsOf(path, pathWords)
+    .nouns.map((noun) => pascalCase(singular(noun)))
+    .join('');
 }
 
 const isList = ({ path, route }: NamedRoute): boolean =>

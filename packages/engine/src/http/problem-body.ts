@@ -4,10 +4,17 @@ import { z } from 'zod';
 /** The page that explains the codes; the fragment is the code. */
 export const problemsPath = '/docs/problems';
 
+/** Every code with its status and its meaning, in Markdown. */
+const codeList = Object.entries(problemCodes)
+  .map(([code, { status, title }]) => `- \`${code}\` (${status}): ${title}`)
+  .join('\n');
+
 /** The one body of every failure (D4): known client contracts and RFC 9457 at once. */
 export const problemSchema = z
   .object({
-    code: z.enum(Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]]),
+    code: z
+      .enum(Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]])
+      .meta({ description: `What is wrong, for programs:\n\n${codeList}` }),
     message: z.string().meta({ description: 'For people: what is wrong and what to do about it' }),
     http_status_code: z.int(),
     details: z.record(z.string(), z.unknown()).optional(),

@@ -23,7 +23,7 @@ export type Section = (typeof sections)[number];
 export const sectionMaximum = 2000;
 
 /** A record without ids, stamps and empty fields. Its fields are those of its own slice. */
-const entrySchema = z.record(z.string().max(64), z.unknown());
+const entrySchema = z.record(z.string().max(64), z.unknown()).meta({ id: 'CatalogEntry' });
 export type Entry = Readonly<z.output<typeof entrySchema>>;
 
 const entriesSchema = z.array(entrySchema).max(sectionMaximum).optional();
@@ -57,18 +57,19 @@ export const importSchema = z
 export type ImportRequest = z.output<typeof importSchema>;
 
 /** The change of one record of the catalogue. */
-export const changeSchema = z.object({
-  section: z.enum(sections),
-  key: z.string(),
-  action: z.enum(['created', 'updated', 'archived']),
-  details: z.array(z.string()).meta({ description: 'Fields, and records that it owns' }),
-});
+export const changeSchema = z
+  .object({
+    section: z.enum(sections),
+    key: z.string(),
+    action: z.enum(['created', 'updated', 'archived']),
+    details: z.array(z.string()).meta({ description: 'Fields, and records that it owns' }),
+  })
+  .meta({ id: 'CatalogChange' });
 export type Change = z.output<typeof changeSchema>;
 
-export const refusedSchema = z.object({
-  id: z.string(),
-  message: z.string(),
-});
+export const refusedSchema = z
+  .object({ id: z.string(), message: z.string() })
+  .meta({ id: 'CatalogRefusal' });
 
 /** The result of an import, done or only proposed. */
 export const importResultSchema = z

@@ -222,7 +222,9 @@ export const roleDefinitionSchema = z
   })
   .meta({ id: 'Role' });
 
-export const roleDefinitionsSchema = z.object({ roles: z.array(roleDefinitionSchema) });
+export const roleDefinitionsSchema = z
+  .object({ roles: z.array(roleDefinitionSchema) })
+  .meta({ id: 'Roles' });
 
 export const operatorTenantSchema = z.object({ name: nameSchema }).meta({ id: 'CreateTenant' });
 

@@ -87,16 +87,18 @@ const walletMessages: WalletMessages = ({ event, after }, embedded) => {
 
 const shownBody = z.object({ wallet: walletSchema, customer: customerRecords.schema });
 const walletBody = shownBody.extend({
-  alert: z.object({
-    alert_type: z.enum(['low_credit_balance', 'auto_topup_stopped']),
-    state: alertStateSchema,
-    available: z
-      .string()
-      .meta({ description: 'Credits that can be spent: the balance less holds' }),
-    current_balance: z.string(),
-    credit_balance: z.string(),
-    alert_settings: walletSchema.shape.alert_settings,
-  }),
+  alert: z
+    .object({
+      alert_type: z.enum(['low_credit_balance', 'auto_topup_stopped']),
+      state: alertStateSchema,
+      available: z
+        .string()
+        .meta({ description: 'Credits that can be spent: the balance less holds' }),
+      current_balance: z.string(),
+      credit_balance: z.string(),
+      alert_settings: walletSchema.shape.alert_settings,
+    })
+    .meta({ id: 'BalanceAlert' }),
 });
 
 const types: PublicEventTypes = {

@@ -125,6 +125,28 @@ export const debitSchema = z
 
 const walletStatusSchema = z.enum(['active', 'frozen', 'closed']);
 
+const autoTopupOutput = z
+  .object({
+    enabled: z.boolean(),
+    amount: z.number(),
+    threshold: z.number(),
+    invoicing: z.boolean(),
+    daily_limit: z.number().int(),
+  })
+  .meta({ id: 'AutoTopup' });
+
+const autoTopupStatusSchema = z
+  .object({
+    day: z.string().meta({ description: 'UTC day of the last automatic top-up' }),
+    topups: z.number().int().meta({ description: 'Automatic top-ups on that day' }),
+    stopped_on: z
+      .string()
+      .optional()
+      .meta({ description: 'UTC day on which daily_limit stopped them' }),
+    pending_transaction_id: z.string().optional(),
+  })
+  .meta({ id: 'AutoTopupStatus' });
+
 /** The wallet on the wire (specification §2.13). */
 export const walletSchema = z
   .object({
@@ -141,26 +163,8 @@ export const walletSchema = z
     credits_available_breakdown: z.object({ free: z.string(), purchased: z.string() }),
     credits_held: z.string().meta({ description: 'Set aside by open holds; part of the balance' }),
     config: walletConfigSchema,
-    auto_topup: z
-      .object({
-        enabled: z.boolean(),
-        amount: z.number(),
-        threshold: z.number(),
-        invoicing: z.boolean(),
-        daily_limit: z.number().int(),
-      })
-      .optional(),
-    auto_topup_status: z
-      .object({
-        day: z.string().meta({ description: 'UTC day of the last automatic top-up' }),
-        topups: z.number().int().meta({ description: 'Automatic top-ups on that day' }),
-        stopped_on: z
-          .string()
-          .optional()
-          .meta({ description: 'UTC day on which daily_limit stopped them' }),
-        pending_transaction_id: z.string().optional(),
-      })
-      .optional(),
+    auto_topup: autoTopupOutput.optional(),
+    auto_topup_status: autoTopupStatusSchema.optional(),
     alert_settings: alertSettingsOutput.optional(),
     alert_state: z.enum(['ok', 'info', 'warning', 'in_alarm']),
     wallet_status: walletStatusSchema,
@@ -294,22 +298,26 @@ const walletFilterShape = {
 export const listWalletsSchema = z.object({ ...listShape, ...walletFilterShape });
 
 /** Body of POST /wallets/search. */
-export const searchWalletsSchema = z.object({
-  ...searchShape,
-  ...walletFilterShape,
-  wallet_ids: anyOfTexts(64),
-});
+export const searchWalletsSchema = z
+  .object({
+    ...searchShape,
+    ...walletFilterShape,
+    wallet_ids: anyOfTexts(64),
+  })
+  .meta({ id: 'WalletSearch' });
 export type WalletSearch = Partial<z.output<typeof searchWalletsSchema>>;
 
 /** Body of POST /wallets/transactions/search. */
-export const searchTransactionsSchema = z.object({
-  ...searchShape,
-  ...entryTimes,
-  ...transactionFilterShape,
-  wallet_id: z.string().max(64).optional(),
-  customer_id: z.string().max(64).optional(),
-  transaction_reason: transactionReasonSchema.optional(),
-  priority: prioritySchema.optional(),
-});
+export const searchTransactionsSchema = z
+  .object({
+    ...searchShape,
+    ...entryTimes,
+    ...transactionFilterShape,
+    wallet_id: z.string().max(64).optional(),
+    customer_id: z.string().max(64).optional(),
+    transaction_reason: transactionReasonSchema.optional(),
+    priority: prioritySchema.optional(),
+  })
+  .meta({ id: 'WalletTransactionSearch' });
 export type TransactionsSearch = z.output<typeof searchTransactionsSchema>;
 export type RealTimeBalance = z.output<typeof realTimeBalanceSchema>;

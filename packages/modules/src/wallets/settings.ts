@@ -31,7 +31,9 @@ export const autoTopupSchema = z.object({
 export type AutoTopup = z.output<typeof autoTopupSchema>;
 
 /** Automatic top-up as a request gives it. */
-export const autoTopupInput = autoTopupSchema.extend({ cooldown: unused });
+export const autoTopupInput = autoTopupSchema
+  .extend({ cooldown: unused })
+  .meta({ id: 'ChangeAutoTopup' });
 
 /** Automatic top-ups of one UTC day after which the breaker stops them. */
 export const dailyLimitOf = ({ daily_limit }: AutoTopup): number => daily_limit ?? dailyTopUps;
@@ -39,9 +41,9 @@ export const dailyLimitOf = ({ daily_limit }: AutoTopup): number => daily_limit 
 export const priceTypeSchema = z.enum(['ALL', 'USAGE', 'FIXED']);
 
 /** The charges that the wallet may pay. */
-export const walletConfigSchema = z.object({
-  allowed_price_types: z.array(priceTypeSchema).min(1).max(3),
-});
+export const walletConfigSchema = z
+  .object({ allowed_price_types: z.array(priceTypeSchema).min(1).max(3) })
+  .meta({ id: 'WalletConfig' });
 
 /** Automatic top-up on the wire: amounts as JSON numbers. */
 export const autoTopupView = (settings: AutoTopup | null) =>

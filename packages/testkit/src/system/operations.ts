@@ -6,6 +6,7 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
+  readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
@@ -37,15 +38,24 @@ interface OpenApiOperation {
     readonly required?: boolean;
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
   };
-  readonly responses: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
 }
 
+/** Operations by method, and the parameters that all of them take. */
+type PathItem = Readonly<Record<string, OpenApiOperation | OpenApiOperation['parameters']>>;
+
 interface OpenApiDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: Components;
 }
 
+/** The answer of an operation that fails: the one body with the statuses that it may have. */
+interface Failure {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } };
+}
+
 interface Components {
+  readonly responses: Readonly<Record<string, Failure>>;
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly parameters: Readonly<Record<string, Parameter>>;
 }
@@ -71,6 +81,7 @@ export interface Operation {
 const prefix = '/v1';
 const schemaPlace = '#/components/schemas/';
 const parameterPlace = '#/components/parameters/';
+const responsePlace = '#/components/responses/';
 
 /** The schema with everything it refers to in its place. */
 function inlined(schema: Schema, known: Readonly<Record<string, Schema>>): Schema {
@@ -95,6 +106,14 @@ function inlined(schema: Schema, known: Readonly<Record<string, Schema>>): Schem
   };
 }
 
+function failureStatuses($ref: string | undefined, { responses }: Components): number[] {
+  const schemas =
+    responses[$ref?.slice(responsePlace.length) ?? '']?.content['application/json'].schema.allOf;
+  const listed = schemas?.flatMap(({ properties }) => properties?.http_status_code?.enum ?? []);
+  if (!listed?.length) throw new Error(`${$ref} does not say which statuses it has`);
+  return listed.map(Number);
+}
+
 function sharedParameter(
   { $ref }: ParameterReference,
   shared: Components['parameters'],
@@ -104,15 +123,22 @@ function sharedParameter(
   return found;
 }
 
+interface PathParts {
+  readonly common: NonNullable<OpenApiOperation['parameters']>;
+  readonly components: Components;
+}
+
 function operationOf(
   path: string,
   method: string,
   described: OpenApiOperation,
-  { schemas: known, parameters: shared }: Components,
+  { common, components }: PathParts,
 ): Operation {
+  const { schemas: known, parameters: shared } = components;
   const below = path.slice(prefix.length);
-  const statuses = Object.keys(described.responses).map(Number);
-  const all = (described.parameters ?? []).map((parameter) =>
+  const { default: failure, ...successes } = described.responses;
+  const statuses = Object.keys(successes).map(Number);
+  const all = [...common, ...(described.parameters ?? [])].map((parameter) =>
     '$ref' in parameter ? sharedParameter(parameter, shared) : parameter,
   );
   const parameters = (place: string) =>
@@ -127,7 +153,7 @@ function operationOf(
     method: method.toUpperCase(),
     path: below,
     success: statuses.find((status) => status < 300) ?? 0,
-    statuses,
+    statuses: [...statuses, ...failureStatuses(failure?.$ref, components)],
     pathParameters: parameters('path'),
     query: parameters('query'),
     queryRequired: all.some((parameter) => parameter.in === 'query' && parameter.required),
@@ -140,11 +166,13 @@ function operationOf(
 export async function readOperations(baseUrl: string): Promise<ReadonlyMap<string, Operation>> {
   const response = await fetch(`${baseUrl}/openapi.json`);
   const document = (await response.json()) as OpenApiDocument;
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) =>
-      operationOf(path, method, described, document.components),
-    ),
-  );
+  const operations = Object.entries(document.paths).flatMap(([path, item]) => {
+    const { parameters: common = [], ...methods } = item as PathItem & OpenApiOperation;
+    return Object.entries(methods as Readonly<Record<string, OpenApiOperation>>).map(
+      ([method, described]) =>
+        operationOf(path, method, described, { common, components: document.components }),
+    );
+  });
   return new Map(operations.map((operation) => [operation.key, operation]));
 }
 

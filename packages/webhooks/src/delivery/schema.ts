@@ -41,12 +41,14 @@ export const messageSchema = z
 export type MessageResource = z.output<typeof messageSchema>;
 
 /** A message with its body. */
-export const wholeMessageSchema = z.object({
-  ...messageSchema.shape,
-  body: z
-    .unknown()
-    .meta({ description: 'What is delivered, also when it was too long to be delivered whole' }),
-});
+export const wholeMessageSchema = z
+  .object({
+    ...messageSchema.shape,
+    body: z
+      .unknown()
+      .meta({ description: 'What is delivered, also when it was too long to be delivered whole' }),
+  })
+  .meta({ id: 'WholeWebhookMessage' });
 
 const periodShape = {
   start_time: instantSchema.optional(),
@@ -110,24 +112,26 @@ export const statsQuerySchema = z.object({
 });
 
 /** The figures of an endpoint over a period, and the state of its breaker now. */
-export const statsSchema = z.object({
-  endpoint_id: z.string(),
-  since: instantSchema,
-  until: instantSchema,
-  deliveries: z.partialRecord(deliveryStateSchema, z.number().int()),
-  attempts: z.number().int(),
-  successes: z.number().int().meta({ description: 'Attempts that were answered with 2xx' }),
-  answer_milliseconds: z.object({
-    p50: z.number().int().nullable(),
-    p95: z.number().int().nullable(),
-  }),
-  oldest_due_at: instantSchema.nullable(),
-  breaker: z.object({
-    state: z.enum(['closed', 'open', 'half_open']),
-    failures_in_row: z.number().int(),
-    failing_since: instantSchema.nullable(),
-    next_probe_at: instantSchema.nullable(),
-    last_success_at: instantSchema.nullable(),
-  }),
-});
+export const statsSchema = z
+  .object({
+    endpoint_id: z.string(),
+    since: instantSchema,
+    until: instantSchema,
+    deliveries: z.partialRecord(deliveryStateSchema, z.number().int()),
+    attempts: z.number().int(),
+    successes: z.number().int().meta({ description: 'Attempts that were answered with 2xx' }),
+    answer_milliseconds: z.object({
+      p50: z.number().int().nullable(),
+      p95: z.number().int().nullable(),
+    }),
+    oldest_due_at: instantSchema.nullable(),
+    breaker: z.object({
+      state: z.enum(['closed', 'open', 'half_open']),
+      failures_in_row: z.number().int(),
+      failing_since: instantSchema.nullable(),
+      next_probe_at: instantSchema.nullable(),
+      last_success_at: instantSchema.nullable(),
+    }),
+  })
+  .meta({ id: 'WebhookEndpointStats' });
 export type Stats = z.output<typeof statsSchema>;

@@ -75,8 +75,8 @@ const changeSchema = z.object({ url: urlSchema.optional(), ...settingsShape });
 export function endpointBodies(offered: ReadonlySet<string>) {
   const event_types = eventFilterSchema(offered).optional();
   return {
-    creation: creationSchema.extend({ event_types }),
-    change: changeSchema.extend({ event_types }),
+    creation: creationSchema.extend({ event_types }).meta({ id: 'CreateWebhookEndpoint' }),
+    change: changeSchema.extend({ event_types }).meta({ id: 'UpdateWebhookEndpoint' }),
   };
 }
 /** The bodies of a creation and of a change. */
@@ -85,51 +85,59 @@ export type CreateEndpoint = z.output<EndpointBodies['creation']>;
 export type ChangeEndpoint = z.output<EndpointBodies['change']>;
 
 /** An endpoint as the API shows it: without its secret and without the values of its headers. */
-export const endpointSchema = z.object({
-  ...recordStampsShape,
-  status: recordStatusSchema,
-  url: z.string(),
-  description: z.string().nullable(),
-  event_types: z.array(z.string()).nullable(),
-  enabled: z.boolean(),
-  disabled_reason: z.string().nullable(),
-  disabled_at: instantSchema.nullable(),
-  order_mode: orderModeSchema,
-  order_guard_seconds: z.number().int().nullable(),
-  max_in_flight: z.number().int(),
-  rate_limit_per_second: z.number().int().nullable(),
-  payload: payloadSchema,
-  signature: signatureKindSchema,
-  header_names: z.array(z.string()),
-  metadata: metadataSchema,
-});
+export const endpointSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    url: z.string(),
+    description: z.string().nullable(),
+    event_types: z.array(z.string()).nullable(),
+    enabled: z.boolean(),
+    disabled_reason: z.string().nullable(),
+    disabled_at: instantSchema.nullable(),
+    order_mode: orderModeSchema,
+    order_guard_seconds: z.number().int().nullable(),
+    max_in_flight: z.number().int(),
+    rate_limit_per_second: z.number().int().nullable(),
+    payload: payloadSchema,
+    signature: signatureKindSchema,
+    header_names: z.array(z.string()),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'WebhookEndpoint' });
 export type EndpointResource = z.output<typeof endpointSchema>;
 
 /** The keys by which receivers check signatures. A private key never leaves the service. */
-export const secretAnswerSchema = z.object({
-  secret: z.string().optional().meta({ description: 'Shared secret; only with signature hmac' }),
-  public_key: z.string().optional().meta({ description: 'Only with signature ed25519' }),
-});
+export const secretAnswerSchema = z
+  .object({
+    secret: z.string().optional().meta({ description: 'Shared secret; only with signature hmac' }),
+    public_key: z.string().optional().meta({ description: 'Only with signature ed25519' }),
+  })
+  .meta({ id: 'WebhookEndpointSecret' });
 export type SecretAnswer = z.output<typeof secretAnswerSchema>;
 
 /** The longest grace period of a former secret: a week. */
 export const graceMaximumSeconds = 604_800;
 
 /** The body of a rotation. */
-export const rotateSecretSchema = z.object({
-  grace_seconds: z.number().int().min(0).max(graceMaximumSeconds).default(86_400).meta({
-    description: 'How long the former secret signs too; 0: not at all',
-  }),
-  signature: signatureKindSchema.optional(),
-  secret: secretSchema.optional(),
-});
+export const rotateSecretSchema = z
+  .object({
+    grace_seconds: z.number().int().min(0).max(graceMaximumSeconds).default(86_400).meta({
+      description: 'How long the former secret signs too; 0: not at all',
+    }),
+    signature: signatureKindSchema.optional(),
+    secret: secretSchema.optional(),
+  })
+  .meta({ id: 'RotateWebhookEndpointSecret' });
 export type RotateSecret = z.output<typeof rotateSecretSchema>;
 
 /** A new endpoint with its secret, or with its public key. */
-export const createdEndpointSchema = z.object({
-  ...endpointSchema.shape,
-  ...secretAnswerSchema.shape,
-});
+export const createdEndpointSchema = z
+  .object({
+    ...endpointSchema.shape,
+    ...secretAnswerSchema.shape,
+  })
+  .meta({ id: 'CreatedWebhookEndpoint' });
 
 /** The page and the filters of a list of endpoints. */
 export const endpointListSchema = z.object(listShape);

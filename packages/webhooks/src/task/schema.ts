@@ -85,31 +85,35 @@ export function taskResource(requested: RequestedTask, progress: TaskProgress): 
 
 /** The body that asks for a test, with one of the types that are offered. */
 export const testBodySchema = (offered: ReadonlySet<string>) =>
-  z.object({
-    event_type: z
-      .string()
-      .max(64)
-      .refine((type) => type === testType || offered.has(type), 'must be an event type')
-      .default(testType)
-      .meta({ description: 'The type to send a sample of' }),
-  });
+  z
+    .object({
+      event_type: z
+        .string()
+        .max(64)
+        .refine((type) => type === testType || offered.has(type), 'must be an event type')
+        .default(testType)
+        .meta({ description: 'The type to send a sample of' }),
+    })
+    .meta({ id: 'TestWebhookEndpoint' });
 
 /** The body that asks for a recovery. */
-export const recoverBodySchema = z.object({
-  since: instantSchema.meta({ description: 'Events that happened at this instant or later' }),
-  until: instantSchema.optional().meta({ description: 'And before this one; left out: now' }),
-  states: z
-    .array(recoveredStateSchema)
-    .min(1)
-    .max(3)
-    .transform((states) => [...new Set(states)])
-    .default(['failed', 'skipped'])
-    .meta({
-      description:
-        'failed: given up; skipped: happened while it was disabled; missing: never its delivery, ' +
-        'for example because its filter was another one',
-    }),
-});
+export const recoverBodySchema = z
+  .object({
+    since: instantSchema.meta({ description: 'Events that happened at this instant or later' }),
+    until: instantSchema.optional().meta({ description: 'And before this one; left out: now' }),
+    states: z
+      .array(recoveredStateSchema)
+      .min(1)
+      .max(3)
+      .transform((states) => [...new Set(states)])
+      .default(['failed', 'skipped'])
+      .meta({
+        description:
+          'failed: given up; skipped: happened while it was disabled; missing: never its delivery, ' +
+          'for example because its filter was another one',
+      }),
+  })
+  .meta({ id: 'RecoverWebhookEndpoint' });
 
 /** The path of a task. */
 export const taskPathSchema = z.object({ id: referenceSchema('wtask') });

@@ -65,7 +65,7 @@ export const entitlementRoutes = {
     permission: 'entitlement:write',
     body: createBulkEntitlementsSchema,
     bodyLimitBytes: 1024 * 1024,
-    response: z.object({ items: z.array(entitlementSchema) }),
+    response: z.object({ items: z.array(entitlementSchema) }).meta({ id: 'CreatedEntitlements' }),
     example: {
       body: { items: [entitlementExample] },
       names: { 'items.0.parent_entitlement_id': 'ent' },

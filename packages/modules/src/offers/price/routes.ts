@@ -101,7 +101,7 @@ export const priceRoutes = {
     permission: 'price:write',
     body: createBulkPricesSchema,
     bodyLimitBytes: 1024 * 1024,
-    response: z.object({ items: z.array(priceSchema) }),
+    response: z.object({ items: z.array(priceSchema) }).meta({ id: 'CreatedPrices' }),
     example: {
       body: { items: [priceExample] },
       names: { 'items.0.group_id': 'group' },

@@ -32,15 +32,9 @@ import { offerBriefSchema } from '../owner.ts';
 export const priceTypeSchema = z.enum(['USAGE', 'FIXED']);
 export const billingModelSchema = z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED']);
 export const tierModeSchema = z.enum(['VOLUME', 'SLAB']);
-export const billingPeriodSchema = z.enum([
-  'MONTHLY',
-  'ANNUAL',
-  'WEEKLY',
-  'DAILY',
-  'QUARTERLY',
-  'HALF_YEARLY',
-  'ONETIME',
-]);
+export const billingPeriodSchema = z
+  .enum(['MONTHLY', 'ANNUAL', 'WEEKLY', 'DAILY', 'QUARTERLY', 'HALF_YEARLY', 'ONETIME'])
+  .meta({ id: 'BillingPeriod' });
 export const billingCadenceSchema = z.enum(['RECURRING', 'ONETIME']);
 export const invoiceCadenceSchema = z.enum(['ARREAR', 'ADVANCE']);
 export const priceUnitTypeSchema = z.enum(['FIAT', 'CUSTOM']);
@@ -53,17 +47,19 @@ const amountSchema = nonNegativeDecimalSchema(decimalPlaces.price);
 /** Null and absent both mean that there is none. */
 const absent = <Value>(value: Value | null | undefined): Value | null => value ?? null;
 
-const tierSchema = z.object({
-  up_to: z
-    .number()
-    .int()
-    .min(1)
-    .nullish()
-    .transform(absent)
-    .meta({ description: 'Inclusive; null: open, for the last tier' }),
-  unit_amount: amountSchema,
-  flat_amount: amountSchema.nullish().transform(absent),
-});
+const tierSchema = z
+  .object({
+    up_to: z
+      .number()
+      .int()
+      .min(1)
+      .nullish()
+      .transform(absent)
+      .meta({ description: 'Inclusive; null: open, for the last tier' }),
+    unit_amount: amountSchema,
+    flat_amount: amountSchema.nullish().transform(absent),
+  })
+  .meta({ id: 'ChangePriceTier' });
 
 const tiersSchema = z.array(tierSchema).max(maximumTiers).nullish();
 
@@ -72,6 +68,7 @@ const transformQuantitySchema = z
     divide_by: z.number().int().min(1).nullish(),
     round: z.enum(['up', 'down']).nullish().meta({ description: 'Default: up' }),
   })
+  .meta({ id: 'ChangeTransformQuantity' })
   .nullish();
 
 const priceUnitConfigSchema = z.object({
@@ -241,11 +238,17 @@ export const priceSearchSchema = z.object({
   allow_expired_prices: allowExpiredSchema,
 });
 
-const tierOutput = z.object({
-  up_to: z.number().int().optional(),
-  unit_amount: z.string(),
-  flat_amount: z.string().optional(),
-});
+const tierOutput = z
+  .object({
+    up_to: z.number().int().optional(),
+    unit_amount: z.string(),
+    flat_amount: z.string().optional(),
+  })
+  .meta({ id: 'PriceTier' });
+
+const transformQuantityOutput = z
+  .object({ divide_by: z.number().int(), round: z.enum(['up', 'down']) })
+  .meta({ id: 'TransformQuantity' });
 
 /** The price on the wire (specification §2.3; hidden fields: D1). */
 export const priceSchema = z
@@ -265,9 +268,7 @@ export const priceSchema = z
     display_amount: z.string(),
     tier_mode: tierModeSchema.optional(),
     tiers: z.array(tierOutput).optional(),
-    transform_quantity: z
-      .object({ divide_by: z.number().int(), round: z.enum(['up', 'down']) })
-      .optional(),
+    transform_quantity: transformQuantityOutput.optional(),
     min_quantity: z.string().optional(),
     trial_period_days: z.number().int().optional(),
     price_unit_type: priceUnitTypeSchema,

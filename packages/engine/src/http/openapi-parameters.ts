@@ -1,0 +1,82 @@
+import { isMap } from './fields.ts';
+import { type PathWords, pascalCase, recordName } from './operation-id.ts';
+
+type Json = Record<string, unknown>;
+
+/** A parameter with the path of an operation that takes it. */
+interface PlacedParameter {
+  readonly path: string;
+  readonly parameter: Json;
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** The operations of a path, or of all. */
+const operationsOf = (item: unknown): Json[] =>
+  isMap(item) ? Object.values(item).filter(isMap) : [];
+
+/** The query and path parameters that stand in more than one operation, by their text. */
+function repeatedParameters(paths: Json): Map<string, PlacedParameter> {
+  const seen = new Map<string, PlacedParameter>();
+  const repeated = new Map<string, PlacedParameter>();
+  for (const [path, item] of Object.entries(paths)) {
+    const parameters = operationsOf(item).flatMap((operation) => listOf(operation.parameters));
+    for (const parameter of parameters.filter(isMap).filter((each) => 'name' in each)) {
+      const text = JSON.stringify(parameter);
+      const first = seen.get(text);
+      if (first) repeated.set(text, first);
+      else seen.set(text, { path, parameter });
+    }
+  }
+  return repeated;
+}
+
+/** Names that a shared parameter may have, the shortest first: `Expand`, `CustomerExpand`. */
+function* namesOf({ path, parameter }: PlacedParameter, words: PathWords): Generator<string> {
+  const name = pascalCase(String(parameter.name));
+  const isPath = parameter.in === 'path';
+  const below = path.slice('/v1'.length);
+  const owner = recordName(isPath ? below.split(`/{${parameter.name}}`)[0] : below, words);
+  const own = `${owner}${name}`;
+  if (!isPath) yield name;
+  yield own;
+  for (let number = 2; ; number += 1) yield `${own}${number}`;
+}
+
+/** Replaces parameters that repeat by references. Returns them by name. */
+export function shareParameters(paths: Json, words: PathWords): Json {
+  const shared: Json = {};
+  const references = new Map<string, Json>();
+  for (const [text, placed] of repeatedParameters(paths)) {
+    for (const name of namesOf(placed, words)) {
+      if (name in shared) continue;
+      shared[name] = placed.parameter;
+      references.set(text, { $ref: `#/components/parameters/${name}` });
+      break;
+    }
+  }
+  for (const operation of Object.values(paths).flatMap(operationsOf)) {
+    operation.parameters = listOf(operation.parameters).map(
+      (parameter) => references.get(JSON.stringify(parameter)) ?? parameter,
+    );
+  }
+  return shared;
+}
+
+/** Moves parameters that every operation of a path takes to the path. */
+export function liftParameters(paths: Json): void {
+  for (const item of Object.values(paths).filter(isMap)) {
+    const operations = operationsOf(item);
+    const [first = [], ...others] = operations.map(({ parameters }) =>
+      listOf(parameters).map((parameter) => JSON.stringify(parameter)),
+    );
+    if (others.length === 0) continue;
+    const common = new Set(first.filter((text) => others.every((each) => each.includes(text))));
+    for (const operation of operations) {
+      operation.parameters = listOf(operation.parameters).filter(
+        (parameter) => !common.has(JSON.stringify(parameter)),
+      );
+    }
+    item.parameters = [...common].map((text) => JSON.parse(text));
+  }
+}
