@@ -15,8 +15,18 @@ import { parseArgs } from 'node:util';
 type Data = Record<string, unknown>;
 type Event = { type: string; stream: string; revision: number; data: Data; metadata: Data };
 type Order = (number | string | null)[];
-/** Credits of one load, or the part of them that is drawn or held; `since` is the time of their return. */
-type Lot = { id: string; left: bigint; expires: string | null; since: string; order: Order };
+/**
+ * Credits of one load, which count from an instant on, or the part of them that is drawn or held;
+ * `since` is the time of their return.
+ */
+type Lot = {
+  id: string;
+  left: bigint;
+  from: string;
+  expires: string | null;
+  since: string;
+  order: Order;
+};
 type Load = { transaction_id: string; priority: number | null; expires_at: string | null };
 /** A top-up that waits for its payment: the order and its time. */
 type TopUp = { order: Data; at: string };
@@ -118,6 +128,7 @@ class Book {
   topups = new Map<unknown, TopUp>();
   entries = 0;
   at = '';
+  created = '';
   /** The instant at which the last movement took effect, which may lie before its booking. */
   reached = '';
 
@@ -128,7 +139,7 @@ class Book {
     if (records.includes(type)) return;
     must((this.wallet === null) === (type === 'WalletCreated'), 'is not in its place');
     must(!this.isClosed, 'changes a closed wallet');
-    if (type === 'WalletCreated') this.wallet = data;
+    if (type === 'WalletCreated') Object.assign(this, { wallet: data, created: at });
     if (type === 'WalletClosed') this.isClosed = true;
     if (type.startsWith('TopUp')) this.#order(type, data);
     else if (!states.includes(type)) this.#move(type, data);
@@ -145,9 +156,7 @@ class Book {
     must(isHold || isRelease || entries.includes(type), 'is of an unknown type');
     const credits = isRelease ? 0n : figure(data.credits, 'credits');
     must(credits > 0n || isRelease, 'moves no credits');
-    const instant = this.#reach(data.effective_at ?? data.released_at ?? this.at);
-    const isLate = type === 'CreditsExpired' || isRelease;
-    must(isLate || instant === this.at, 'counts from another instant than its own');
+    const instant = this.#instantOf(type, data);
     if (entries.includes(type)) this.#entry(type, data, credits);
     if (type === 'CreditsLoaded') {
       this.#load(data, credits);
@@ -170,6 +179,17 @@ class Book {
     if (hold) this.#compare(data.returned, rest);
     if (!isHold) this.owed += credits - sum(parts);
     else this.#hold(data, { credits, expires: data.expires_at as string | null, parts });
+  }
+
+  /** The instant from which a movement counts: its own, unless it ended by itself or is dated back. */
+  #instantOf(type: string, data: Data): string {
+    const instant = `${data.effective_at ?? data.released_at ?? this.at}`;
+    const isEnd = type === 'CreditsExpired' || type === 'HoldReleased';
+    if (isEnd || instant === this.at) return this.#reach(instant);
+    const isDatable = type === 'CreditsDebited' || (type === 'CreditsLoaded' && !data.requested);
+    const isPast = instant < this.at && instant >= this.created;
+    must(isDatable && isPast, 'counts from an instant that it cannot count from');
+    return instant;
   }
 
   /** The instant at which something took effect; never before the movements it follows. */
@@ -251,14 +271,18 @@ class Book {
     const { transaction_id: id, priority, expires_at: expires } = data as Load;
     const order = [priority, expires, Number(purchases.includes(`${data.reason}`)), this.entries];
     must(!this.lots.some((lot) => lot.id === id), 'is a load that exists already');
-    if (left > 0n) this.#put({ id, left, expires, since: '', order });
+    const from = `${effective_at}`;
+    if (left > 0n) this.#put({ id, left, from, expires, since: '', order });
   }
 
   /** The lots that may be drawn from: none that has expired, or the one that expires here. */
   #drawable(type: string, data: Data, credits: bigint): Lot[] {
     if (type !== 'CreditsExpired') {
       this.#assertNoneGone((instant) => instant <= this.at);
-      return this.lots;
+      const isThen = ({ from }: Lot) => type !== 'CreditsDebited' || from <= `${data.effective_at}`;
+      const [then, later] = [this.lots.filter(isThen), this.lots.filter((lot) => !isThen(lot))];
+      // Credits that came later pay for what is dated back only where the wallet may owe.
+      return this.wallet?.wallet_type === 'POST_PAID' ? [...then, ...later] : then;
     }
     const lot = this.lots.find(({ id }) => id === data.reference_id);
     must(lot?.left === credits, 'does not book out the rest of a lot');

@@ -5,6 +5,7 @@
 export const problemReasons = {
   amount_too_small: 'The amount is worth less than the smallest part of a credit',
   archived: 'The record is archived: readable, but not changed or referred to any more',
+  before_creation: 'The instant lies before the record was created',
   credits_expired: 'The credits would have expired before they are loaded',
   disabled: 'The record is disabled',
   ended: 'The record has ended',
@@ -14,6 +15,8 @@ export const problemReasons = {
   immutable: 'What is asked to change never changes',
   in_use: 'Other records refer to the record',
   inactive: 'The record is not active',
+  insufficient_credits_then:
+    'Less is left of the credits that the wallet had at `effective_at` than is to be taken',
   insufficient_credits: 'The wallet has fewer credits available than are requested',
   limit_reached: 'There are as many as there may be, or it is as large as it may be',
   no_longer_kept: 'The events that are asked for are no longer kept',

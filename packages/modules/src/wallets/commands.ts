@@ -4,6 +4,7 @@ import {
   type Instant,
   invalidField,
   type Metadata,
+  millisecondsOf,
   startOfCompactDate,
   textOf,
   type WalletId,
@@ -16,8 +17,8 @@ import type { BulkEntry } from './bulk/bulk.ts';
 import type { Bulk } from './bulk/schema.ts';
 import { createWallet, loadCredits, type WalletDecision } from './decisions.ts';
 import type { TransactionReason, WalletType } from './events.ts';
-import type { EntryDetails, Load, Quantity } from './ledger/entries.ts';
-import { type CreateWallet, invoicedReason, type TopUp } from './schema.ts';
+import type { Debit, EntryDetails, Load, Quantity } from './ledger/entries.ts';
+import { type CreateWallet, type DebitBody, invoicedReason, type TopUp } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
 import { requestTopUp } from './topups/decisions.ts';
 
@@ -25,7 +26,7 @@ import { requestTopUp } from './topups/decisions.ts';
 export const entryDetails = (
   context: RequestContext,
   reason: TransactionReason,
-  given: { readonly description?: string | undefined; readonly metadata?: Metadata } = {},
+  given: GivenDetails = {},
 ): EntryDetails => ({
   reason,
   referenceType: 'REQUEST',
@@ -33,7 +34,31 @@ export const entryDetails = (
   description: given.description ?? null,
   idempotencyKey: context.idempotencyKey,
   metadata: given.metadata ?? {},
+  ...(given.effective_at === undefined ? {} : { effectiveAt: given.effective_at }),
 });
+
+/** The details of an entry that a body may have. */
+interface GivenDetails {
+  readonly description?: string | undefined;
+  readonly metadata?: Metadata;
+  readonly effective_at?: Instant | undefined;
+}
+
+/** Days that an entry may be dated back: a quarter, after which statements are final (ADR 29). */
+const daysBackMaximum = 90;
+
+/** Refuses an instant that an entry cannot count from: a later one, or one too long ago. */
+export function assertDatable(
+  now: Instant,
+  instant: Instant | undefined,
+  pointer = '/effective_at',
+): void {
+  if (instant === undefined) return;
+  if (instant > now) throw invalidField(pointer, 'must not lie in the future');
+  const first = millisecondsOf(now) - daysBackMaximum * 24 * 60 * 60 * 1000;
+  if (millisecondsOf(instant) >= first) return;
+  throw invalidField(pointer, `must lie in the last ${daysBackMaximum} days`);
+}
 
 const typeNames: Readonly<Record<WalletType, string>> = {
   PRE_PAID: 'Prepaid',
@@ -127,6 +152,7 @@ export function futureExpiry(
 /** The loads of a top-up: the credits bought or granted, and the bonus as free credits beside them. */
 function topUpLoads(context: RequestContext, body: TopUp): readonly [Load, ...Load[]] {
   const { now } = context;
+  assertDatable(now, body.effective_at);
   const load: Load = {
     ...entryDetails(context, body.transaction_reason, body),
     quantity: topUpQuantity(body),
@@ -161,6 +187,12 @@ export function topUpDecision(context: RequestContext, id: string, body: TopUp):
   if (body.transaction_reason !== invoicedReason) {
     return loadCredits(id, topUpLoads(context, body));
   }
+  if (body.effective_at !== undefined) {
+    throw invalidField(
+      '/effective_at',
+      'cannot be given with credits that count from their payment',
+    );
+  }
   const [load] = topUpLoads(context, body);
   return requestTopUp(id, load, context.newId('wtxn'));
 }
@@ -175,6 +207,7 @@ function topUpQuantity({ credits_to_add: credits, amount }: TopUp): Quantity {
 /** The entries of a bulk. Throws 400 with the index of an entry whose expiry has passed. */
 export const bulkEntries = (context: RequestContext, { entries }: Bulk): readonly BulkEntry[] =>
   entries.map((entry, index): BulkEntry => {
+    assertDatable(context.now, entry.effective_at, `/entries/${index}/effective_at`);
     const details = entryDetails(context, entry.transaction_reason, entry);
     if (entry.type === 'debit') {
       return { type: 'debit', debit: { ...details, credits: entry.credits } };
@@ -190,3 +223,9 @@ export const bulkEntries = (context: RequestContext, { entries }: Bulk): readonl
       },
     };
   });
+
+/** The debit that a body asks for. Throws 400 for an instant that it cannot count from. */
+export function debitOf(context: RequestContext, body: DebitBody): Debit {
+  assertDatable(context.now, body.effective_at);
+  return { ...entryDetails(context, body.transaction_reason, body), credits: body.credits };
+}

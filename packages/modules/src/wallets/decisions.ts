@@ -4,6 +4,7 @@ import {
   type DecimalText,
   type Decision,
   decimal,
+  type Instant,
   invalidOperation,
   invariant,
   isEmpty,
@@ -16,6 +17,7 @@ import type { CreatedData, WalletEvent, WalletSettings } from './events.ts';
 import { blankWallet, chain } from './ledger/chain.ts';
 import { dueEvents } from './ledger/due.ts';
 import {
+  assertExisted,
   type Debit,
   debitEvent,
   type EntryDetails,
@@ -23,7 +25,7 @@ import {
   type Load,
   loadEvents,
 } from './ledger/entries.ts';
-import { sumOf } from './ledger/lots.ts';
+import { dividedAt, sumOf } from './ledger/lots.ts';
 import { concluded, taking } from './topups/automatic.ts';
 import { resumesAt, type Wallet, type WalletState } from './wallet.ts';
 
@@ -61,7 +63,7 @@ export const debitCredits =
     const wallet = spendable(state, id);
     return taking(wallet, at, [
       (current) => {
-        assertFunds(current, debit.credits);
+        assertFunds(current, debit.credits, debit.effectiveAt);
         return [debitEvent(current, debit, at)];
       },
     ]);
@@ -179,14 +181,26 @@ export function spendable(state: WalletState, id: string): Wallet {
   });
 }
 
-/** Refuses more than the lots hold, unless the wallet may owe (D26). */
-export function assertFunds(wallet: Wallet, requested: DecimalText): void {
+/**
+ * Refuses more than the lots hold, unless the wallet may owe (D26). Of a debit that is dated back, more than
+ * those hold that counted then: their credits were in the balance at every instant since, so none of it falls
+ * below zero (D73; ADR 29).
+ */
+export function assertFunds(wallet: Wallet, requested: DecimalText, effectiveAt?: Instant): void {
+  if (effectiveAt !== undefined) assertExisted(wallet, effectiveAt);
   if (wallet.wallet_type === 'POST_PAID') return;
-  const available = sumOf(wallet.lots);
+  const { lots } = wallet;
+  const available = sumOf(effectiveAt === undefined ? lots : dividedAt(lots, effectiveAt).open);
   if (decimal(requested).cmp(decimal(available)) <= 0) return;
-  throw refusal(`The wallet has ${available} credits available, ${requested} requested.`, {
-    reason: 'insufficient_credits',
-    available,
-    requested,
-  });
+  if (effectiveAt === undefined) {
+    throw refusal(`The wallet has ${available} credits available, ${requested} requested.`, {
+      reason: 'insufficient_credits',
+      available,
+      requested,
+    });
+  }
+  throw refusal(
+    `Of its credits of ${effectiveAt} the wallet has ${available} left, ${requested} requested.`,
+    { reason: 'insufficient_credits_then', available, requested, effective_at: effectiveAt },
+  );
 }

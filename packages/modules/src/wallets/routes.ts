@@ -11,7 +11,7 @@ import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { bulkResults, moveInBulk } from './bulk/bulk.ts';
 import { bulkAnswerSchema, bulkBytesMaximum, bulkSchema } from './bulk/schema.ts';
-import { bulkEntries, entryDetails, prepareCreation, topUpDecision } from './commands.ts';
+import { bulkEntries, debitOf, entryDetails, prepareCreation, topUpDecision } from './commands.ts';
 import {
   changeSettings,
   debitCredits,
@@ -180,7 +180,9 @@ export const walletRoutes = {
 
   'POST /wallets/{id}/debit': route({
     summary: 'Take credits',
-    description: 'All or nothing. A PRE_PAID wallet refuses more than its available credits.',
+    description:
+      'All or nothing. A PRE_PAID wallet refuses more than its available credits, and of a debit ' +
+      'that is dated back, more than is left of those that were there then.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -193,12 +195,9 @@ export const walletRoutes = {
       madeIn: 'wallet_transaction',
     },
     handle: async (context, { params: { id }, body }) => {
-      const details = entryDetails(context, body.transaction_reason, body);
-      const outcome = await context.execute(
-        wallet,
-        id,
-        debitCredits(id, { ...details, credits: body.credits }),
-      );
+      const outcome = await context.execute(wallet, id, {
+        prepare: () => debitCredits(id, debitOf(context, body)),
+      });
       return movementOf(outcome, ({ type }) => type === 'CreditsDebited');
     },
   }),

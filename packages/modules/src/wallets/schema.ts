@@ -82,6 +82,11 @@ export const loadReasons = [
 /** The reason of credits that can be spent once they are paid for. */
 export const invoicedReason = 'PURCHASED_CREDIT_INVOICED';
 
+/** The instant from which an entry counts, where that is not now (D73). */
+export const effectiveAtSchema = instantSchema
+  .optional()
+  .meta({ description: 'When it counts, in the last 90 days; default: now' });
+
 /** Body of POST /wallets/{id}/top-up. */
 export const topUpSchema = withConditions(
   z.object({
@@ -92,6 +97,7 @@ export const topUpSchema = withConditions(
     bonus_credits_to_add: creditsSchema.optional(),
     bonus_credits_expiry_date_utc: instantSchema.optional(),
     priority: prioritySchema.optional(),
+    effective_at: effectiveAtSchema,
     description: textSchema(1024).optional(),
     idempotency_key: idempotencyKeySchema.optional(),
     metadata: metadataSchema.default({}),
@@ -117,11 +123,13 @@ export const debitSchema = z
   .object({
     credits: creditsSchema,
     transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
+    effective_at: effectiveAtSchema,
     description: textSchema(1024).optional(),
     idempotency_key: idempotencyKeySchema.optional(),
     metadata: metadataSchema.default({}),
   })
   .meta({ id: 'DebitWallet' });
+export type DebitBody = z.output<typeof debitSchema>;
 
 const walletStatusSchema = z.enum(['active', 'frozen', 'closed']);
 

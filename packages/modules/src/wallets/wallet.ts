@@ -254,6 +254,7 @@ function withLoad(
     remaining: load.credits_available,
     class: lotClassOf(load.reason),
     priority: load.priority,
+    effective_at: load.effective_at,
     expires_at: load.expires_at,
     sequence: load.sequence,
   });

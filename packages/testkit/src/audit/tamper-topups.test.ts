@@ -172,6 +172,45 @@ test('what came back too late expired when it came back, and not before', async 
   }
 });
 
+/** Ten credits, and ten more from second 5 on; second 9 records what was debited at second 2. */
+async function datedBack(wallet_type: string): Promise<string[]> {
+  const world = ledgerWorld();
+  await world.run(id, creation(id, { wallet_type }));
+  await world.run(id, loadCredits(id, [load('10')]));
+  world.clock.seconds = 4;
+  await world.run(id, loadCredits(id, [load('10', { priority: 1 })]));
+  world.clock.seconds = 8;
+  const debit = { ...details(), credits: text('8'), effectiveAt: second(2) };
+  await world.run(id, debitCredits(id, debit));
+  return world.exported(id);
+}
+
+test('a debit that is dated back draws what was there then, and nothing that came later', async () => {
+  for (const type of ['PRE_PAID', 'POST_PAID']) {
+    const honest = await datedBack(type);
+    assert.match(await finding(honest), /: 4 events, credit balance 12, unsigned$/);
+    for (const [change, named] of [
+      [{ effective_at: second(5) }, /^line 5: revision 3: lots: /],
+      [{ effective_at: second(10) }, /^line 5: revision 3: counts from an instant/],
+      [{ effective_at: second(-1) }, /^line 5: revision 3: counts from an instant/],
+    ] as const) {
+      const forged = rechained(honest, 4, (data) => ({ ...data, ...change }));
+      assert.match(await finding(forged), named);
+    }
+  }
+});
+
+test('an order cannot count from before its payment', async () => {
+  const world = ledgerWorld();
+  await world.run(id, creation(id));
+  const order = load('5', details('PURCHASED_CREDIT_INVOICED'));
+  await world.run(id, requestTopUp(id, order, 'wtxn_a' as TransactionId));
+  await world.run(id, completeTopUp(id, 'wtxn_a'));
+  const honest = await world.exported(id);
+  const early = rechained(honest, 3, (data) => ({ ...data, effective_at: second(1) }));
+  assert.match(await finding(early), /^line 4: revision 2: counts from an instant/);
+});
+
 test('a hold that is booked before a lot that had expired by then is named', async () => {
   const honest = await lateReturn();
   const [expired, released] = [honest[4] ?? '', honest[5] ?? ''].map((line) => JSON.parse(line));

@@ -198,8 +198,8 @@ test('a capture of more than was held is named', async () => {
 
 test('credits of an amount that were rounded the wrong way are named', async () => {
   const bought = ledgerWorld();
-  await bought.run(id, creation(id, { topup_conversion_rate: '4' }));
-  const quantity = { amount: text('0.00000001') };
+  await bought.run(id, creation(id, { topup_conversion_rate: '4000000' }));
+  const quantity = { amount: text('0.01') };
   await bought.run(id, loadCredits(id, [load('0', { quantity })]));
   const honest = await bought.exported(id);
   assert.match(await finding(honest), /credit balance 0.000000002,/);

@@ -58,10 +58,16 @@ const endedSo = (transaction_status: 'completed' | 'failed') =>
 const openTopUp = ({ topups }: Wallet, index: number) =>
   topups[index % (topups.length + 1)]?.transaction_id ?? 'wtxn_none';
 
+/** Amounts that can be paid in usd. */
+const amounts = fc.constantFrom('1', '2.5', '0.03', '0.05', '7', '33.33', '100').map(text);
 const quantity = fc.oneof(
   credits.map((value) => ({ credits: value })),
-  credits.map((amount) => ({ amount })),
+  amounts.map((amount) => ({ amount })),
 );
+/** Seconds by which an entry is dated back; null for one of now. */
+const back = fc.option(fc.constantFrom(1, 3, 9), { freq: 3 });
+const dated = (now: number, seconds: number | null) =>
+  seconds === null ? {} : { effectiveAt: second(now - seconds) };
 const anyLoad = fc.record({
   quantity,
   priority: fc.option(fc.constantFrom(0, 1), { freq: 1 }),
@@ -69,10 +75,12 @@ const anyLoad = fc.record({
 });
 
 const commands = {
-  load: fc.tuple(anyLoad, seconds).map(
-    ([given, after]): Command =>
+  load: fc.tuple(anyLoad, seconds, back).map(
+    ([given, after, before]): Command =>
       (now) =>
-        loadCredits(id, [load('0', { ...given, expiresAt: soon(now, after) })]),
+        loadCredits(id, [
+          load('0', { ...given, expiresAt: soon(now, after), ...dated(now, before) }),
+        ]),
   ),
   order: fc.tuple(quantity, seconds).map(
     ([given, after]): Command =>
@@ -110,10 +118,10 @@ const commands = {
         () =>
           changeSettings(id, { auto_topup }),
     ),
-  debit: credits.map(
-    (value): Command =>
-      () =>
-        debitCredits(id, { ...details(), credits: value }),
+  debit: fc.tuple(credits, back).map(
+    ([value, before]): Command =>
+      (now) =>
+        debitCredits(id, { ...details(), credits: value, ...dated(now, before) }),
   ),
   hold: fc.tuple(credits, seconds).map(
     ([value, after]): Command =>
@@ -178,7 +186,7 @@ test('every history that the service writes is accepted, with the balance it has
     fc.asyncProperty(
       fc.record({
         wallet_type: fc.constantFrom('PRE_PAID', 'POST_PAID'),
-        topup_conversion_rate: fc.constantFrom('3', '4'),
+        topup_conversion_rate: fc.constantFrom('3', '20000000'),
       }),
       fc.array(command, { minLength: 20, maxLength: 40 }),
       async (overrides, list) => {

@@ -144,12 +144,11 @@ function explanationOf(before: Wallet, event: HistoryEvent<MovementEvent>): Expl
       ? before.holds.find(({ id }) => id === event.data.hold_id)
       : undefined;
   const parts = hold?.parts ?? [];
-  const others = before.lots.filter(
-    (lot) =>
-      !hold ||
-      (draw.has(lot.transaction_id) &&
-        !parts.some(({ transaction_id }) => transaction_id === lot.transaction_id)),
-  );
+  const others = before.lots.filter((lot) => {
+    if (!hold) return lot.effective_at <= data.effective_at || draw.has(lot.transaction_id);
+    const isPart = parts.some(({ transaction_id }) => transaction_id === lot.transaction_id);
+    return draw.has(lot.transaction_id) && !isPart;
+  });
   const lots = [...parts, ...others].sort(inDrawOrder);
   return {
     transaction_id: data.transaction_id,
@@ -181,7 +180,8 @@ function ruleOf(event: MovementEvent): string {
     case 'CreditsDebited':
       return (
         'Priority ascending (none last), expiry ascending (none last), free before purchased, ' +
-        'oldest first, until the credits are reached; expired lots never.'
+        'oldest first, until the credits are reached; expired lots never, and of a debit that is ' +
+        'dated back first the lots that counted at its effective_at.'
       );
     default:
       return event satisfies never;

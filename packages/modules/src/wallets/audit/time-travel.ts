@@ -31,6 +31,8 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
   let events = 0;
   const lots = new Map<string, Lot>();
   const holds = new Map<string, Extract<WalletEvent, { type: 'CreditsHeld' }>['data']>();
+  /** Credits of loads that paid a debt when they were recorded, by load. */
+  const paidDebt = new Map<string, DecimalText>();
 
   const change = (id: string, credits: DecimalText, sign: 1 | -1): void => {
     const lot = lots.get(id);
@@ -48,11 +50,15 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
       case 'CreditsLoaded': {
         const { transaction_id, credits, credits_available, reason, ...lot } = event.data;
         balance = balance.plus(decimal(credits));
+        if (credits !== credits_available) {
+          paidDebt.set(transaction_id, textOf(decimal(credits).minus(decimal(credits_available))));
+        }
         lots.set(transaction_id, {
           transaction_id,
           remaining: credits_available,
           class: lotClassOf(reason),
           priority: lot.priority,
+          effective_at: lot.effective_at,
           expires_at: lot.expires_at,
           sequence: lot.sequence,
         });
@@ -88,6 +94,25 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
     }
   };
 
+  /**
+   * The lots as they were. A load that is dated back pays a debt that may not have been there yet at
+   * `asOf`: then its credits were still in its lot.
+   */
+  const lotsThen = (): readonly Lot[] => {
+    const parts = [...holds.values()].flatMap(({ drawn }) => drawn.map(({ credits }) => credits));
+    const inLots = [...lots.values()].map(({ remaining }) => remaining);
+    let spare = [...parts, ...inLots].reduce((left, each) => left.minus(decimal(each)), balance);
+    for (const [id, credits] of paidDebt) {
+      if (spare.cmp(zero) <= 0) break;
+      const back = spare.cmp(decimal(credits)) < 0 ? spare : decimal(credits);
+      change(id, textOf(back), 1);
+      spare = spare.minus(back);
+    }
+    return [...lots.values()]
+      .filter(({ remaining }) => decimal(remaining).cmp(zero) > 0)
+      .sort(inDrawOrder);
+  };
+
   return {
     take(event: Stamped<WalletEvent>): void {
       if (event.stamp.occurred_at > knownAt || effectiveAt(event) > asOf) return;
@@ -99,9 +124,7 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
       credits_held: textOf(
         [...holds.values()].reduce((sum, { credits }) => sum.plus(decimal(credits)), zero),
       ),
-      lots: [...lots.values()]
-        .filter(({ remaining }) => decimal(remaining).cmp(zero) > 0)
-        .sort(inDrawOrder),
+      lots: lotsThen(),
       events,
     }),
   };

@@ -28,7 +28,7 @@ export const moveInBulk =
       const events = attempt(() => {
         if (entry.type === 'credit') return loadEvents(current, entry.load, at);
         spendable(current, id);
-        assertFunds(current, entry.debit.credits);
+        assertFunds(current, entry.debit.credits, entry.debit.effectiveAt);
         return [debitEvent(current, entry.debit, at)];
       });
       if (events instanceof Problem) {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   creditsSchema,
   debitReasons,
+  effectiveAtSchema,
   idempotencyKeySchema,
   loadReasons,
   prioritySchema,
@@ -18,6 +19,7 @@ export const bulkBytesMaximum = 4 * 1024 * 1024;
 
 const bulkEntryShape = {
   credits: creditsSchema,
+  effective_at: effectiveAtSchema,
   description: textSchema(1024).optional(),
   metadata: metadataSchema.default({}),
 } as const;

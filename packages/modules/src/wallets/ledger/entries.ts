@@ -6,6 +6,7 @@ import {
   type Instant,
   invalidField,
   invalidOperation,
+  invariant,
   type Metadata,
   sequencedId,
   type TransactionId,
@@ -17,7 +18,7 @@ import type { AutomaticTopUp, Entry, Order, TransactionReason, WalletEvent } fro
 import { divideHold, type Hold } from '../holds/holds.ts';
 import type { PendingTopUp } from '../topups/topups.ts';
 import { debtOf, type Wallet } from '../wallet.ts';
-import { drawFrom, type Lot } from './lots.ts';
+import { dividedAt, drawFrom, type Lot } from './lots.ts';
 
 /** A quantity: credits, or an amount of the currency at the top-up rate (D22), or both when they agree. */
 export type Quantity =
@@ -32,6 +33,8 @@ export interface EntryDetails {
   readonly description: string | null;
   readonly idempotencyKey: string | null;
   readonly metadata: Metadata;
+  /** Set on an entry that is dated back: the instant from which it counts (D73). */
+  readonly effectiveAt?: Instant;
 }
 
 /** Credits to be loaded as one lot. */
@@ -220,11 +223,36 @@ export const debitEvent = (wallet: Wallet, debit: Debit, at: Instant): WalletEve
   type: 'CreditsDebited',
   data: {
     ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
-    drawn: [...drawFrom(wallet.lots, debit.credits)],
+    drawn: [...drawFrom(lotsFor(wallet, debit), debit.credits)],
   },
 });
 
+/**
+ * The lots that a debit draws from, in order: those that counted at its instant before the later ones,
+ * which pay for it only where the wallet may owe (D73).
+ */
+function lotsFor({ lots }: Wallet, { effectiveAt }: Debit): readonly Lot[] {
+  if (effectiveAt === undefined) return lots;
+  const { open, later } = dividedAt(lots, effectiveAt);
+  return [...open, ...later];
+}
+
 const out = (credits: DecimalText): DecimalText => textOf(decimal(credits).neg());
+
+/** Refuses an entry that would count from before the wallet was created. */
+export function assertExisted({ id, created_at }: Wallet, effectiveAt: Instant): void {
+  if (effectiveAt >= created_at) return;
+  const message = `Wallet ${id} did not exist yet at ${effectiveAt}.`;
+  throw invalidOperation(message, { reason: 'before_creation', created_at });
+}
+
+/** The instant from which an entry counts. Throws 400 for one before the wallet was created. */
+function effectiveAtOf(wallet: Wallet, { effectiveAt }: EntryDetails, at: Instant): Instant {
+  if (effectiveAt === undefined) return at;
+  invariant(effectiveAt <= at, `${wallet.id}: an entry was to count from the future`);
+  assertExisted(wallet, effectiveAt);
+  return effectiveAt;
+}
 
 /** The part that all movements share. `change` is signed, `credits` is not. */
 const entry = (
@@ -242,7 +270,7 @@ const entry = (
     credits,
     rate,
   ),
-  ...place(wallet, change, at),
+  ...place(wallet, change, effectiveAtOf(wallet, details, at)),
 });
 
 /** The members of an entry beside its place in the ledger. */

@@ -17,6 +17,7 @@ const anyLot = (sequence: number): fc.Arbitrary<Lot> =>
     remaining: credits,
     class: fc.constantFrom('free' as const, 'purchased' as const),
     priority: fc.option(fc.integer({ min: -2, max: 2 })),
+    effective_at: fc.constant(instantOf(0)),
     expires_at: fc.option(fc.integer({ min: 1, max: 3 }).map((days) => instantOf(days * day))),
     sequence: fc.constant(sequence),
   });
@@ -107,6 +108,7 @@ test('a lot can be spent until the millisecond before its expiry', () => {
     remaining: '1' as DecimalText,
     class: 'free',
     priority: null,
+    effective_at: instantOf(0),
     expires_at: '2026-02-01T00:00:00.000Z' as Instant,
     sequence: 1,
   };

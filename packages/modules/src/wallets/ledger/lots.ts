@@ -17,6 +17,8 @@ export interface Lot {
   readonly class: LotClass;
   /** Lower is spent first; null last. */
   readonly priority: number | null;
+  /** The instant from which its credits count; a debit that is dated back to before it cannot draw them. */
+  readonly effective_at: Instant;
   /** From this instant on the lot cannot be spent; null: never expires. */
   readonly expires_at: Instant | null;
   /** Number of the load in its wallet: the age of the lot. */
@@ -52,6 +54,15 @@ export const inDrawOrder = (a: Lot, b: Lot): number =>
 /** Tells whether a lot can no longer be spent: the expiry instant itself is already too late. */
 export const isExpired = (lot: Lot, at: Instant): boolean =>
   lot.expires_at !== null && lot.expires_at <= at;
+
+/** The lots that counted at an instant already, and the later ones (D73). */
+export const dividedAt = (
+  lots: readonly Lot[],
+  instant: Instant,
+): { readonly open: readonly Lot[]; readonly later: readonly Lot[] } => ({
+  open: lots.filter(({ effective_at }) => effective_at <= instant),
+  later: lots.filter(({ effective_at }) => effective_at > instant),
+});
 
 /** Credits in lots, expired or not. */
 export const sumOf = (lots: readonly Lot[]): DecimalText =>
