@@ -8,6 +8,9 @@ import { type MemoryClient, memoryClient } from './memory-client.ts';
 
 const test = suite('every field of a body under one idempotency key');
 
+/** The instant at which the service in memory begins, and one before it. */
+const begin = '2026-01-01T00:00:00.000Z';
+const earlier = '2025-12-31T00:00:00.000Z';
 const later = '2030-01-01T00:00:00.000Z';
 const muchLater = '2031-01-01T00:00:00.000Z';
 
@@ -43,8 +46,18 @@ const cases: readonly Case[] = [
   {
     route: 'POST /wallets/{id}/debit',
     path: ({ wallet }) => `/wallets/${wallet}/debit`,
-    body: () => ({ ...common, credits: '5', transaction_reason: 'CREDIT_ADJUSTMENT' }),
-    others: { ...commonOthers, credits: '6', transaction_reason: 'MANUAL_BALANCE_DEBIT' },
+    body: () => ({
+      ...common,
+      credits: '5',
+      transaction_reason: 'CREDIT_ADJUSTMENT',
+      effective_at: begin,
+    }),
+    others: {
+      ...commonOthers,
+      credits: '6',
+      transaction_reason: 'MANUAL_BALANCE_DEBIT',
+      effective_at: earlier,
+    },
     same: creditsWritten,
   },
   {
@@ -59,6 +72,7 @@ const cases: readonly Case[] = [
       bonus_credits_to_add: '2',
       bonus_credits_expiry_date_utc: later,
       priority: 1,
+      effective_at: begin,
     }),
     others: {
       ...commonOthers,
@@ -69,6 +83,7 @@ const cases: readonly Case[] = [
       bonus_credits_to_add: '3',
       bonus_credits_expiry_date_utc: muchLater,
       priority: 2,
+      effective_at: earlier,
     },
     same: (body) => [
       { ...body, credits_to_add: '5.0' },
