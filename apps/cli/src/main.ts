@@ -4,6 +4,7 @@ import { secretsFrom } from '@counterfoil/modules';
 import { Command } from 'commander';
 import { addCatalogCommand } from './catalog/command.ts';
 import { takeCheckpoints } from './checkpoint.ts';
+import { addClockCommand } from './clock/command.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
@@ -31,6 +32,7 @@ program
 
 addSeedCommand(program, print);
 addCatalogCommand(program, print);
+addClockCommand(program, print);
 
 program
   .command('verify')

@@ -1,13 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type ApiPlace, bodyOf, callApi } from '../http-api.ts';
-import { demoKeyOf, OperatorError, readDemo, readSettings } from '../settings.ts';
+import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
+import { bodyOf, callApi } from '../http-api.ts';
+import { OperatorError } from '../settings.ts';
 import { type ImportReport, reportLines } from './report.ts';
-
-interface PlaceOptions {
-  readonly url?: string;
-  readonly key?: string;
-}
 
 interface ImportOptions extends PlaceOptions {
   readonly prune: boolean;
@@ -44,22 +40,6 @@ export function addCatalogCommand(program: Command, print: (line: string) => voi
 
   importing('diff', true, 'say what an import of a file would change');
   importing('import', false, 'make the catalogue as a file says, all or nothing');
-}
-
-const withPlace = (command: Command): Command =>
-  command
-    .option('--url <url>', 'of the API; by default that of the running local installation')
-    .option('--key <key>', 'API key of the environment; by default that of the demo tenant');
-
-/** The installation that the options name, else the one that `counterfoil up` has left in the data folder. */
-function placeOf({ url, key }: PlaceOptions): ApiPlace {
-  if ((url === undefined) !== (key === undefined)) {
-    throw new OperatorError('--url and --key belong together.');
-  }
-  if (url !== undefined && key !== undefined) return { baseUrl: url, apiKey: key };
-  const demo = readDemo(readSettings().COUNTERFOIL_DATA);
-  if (demo) return { baseUrl: demo.base_url, apiKey: demoKeyOf(demo) };
-  throw new OperatorError('There is no running installation here: give --url and --key.');
 }
 
 function readDocument(file: string): unknown {

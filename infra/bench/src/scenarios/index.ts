@@ -6,6 +6,7 @@ import { kills } from './kills.ts';
 import { lag } from './lag.ts';
 import { readsUnderWrites } from './reads-under-writes.ts';
 import { bulk, hotCredits, hotDebits, nearZero, repeats, spread, zipf } from './writes.ts';
+import { year } from './year.ts';
 
 /** All scenarios, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
@@ -22,4 +23,5 @@ export const scenarios: readonly Scenario[] = [
   attacked,
   coldWallet,
   catchUp,
+  year,
 ];

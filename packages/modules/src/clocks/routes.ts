@@ -1,5 +1,11 @@
-import { type RequestContext, type Routes, route } from '@counterfoil/engine/define';
-import { type Instant, invalidOperation, notFound, referenceSchema } from '@counterfoil/kernel';
+import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import {
+  type EnvironmentId,
+  type Instant,
+  invalidOperation,
+  notFound,
+  referenceSchema,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 import { type EnvironmentRecord, environment, refuseUnlessAdmin } from '../tenancy/index.ts';
 import type { FollowedClocks } from './clocks.ts';
@@ -9,6 +15,9 @@ import { testClock } from './test-clock.ts';
 
 const tag = 'Environments';
 const params = z.object({ id: referenceSchema('env') });
+
+/** In examples: a development environment, which may be given a test clock. */
+const inSandbox = { id: newRecord('sandbox') as EnvironmentId };
 
 /** An environment of the caller's tenant. Throws 404 when there is none. */
 async function requireEnvironment(context: RequestContext, id: string): Promise<EnvironmentRecord> {
@@ -55,7 +64,7 @@ export const clockRoutes = (clocks: FollowedClocks) =>
       params,
       body: setClockSchema,
       response: clockSchema,
-      example: { body: { now: '2026-01-31T09:00:00.000Z' as Instant } },
+      example: { params: inSandbox, body: { now: '2026-01-31T09:00:00.000Z' as Instant } },
       handle: async (context, { params: { id }, body: { now } }) => {
         await requireMovable(context, id);
         const { state } = await context.execute(testClock, id, setClock(id, now));
@@ -70,6 +79,7 @@ export const clockRoutes = (clocks: FollowedClocks) =>
       status: 204,
       permission: 'environment:write',
       params,
+      example: { params: inSandbox },
       handle: async (context, { params: { id } }) => {
         await requireMovable(context, id);
         await context.execute(testClock, id, removeClock());
@@ -88,7 +98,10 @@ export const clockRoutes = (clocks: FollowedClocks) =>
       params,
       body: advanceClockSchema,
       response: clockSchema,
-      example: { body: { to: '2026-02-28T09:00:00.000Z' as Instant } },
+      example: {
+        params: { id: newRecord('clocked') as EnvironmentId },
+        body: { to: '2026-02-28T09:00:00.000Z' as Instant },
+      },
       handle: async (context, { params: { id }, body: { to, stop_at_next_effect } }) => {
         await requireMovable(context, id);
         const { state } = await context.execute(

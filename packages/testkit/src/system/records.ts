@@ -60,6 +60,10 @@ export class Records {
         return this.#checkpoint();
       case 'msg':
         return this.#message();
+      case 'sandbox':
+        return this.#sandbox();
+      case 'clocked':
+        return this.#clocked();
       default: {
         const { key, madeIn } = makerOf(kind);
         const request = await exampleRequest(this, key);
@@ -90,6 +94,19 @@ export class Records {
       () => `the checkpoint ${id} never came`,
     );
     return { id };
+  }
+
+  /** A development environment without a key. */
+  #sandbox(): Promise<Shown> {
+    return this.create('/environments', { name: this.text('Sandbox'), type: 'development' });
+  }
+
+  /** Such an environment with a test clock. */
+  async #clocked(): Promise<Shown> {
+    const made = await this.#sandbox();
+    const now = '2026-01-31T09:00:00.000Z';
+    await this.tenant.ok('PUT', `/environments/${made.id}/clock`, { now });
+    return made;
   }
 
   /** A message that has come to the delivery worker. */

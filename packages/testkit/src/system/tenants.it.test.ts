@@ -25,7 +25,14 @@ const test = suite('what belongs to another tenant or environment');
 const mark = 'classified';
 
 /** Records that belong to a tenant as a whole: all its environments see them. */
-const namesOfTenants: readonly RecordName[] = ['tenant', 'env', 'owner', 'user'];
+const namesOfTenants: readonly RecordName[] = [
+  'tenant',
+  'env',
+  'sandbox',
+  'clocked',
+  'owner',
+  'user',
+];
 
 /** The records of the victim, by the name that an operation gives them. */
 type Loot = Readonly<Record<RecordName, string>>;

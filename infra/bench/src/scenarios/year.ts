@@ -1,0 +1,207 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Demo, OperatorError } from '@counterfoil/cli/settings';
+import { api, inParallel, makeWallets } from '../api.ts';
+import { keyOf, outcomes } from '../load/plan.ts';
+import type { Figure } from '../report.ts';
+import type { Scenario } from '../scenario.ts';
+import { judge, untilVisible } from '../verdict.ts';
+import {
+  creditsOf,
+  day,
+  expiryOf,
+  monthStart,
+  monthsOfYear,
+  type Occasion,
+  occasions,
+  WalletBook,
+} from '../year/books.ts';
+
+const keys = 'bench-YEAR';
+const clients = 64;
+const pollMilliseconds = 5;
+const pageMaximum = 1_000;
+const faultsMaximum = 20;
+
+/**
+ * YEAR: a year on a test clock. Every wallet is loaded each month with credits that expire at a minute of its
+ * own, debited each week and refunded each quarter. Each month all balances are held against books of the
+ * benchmark's own.
+ */
+export const year: Scenario = {
+  id: 'YEAR',
+  title: 'a year of wallets on a test clock',
+  run: async (world) => {
+    const { demo, store, options, print } = world;
+    const after = await store.head();
+    const sandbox = await makeSandbox(demo);
+    const wallets = await makeWallets(sandbox, options.wallets, '0');
+    print(`  ${wallets.length} wallets`);
+    const running = new RunningYear(sandbox, wallets);
+    const startedAt = performance.now();
+    await running.run(print);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    await untilVisible(store, sandbox);
+    const verdict = await judge({ store, demo: sandbox }, after, {
+      keys,
+      outcomes: new Uint8Array(running.requests).fill(outcomes.acknowledged),
+      entriesPerKey: 1,
+    });
+    const { advancing, effects, faults } = running;
+    return [
+      {
+        scenario: year.id,
+        title: `${year.title}: ${wallets.length.toLocaleString('en-US')} of them`,
+        clients: null,
+        samples: [],
+        answers: {},
+        figures: [
+          figure('the whole year', seconds, 's'),
+          figure('of that in advances', advancing / 1_000, 's'),
+          figure('requests', running.requests, ''),
+          figure('due work that changed something', effects, ''),
+        ],
+        processorTime: null,
+        faults: [...faults, ...verdict.faults],
+        checked: `${monthsOfYear + 1} times all balances as in the books, every expiry once; ${verdict.checked}`,
+      },
+    ];
+  },
+};
+
+const figure = (name: string, value: number, unit: string): Figure => ({ name, value, unit });
+
+const textOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+/** An environment with a test clock that stands at the start of the year, and a key of it. */
+async function makeSandbox(demo: Demo): Promise<Demo> {
+  const { id } = await api<{ id: string }>(demo, 'POST', '/environments', {
+    name: 'A year',
+    type: 'development',
+  });
+  const { api_key } = await api<{ api_key: string }>(demo, 'POST', '/secrets/api/keys', {
+    name: 'A year',
+    type: 'private_key',
+    environment_id: id,
+  });
+  const sandbox = { ...demo, environment_id: id, api_key };
+  await untilKnown(sandbox);
+  await api(sandbox, 'PUT', `/environments/${id}/clock`, { now: textOf(monthStart(0) - day) });
+  return sandbox;
+}
+
+async function untilKnown(demo: Demo): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const seen = await api(demo, 'GET', '/customers?limit=1').catch(() => null);
+    if (seen !== null) return;
+    await pause(pollMilliseconds);
+  }
+  throw new OperatorError('The key of the new environment never worked.');
+}
+
+interface ShownClock {
+  readonly state: string;
+  readonly now: string;
+  readonly progress: {
+    readonly effects: number;
+    readonly ended?: string;
+    readonly failure?: string;
+  };
+}
+
+interface WalletPage {
+  readonly items: readonly { readonly id: string; readonly credit_balance: string }[];
+}
+
+/** The year under way, and what it has come to. */
+class RunningYear {
+  /** Milliseconds that advances took. */
+  advancing = 0;
+  effects = 0;
+  requests = 0;
+  readonly faults: string[] = [];
+  readonly #demo: Demo;
+  readonly #wallets: readonly string[];
+  readonly #books: readonly WalletBook[];
+
+  constructor(demo: Demo, wallets: readonly string[]) {
+    this.#demo = demo;
+    this.#wallets = wallets;
+    this.#books = wallets.map((_, index) => new WalletBook(index));
+  }
+
+  async run(print: (line: string) => void): Promise<void> {
+    for (const occasion of occasions) {
+      await this.#advance(occasion.at);
+      if (occasion.kind === 'load') {
+        await this.#check(occasion.at);
+        print(
+          `  ${textOf(occasion.at).slice(0, 7)}: ${this.requests} requests, ${this.effects} effects`,
+        );
+      }
+      await this.#meet(occasion);
+    }
+    const end = monthStart(monthsOfYear) + this.#wallets.length * 60_000;
+    await this.#advance(end);
+    await this.#check(end);
+    const expiries = this.#books.reduce((sum, book) => sum + book.expiries, 0);
+    if (this.effects !== expiries) this.#fault(`${this.effects} effects, ${expiries} expiries`);
+  }
+
+  async #advance(at: number): Promise<void> {
+    const path = `/environments/${this.#demo.environment_id}/clock`;
+    const startedAt = performance.now();
+    const to = textOf(at);
+    let clock = await api<ShownClock>(this.#demo, 'POST', `${path}/advance`, { to });
+    while (clock.state === 'advancing') {
+      await pause(pollMilliseconds);
+      clock = await api<ShownClock>(this.#demo, 'GET', path);
+    }
+    this.advancing += performance.now() - startedAt;
+    const { now, progress } = clock;
+    if (now !== to) throw new OperatorError(`The clock stands at ${now}: ${progress.failure}`);
+    this.effects += progress.effects;
+  }
+
+  /** Sends the request of an occasion to every wallet. */
+  async #meet(occasion: Occasion): Promise<void> {
+    const first = this.requests;
+    this.requests += this.#wallets.length;
+    await inParallel(clients, this.#wallets.length, async (index) => {
+      const credits = String(creditsOf(occasion, index));
+      const key = keyOf(keys, first + index);
+      const path = `/wallets/${this.#wallets[index]}`;
+      if (occasion.kind === 'debit') {
+        await api(this.#demo, 'POST', `${path}/debit`, { credits }, key);
+      } else {
+        const expiry = expiryOf(occasion, index);
+        const isRefund = occasion.kind === 'refund';
+        const body = {
+          credits_to_add: credits,
+          transaction_reason: isRefund ? 'INVOICE_VOID_REFUND' : 'FREE_CREDIT_GRANT',
+          ...(expiry === null ? {} : { expiry_date_utc: textOf(expiry) }),
+        };
+        await api(this.#demo, 'POST', `${path}/top-up`, body, key);
+      }
+      this.#books[index]?.take(occasion);
+    });
+  }
+
+  /** Holds all balances against the books. */
+  async #check(at: number): Promise<void> {
+    for (let start = 0; start < this.#wallets.length; start += pageMaximum) {
+      const wallet_ids = this.#wallets.slice(start, start + pageMaximum);
+      const body = { wallet_ids, limit: pageMaximum };
+      const page = await api<WalletPage>(this.#demo, 'POST', '/wallets/search', body);
+      const shown = new Map(page.items.map(({ id, credit_balance }) => [id, credit_balance]));
+      for (const [index, id] of wallet_ids.entries()) {
+        const booked = String(this.#books[start + index]?.balance(at));
+        if (shown.get(id) === booked) continue;
+        this.#fault(`${id} has ${shown.get(id)} at ${textOf(at)}, the books ${booked}`);
+      }
+    }
+  }
+
+  #fault(sentence: string): void {
+    if (this.faults.length < faultsMaximum) this.faults.push(sentence);
+  }
+}
