@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { problemCodes } from '@counterfoil/kernel';
 import express, { type Express, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
+import { codingFor, compressed } from './compression.ts';
 import { exchangeOf } from './exchange.ts';
 import { mountPage } from './paths.ts';
 import { problemsPath } from './problem-body.ts';
@@ -109,6 +110,12 @@ const send = (response: Response, type: string, text: Buffer): void => {
   response.end(text);
 };
 
+/** The work, done when it is asked for first. */
+function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
+  let done: Promise<Value> | null = null;
+  return () => (done ??= work());
+}
+
 /**
  * Mounts the API reference, the table of error codes and the documents that programs read, by path.
  * They ask for no API key.
@@ -130,9 +137,16 @@ export function mountDocumentation(
     mountPage(application, path, answer);
   for (const [path, document] of Object.entries(documents)) {
     const text = Buffer.from(JSON.stringify(document));
-    mount(path, (_request, response) => {
+    const coded = {
+      br: once(() => compressed(text, 'br')),
+      gzip: once(() => compressed(text, 'gzip')),
+    };
+    mount(path, async (request, response) => {
       exchangeOf(response).label = `GET ${path}`;
-      send(response, 'application/json', text);
+      const coding = codingFor(request, response, text.length);
+      const bytes = coding && (await coded[coding]());
+      if (coding) response.setHeader('Content-Encoding', coding);
+      send(response, 'application/json', bytes ?? text);
     });
   }
   mount('/docs', (_request, response) => send(response, html, reference));

@@ -72,8 +72,8 @@ export const ifMatchLimit = 64;
 export const ifMatchText = /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/;
 const strongTag = /^"([\x21\x23-\x7e]*)"$/;
 const weakTag = /^W\/"[\x21\x23-\x7e]*"$/;
-/** A revision, with or without the digest of the body that it was answered with. */
-const revisionText = /^(0|[1-9]\d{0,14})(?:-[\w-]{16})?$/;
+/** A revision, with or without the digest of the body that it was answered with, however coded. */
+const revisionText = /^(0|[1-9]\d{0,14})(?:-[\w-]{16}(?:\.(?:br|gzip))?)?$/;
 
 /**
  * The revision that `If-Match` asks for; null when absent or `*`, which any record fulfils. A tag that

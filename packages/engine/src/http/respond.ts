@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { BrokenInvariant, type Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
 import { WithETag } from '../define/route.ts';
+import { type Coding, codingFor, compressed } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import type { RequestRun } from './host.ts';
@@ -13,8 +14,8 @@ import { checkResponse } from './response-check.ts';
 export const sendJson = (response: Response, status: number, body: unknown): void =>
   sendText(response, status, JSON.stringify(body));
 
-/** Sends a JSON text in one piece. The content type has no parameter. */
-function sendText(response: Response, status: number, text: string): void {
+/** Sends a JSON text in one piece, as it is or compressed. The content type has no parameter. */
+function sendText(response: Response, status: number, text: string | Buffer): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
   // For every method but HEAD, Node counts by itself.
@@ -37,14 +38,17 @@ function setRunHeaders(response: Response, run: RequestRun): void {
   }
 }
 
-/** Sends the result of a handler, unless the request has been answered meanwhile because its time was up. */
-export function sendResult(
+/**
+ * Sends the result of a handler, unless the request has been answered meanwhile because its time was up.
+ * A large one is compressed for callers who take that.
+ */
+export async function sendResult(
   request: Request,
   response: Response,
   endpoint: Endpoint,
   run: RequestRun,
   result: unknown,
-): void {
+): Promise<void> {
   if (response.headersSent || response.destroyed) return;
   const { key, method, route, checkedResponse } = endpoint;
   const body = result instanceof WithETag ? result.body : result;
@@ -52,34 +56,36 @@ export function sendResult(
     throw new BrokenInvariant(`${key} answered ${body === undefined ? 'no' : 'a'} body`);
   }
   if (checkedResponse) checkResponse(key, checkedResponse, body);
-  setRunHeaders(response, run);
   if (body === undefined) {
+    setRunHeaders(response, run);
     sendNothing(response, route.status);
     return;
   }
+  const text = JSON.stringify(body);
+  const coding = codingFor(request, response, text.length);
+  const tag = entityTag(text, result instanceof WithETag ? result.revision : null, coding);
+  const isKnown = method === 'GET' && noneMatch(request.headers['if-none-match'], tag);
+  const bytes = coding && !isKnown ? await compressed(text, coding) : null;
+  if (response.headersSent || response.destroyed) return;
+  setRunHeaders(response, run);
   const location = endpoint.locationOf(request.params as Readonly<Record<string, string>>, body);
   if (location !== null) response.setHeader('Location', location);
-  const text = JSON.stringify(body);
-  const tag = entityTag(text, result instanceof WithETag ? result.revision : null);
   response.setHeader('ETag', tag);
-  if (method === 'GET') {
-    // A cache may keep it for this caller, but must ask whether it is still current.
-    response.setHeader('Cache-Control', 'private, no-cache');
-    if (noneMatch(request.headers['if-none-match'], tag)) {
-      sendNothing(response, 304);
-      return;
-    }
-  }
-  sendText(response, route.status, text);
+  // A cache may keep it for this caller, but must ask whether it is still current.
+  if (method === 'GET') response.setHeader('Cache-Control', 'private, no-cache');
+  if (isKnown) return sendNothing(response, 304);
+  if (coding) response.setHeader('Content-Encoding', coding);
+  sendText(response, route.status, bytes ?? text);
 }
 
 /**
  * The ETag of an answer (D39): the revision of the record, if it shows one, and a digest of the whole body,
- * because records inside it change without the one around them.
+ * because records inside it change without the one around them. Other bytes have another tag.
  */
-function entityTag(text: string, revision: number | null): string {
+function entityTag(text: string, revision: number | null, coding: Coding | null): string {
   const digest = hash('sha1', text, 'base64url').slice(0, 16);
-  return revision === null ? `"${digest}"` : `"${revision}-${digest}"`;
+  const coded = coding === null ? digest : `${digest}.${coding}`;
+  return revision === null ? `"${coded}"` : `"${revision}-${coded}"`;
 }
 
 const defaultRetryAfterSeconds = 1;

@@ -162,5 +162,5 @@ export const answerWith =
     });
     exchange.run = run;
     const result: unknown = await endpoint.route.handle(run.context, { params, query, body });
-    sendResult(request, response, endpoint, run, result);
+    await sendResult(request, response, endpoint, run, result);
   };
