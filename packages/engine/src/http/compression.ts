@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 
-/** How the bytes of an answer are coded. */
+/** A coding of the bytes of an answer, as HTTP calls it. */
 export type Coding = 'br' | 'gzip';
 
 /** Answers of fewer characters are sent as they are: compressing them costs more than it saves. */
