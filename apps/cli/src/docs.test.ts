@@ -64,6 +64,28 @@ test('every operation and tag of the OpenAPI documents is described', () => {
   }
 });
 
+test('every list and search names the fields that it is ordered by', () => {
+  for (const name of ['openapi.json', 'operator-openapi.json']) {
+    const document = JSON.parse(documents[name] ?? '');
+    const sorts = [
+      ...Object.values<Member>(document.components.schemas).map(
+        ({ properties }) => properties?.sort,
+      ),
+      ...Object.values<Member>(document.components.parameters)
+        .filter((parameter) => parameter.name === 'sort')
+        .map(({ schema }) => schema),
+    ].filter((sort) => sort !== undefined);
+    assert.ok(sorts.length > 0, name);
+    for (const sort of sorts) assert.match(JSON.stringify(sort), /schemas\/\w+Field"/);
+  }
+});
+
+interface Member {
+  readonly name?: string;
+  readonly schema?: object;
+  readonly properties?: { readonly sort?: object };
+}
+
 test('the AsyncAPI document is one for its official parser', async () => {
   const { document, diagnostics } = await new Parser().parse(documents['asyncapi.json'] ?? '');
   const errors = diagnostics.filter(({ severity }) => severity === 0);

@@ -86,9 +86,6 @@ function readDecimal(value: string | number, places: number): { text: DecimalTex
   return { text: textOf(parsed) };
 }
 
-/** The greatest JSON number of so many digits. */
-const largestNumber = 10 ** maximumWholeDigits;
-
 /** The form of a decimal, for documents: JSON Schema knows no figures in strings. */
 const decimalPattern = (start: string, places: number): string =>
   `^${start}0*\\d{1,${maximumWholeDigits}}(\\.\\d{1,${places}}0*)?$`;
@@ -111,7 +108,6 @@ export const decimalSchema = (places: number) =>
       example: '12.5',
       pattern: decimalPattern('-?', places),
       maxLength: decimalCharacters,
-      ...{ minimum: -largestNumber, maximum: largestNumber },
     });
 
 /** The same, and greater than zero. */

@@ -4,7 +4,15 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import type { Reader } from './context.ts';
 import { dueWork } from './due-work.ts';
-import { type FilterOf, pageRequest, searchFilters, where } from './listing.ts';
+import {
+  type FilterOf,
+  listShape,
+  ofTable,
+  pageRequest,
+  searchFilters,
+  searchShape,
+  where,
+} from './listing.ts';
 import { type EventFrom, projection, recordProjection } from './projection.ts';
 
 const test = suite('columns that the compiler knows');
@@ -129,6 +137,20 @@ test('an event of several aggregates says of which it is', () => {
     both.aggregates.map(({ name }) => name),
     ['jar', 'shelf'],
   );
+});
+
+test('the schemas of a list and of a search take the columns of the table and no other', () => {
+  const list = ofTable(jarTable, z.object(listShape));
+  const search = ofTable(jarTable, z.object(searchShape).meta({ id: 'JarSearch' }));
+  const faults = (schema: z.ZodType, value: object) =>
+    schema.safeParse(value).error?.issues.map(({ path }) => path.join('/')) ?? [];
+  const filter = (field: string) => ({ field, operator: 'eq', value: { string: 'x' } });
+  assert.equal(faults(list, { sort: 'coins' }), []);
+  assert.equal(faults(list, { sort: 'price' }), ['sort']);
+  assert.equal(faults(search, { sort: 'updated_at', filters: [filter('label')] }), []);
+  assert.equal(faults(search, { sort: [{ field: 'label', direction: 'asc' }] }), []);
+  assert.equal(faults(search, { filters: [filter('price')] }), ['filters/0/field']);
+  assert.equal(search.meta()?.id, 'JarSearch');
 });
 
 test.run();

@@ -171,7 +171,7 @@ export const listShape = {
   end_time: instantSchema.optional(),
 } as const;
 
-const searchValueSchema = z.object({
+const valueSchema = z.object({
   string: z.string().max(1024).optional(),
   number: z.number().optional(),
   boolean: z.boolean().optional(),
@@ -182,27 +182,32 @@ const searchValueSchema = z.object({
     .optional(),
 });
 
-const searchFilterSchema = z
-  .object({
-    field: z.string().max(64),
-    operator: z.enum([
-      'eq',
-      'contains',
-      'not_contains',
-      'gt',
-      'gte',
-      'lt',
-      'in',
-      'not_in',
-      'before',
-      'after',
-    ]),
+const searchValueSchema = valueSchema
+  .refine(
+    (value) => Object.values(value).filter((member) => member !== undefined).length === 1,
+    'must have exactly one of its members',
+  )
+  .meta({
+    id: 'SearchValue',
+    oneOf: Object.keys(valueSchema.shape).map((name) => ({
+      required: [name],
+      properties: { [name]: { not: { type: 'null' } } },
+    })),
+  });
+
+const operatorSchema = z
+  .enum(['eq', 'contains', 'not_contains', 'gt', 'gte', 'lt', 'in', 'not_in', 'before', 'after'])
+  .meta({ id: 'SearchOperator' });
+
+const filterBy = <Field extends z.ZodType<string>>(field: Field) =>
+  z.object({
+    field,
+    operator: operatorSchema,
     data_type: z.enum(['string', 'number', 'date', 'array']).optional(),
     value: searchValueSchema,
-  })
-  .meta({ id: 'SearchFilter' });
+  });
 
-type SearchFilters = readonly z.input<typeof searchFilterSchema>[];
+type SearchFilters = readonly z.input<ReturnType<typeof filterBy>>[];
 
 /** Passes filters on to the checks of their values, unless there are too many of these. */
 function countValues(filters: SearchFilters, context: z.RefinementCtx): SearchFilters {
@@ -213,18 +218,21 @@ function countValues(filters: SearchFilters, context: z.RefinementCtx): SearchFi
   return z.NEVER;
 }
 
-const searchOrderSchema = z
-  .object({ field: z.string().max(64), direction: z.enum(['asc', 'desc']) })
-  .meta({ id: 'SearchOrder' });
+const filtersBy = <Field extends z.ZodType<string>>(field: Field) =>
+  z.preprocess(countValues, z.array(filterBy(field)).max(50)).optional();
+
+/** Orders by one field, in the direction of `order`, or by several. */
+const sortsBy = <Field extends z.ZodType<string>>(field: Field) =>
+  z
+    .union([field, z.array(z.object({ field, direction: z.enum(['asc', 'desc']) })).max(8)])
+    .optional()
+    .meta({ description: 'Fields to order by, or the one that `order` has the direction of' });
 
 /** The fields that every search takes in its body beside its own and `expand`. */
 export const searchShape = {
   ...listShape,
-  sort: z
-    .union([z.string().min(1).max(64), z.array(searchOrderSchema).max(8)])
-    .optional()
-    .meta({ description: 'Fields to order by, or the one that `order` has the direction of' }),
-  filters: z.preprocess(countValues, z.array(searchFilterSchema).max(50)).optional(),
+  sort: sortsBy(z.string().min(1).max(64)),
+  filters: filtersBy(z.string().max(64)),
 } as const;
 
 const searchSchema = z.object(searchShape);
@@ -237,6 +245,7 @@ const columnOperators = { before: 'lt', after: 'gt' } as const;
 
 /** The part of a projection that requests are held against. */
 interface WithColumns<Columns extends ColumnTypes> {
+  readonly name: string;
   readonly columns: { readonly [Name in keyof Columns]: { readonly type: Columns[Name] } };
 }
 
@@ -245,6 +254,34 @@ const hasColumn = <Columns extends ColumnTypes>(
   name: string,
 ): name is ColumnName<Columns> =>
   Object.hasOwn(commonColumns, name) || Object.hasOwn(columns, name);
+
+const columnSchemas = new Map<string, z.ZodType<string>>();
+
+/** The names of the columns that lists of a table are ordered and filtered by: one schema for each table. */
+function columnSchema({ name, columns }: WithColumns<ColumnTypes>): z.ZodType<string> {
+  const names = [...new Set([...Object.keys(commonColumns), ...Object.keys(columns)])].sort();
+  const id = `${name.replace(/(?:^|_)[a-z]/g, (start) => start.slice(-1).toUpperCase())}Field`;
+  const schema = columnSchemas.get(name) ?? z.enum(names).meta({ id });
+  columnSchemas.set(name, schema);
+  return schema;
+}
+
+/**
+ * The schema of a list's query or a search's body, with no other columns in `sort` and `filters` than those of
+ * its table.
+ */
+export function ofTable<Schema extends z.ZodObject>(
+  table: WithColumns<ColumnTypes>,
+  schema: Schema,
+): Schema {
+  const column = columnSchema(table);
+  const isSearch = 'filters' in schema.shape;
+  const shape = {
+    sort: isSearch ? sortsBy(column) : column.optional().meta(listShape.sort.meta() ?? {}),
+    ...(isSearch && { filters: filtersBy(column) }),
+  };
+  return schema.extend(shape).meta(schema.meta() ?? {}) as unknown as Schema;
+}
 
 /**
  * The conditions of a list or search that are the same for every resource. Refuses unknown fields.
@@ -267,12 +304,9 @@ export function searchFilters<Columns extends ColumnTypes>(
     if (!hasColumn(table, filter.field)) {
       throw invalidField(`/filters/${index}/field`, `cannot filter by ${filter.field}`);
     }
-    const given = Object.values(filter.value).filter((value) => value !== undefined);
-    if (given.length !== 1) {
-      throw invalidField(`/filters/${index}/value`, 'must have exactly one of its members');
-    }
+    const [given] = Object.values(filter.value).filter((value) => value !== undefined);
     const isList = filter.operator === 'in' || filter.operator === 'not_in';
-    if (isList !== Array.isArray(given[0])) {
+    if (isList !== Array.isArray(given)) {
       throw invalidField(`/filters/${index}/value`, `does not fit the operator ${filter.operator}`);
     }
     const { operator } = filter;
@@ -280,7 +314,7 @@ export function searchFilters<Columns extends ColumnTypes>(
       column: filter.field,
       operator:
         operator === 'before' || operator === 'after' ? columnOperators[operator] : operator,
-      value: given[0],
+      value: given,
       pointer: `/filters/${index}/value`,
     };
   });

@@ -1,5 +1,6 @@
 import {
   listShape,
+  ofTable,
   pageRequest,
   pageSchema,
   type Routes,
@@ -21,7 +22,7 @@ export const checkpointRoutes = {
     tag,
     status: 200,
     permission: 'ledger:read',
-    query: z.object(listShape),
+    query: ofTable(checkpointTable, z.object(listShape)),
     response: pageSchema(checkpointSchema),
     handle: (context, { query }) =>
       context.read.list(checkpointTable, pageRequest(checkpointTable, query), [

@@ -3,6 +3,7 @@ import {
   type EventGateway,
   listShape,
   newText,
+  ofTable,
   pageRequest,
   pageSchema,
   type ReaderStart,
@@ -135,7 +136,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       tag,
       status: 200,
       permission: 'event_subscription:read',
-      query: z.object(listShape),
+      query: ofTable(subscriptionTable, z.object(listShape)),
       response: pageSchema(subscriptionSchema),
       handle: (context, { query }) =>
         context.read.list(

@@ -6,6 +6,7 @@ import {
   type Found,
   listShape,
   newRecord,
+  ofTable,
   type Page,
   type Prepared,
   type Projection,
@@ -269,7 +270,10 @@ function readingRoutes<
     list: <const Own extends Filters<Columns>>(filters: Own, texts: Texts = {}) =>
       route({
         ...{ summary: `List ${called}s`, ...common, ...texts },
-        query: z.object({ ...(expand && { expand }), ...parametersOf(filters), ...listShape }),
+        query: ofTable(
+          table,
+          z.object({ ...(expand && { expand }), ...parametersOf(filters), ...listShape }),
+        ),
         response: pageSchema(schema),
         example: { names: named(filters) },
         handle: (context, { query }) => listed(context, filters, query as Partial<Search>),
@@ -279,9 +283,16 @@ function readingRoutes<
     search: <const Own extends Filters<Columns>>(name: string, filters: Own) =>
       route({
         ...{ summary: `Search ${called}s`, ...common, bodyOptional: true },
-        body: z
-          .object({ ...searchShape, expand: expand ?? expandParameter([]), ...membersOf(filters) })
-          .meta({ id: name }),
+        body: ofTable(
+          table,
+          z
+            .object({
+              ...searchShape,
+              expand: expand ?? expandParameter([]),
+              ...membersOf(filters),
+            })
+            .meta({ id: name }),
+        ),
         response: pageSchema(schema),
         example: { names: named(filters) },
         handle: (context, { body }) => listed(context, filters, body as Partial<Search>),

@@ -1,5 +1,6 @@
 import {
   newText,
+  ofTable,
   pageSchema,
   type RequestContext,
   type Routes,
@@ -30,6 +31,7 @@ import { environment } from './environment.ts';
 import { refuseUnlessAdmin } from './environment-routes.ts';
 import { deriveKey, fingerprintOf, type KeyMaterial } from './key-material.ts';
 import { refuseBeyondLimit } from './limits.ts';
+import { apiKeyTable } from './projection.ts';
 import { listApiKeys } from './queries.ts';
 import { apiKeyListSchema, apiKeySchema, createApiKeySchema, issuedKeySchema } from './schema.ts';
 import { user } from './user.ts';
@@ -136,7 +138,7 @@ const routes = {
     tag,
     status: 200,
     permission: 'secret:read',
-    query: apiKeyListSchema,
+    query: ofTable(apiKeyTable, apiKeyListSchema),
     response: pageSchema(apiKeySchema),
     handle: (context, { query }) => listApiKeys(context, query),
   }),

@@ -1,5 +1,6 @@
 import {
   newText,
+  ofTable,
   type RequestContext,
   type Routes,
   route,
@@ -60,7 +61,7 @@ export const environmentRoutes = (directory: Directory) =>
       tag,
       status: 200,
       permission: 'environment:read',
-      query: environmentListSchema,
+      query: ofTable(environmentTable, environmentListSchema),
       response: environmentsSchema,
       handle: (context, { query }) => listEnvironments(context, query),
     }),

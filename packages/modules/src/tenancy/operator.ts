@@ -3,6 +3,7 @@ import {
   module,
   newRecord,
   newText,
+  ofTable,
   type Principal,
   pageSchema,
   type RequestContext,
@@ -27,6 +28,7 @@ import type { Directory } from './directory.ts';
 import { environment } from './environment.ts';
 import { newEnvironment } from './environment-routes.ts';
 import type { KeyMaterial } from './key-material.ts';
+import { apiKeyTable, environmentTable, userTable } from './projection.ts';
 import { listApiKeys, listEnvironments, searchUsers } from './queries.ts';
 import {
   apiKeyListSchema,
@@ -164,7 +166,7 @@ const memberRoutes = (directory: Directory) =>
       status: 200,
       permission: 'environment:read',
       params: ofTenant,
-      query: environmentListSchema,
+      query: ofTable(environmentTable, environmentListSchema),
       response: environmentsSchema,
       handle: async (context, { params: { id }, query }) =>
         listEnvironments(await inTenant(context, id), query),
@@ -189,7 +191,7 @@ const memberRoutes = (directory: Directory) =>
       status: 200,
       permission: 'user:read',
       params: ofTenant,
-      query: userListSchema,
+      query: ofTable(userTable, userListSchema),
       response: pageSchema(userSchema),
       handle: async (context, { params: { id }, query }) =>
         searchUsers(await inTenant(context, id), query),
@@ -220,7 +222,7 @@ const keyRoutes = (makeKey: ReturnType<typeof keyMaker>) =>
       status: 200,
       permission: 'secret:read',
       params: ofEnvironment,
-      query: apiKeyListSchema,
+      query: ofTable(apiKeyTable, apiKeyListSchema),
       response: pageSchema(apiKeySchema),
       handle: async (context, { params: { id, environment_id }, query }) =>
         listApiKeys(await inEnvironment(context, id, environment_id), query),

@@ -1,5 +1,6 @@
 import {
   newText,
+  ofTable,
   pageSchema,
   type RequestContext,
   type Routes,
@@ -10,6 +11,7 @@ import { z } from 'zod';
 import { callingUser, granterOf } from './caller.ts';
 import type { Directory } from './directory.ts';
 import { refuseBeyondLimit } from './limits.ts';
+import { userTable } from './projection.ts';
 import { searchUsers, withTenant } from './queries.ts';
 import {
   type CreateUser,
@@ -120,7 +122,7 @@ const routes = {
     tag,
     status: 200,
     permission: 'user:read',
-    body: userSearchSchema,
+    body: ofTable(userTable, userSearchSchema),
     bodyOptional: true,
     response: pageSchema(userSchema),
     example: { names: { user_ids: 'user' } },

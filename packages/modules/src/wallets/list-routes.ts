@@ -1,6 +1,7 @@
 import {
   flagParameter,
   newRecord,
+  ofTable,
   pageSchema,
   type Routes,
   route,
@@ -10,6 +11,7 @@ import { referenceSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
 import { expandBalance } from './expansion.ts';
+import { walletTable } from './projection.ts';
 import { realTimeBalance, searchWallets, walletsOf } from './queries.ts';
 import { listWalletsSchema, realTimeBalanceSchema, walletSchema } from './schema.ts';
 
@@ -25,7 +27,7 @@ export const walletListRoutes = {
     tag,
     status: 200,
     permission: 'wallet:read',
-    query: listWalletsSchema,
+    query: ofTable(walletTable, listWalletsSchema),
     response: pageSchema(walletSchema),
     example: { names: { external_customer_id: 'cust.external_id' } },
     handle: (context, { query }) => searchWallets(context, query),

@@ -2,6 +2,7 @@ import {
   expandParameter,
   newRecord,
   newText,
+  ofTable,
   pageSchema,
   type Routes,
   route,
@@ -22,6 +23,7 @@ import {
 import type { WalletEvent } from './events.ts';
 import { entryExpansion, expandBalance } from './expansion.ts';
 import { type EntryEvent, isEntry, transactionOf } from './ledger/transaction.ts';
+import { transactionTable, walletTable } from './projection.ts';
 import {
   getWallet,
   listTransactions,
@@ -102,7 +104,7 @@ export const walletRoutes = {
     tag,
     status: 200,
     permission: 'wallet:read',
-    body: searchWalletsSchema.extend({ expand: expandParameter([]) }),
+    body: ofTable(walletTable, searchWalletsSchema.extend({ expand: expandParameter([]) })),
     bodyOptional: true,
     response: pageSchema(walletSchema),
     example: { names: { wallet_ids: 'wallet', external_customer_id: 'cust.external_id' } },
@@ -255,7 +257,10 @@ export const walletRoutes = {
     tag,
     status: 200,
     permission: 'wallet:read',
-    body: searchTransactionsSchema.extend({ expand: entryExpansion.parameter }),
+    body: ofTable(
+      transactionTable,
+      searchTransactionsSchema.extend({ expand: entryExpansion.parameter }),
+    ),
     bodyOptional: true,
     response: pageSchema(expandedTransactionSchema),
     example: {
@@ -291,7 +296,10 @@ export const walletRoutes = {
     status: 200,
     permission: 'wallet:read',
     params: idParameters,
-    query: transactionsQuerySchema.extend({ expand: entryExpansion.parameter }),
+    query: ofTable(
+      transactionTable,
+      transactionsQuerySchema.extend({ expand: entryExpansion.parameter }),
+    ),
     response: pageSchema(expandedTransactionSchema),
     example: { names: { id: 'wtxn', reference_id: 'wtxn.reference_id', created_by: 'owner' } },
     handle: (context, { params, query }) => listTransactions(context, params.id, query),

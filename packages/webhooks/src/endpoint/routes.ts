@@ -1,5 +1,6 @@
 import {
   newText,
+  ofTable,
   type Prepared,
   pageRequest,
   pageSchema,
@@ -156,7 +157,7 @@ const readRoutes = {
     tag,
     status: 200,
     permission: 'webhook:read',
-    query: endpointListSchema,
+    query: ofTable(endpointTable, endpointListSchema),
     response: pageSchema(endpointSchema),
     handle: (context, { query }) =>
       context.read.list(

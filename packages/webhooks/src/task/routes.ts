@@ -1,5 +1,6 @@
 import {
   newRecord,
+  ofTable,
   type Page,
   pageRequest,
   pageSchema,
@@ -124,7 +125,7 @@ const followingRoutes = {
     tag,
     status: 200,
     permission: 'webhook:read',
-    query: taskListSchema,
+    query: ofTable(taskTable, taskListSchema),
     response: pageSchema(taskSchema),
     example: { names: { endpoint_id: 'webhook' } },
     handle: async (context, { query }) =>

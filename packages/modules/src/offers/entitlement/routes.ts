@@ -1,10 +1,18 @@
-import { listShape, newRecord, pageSchema, type Routes, route } from '@counterfoil/engine/define';
+import {
+  listShape,
+  newRecord,
+  ofTable,
+  pageSchema,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { invariant, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { deleted, messageSchema } from '../../message.ts';
 import { offer } from '../offer.ts';
 import { entitlementExpansion, ownerOfEntitlement } from '../owned.ts';
 import { forItem, oneOwner } from '../price/references.ts';
+import { entitlementTable } from '../projection.ts';
 import { createEntitlements, deleteEntitlement, updateEntitlement } from './decisions.ts';
 import { getEntitlement, searchEntitlements } from './queries.ts';
 import { entitlementDrafts, entitlementOwner, madeIds, shownEntitlements } from './references.ts';
@@ -91,7 +99,10 @@ export const entitlementRoutes = {
     tag,
     status: 200,
     permission: 'entitlement:read',
-    query: entitlementListSchema.extend({ ...listShape, expand: entitlementExpansion.parameter }),
+    query: ofTable(
+      entitlementTable,
+      entitlementListSchema.extend({ ...listShape, expand: entitlementExpansion.parameter }),
+    ),
     response: pageSchema(entitlementSchema),
     example: { names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' } },
     handle: (context, { query }) => searchEntitlements(context, query),
@@ -102,9 +113,12 @@ export const entitlementRoutes = {
     tag,
     status: 200,
     permission: 'entitlement:read',
-    body: entitlementSearchSchema
-      .extend({ expand: entitlementExpansion.parameter })
-      .meta({ id: 'EntitlementSearch' }),
+    body: ofTable(
+      entitlementTable,
+      entitlementSearchSchema
+        .extend({ expand: entitlementExpansion.parameter })
+        .meta({ id: 'EntitlementSearch' }),
+    ),
     bodyOptional: true,
     response: pageSchema(entitlementSchema),
     example: { names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' } },

@@ -2,6 +2,7 @@ import {
   listShape,
   newRecord,
   newText,
+  ofTable,
   pageSchema,
   type RequestContext,
   type Routes,
@@ -12,6 +13,7 @@ import { z } from 'zod';
 import { messageSchema } from '../../message.ts';
 import { offer } from '../offer.ts';
 import type { Owner } from '../owner.ts';
+import { creditGrantTable } from '../projection.ts';
 import { recordWith } from '../records.ts';
 import { creditGrantView } from '../views.ts';
 import { createCreditGrant, endCreditGrant, updateCreditGrant } from './decisions.ts';
@@ -87,7 +89,7 @@ export const creditGrantRoutes = {
     tag,
     status: 200,
     permission: 'creditgrant:read',
-    query: creditGrantListSchema.extend(listShape),
+    query: ofTable(creditGrantTable, creditGrantListSchema.extend(listShape)),
     response: pageSchema(creditGrantSchema),
     example: { names: { plan_ids: 'plan' }, texts: ['subscription_ids'] },
     handle: (context, { query }) => searchCreditGrants(context, query),

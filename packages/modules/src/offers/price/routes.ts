@@ -2,6 +2,7 @@ import {
   listShape,
   newRecord,
   newText,
+  ofTable,
   pageSchema,
   type Routes,
   route,
@@ -128,7 +129,10 @@ export const priceRoutes = {
     tag,
     status: 200,
     permission: 'price:read',
-    query: priceListSchema.extend({ ...listShape, expand: priceExpansion.parameter }),
+    query: ofTable(
+      priceTable,
+      priceListSchema.extend({ ...listShape, expand: priceExpansion.parameter }),
+    ),
     response: pageSchema(priceSchema),
     example: {
       names: {
@@ -148,9 +152,10 @@ export const priceRoutes = {
     tag,
     status: 200,
     permission: 'price:read',
-    body: priceSearchSchema
-      .extend({ expand: priceExpansion.parameter })
-      .meta({ id: 'PriceSearch' }),
+    body: ofTable(
+      priceTable,
+      priceSearchSchema.extend({ expand: priceExpansion.parameter }).meta({ id: 'PriceSearch' }),
+    ),
     bodyOptional: true,
     response: pageSchema(priceSchema),
     example: {

@@ -1,6 +1,7 @@
 import {
   listShape,
   newText,
+  ofTable,
   type Projection,
   pageSchema,
   type Route,
@@ -26,7 +27,13 @@ import { entitlementSchema } from '../entitlement/schema.ts';
 import { searchCreditGrants } from '../grant/queries.ts';
 import { creditGrantSchema } from '../grant/schema.ts';
 import { addonOf, costsheetOf, offer, planOf } from '../offer.ts';
-import { addonTable, costsheetTable, planTable } from '../projection.ts';
+import {
+  addonTable,
+  costsheetTable,
+  creditGrantTable,
+  entitlementTable,
+  planTable,
+} from '../projection.ts';
 import { addonView, costsheetView, planView, wholePlanView } from '../views.ts';
 import { clonePlan } from './clone.ts';
 import {
@@ -75,11 +82,11 @@ function ownedRoutes<Prefix extends IdPrefix, Row, Resource>(
     tag,
     status: 200,
     params: z.object({ id: referenceSchema(prefix) }),
-    query: z.object(listShape),
   } as const;
   return {
     entitlements: route({
       ...common,
+      query: ofTable(entitlementTable, z.object(listShape)),
       summary: `List the entitlements of ${of}`,
       permission: 'entitlement:read',
       response: pageSchema(entitlementSchema),
@@ -90,6 +97,7 @@ function ownedRoutes<Prefix extends IdPrefix, Row, Resource>(
     }),
     creditGrants: route({
       ...common,
+      query: ofTable(creditGrantTable, z.object(listShape)),
       summary: `List the credit grants of ${of}`,
       permission: 'creditgrant:read',
       response: pageSchema(creditGrantSchema),

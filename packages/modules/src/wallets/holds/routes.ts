@@ -2,6 +2,7 @@ import {
   listShape,
   newRecord,
   newText,
+  ofTable,
   pageRequest,
   pageSchema,
   type RequestContext,
@@ -97,10 +98,13 @@ export const holdRoutes = {
     status: 200,
     permission: 'wallet:read',
     params: walletParameters,
-    query: z.object({
-      ...listShape,
-      hold_status: z.enum(['open', 'captured', 'voided', 'expired']).optional(),
-    }),
+    query: ofTable(
+      holdTable,
+      z.object({
+        ...listShape,
+        hold_status: z.enum(['open', 'captured', 'voided', 'expired']).optional(),
+      }),
+    ),
     response: pageSchema(holdSchema),
     handle: async (context, { params, query }) => {
       await getWallet(context, params.id);
