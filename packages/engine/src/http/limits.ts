@@ -14,11 +14,13 @@ export const httpDefaults = {
 /** A tenant may make as many requests in a second as this number of API keys. */
 export const keysAtFullRate = 2;
 
-/**
- * Milliseconds that a tenant may start work in per turn of the event loop, once its requests have arrived. Short
- * enough that nobody notices, and long enough for a dozen ordinary requests.
- */
-export const sliceMs = 5;
+/** The share of a tenant in the time of the process: see `createTurns`. */
+export const tenantTurns = {
+  /** Nobody notices so short a wait, and a dozen ordinary requests go into it. */
+  sliceMs: 2,
+  share: 0.25,
+  presenceMs: 1_000,
+} as const;
 
 /** The structure that a JSON body may have, whatever its size. */
 export const jsonLimits = {

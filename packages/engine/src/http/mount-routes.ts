@@ -54,7 +54,7 @@ export function mountRoutes(
       : []),
     traffic.admit,
     traffic.takeTurn,
-    ...(endpoint.parseBody ? [readJson] : []),
+    ...(endpoint.parseBody ? [readJson, traffic.takeTurnAgain] : []),
     answer,
   ];
 

@@ -4,7 +4,7 @@ import { durationBuckets } from '../operations/metrics.ts';
 import type { Connections } from './connections.ts';
 import { type Exchange, exchangeOf, principalOf } from './exchange.ts';
 import type { BodyPace, HttpSettings } from './host.ts';
-import { sliceMs } from './limits.ts';
+import { httpDefaults, tenantTurns } from './limits.ts';
 import { hasBody } from './request-headers.ts';
 import { sendProblem } from './respond.ts';
 import type { Step } from './steps.ts';
@@ -63,6 +63,8 @@ export interface Traffic {
   readonly admit: Step;
   /** Lets a request wait for the turn of its tenant. */
   readonly takeTurn: Step;
+  /** The same once more for a large body, so that to parse it and to check it are two pieces of work. */
+  readonly takeTurnAgain: Step;
 }
 
 /** Makes the steps that watch over every request. */
@@ -78,7 +80,7 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
   const log = options.log.child({}, { redact: [] });
   let inFlight = 0;
   const openOf = new Map<string, number>();
-  const turns = createTurns({ sliceMs });
+  const turns = createTurns(tenantTurns);
   metrics.gauge({
     name: 'counterfoil_http_requests_in_flight',
     help: 'Requests that have arrived and are being answered',
@@ -119,6 +121,14 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
     connections.onAnswered();
   }
 
+  const takeTurn: Step = (_request, response, next) => {
+    const { tenantId } = principalOf(exchangeOf(response));
+    turns.take(tenantId, () => {
+      // While it waited its time may have ended, or its caller gone away.
+      if (!response.headersSent && !response.destroyed) next();
+    });
+  };
+
   return {
     watch: (_request, response, next) => {
       response.on('close', onClose);
@@ -148,12 +158,12 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
       exchange.deadline?.refresh();
       next();
     },
-    takeTurn: (_request, response, next) => {
-      const { tenantId } = principalOf(exchangeOf(response));
-      turns.take(tenantId, () => {
-        // While it waited its time may have ended, or its caller gone away.
-        if (!response.headersSent && !response.destroyed) next();
-      });
+    takeTurn,
+    takeTurnAgain: (request, response, next) => {
+      const bytes: unknown = request.body;
+      const isLarge = Buffer.isBuffer(bytes) && bytes.length > httpDefaults.bodyLimitBytes;
+      if (isLarge) setImmediate(takeTurn, request, response, next);
+      else next();
     },
   };
 }

@@ -4,18 +4,18 @@ import { createTurns } from './turns.ts';
 
 const test = suite('turns of tenants');
 
-/** Turns of 5 ms whose clock and event loop stand still until the test moves them. */
+/** Slices of 5 ms and half of the time, in a world whose clock stands still until the test moves it. */
 function world() {
   let time = 0;
-  let next: (() => void) | null = null;
+  let booked: { readonly at: number; readonly work: () => void }[] = [];
   const done: string[] = [];
-  const turns = createTurns({
-    sliceMs: 5,
+  const clock = {
     now: () => time,
-    nextTurn: (work) => {
-      next = work;
+    later: (work: () => void, milliseconds: number) => {
+      booked.push({ at: time + milliseconds, work });
     },
-  });
+  };
+  const turns = createTurns({ sliceMs: 5, share: 0.5, presenceMs: 1_000, clock });
   return {
     done,
     /** Work of a tenant that takes so many milliseconds. */
@@ -24,70 +24,90 @@ function world() {
         time += milliseconds;
         done.push(name);
       }),
-    turn: () => {
-      const work = next;
-      next = null;
-      work?.();
+    /** Lets time pass, and does what is due then. */
+    pass: (milliseconds: number) => {
+      time += milliseconds;
+      const due = booked.filter(({ at }) => at <= time);
+      booked = booked.filter(({ at }) => at > time);
+      for (const { work } of due) work();
     },
-    isIdle: () => next === null,
+    isIdle: () => booked.length === 0,
   };
 }
 
 test('work of a tenant that has spent nothing is done at once', () => {
-  const { take, done } = world();
+  const { take, done, isIdle } = world();
   take('a', 'first');
   take('b', 'second');
   assert.equal(done, ['first', 'second']);
+  assert.ok(isIdle());
 });
 
-test('what is beyond the slice waits for the next turn, in order', () => {
-  const { take, turn, done } = world();
-  for (const name of ['1', '2', '3', '4', '5', '6', '7']) take('a', name);
+test('what is beyond the slice goes on in the next turn, in order', () => {
+  const { take, pass, done, isIdle } = world();
+  for (const name of ['1', '2', '3', '4', '5']) take('a', name, 3);
+  // Half of the time of the work itself is earned meanwhile.
+  assert.equal(done, ['1', '2', '3', '4']);
+  pass(0);
   assert.equal(done, ['1', '2', '3', '4', '5']);
-  turn();
-  assert.equal(done, ['1', '2', '3', '4', '5', '6', '7']);
+  assert.ok(isIdle());
 });
 
-test('nobody waits for more than one long work of somebody else', () => {
-  const { take, turn, done } = world();
-  for (const name of ['a1', 'a2', 'a3']) take('a', name, 12);
-  assert.equal(done, ['a1']);
+test('a tenant that is alone goes on in every turn, however long its work is', () => {
+  const { take, pass, done } = world();
+  for (const name of ['1', '2', '3']) take('a', name, 20);
+  assert.equal(done, ['1']);
+  pass(0);
+  assert.equal(done, ['1', '2']);
+  pass(0);
+  assert.equal(done, ['1', '2', '3']);
+});
+
+test('while others are there, long work is paid for by the time after it', () => {
+  const { take, pass, done } = world();
   take('b', 'b1');
-  assert.equal(done, ['a1', 'b1']);
-  turn();
+  for (const name of ['a1', 'a2']) take('a', name, 20);
+  pass(0);
   take('b', 'b2');
+  assert.equal(done, ['b1', 'a1', 'b2']);
+  // Of 20 ms, 5 are the slice, 10 were earned meanwhile, and half of the time is the tenant's.
+  pass(8);
+  assert.equal(done, ['b1', 'a1', 'b2']);
+  pass(2);
+  assert.equal(done, ['b1', 'a1', 'b2', 'a2']);
+});
+
+test('when the others have been away for a second, the tenant is alone', () => {
+  const { take, pass, done } = world();
+  take('b', 'b1');
+  take('a', 'a1', 20_000);
+  take('a', 'a2', 20_000);
+  take('a', 'a3');
+  pass(0);
+  assert.equal(done, ['b1', 'a1', 'a2']);
+  pass(0);
+  assert.equal(done, ['b1', 'a1', 'a2', 'a3']);
+});
+
+test('a tenant does not wait for the time of another one that owes more', () => {
+  const { take, pass, done } = world();
+  for (const name of ['a1', 'a2']) take('a', name, 500);
+  take('b', 'b1', 6);
+  take('b', 'b2');
+  pass(0);
+  pass(3);
   assert.equal(done, ['a1', 'b1', 'b2']);
 });
 
-test('long work is paid for by the turns after it', () => {
-  const { take, turn, done } = world();
-  take('a', 'long', 12);
-  take('a', 'next', 1);
-  turn();
-  assert.equal(done, ['long']);
-  turn();
-  assert.equal(done, ['long', 'next']);
-});
-
 test('what comes while others of the tenant wait is done after them', () => {
-  const { take, turn, done } = world();
-  take('a', 'long', 9);
-  take('a', 'waiting', 5);
-  turn();
+  const { take, pass, done } = world();
+  take('a', 'long', 20);
+  take('a', 'waiting', 20);
   take('a', 'late');
-  assert.equal(done, ['long', 'waiting']);
-  turn();
+  assert.equal(done, ['long']);
+  pass(0);
+  pass(0);
   assert.equal(done, ['long', 'waiting', 'late']);
-});
-
-test('nothing runs on when nobody waits and all is paid', () => {
-  const { take, turn, isIdle } = world();
-  assert.ok(isIdle());
-  take('a', 'long', 9);
-  assert.not(isIdle());
-  turn();
-  turn();
-  assert.ok(isIdle());
 });
 
 test.run();

@@ -3,67 +3,136 @@ type Work = () => void;
 
 /** Lets tenants take turns at the one thread of the process (D45). */
 export interface Turns {
-  /** Runs work of a tenant: at once, or when the turns of the tenant allow it. */
+  /** Runs work of a tenant: at once, or when the share of the tenant allows it. */
   take(tenant: string, work: Work): void;
 }
 
 interface TurnsOptions {
-  /** The time that a tenant may start work in, per turn of the event loop, in milliseconds. */
+  /** Milliseconds in which a tenant may start work without a break. */
   readonly sliceMs: number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly now?: () => number;
-  /** Runs work in the next turn of the event loop, after what has arrived by then. */
-  readonly nextTurn?: (work: Work) => void;
+  /** The part of the time that a tenant gets while others are there. */
+  readonly share: number;
+  /** Milliseconds without a request after which a tenant is no longer there. */
+  readonly presenceMs: number;
+  readonly clock?: Clock;
 }
 
-interface Share {
-  /** Milliseconds that its work has taken and that its turns have not paid for yet. */
-  spent: number;
+/** Time as the turns see it. */
+interface Clock {
+  /** Milliseconds in which the thread has worked or could have. */
+  now(): number;
+  /** Runs work after what has arrived by then, and after about so many milliseconds. */
+  later(work: Work, milliseconds: number): void;
+}
+
+const systemClock: Clock = {
+  // Not the time of day: where other processes take the processor away, no tenant has spent that, or earned it.
+  now: () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000 + performance.eventLoopUtilization().idle;
+  },
+  later: (work, milliseconds) => {
+    if (milliseconds <= 0) setImmediate(work);
+    else setTimeout(work, milliseconds);
+  },
+};
+
+/** The time of a tenant. */
+interface Account {
+  readonly tenant: string;
+  /** Milliseconds that it may still spend; below zero after work that took longer. */
+  credit: number;
+  /** The instant of this credit. */
+  at: number;
   readonly waiting: Work[];
 }
 
 /**
- * Makes the turns of a process. The event loop takes in what has arrived for everybody once per turn. In each of
- * them a tenant may start work until it has spent its slice; work that takes longer is paid for by the turns
- * after it. So what others wait for is one piece of work of each tenant, however many a tenant has sent at
- * once. Nothing is refused, and a tenant that is alone loses no time: its turns follow one another at once.
+ * Makes the turns of a process. A tenant may start work until its slice is spent. What waits then goes on after
+ * what has meanwhile arrived for others: at once where the tenant is alone, and where others are there
+ * when its share of the time has paid for what it has spent. So others wait for one piece of work of each
+ * tenant, however many it has sent, and find the thread free after it. Nothing is refused here.
+ *
+ * It keeps an account for each tenant that has called, as the directory of keys does.
  */
-export function createTurns({
-  sliceMs,
-  now = () => performance.now(),
-  nextTurn = setImmediate,
-}: TurnsOptions): Turns {
-  const shares = new Map<string, Share>();
+export function createTurns(options: TurnsOptions): Turns {
+  const { sliceMs, share, clock = systemClock } = options;
+  const accounts = new Map<string, Account>();
+  const presence = createPresence(options.presenceMs);
+  let dueAt = Number.POSITIVE_INFINITY;
 
-  function run(share: Share, work: Work): void {
-    const startedAt = now();
+  function run(account: Account, work: Work): void {
+    const startedAt = clock.now();
     work();
-    share.spent += now() - startedAt;
+    account.credit -= clock.now() - startedAt;
   }
 
-  function beginTurn(): void {
-    for (const [tenant, share] of shares) {
-      share.spent = Math.max(0, share.spent - sliceMs);
+  function earn(account: Account): void {
+    const now = clock.now();
+    const earned = account.credit + (now - account.at) * share;
+    account.credit = Math.min(sliceMs, earned);
+    account.at = now;
+  }
+
+  /** Gives all tenants their turn, and books the next one for those that still wait. */
+  function turn(): void {
+    dueAt = Number.POSITIVE_INFINITY;
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const account of accounts.values()) {
+      const { waiting, tenant } = account;
+      if (waiting.length === 0) continue;
+      const isAlone = presence.isAlone(tenant, clock.now());
+      earn(account);
+      if (isAlone) account.credit = sliceMs;
       let served = 0;
-      for (; served < share.waiting.length && share.spent < sliceMs; served += 1) {
-        run(share, share.waiting[served] as Work);
+      for (; served < waiting.length && account.credit > 0; served += 1) {
+        run(account, waiting[served] as Work);
       }
-      share.waiting.splice(0, served);
-      if (share.spent === 0 && share.waiting.length === 0) shares.delete(tenant);
+      waiting.splice(0, served);
+      if (waiting.length > 0) soonest = Math.min(soonest, isAlone ? 0 : -account.credit / share);
     }
-    if (shares.size > 0) nextTurn(beginTurn);
+    if (soonest < Number.POSITIVE_INFINITY) book(soonest);
+  }
+
+  function book(milliseconds: number): void {
+    const at = clock.now() + milliseconds;
+    if (at >= dueAt) return;
+    dueAt = at;
+    clock.later(turn, milliseconds);
   }
 
   return {
     take: (tenant, work) => {
-      let share = shares.get(tenant);
-      if (share === undefined) {
-        if (shares.size === 0) nextTurn(beginTurn);
-        share = { spent: 0, waiting: [] };
-        shares.set(tenant, share);
+      const now = clock.now();
+      presence.note(tenant, now);
+      const account = accounts.get(tenant) ?? { tenant, credit: sliceMs, at: now, waiting: [] };
+      accounts.set(tenant, account);
+      if (account.waiting.length === 0) {
+        earn(account);
+        if (account.credit > 0) {
+          run(account, work);
+          return;
+        }
       }
-      if (share.waiting.length > 0 || share.spent >= sliceMs) share.waiting.push(work);
-      else run(share, work);
+      account.waiting.push(work);
+      book(0);
+    },
+  };
+}
+
+/** Knows whether a tenant is the only one there. */
+function createPresence(presenceMs: number) {
+  // The two that came last are enough: one of them is somebody else.
+  let last = { tenant: '', at: Number.NEGATIVE_INFINITY };
+  let other = last;
+  return {
+    note: (tenant: string, now: number): void => {
+      if (tenant !== last.tenant) other = last;
+      last = { tenant, at: now };
+    },
+    isAlone: (tenant: string, now: number): boolean => {
+      const { at } = tenant === last.tenant ? other : last;
+      return now - at > presenceMs;
     },
   };
 }
