@@ -5,6 +5,7 @@ import { isUnavailable, readProblem } from '../database/database-errors.ts';
 import type { Place } from '../define/context.ts';
 import type { Log } from '../operations/log.ts';
 import { readerRole, scopeSettings } from '../projection/table-shape.ts';
+import { SessionShare } from './session-share.ts';
 
 export interface PoolOptions {
   readonly url: string;
@@ -26,11 +27,16 @@ const readGraceMs = 2_000;
  */
 export class ScopedPool {
   readonly #pool: Pool;
+  readonly #share: SessionShare;
   readonly #log: Log;
   readonly #places = new WeakMap<PoolClient, Place>();
 
   constructor(options: PoolOptions) {
     this.#log = options.log;
+    this.#share = new SessionShare({
+      perTenant: Math.ceil(options.connections / 2),
+      waitMs: options.checkoutTimeoutMs,
+    });
     this.#pool = new Pool({
       connectionString: options.url,
       application_name: 'counterfoil api',
@@ -50,10 +56,14 @@ export class ScopedPool {
   }
 
   /**
-   * Runs one statement for this tenant and environment. Throws a `Problem` service_unavailable
-   * when Postgres cannot answer now.
+   * Runs one statement for this tenant and environment. Throws a `Problem`: service_unavailable when Postgres
+   * cannot answer now, too_many_requests when other reads of the tenant take their time.
    */
-  async query<Row>(place: Place, statement: QueryConfig): Promise<QueryResult<Row>> {
+  query<Row>(place: Place, statement: QueryConfig): Promise<QueryResult<Row>> {
+    return this.#share.run(place.tenantId, () => this.#read(place, statement));
+  }
+
+  async #read<Row>(place: Place, statement: QueryConfig): Promise<QueryResult<Row>> {
     let client: PoolClient;
     try {
       client = await this.#pool.connect();
