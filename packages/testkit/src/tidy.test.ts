@@ -25,6 +25,7 @@ import {
   slicesFormNoCircle,
 } from './tidy/slices.ts';
 import { type Rule, readSources, type Violation } from './tidy/source.ts';
+import { timeComesFromClocks } from './tidy/system-time.ts';
 import { docstringsDefine, nobodyIsHe, retiredWordsAreGone } from './tidy/words.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -37,6 +38,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'slices are imported through their index': slicesAreImportedThroughTheirIndex,
   'every slice is complete': everySliceIsComplete,
   'deciding code is pure': decidingCodeIsPure,
+  'time comes from clocks': timeComesFromClocks,
   'files are short': filesAreShort,
   'names of files are uniform': namesAreUniform,
   'nothing is left unfinished': nothingIsLeftUnfinished,

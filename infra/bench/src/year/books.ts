@@ -4,6 +4,7 @@ export const hour = 3_600_000;
 export const day = 24 * hour;
 export const monthsOfYear = 12;
 export const weeksOfYear = 52;
+export const billingDays = 28;
 
 const firstYear = 2027;
 const loadedCredits = 100;
@@ -43,9 +44,12 @@ export function creditsOf({ kind, number }: Occasion, wallet: number): number {
   return kind === 'refund' ? refundedCredits : 1 + ((wallet + number) % 20);
 }
 
-/** The expiry of a load: a month later, each wallet at a minute of its own; null for a refund. */
+/** The billing day of a wallet, counted from 0: wallets are spread over the first 28 days of a month. */
+const billingDay = (wallet: number): number => wallet % billingDays;
+
+/** The expiry of a load: on the billing day of the next month; null for a refund. */
 export const expiryOf = ({ kind, number }: Occasion, wallet: number): number | null =>
-  kind === 'load' ? monthStart(number + 1) + wallet * 60_000 : null;
+  kind === 'load' ? monthStart(number + 1) + billingDay(wallet) * day : null;
 
 /** The credits of one wallet, lot by lot. */
 export class WalletBook {

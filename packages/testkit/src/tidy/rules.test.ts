@@ -22,6 +22,7 @@ import {
   slicesFormNoCircle,
 } from './slices.ts';
 import { type Rule, sourceOf } from './source.ts';
+import { checkTime } from './system-time.ts';
 import { docstringsDefine, nobodyIsHe, retiredWordsAreGone } from './words.ts';
 
 const test = suite('tidy rules');
@@ -172,6 +173,29 @@ test('purity: an exception covers one word in one file, and only while it is nee
   assert.equal(check('Date.now();'), []);
   assert.is(check('Date.now(); Math.random();').length, 1);
   assert.match(check('pure();')[0]?.message ?? '', 'does not need its exception');
+});
+
+test('time: only files with a reason read the clock, and nobody replaces Date', () => {
+  const reading = 'const a = Date.now();\nconst b = new Date();\nconst c = new Date(text);';
+  const readers = {
+    'packages/engine/src/known.ts': 'a test',
+    'packages/engine/src/old.ts': 'a test',
+  };
+  const files = {
+    'packages/engine/src/known.ts': reading,
+    'packages/engine/src/old.ts': 'const a = 1;',
+    'packages/modules/src/wallets/routes.ts': reading,
+    'packages/modules/src/wallets/a.test.ts': `${reading}\nDate.now = () => 0;`,
+    'apps/cli/src/a.ts': `${reading}\nglobalThis.Date = Other;`,
+  };
+  const check: Rule = (sources) => checkTime(sources, readers);
+  assert.equal(places(check, files), [
+    'packages/engine/src/old.ts:1',
+    'packages/modules/src/wallets/routes.ts:1',
+    'packages/modules/src/wallets/routes.ts:2',
+    'packages/modules/src/wallets/a.test.ts:4',
+    'apps/cli/src/a.ts:4',
+  ]);
 });
 
 test('files: short', () => {
