@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Principal, Reader } from '../define/context.ts';
 import { isProjection } from '../define/tables.ts';
 import type { BeginRequest } from '../http/host.ts';
-import type { Position } from '../log/types.ts';
+import { beyondLog } from '../log/position.ts';
+import type { EventStore, Position } from '../log/types.ts';
 
 /** The time that a read waits for the read model to show what its caller has already seen. */
 const implicitWaitMilliseconds = 1_000;
@@ -66,6 +67,7 @@ export interface ReadSide {
 }
 
 export interface ReadsOptions {
+  readonly streams: { readonly store: Pick<EventStore, 'head'> };
   readonly readSide: ReadSide;
   readonly recentWrites: RecentWrites;
   readonly now: () => number;
@@ -95,7 +97,7 @@ export const newProgress = (writtenBefore: Position | null): RequestProgress => 
 
 /** Returns a reader that first waits until the read model shows what the caller must see. */
 export function awaitingReader(
-  { readSide, recentWrites, now }: ReadsOptions,
+  { streams, readSide, recentWrites, now }: ReadsOptions,
   { principal, minimumPosition }: Pick<BeginRequest, 'principal' | 'minimumPosition'>,
   progress: RequestProgress,
 ): Reader {
@@ -111,8 +113,7 @@ export function awaitingReader(
       minimumPosition !== null &&
       !(await projected.waitFor(minimumPosition, explicitWaitMilliseconds))
     ) {
-      const what = `The read model has not reached position ${minimumPosition} yet.`;
-      throw notShown(what, minimumPosition);
+      throw await notReached(streams.store, minimumPosition);
     }
     const own = ownWrite();
     if (own !== null) await projected.waitFor(own, implicitWaitMilliseconds);
@@ -158,6 +159,13 @@ export function awaitingReader(
       return reader.query(tables, select);
     },
   };
+}
+
+/** The refusal of a read that must show a position: 400 when the log itself ends before it, 503 otherwise. */
+async function notReached(store: Pick<EventStore, 'head'>, position: Position): Promise<Problem> {
+  const newest = await store.head().catch(() => null);
+  if (newest !== null && position > newest) return beyondLog(position, newest);
+  return notShown(`The read model has not reached position ${position} yet.`, position);
 }
 
 const notShown = (what: string, position: Position): Problem =>

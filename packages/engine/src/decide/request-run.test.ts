@@ -1,4 +1,4 @@
-import { instantOf, invalidField, type Problem } from '@counterfoil/kernel';
+import { instantOf, invalidField, Problem } from '@counterfoil/kernel';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -78,6 +78,7 @@ const noPage = { items: [], pagination: { total: 0, limit: 50, offset: 0 } };
 function readingBehind(
   readSide: Partial<RunOptions['readSide']>,
   recentWrites = new RecentWrites(),
+  minimumPosition: bigint | null = null,
 ) {
   const { streams } = startOn(new MemoryStore());
   recentWrites.note('key_1', 5n, 0);
@@ -102,7 +103,7 @@ function readingBehind(
     idempotencyKey: null,
     fields: {},
     ifMatch: null,
-    minimumPosition: null,
+    minimumPosition,
   });
 }
 
@@ -117,6 +118,14 @@ test('what is not there is not called missing while the last write of the caller
   assert.is(behind.lagMilliseconds, 100);
   const stopped = readingBehind({ behindAt: () => 4n, lagOf: () => 7 });
   assert.is(await codeOf(stopped.read.find(jars, '1')), 'service_unavailable');
+});
+
+test('a read that must show more than the log has is refused for good, not asked to come back', async () => {
+  const problem = await readingBehind({}, new RecentWrites(), 99n)
+    .read.find(jars, '1')
+    .catch((found: Problem) => found);
+  assert.ok(problem instanceof Problem);
+  assert.equal([problem.code, problem.details?.reason], ['invalid_operation', 'not_yet_reached']);
 });
 
 test('what is not there is missing as soon as the last write of the caller is shown', async () => {

@@ -62,7 +62,7 @@ const requestHeaders = {
   ),
   MinimumPosition: parameter(
     'Counterfoil-Min-Position',
-    'A Counterfoil-Position that the answer must include; 503 when that takes too long.',
+    'A Counterfoil-Position that the answer must include; 503 when that takes too long, 400 when the log ends before it.',
     20,
     positionText,
   ),

@@ -4,6 +4,7 @@
  * before whatever is at p. A server that has passed over events for others names such a place between
  * events, and takes up a subscription only at a place that it has named.
  */
+import { invalidOperation, type Problem } from '@counterfoil/kernel';
 import type { Position } from './types.ts';
 
 /** The place right after the event at a commit position; by it the event itself is known. */
@@ -20,3 +21,10 @@ export function pairOf(position: Position): { readonly commit: bigint; readonly 
   const commit = position / 2n;
   return { commit, prepare: position % 2n === 0n ? 0n : commit };
 }
+
+/** The refusal of a position that the log, which ends at `newest`, has not reached. */
+export const beyondLog = (position: Position | string, newest: Position): Problem =>
+  invalidOperation(`Position ${position} does not exist yet: the log ends at ${newest}.`, {
+    reason: 'not_yet_reached',
+    newest_position: String(newest),
+  });

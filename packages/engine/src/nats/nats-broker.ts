@@ -3,6 +3,7 @@ import { unlessAborted } from '../consume/run-forever.ts';
 import type { EventBroker } from '../define/event-broker.ts';
 import type { FeedEvent, FeedPage, FeedRequest, FeedScope } from '../define/public-feed.ts';
 import { feedSubjects } from '../define/subject.ts';
+import { beyondLog } from '../log/position.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { ForeignMessage, type MessagePlace, type PublicMessage } from '../relay/public-message.ts';
@@ -108,10 +109,7 @@ async function refuseBeyond({ after, head }: PageRequest, published: Position): 
   if (after === null || BigInt(after) <= published) return;
   const newest = await head();
   if (BigInt(after) <= newest) return;
-  throw invalidOperation(`Position ${after} does not exist yet: the log ends at ${newest}.`, {
-    reason: 'not_yet_reached',
-    newest_position: String(newest),
-  });
+  throw beyondLog(after, newest);
 }
 
 /** Returns the position up to which the messages of every event are in the stream. */
