@@ -41,7 +41,7 @@ export const occasions: readonly Occasion[] = [
 /** The credits that an occasion moves in a wallet, by its number; every wallet has its own rhythm. */
 export function creditsOf({ kind, number }: Occasion, wallet: number): number {
   if (kind === 'load') return loadedCredits;
-  return kind === 'refund' ? refundedCredits : 1 + ((wallet + number) % 20);
+  return kind === 'refund' ? refundedCredits : 1 + ((wallet + number) % 12);
 }
 
 /** The billing day of a wallet, counted from 0: wallets are spread over the first 28 days of a month. */

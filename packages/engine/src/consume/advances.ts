@@ -1,8 +1,9 @@
 import type { EnvironmentId } from '@counterfoil/kernel';
 import { connect } from '../database/database.ts';
 import type { TestClock } from '../define/clock.ts';
+import { dueRowsUpTo } from './due-rows.ts';
 import { runForever, sleep } from './run-forever.ts';
-import { type AdvanceTools, RunningAdvance } from './running-advance.ts';
+import { type AdvanceTools, type RowsUpTo, RunningAdvance } from './running-advance.ts';
 
 /** Clocks that advance beside each other; more have to wait. */
 const clocksAtOnce = 8;
@@ -27,7 +28,8 @@ export function startAdvances(tools: AdvanceTools): Advances {
     const takeTurn = async (): Promise<number> => {
       const connection = await connect(tools.database, { application: 'counterfoil clock' });
       try {
-        await new RunningAdvance(tools, connection, environmentId, signal).run();
+        const rowsUpTo: RowsUpTo = (...asked) => dueRowsUpTo(connection, ...asked);
+        await new RunningAdvance(tools, rowsUpTo, environmentId, signal).run();
         over.abort();
       } finally {
         await connection.close();

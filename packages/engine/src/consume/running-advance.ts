@@ -1,5 +1,4 @@
 import { type EnvironmentId, type Instant, Problem } from '@counterfoil/kernel';
-import type { Connection } from '../database/database.ts';
 import type { Streams } from '../decide/streams.ts';
 import { type SystemContext, systemContext } from '../decide/system-context.ts';
 import type { Advance, AdvanceStep, Clocks, TestClock } from '../define/clock.ts';
@@ -7,7 +6,7 @@ import type { DueWork } from '../define/due-work.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { ProjectedPosition } from '../projection/projected-position.ts';
-import { type DueRow, dueRowsMaximum, dueRowsUpTo } from './due-rows.ts';
+import { type DueRow, dueRowsMaximum } from './due-rows.ts';
 import type { RunDueWork } from './due-run.ts';
 import { dueWorkLimits } from './due-work.ts';
 import type { Reactions } from './reactions.ts';
@@ -33,6 +32,13 @@ export interface AdvanceTools {
   readonly log: Log;
 }
 
+/** The rows of a clock's environment that are or become due up to an instant, earliest first. */
+export type RowsUpTo = (
+  work: DueWork,
+  clock: TestClock,
+  upTo: Instant,
+) => Promise<readonly DueRow[]>;
+
 /** A clock that is on its way. */
 type MovingClock = TestClock & { readonly advance: Advance };
 
@@ -44,7 +50,7 @@ interface DueNow {
 /** One advance of a test clock at work: see ADR 26. */
 export class RunningAdvance {
   readonly #tools: AdvanceTools;
-  readonly #connection: Connection;
+  readonly #rowsUpTo: RowsUpTo;
   readonly #environmentId: EnvironmentId;
   readonly #signal: AbortSignal;
   /** Everything up to here has to be seen by read models and reactions before the next look. */
@@ -57,12 +63,12 @@ export class RunningAdvance {
 
   constructor(
     tools: AdvanceTools,
-    connection: Connection,
+    rowsUpTo: RowsUpTo,
     environmentId: EnvironmentId,
     signal: AbortSignal,
   ) {
     this.#tools = tools;
-    this.#connection = connection;
+    this.#rowsUpTo = rowsUpTo;
     this.#environmentId = environmentId;
     this.#signal = signal;
   }
@@ -117,7 +123,7 @@ export class RunningAdvance {
     const found: DueNow[] = [];
     let isCut = false;
     for (const work of kinds) {
-      const rows = await dueRowsUpTo(this.#connection, work, clock, to);
+      const rows = await this.#rowsUpTo(work, clock, to);
       isCut ||= rows.length === dueRowsMaximum;
       found.push(...rows.map((row) => ({ work, row })));
     }
