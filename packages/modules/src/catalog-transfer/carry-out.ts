@@ -20,6 +20,7 @@ import {
   willBeInForce,
 } from '../offers/index.ts';
 import type { AnyEvent, AnyRecord } from '../record/index.ts';
+import { environment } from '../tenancy/index.ts';
 import { catalogImport, finishImport, type Step } from './catalog-import.ts';
 import { kinds } from './kinds.ts';
 
@@ -27,7 +28,7 @@ type AnyState = AnyRecord | null;
 type Any = Aggregate<string, EventCatalogue, unknown>;
 
 const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
-  [...kinds.map(({ aggregate }) => aggregate), offer].map((each) => [each.name, each]),
+  [...kinds.map(({ aggregate }) => aggregate), offer, environment].map((each) => [each.name, each]),
 );
 
 const atOnce = 16;

@@ -4,7 +4,7 @@ import { catalogImport } from './catalog-import.ts';
 import { catalogImportTable } from './projection.ts';
 import { catalogTransferRoutes } from './routes.ts';
 
-export { catalogImport, startImport } from './catalog-import.ts';
+export { catalogImport, type Step, startImport } from './catalog-import.ts';
 export { exportCatalog, importCatalog } from './routes.ts';
 export { type CatalogDocument, documentSchema, type ImportResult } from './schema.ts';
 

@@ -8,7 +8,7 @@ import {
 import { type CatalogImportId, notFound, Problem, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { importCarriedOut } from './carry-out.ts';
-import { catalogImport, catalogImportView, startImport } from './catalog-import.ts';
+import { catalogImport, catalogImportView, type Step, startImport } from './catalog-import.ts';
 import { exportedDocument } from './export.ts';
 import { type ImportPlan, planImport } from './plan-import.ts';
 import {
@@ -31,6 +31,8 @@ export const exportCatalog = async (context: RequestContext): Promise<CatalogDoc
 interface ImportOptions {
   /** True to record an import that has nothing to do as well; a repeatable request always does. */
   readonly isAlwaysRecorded?: boolean;
+  /** Steps that are part of the decision and come after those of the document. */
+  readonly further?: readonly Step[];
 }
 
 const notFinished = (id: CatalogImportId): Problem =>
@@ -44,7 +46,7 @@ const notFinished = (id: CatalogImportId): Problem =>
 export async function importCatalog(
   context: RequestContext,
   { dry_run, ...request }: ImportRequest,
-  { isAlwaysRecorded = context.idempotencyKey !== null }: ImportOptions = {},
+  { isAlwaysRecorded = context.idempotencyKey !== null, further = [] }: ImportOptions = {},
 ): Promise<ImportResult> {
   const id: CatalogImportId = context.newId('cimp');
   const planned = async (): Promise<ImportPlan> =>
@@ -59,7 +61,13 @@ export async function importCatalog(
       const plan = await planned();
       unchanged = plan.unchanged;
       const { prune } = request;
-      const decided = { ...plan, steps: [...plan.steps], changes: [...plan.changes], id, prune };
+      const decided = {
+        ...plan,
+        steps: [...plan.steps, ...further],
+        changes: [...plan.changes],
+        id,
+        prune,
+      };
       return startImport(decided, isAlwaysRecorded);
     },
   });

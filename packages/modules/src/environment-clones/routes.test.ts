@@ -1,17 +1,18 @@
 import type { Principal } from '@counterfoil/engine/define';
-import type { EnvironmentId } from '@counterfoil/kernel';
+import { type EnvironmentId, invariant } from '@counterfoil/kernel';
 import {
   callRoute,
   type Idempotency,
   memoryWorld,
   pointersOf,
+  reactTo,
   rejection,
   testPrincipal,
 } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { exportCatalog, importCatalog } from '../catalog-transfer/index.ts';
+import { catalogTransfer, exportCatalog, importCatalog } from '../catalog-transfer/index.ts';
 import { modules } from '../index.ts';
 import { createDirectory, createEnvironment, environment } from '../tenancy/index.ts';
 import { cloneRoutes } from './routes.ts';
@@ -40,6 +41,7 @@ async function tenantWithTwo() {
   await fill('env_01', 'Models');
   return {
     world,
+    inside,
     fill,
     clone: (body: object, id = 'env_01', context = inside('env_01')) =>
       callRoute(routes['POST /environments/{id}/clone'], context, { params: { id }, body }),
@@ -91,6 +93,41 @@ test('a repetition with the same idempotency key makes no second environment', a
   const events = world.store.log.length;
   assert.equal(await clone({ name: 'Staging' }, 'env_01', request()), first);
   assert.is(world.store.log.length, events);
+});
+
+test('the same idempotency key with another target is a conflict, and copies nothing', async () => {
+  const { clone, as, exported, world } = await tenantWithTwo();
+  const clones = (body: Record<string, unknown>) =>
+    clone(body, 'env_01', as(testPrincipal(), { key: 'k1', operation: 'clone', fields: body }));
+  await clones({ name: 'Staging' });
+  const events = world.store.log.length;
+  for (const body of [{ target_environment_id: 'env_02' }, { name: 'Other' }]) {
+    assert.is((await rejection(clones(body))).code, 'idempotency_conflict');
+  }
+  assert.is(world.store.log.length, events);
+  assert.equal((await exported('env_02')).features, []);
+});
+
+test('a clone that the process did not live to finish is finished by the reaction, environment included', async () => {
+  const { clone, exported, environmentOf, inside, world } = await tenantWithTwo();
+  const isDecision = (stream: string) => /^(catalog_import|environment)-/.test(stream);
+  let decided = false;
+  world.store.fate = (stream) => {
+    if (decided || !isDecision(stream)) return 'unavailable';
+    decided = stream.startsWith('catalog_import');
+    return 'written';
+  };
+  await rejection(clone({ name: 'Staging' }));
+  world.store.fate = () => 'written';
+  const started = world.store.log.at(-1);
+  assert.is(started?.type, 'CatalogImportStarted');
+  const [, target = '', id = ''] = /-(env_\w+)\.(\w+)$/.exec(started?.stream ?? '') ?? [];
+  assert.is(await environmentOf(target), null);
+  const [importCarriedOut] = catalogTransfer.reactions ?? [];
+  invariant(importCarriedOut, 'imports have no reaction');
+  await reactTo(inside(target), importCarriedOut, id);
+  assert.is((await environmentOf(target))?.name, 'Staging');
+  assert.equal(await exported(target), await exported('env_01'));
 });
 
 test('a new one and one that is there are not asked for together, nor the source itself', async () => {

@@ -8,7 +8,7 @@ import {
   withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { exportCatalog, importCatalog } from '../catalog-transfer/index.ts';
+import { exportCatalog, importCatalog, type Step } from '../catalog-transfer/index.ts';
 import {
   createEnvironment,
   type Directory,
@@ -17,6 +17,7 @@ import {
   environmentTypeSchema,
   refuseBeyondLimit,
   refuseUnlessAdmin,
+  requestClone,
 } from '../tenancy/index.ts';
 
 const cloneSchema = withConditions(
@@ -58,52 +59,47 @@ async function existingEnvironment(
   return state;
 }
 
-/** An environment to be created once its catalogue has been decided. */
-async function newTarget(
-  context: RequestContext,
-  directory: Directory,
-  id: EnvironmentId,
-): Promise<void> {
-  // A repetition finds it there and must not be refused for it.
-  if (await context.load(environment, id)) return;
-  refuseBeyondLimit(directory, 'environment', context.principal.tenantId);
+/** The creation of a target, as the last step of the import that fills it: it never shows without its catalogue. */
+function creationOf(target: EnvironmentId, source: EnvironmentRecord, { name, type }: Clone): Step {
+  const fields = { name: name ?? '', type: type ?? source.type, timezone: source.timezone };
+  const events = createEnvironment(target, fields)(null, source.created_at);
+  return { aggregate: environment.name, id: target, events: events.map((event) => ({ ...event })) };
 }
 
-/** Copies the catalogue of an environment into the target; returns the id of the import. */
-async function copyCatalogue(
-  context: RequestContext,
-  from: EnvironmentId,
-  to: EnvironmentId,
-): Promise<string> {
-  const { tenantId } = context.principal;
-  const document = await exportCatalog(context.within({ tenantId, environmentId: from }));
-  const target = context.within({ tenantId, environmentId: to });
-  const request = { document, dry_run: false, prune: false };
-  const { id } = await importCatalog(target, request, { isAlwaysRecorded: true });
-  return id ?? '';
-}
-
+/**
+ * Copies the catalogue of an environment. That it was asked for stands with the source, so that a
+ * repetition is known whatever its target; everything else is one import.
+ */
 async function cloneEnvironment(
   context: RequestContext,
   directory: Directory,
   id: EnvironmentId,
-  { name, type, target_environment_id: targetId }: Clone,
+  body: Clone,
 ) {
   refuseUnlessAdmin(context, 'clone an environment');
   const source = await existingEnvironment(context, id, 'id');
-  if (targetId) await existingEnvironment(context, targetId, 'target_environment_id');
-  if (targetId === id) throw invalidField('/target_environment_id', 'is the source itself');
-  const target = targetId ?? context.newId('env');
-  if (!targetId) await newTarget(context, directory, target);
-  const importId = await copyCatalogue(context, id, target);
-  if (name) {
-    const fields = { name, type: type ?? source.type, timezone: source.timezone };
-    await context.execute(environment, target, createEnvironment(target, fields));
-  }
+  const { target_environment_id: given } = body;
+  if (given === id) throw invalidField('/target_environment_id', 'is the source itself');
+  const { tenantId } = context.principal;
+  const target = given ?? context.newId('env');
+  const inTarget = () => context.within({ tenantId, environmentId: target });
+  const document = await exportCatalog(context.within({ tenantId, environmentId: id }));
+  await context.execute(environment, id, {
+    prepare: async () => {
+      if (given) await existingEnvironment(context, given, 'target_environment_id');
+      else refuseBeyondLimit(directory, 'environment', tenantId);
+      // What the target refuses is told before anything is recorded.
+      await importCatalog(inTarget(), { document, dry_run: true, prune: false });
+      return requestClone(id, target);
+    },
+  });
+  const request = { document, dry_run: false, prune: false };
+  const further = given ? [] : [creationOf(target, source, body)];
+  const copied = await importCatalog(inTarget(), request, { isAlwaysRecorded: true, further });
   return {
     message: 'The catalogue has been copied.',
-    workflow_id: importId,
-    run_id: importId,
+    workflow_id: copied.id ?? '',
+    run_id: copied.id ?? '',
     environment_id: target,
   };
 }

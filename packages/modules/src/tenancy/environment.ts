@@ -29,6 +29,8 @@ const events = {
   }),
   /** Only what changed. */
   EnvironmentUpdated: z.object({ changes: z.object(changeableData).partial() }),
+  /** Its catalogue is to be copied to another one. The request is known by it, whatever its target. */
+  EnvironmentCloneRequested: z.object({ target_id: referenceSchema('env') }),
 } as const;
 export type EnvironmentEvent = EventOf<typeof events>;
 
@@ -64,6 +66,8 @@ export const environment = aggregate({
           ...updatedStamps(event.stamp),
         };
       }
+      case 'EnvironmentCloneRequested':
+        return state;
       default:
         return event satisfies never;
     }
@@ -95,6 +99,14 @@ export const updateEnvironment =
   (state) => {
     const changes = changedFields<Changeable>(writable(state, 'environment', id), request);
     return isEmpty(changes) ? [] : [{ type: 'EnvironmentUpdated', data: { changes } }];
+  };
+
+/** Records that the catalogue of an environment is to be copied to another one. */
+export const requestClone =
+  (id: EnvironmentId, target_id: EnvironmentId): Decision<EnvironmentState, EnvironmentEvent> =>
+  (state) => {
+    writable(state, 'environment', id);
+    return [{ type: 'EnvironmentCloneRequested', data: { target_id } }];
   };
 
 /** The environment as the API shows it. */

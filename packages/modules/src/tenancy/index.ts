@@ -17,7 +17,12 @@ export {
   type DirectoryEvent,
   directoryAggregates,
 } from './directory.ts';
-export { createEnvironment, type EnvironmentRecord, environment } from './environment.ts';
+export {
+  createEnvironment,
+  type EnvironmentRecord,
+  environment,
+  requestClone,
+} from './environment.ts';
 export { refuseUnlessAdmin } from './environment-routes.ts';
 export {
   beginInstallation,
