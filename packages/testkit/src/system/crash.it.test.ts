@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { verify } from '@counterfoil/cli/verify';
 import { freePort, isRunning } from '@counterfoil/local';
 import { suite } from 'uvu';
@@ -156,6 +159,57 @@ test('everything flows again after kill -9 of all processes at once and a new st
     await untilNoneRuns(pids);
     installation = await startInstallation({ folder, port, settings });
   });
+});
+
+/** Longer than any time that the api gives a request to arrive in pieces. */
+const standstillMilliseconds = 11_000;
+
+/** A connection that has sent a part of a request; `finish` sends the rest and gives all that was answered. */
+function openRequest(request: string, sent: number) {
+  const { hostname, port: apiPort } = new URL(installation.baseUrl);
+  const socket = connect(Number(apiPort), hostname);
+  socket.write(request.slice(0, sent));
+  const answer = text(socket);
+  return {
+    finish: (): Promise<string> => {
+      socket.write(request.slice(sent));
+      return answer;
+    },
+  };
+}
+
+function creationOf(name: string): string {
+  const body = JSON.stringify({ external_id: name, name });
+  const head = [
+    'POST /v1/customers HTTP/1.1',
+    'Host: localhost',
+    'Connection: close',
+    `x-api-key: ${installation.apiKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+test('requests whose bytes waited while the api stood still get their answers', async () => {
+  const pid = await untilRuns('api');
+  const requests = Array.from({ length: 16 }, (_, index) => creationOf(`standstill-${index}`));
+  // Some have sent nothing before, some a part of the head, some all but the end of the body.
+  const places = [0, 20, -5] as const;
+  const opening = requests.map((request, index) => {
+    const place = places[index % places.length] ?? 0;
+    return openRequest(request, place < 0 ? request.length + place : place);
+  });
+  const silent = openRequest('', 0);
+  // Its answer says that what was sent before it has arrived.
+  await api.call('GET', '/users/me');
+  process.kill(pid, 'SIGSTOP');
+  const answers = Promise.all(opening.map(({ finish }) => finish()));
+  await pause(standstillMilliseconds);
+  process.kill(pid, 'SIGCONT');
+  const statuses = (await answers).map((answer) => answer.slice(0, 'HTTP/1.1 201'.length));
+  assert.equal([...new Set(statuses)], ['HTTP/1.1 201']);
+  assert.is(await silent.finish(), '', 'a silent connection is closed without a word');
 });
 
 test('what was acknowledged is there once, published once and delivered, and all verifies', async () => {
