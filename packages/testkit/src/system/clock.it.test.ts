@@ -17,6 +17,9 @@ const end = '2028-01-01T00:00:00.000Z';
 const month = (number: number): string =>
   `2027-${String(number).padStart(2, '0')}-15T12:00:00.000Z`;
 
+/** An advance of a hundred instants takes its time on a machine that is busy. */
+const patience = [() => 'the clock never stood', 60_000] as const;
+
 /** A tenant whose environment has a test clock, and what tests do with it. */
 async function onTestClock(seed: string) {
   const tenant = await stack.tenant(seed);
@@ -30,10 +33,13 @@ async function onTestClock(seed: string) {
     advance: (to: string, options: object = {}) =>
       tenant.call('POST', `${path}/advance`, { to, ...options }),
     stands: () =>
-      eventually(async () => {
-        const shown = await clock();
-        return shown.state === 'standing' && shown;
-      }),
+      eventually(
+        async () => {
+          const shown = await clock();
+          return shown.state === 'standing' && shown;
+        },
+        ...patience,
+      ),
   };
 }
 
@@ -108,7 +114,7 @@ test('it stops at the next effect when asked, and what is due later stays', asyn
 test('a projector that ends in the middle leaves nothing out and does nothing twice', async () => {
   const tenant = await onTestClock('killed');
   const wallet = await makeWallet(tenant, 'a');
-  const days = Array.from({ length: 300 }, (_, day) =>
+  const days = Array.from({ length: 100 }, (_, day) =>
     new Date(Date.parse(start) + (day + 1) * 86_400_000).toISOString(),
   );
   await tenant.ok('POST', `/wallets/${wallet}/transactions/bulk`, {
@@ -117,10 +123,10 @@ test('a projector that ends in the middle leaves nothing out and does nothing tw
   await tenant.advance(end);
   const again = await tenant.advance(end);
   assert.equal([again.status, again.body.code], [409, 'version_conflict']);
-  await eventually(async () => (await tenant.clock()).now > (days[20] ?? ''));
+  await eventually(async () => (await tenant.clock()).now > (days[5] ?? ''));
   await stack.parts.projector.stop();
   const { now, state } = await tenant.clock();
-  assert.ok(state === 'advancing' && now < (days[299] ?? ''), now);
+  assert.ok(state === 'advancing' && now < (days[99] ?? ''), now);
   await stack.parts.projector.start();
   assert.is((await tenant.stands()).now, end);
   assert.equal(
