@@ -3,6 +3,7 @@ import { checkTampering } from './checks/chain-checks.ts';
 import type { Fault } from './checks/fault.ts';
 import { checkLots, checkNoNegative } from './checks/lot-checks.ts';
 import { checkBalanceChain, checkConservation } from './checks/money-checks.ts';
+import { checkNoDebtInPast, checkPast, momentsOf, type PastAnswer } from './checks/past-checks.ts';
 import { checkDurability, checkKeys, type Published } from './checks/request-checks.ts';
 import { checkStates } from './checks/state-checks.ts';
 import { checkReads, type Reads } from './checks/view-checks.ts';
@@ -41,7 +42,8 @@ export const ledgerFaults = (history: History): Fault[] =>
 /** Asserts that a ledger is what the oracle says and that all of I1 to I11 hold of it. */
 export async function assertProven(evidence: Evidence): Promise<void> {
   const { history, exchanges } = evidence;
-  linearise(history, exchanges);
+  const oracle = linearise(history, exchanges);
+  const { entries, past } = evidence.reads;
   const again = await replayed(history, exchanges);
   const faults = [
     ...ledgerFaults(history),
@@ -49,6 +51,8 @@ export async function assertProven(evidence: Evidence): Promise<void> {
       checkKeys(evidence),
       checkDurability(evidence),
       checkReads(evidence),
+      checkPast({ history, oracle, entries, past }),
+      checkNoDebtInPast({ history, oracle, entries, past }),
       checkIsolation(evidence),
       checkDeterminism({ history, again }),
     ].flatMap((fault) => fault ?? []),
@@ -57,6 +61,25 @@ export async function assertProven(evidence: Evidence): Promise<void> {
     return `${invariant}${revision === null ? '' : ` at revision ${revision}`}: ${message}`;
   });
   assert.is(sentences.join('\n'), '', sentences.join('\n'));
+}
+
+/** Reads balances of the past: as they are known now, and as they were known at some time. */
+async function pastOf(
+  client: LedgerClient,
+  walletId: string,
+  history: History,
+): Promise<readonly PastAnswer[]> {
+  const moments = momentsOf(history);
+  const answers: PastAnswer[] = [];
+  const ask = async (asOf: string, knownAt: string | null) => {
+    const query = { as_of: asOf, ...(knownAt === null ? {} : { known_at: knownAt }) };
+    answers.push({ asOf, knownAt, answer: await client.read(walletId, '/balance', query) });
+  };
+  for (const [index, moment] of moments.entries()) {
+    await ask(moment, null);
+    await ask(moment, moments[(index * 2 + 1) % moments.length] ?? moment);
+  }
+  return answers;
 }
 
 /** Reads a wallet, and its ledger at that very moment. */
@@ -70,9 +93,13 @@ export async function readAll(
     const entries = await client.read(walletId, '/transactions');
     const holds = await client.read(walletId, '/holds');
     const balance = await client.read(walletId, '/balance');
+    const past = await pastOf(client, walletId, before);
     const history = await client.history(walletId);
     // Something may have fallen due meanwhile.
     if (before.length !== history.length) continue;
-    return { history, reads: { wallet, entries: entries.items, holds: holds.items, balance } };
+    return {
+      history,
+      reads: { wallet, entries: entries.items, holds: holds.items, balance, past },
+    };
   }
 }

@@ -9,6 +9,8 @@ export interface Lot {
   readonly number: number;
   readonly isPurchased: boolean;
   readonly priority: number | null;
+  /** From when on its credits count. */
+  readonly from: number;
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null;
   left: bigint;
@@ -63,6 +65,8 @@ export interface Level {
 }
 
 export interface Books {
+  /** The moment of its creation. */
+  created: number;
   status: 'active' | 'frozen' | 'closed';
   alert: string;
   /** Alert levels that count, the most severe first. */

@@ -24,5 +24,5 @@ export interface LedgerClient {
   settle(walletId: string): Promise<void>;
   history(walletId: string): Promise<History>;
   /** The answer to a GET below the wallet, which shows at least what the log holds now. */
-  read(walletId: string, path: ReadPath): Promise<Data>;
+  read(walletId: string, path: ReadPath, query?: Readonly<Record<string, string>>): Promise<Data>;
 }

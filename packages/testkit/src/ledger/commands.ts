@@ -34,6 +34,7 @@ export interface TopUpBody {
   readonly priority?: number;
   readonly bonus_credits_to_add?: string;
   readonly bonus_credits_expiry_date_utc?: string;
+  readonly effective_at?: string;
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -41,6 +42,7 @@ export interface TopUpBody {
 export interface DebitBody {
   readonly credits: string;
   readonly transaction_reason?: string;
+  readonly effective_at?: string;
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -73,8 +75,9 @@ export type BulkEntryBody =
       readonly transaction_reason?: string;
       readonly expiry_date_utc?: string;
       readonly priority?: number;
+      readonly effective_at?: string;
     }
-  | { readonly type: 'debit'; readonly credits: string };
+  | { readonly type: 'debit'; readonly credits: string; readonly effective_at?: string };
 
 export interface BulkBody {
   readonly atomic?: boolean;

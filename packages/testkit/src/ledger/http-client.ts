@@ -23,10 +23,10 @@ export function httpClient(tenant: TestTenant, store: EventStore): LedgerClient 
       const isReplay = answer.headers.get('idempotency-replayed') === 'true';
       return { status: answer.status, body: answer.body, isReplay };
     },
-    read: async (walletId, path) => {
+    read: async (walletId, path, asked = readQuery(path)) => {
       const last = await store.readLast(streamOf(walletId));
       const place = { 'counterfoil-min-position': String(last?.position ?? 0n) };
-      const query = new URLSearchParams(readQuery(path));
+      const query = new URLSearchParams(asked);
       const url = `/wallets/${walletId}${path}?${query}`;
       let seen = '';
       return eventually(

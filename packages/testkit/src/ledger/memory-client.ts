@@ -107,11 +107,11 @@ export function memoryClient(
       for (const { run: work } of dueWork) await work(systemContext(streams, scope), walletId);
     },
     send: (request) => answered(request, run),
-    read: async (walletId, path) => {
+    read: async (walletId, path, query = readQuery(path)) => {
       const route = `GET /wallets/{id}${path}`;
       const params = { id: walletId };
       const request = { route, path, params, body: undefined, requestId: 'read', key: null };
-      return (await answered(request, run, readQuery(path))).body as Data;
+      return (await answered(request, run, query)).body as Data;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { copied, type Level } from './books.ts';
 import type { AlertBody, BulkEntryBody, Command, CreateBody, TopUpBody } from './commands.ts';
 import { autoTopUpOf, conclude, endOrder, invoiced, isResumed, order } from './orders.ts';
+import { countsFrom, type Past, pastOf, type Recorded } from './past.ts';
 import { type Effect, ReferenceLedger } from './reference-ledger.ts';
 import { type Load, type Refused, shortage } from './refusals.ts';
 import { creditPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from './units.ts';
@@ -55,6 +56,7 @@ const instant = (text: string | undefined): number | null =>
  */
 export class Oracle {
   readonly #ledger: ReferenceLedger;
+  readonly #told: Recorded[] = [];
 
   /** A wallet before its creation: `run` the same command first. */
   constructor(body: CreateBody) {
@@ -74,22 +76,43 @@ export class Oracle {
     this.#ledger.effects = [];
     this.#ledger.now = at;
     const refused = this.#ledger.attempt(() => this.#do(command, at, newHold, results));
-    if (!refused) return { kind: 'done', effects: this.#ledger.effects, results };
+    if (!refused) return { kind: 'done', effects: this.#keep(at), results };
     const { details, isRemembered } = refused;
     if (details?.reason === shortage) {
       this.#ledger.due(at);
       conclude(this.#ledger, at, 'refused_debit');
     }
+    this.#keep(at);
     return { kind: 'refused', details, isRemembered, effects: this.#ledger.effects };
   }
 
   /** Returns what a command would lead to. */
   foresee(command: Command, at: number): Ruling {
     const { books } = this.#ledger;
+    const told = this.#told.length;
     this.#ledger.books = copied(books);
     const ruling = this.run(command, at);
     this.#ledger.books = books;
+    this.#told.length = told;
     return ruling;
+  }
+
+  /** Returns what the wallet held at a time, as far as it was recorded by another. */
+  pastAt(asOf: number, knownAt: number): Past {
+    return pastOf(this.#told, asOf, knownAt);
+  }
+
+  /** Returns the times from which anything counts or at which anything was recorded, in order. */
+  moments(): number[] {
+    const all = this.#told.flatMap((each) => [each.at, countsFrom(each)]);
+    return [...new Set(all)].sort((a, b) => a - b);
+  }
+
+  /** Keeps the effects of a command, or of what fell due, and gives them. */
+  #keep(at: number): readonly Effect[] {
+    const { effects } = this.#ledger;
+    this.#told.push(...effects.map((effect) => ({ at, effect })));
+    return effects;
   }
 
   /** Ends what is due, as the service does by itself. */
@@ -100,7 +123,7 @@ export class Oracle {
     const isNewDay = isResumed(this.#ledger, at);
     this.#ledger.due(at);
     conclude(this.#ledger, at, isNewDay ? 'new_day' : null);
-    return this.#ledger.effects;
+    return this.#keep(at);
   }
 
   /** Returns the times between two at which something ends by itself. */
@@ -171,7 +194,7 @@ export class Oracle {
         return;
       case 'debit': {
         const { credits, transaction_reason = 'MANUAL_BALANCE_DEBIT' } = command.body;
-        ledger.debit(creditsOf(credits), transaction_reason);
+        ledger.debit(creditsOf(credits), transaction_reason, instant(command.body.effective_at));
         return;
       }
       case 'hold':
@@ -202,6 +225,7 @@ export class Oracle {
   #create(body: CreateBody, at: number): void {
     const ledger = this.#ledger;
     ledger.tell({ type: 'WalletCreated' });
+    ledger.books.created = at;
     ledger.books.settings = {
       alert_settings: JSON.stringify(body.alert_settings ?? null),
       auto_topup: JSON.stringify(body.auto_topup ?? null),
@@ -254,12 +278,13 @@ export class Oracle {
       amount,
       priority,
       expires: instant(body.expiry_date_utc),
+      from: instant(body.effective_at),
     };
     if (body.bonus_credits_to_add === undefined) return [bought];
     const bonus = creditsOf(body.bonus_credits_to_add);
     const expires = instant(body.bonus_credits_expiry_date_utc);
     const reason = 'FREE_CREDIT_GRANT';
-    return [bought, { reason, credits: bonus, amount: null, priority, expires }];
+    return [bought, { ...bought, reason, credits: bonus, amount: null, expires }];
   }
 
   #oneOfMany(entry: BulkEntryBody, isAtomic: boolean, at: number, results: BulkRuling[]): void {
@@ -275,12 +300,13 @@ function moveOne(ledger: ReferenceLedger, entry: BulkEntryBody, at: number): voi
   const credits = creditsOf(entry.credits);
   if (entry.type === 'debit') {
     ledger.assertNotFrozen();
-    ledger.debit(credits, 'MANUAL_BALANCE_DEBIT');
+    ledger.debit(credits, 'MANUAL_BALANCE_DEBIT', instant(entry.effective_at));
     return;
   }
   const { transaction_reason: reason = 'FREE_CREDIT_GRANT', priority = null } = entry;
   const expires = instant(entry.expiry_date_utc);
-  ledger.load({ reason, credits, amount: null, priority, expires }, at);
+  const from = instant(entry.effective_at);
+  ledger.load({ reason, credits, amount: null, priority, expires, from }, at);
 }
 
 /** One entry of an atomic bulk refuses all of it, and is named. */

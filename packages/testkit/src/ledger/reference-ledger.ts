@@ -40,9 +40,17 @@ export interface Terms {
 }
 
 const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
+
+/** Tells whether a lot counted at a moment. */
+const isOpen =
+  (moment: number) =>
+  ({ from }: Lot): boolean =>
+    from <= moment;
+
 /** Keeps the books of one wallet: the movements, whatever asked for them. */
 export class ReferenceLedger {
   books: Books = {
+    created: 0,
     status: 'active',
     alert: 'ok',
     levels: [],
@@ -92,7 +100,8 @@ export class ReferenceLedger {
   /** Loads credits as a lot of their own, after the debt is paid. */
   load(load: Load, at: number, automatic: Automatic | null = null): void {
     assertLoadable(load, at);
-    this.lot({ ...load, amount: this.amountOf(load), automatic }, null);
+    this.#assertExisted(load.from ?? at);
+    this.lot({ ...load, amount: this.amountOf(load), automatic }, null, load.from ?? at);
   }
 
   /**
@@ -105,7 +114,7 @@ export class ReferenceLedger {
   }
 
   /** Makes a lot; `order` is the id of the order that it was, if it was one. */
-  lot(load: Omit<Order, 'id'>, order: string | null): void {
+  lot(load: Omit<Order, 'id'>, order: string | null, from = this.now): void {
     const { reason, credits, amount, priority, expires, automatic } = load;
     const owed = debt(this.books);
     const left = credits > owed ? credits - owed : 0n;
@@ -116,9 +125,10 @@ export class ReferenceLedger {
       expires: shownInstant(expires),
       order,
       automatic,
+      effective: shownInstant(from),
     });
     const isPurchased = purchases.includes(reason);
-    if (left > 0n) this.books.lots.push({ number, isPurchased, priority, expires, left });
+    if (left > 0n) this.books.lots.push({ number, isPurchased, priority, from, expires, left });
   }
 
   /** Books an entry and gives its number. `change` is signed, `credits` is not. */
@@ -150,17 +160,22 @@ export class ReferenceLedger {
   /**
    * Takes credits out of the lots. Missing credits become debt: others have checked that they may.
    */
-  #take(credits: bigint): Lot[] {
-    const taken = take(inOrder(this.books.lots), credits);
+  #take(credits: bigint, from = this.now): Lot[] {
+    const lots = inOrder(this.books.lots);
+    const [open, later] = [lots.filter(isOpen(from)), lots.filter((lot) => !isOpen(from)(lot))];
+    const taken = take([...open, ...later], credits);
     this.books.lots = this.books.lots.filter(({ left }) => left > 0n);
     return taken;
   }
 
-  /** Takes credits whole or not at all. */
-  debit(credits: bigint, reason: string): void {
-    this.#assertFunds(credits);
-    const drawn = draws(this.books, this.#take(credits));
-    this.entry('CreditsDebited', reason, credits, -credits, { drawn });
+  /** Takes credits whole or not at all; of those that were there at a moment, when it is dated back. */
+  debit(credits: bigint, reason: string, from: number | null = null): void {
+    if (from === null) this.#assertFunds(credits);
+    else this.#assertFundsThen(credits, from);
+    const moment = from ?? this.now;
+    const drawn = draws(this.books, this.#take(credits, moment));
+    const effective = shownInstant(moment);
+    this.entry('CreditsDebited', reason, credits, -credits, { drawn, effective });
   }
 
   /** Sets credits aside. */
@@ -277,6 +292,24 @@ export class ReferenceLedger {
   assertNotFrozen(): void {
     if (this.books.status === 'frozen')
       throw new Refused({ reason: 'wallet_frozen', wallet_status: 'frozen' });
+  }
+
+  #assertExisted(moment: number): void {
+    const { created } = this.books;
+    if (moment >= created) return;
+    throw new Refused({ reason: 'before_creation', created_at: shownInstant(created) }, false);
+  }
+
+  #assertFundsThen(credits: bigint, from: number): void {
+    this.#assertExisted(from);
+    const there = total(this.books.lots.filter(isOpen(from)));
+    if (this.#mayOwe || credits <= there) return;
+    throw new Refused({
+      reason: 'insufficient_credits_then',
+      available: shownCredits(there),
+      requested: shownCredits(credits),
+      effective_at: shownInstant(from),
+    });
   }
 
   #assertFunds(credits: bigint): void {

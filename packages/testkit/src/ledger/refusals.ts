@@ -24,6 +24,8 @@ export interface Load {
   readonly amount: bigint | null;
   readonly priority: number | null;
   readonly expires: number | null;
+  /** The moment from which they count, when they are dated back. */
+  readonly from?: number | null;
 }
 
 export const shownInstant = (time: number | null): string | null =>

@@ -153,6 +153,12 @@ class ScenarioRun {
     return new Date(this.#client.now() + lead + ahead * unit).toISOString();
   }
 
+  #dated(behind: number | null): { readonly effective_at?: string } {
+    if (behind === null) return {};
+    const time = this.#client.now() - behind * this.#options.unit;
+    return { effective_at: new Date(time).toISOString() };
+  }
+
   #commandOf(plan: Exclude<Plan, { kind: 'settle' | 'repeat' }>): AnyCommand {
     switch (plan.kind) {
       case 'top-up': {
@@ -165,15 +171,14 @@ class ScenarioRun {
           ...(plan.bonus === null || plan.reason === invoiced
             ? {}
             : { bonus_credits_to_add: plan.bonus }),
+          ...(plan.reason === invoiced ? {} : this.#dated(plan.behind)),
         };
         return { kind: 'top-up', body };
       }
       case 'debit': {
-        const { credits, description } = plan;
-        return {
-          kind: 'debit',
-          body: { credits, ...(description === null ? {} : { description }) },
-        };
+        const { credits, description, behind } = plan;
+        const more = { ...(description === null ? {} : { description }), ...this.#dated(behind) };
+        return { kind: 'debit', body: { credits, ...more } };
       }
       case 'hold': {
         const expires_at = this.#expiry(plan.ahead);
@@ -212,11 +217,13 @@ class ScenarioRun {
   }
 
   #entryOf(plan: BulkPlan) {
-    if (plan.type === 'debit') return plan;
+    const { type, credits, behind } = plan;
+    if (type === 'debit') return { type, credits, ...this.#dated(behind) };
     const expiry = this.#expiry(plan.ahead);
     return {
-      type: plan.type,
-      credits: plan.credits,
+      type,
+      credits,
+      ...this.#dated(behind),
       ...(expiry === undefined ? {} : { expiry_date_utc: expiry }),
       ...(plan.priority === null ? {} : { priority: plan.priority }),
     };

@@ -14,8 +14,14 @@ export type Plan =
       readonly ahead: number | null;
       readonly priority: number | null;
       readonly bonus: string | null;
+      readonly behind: number | null;
     }
-  | { readonly kind: 'debit'; readonly credits: string; readonly description: string | null }
+  | {
+      readonly kind: 'debit';
+      readonly credits: string;
+      readonly description: string | null;
+      readonly behind: number | null;
+    }
   | { readonly kind: 'hold'; readonly credits: string; readonly ahead: number | null }
   | { readonly kind: 'capture'; readonly back: number; readonly credits: string | null }
   | { readonly kind: 'void'; readonly back: number }
@@ -41,8 +47,9 @@ export type BulkPlan =
       readonly credits: string;
       readonly ahead: number | null;
       readonly priority: number | null;
+      readonly behind: number | null;
     }
-  | { readonly type: 'debit'; readonly credits: string };
+  | { readonly type: 'debit'; readonly credits: string; readonly behind: number | null };
 
 export interface Step {
   /** Units of time that go by before it. */
@@ -73,6 +80,8 @@ const figure = fc.oneof(
   },
 );
 const ahead = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
+/** Units of time by which an entry is dated back. */
+const behind = fc.option(fc.integer({ min: 0, max: 60 }), { freq: 1 });
 const priority = fc.option(fc.integer({ min: -1, max: 2 }), { freq: 2 });
 const maybe: fc.Arbitrary<string | null> = fc.option(figure, { freq: 2 });
 const description: fc.Arbitrary<string | null> = fc.constantFrom(null, 'für Müller', '✓');
@@ -120,8 +129,8 @@ const levels: fc.Arbitrary<AlertBody | null> = fc.oneof(
 );
 
 const bulkEntry: fc.Arbitrary<BulkPlan> = fc.oneof(
-  fc.record({ type: fc.constant('credit' as const), credits: figure, ahead, priority }),
-  fc.record({ type: fc.constant('debit' as const), credits: figure }),
+  fc.record({ type: fc.constant('credit' as const), credits: figure, ahead, priority, behind }),
+  fc.record({ type: fc.constant('debit' as const), credits: figure, behind }),
 );
 
 const weighted = (weight: number, arbitrary: fc.Arbitrary<Plan>) => ({ weight, arbitrary });
@@ -138,6 +147,7 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
       ahead,
       priority,
       bonus: maybe,
+      behind,
     }),
   ),
   weighted(
@@ -146,6 +156,7 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
       kind: fc.constant('debit' as const),
       credits: figure,
       description,
+      behind,
     }),
   ),
   weighted(5, fc.record({ kind: fc.constant('hold' as const), credits: figure, ahead })),

@@ -13,11 +13,17 @@ const topUp = (figure: string, more: Partial<Extract<Plan, { kind: 'top-up' }>> 
   ahead: null,
   priority: null,
   bonus: null,
+  behind: null,
   ...more,
 });
 /** Credits for an amount of money. */
 export const bought = (figure: string): Plan => topUp(figure, { by: 'amount' });
-const debit = (credits: string): Plan => ({ kind: 'debit', credits, description: null });
+const debit = (credits: string, behind: number | null = null): Plan => ({
+  kind: 'debit',
+  credits,
+  description: null,
+  behind,
+});
 const alerts: Plan = {
   kind: 'alerts',
   levels: {
@@ -58,14 +64,18 @@ export const fullScenario = (type: Scenario['type'] = 'PRE_PAID'): Scenario => (
         kind: 'bulk',
         atomic: false,
         entries: [
-          { type: 'credit', credits: '3', ahead: 40, priority: null },
-          { type: 'debit', credits: type === 'PRE_PAID' ? '1000' : '1' },
-          { type: 'debit', credits: '2' },
+          { type: 'credit', credits: '3', ahead: 40, priority: null, behind: null },
+          { type: 'debit', credits: type === 'PRE_PAID' ? '1000' : '1', behind: null },
+          { type: 'debit', credits: '2', behind: 1 },
         ],
       },
       1,
       true,
     ),
+    step(topUp('2', { behind: 3 })),
+    step(debit('3', 2)),
+    step(debit('100000', 2), 0, true),
+    step(debit('3', 10000)),
     step(topUp('11', { reason: 'PURCHASED_CREDIT_INVOICED', ahead: 50 })),
     step(topUp('12', { reason: 'PURCHASED_CREDIT_INVOICED', by: 'amount' }), 0, true),
     step({ kind: 'complete', back: 1 }, 0, true),

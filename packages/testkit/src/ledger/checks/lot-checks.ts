@@ -22,7 +22,12 @@ export const checkLots = checker('I3', (history: History) => {
 function assertDrawOrder(replay: Replay, event: HistoryEvent): void {
   const { type, data } = event;
   if (!['CreditsDebited', 'CreditsHeld', 'HoldCaptured'].includes(type)) return;
-  const lots = inOrder(replay.openLots().map((lot) => ({ ...lot })));
+  const all = inOrder(replay.openLots().map((lot) => ({ ...lot })));
+  // What is dated back comes out of the lots of its instant, and of later ones when the wallet may owe.
+  const isThen = ({ from }: Lot) =>
+    type !== 'CreditsDebited' || from <= Date.parse(data.effective_at);
+  const mayOwe = replay.created.wallet_type === 'POST_PAID';
+  const lots = [...all.filter(isThen), ...(mayOwe ? all.filter((lot) => !isThen(lot)) : [])];
   const hold = type === 'HoldCaptured' ? replay.holds.get(data.hold_id) : undefined;
   const parts = (hold?.parts ?? []).map((part) => ({ ...part }));
   const credits = creditsOf(data.credits);

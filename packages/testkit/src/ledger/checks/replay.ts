@@ -131,6 +131,7 @@ export class Replay {
       number: data.sequence,
       isPurchased: purchases.includes(data.reason),
       priority: data.priority,
+      from: Date.parse(data.effective_at),
       expires: time(data.expires_at),
       left,
       granted: left,

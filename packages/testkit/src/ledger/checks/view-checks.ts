@@ -3,6 +3,7 @@ import { inOrder } from '../books.ts';
 import { type Data, type History, isEntry } from '../history.ts';
 import { amountPlaces, ratePlaces, shownCredits, shownUnits, unitsOf } from '../units.ts';
 import { checker, must } from './fault.ts';
+import type { PastAnswer } from './past-checks.ts';
 import { Replay } from './replay.ts';
 
 /** The state of a wallet as the read models and the balance show it. */
@@ -13,6 +14,8 @@ export interface Reads {
   readonly holds: readonly Data[];
   /** The answer of GET /wallets/{id}/balance. */
   readonly balance: Data;
+  /** Balances of the past. */
+  readonly past: readonly PastAnswer[];
 }
 
 /** I7: reads show what the log adds up to, for the wallet, its entries, its holds and its lots. */
@@ -84,7 +87,9 @@ function assertEntries(replay: Replay, history: History, rows: readonly Data[]):
     }
   }
   for (const [id, status] of orders) {
-    const seen: unknown = byId.get(id)?.transaction_status;
+    const row = byId.get(id);
+    must(row?.completed_at === undefined, null, `the order ${id} has become final without a load`);
+    const seen: unknown = row?.transaction_status;
     must(seen === status, null, `the order ${id} is read as ${seen}, should be ${status}`);
   }
 }
