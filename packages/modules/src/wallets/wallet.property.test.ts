@@ -46,16 +46,20 @@ const test = suite('decisions of a wallet against the oracle');
 /** The stories begin four minutes before a new day. */
 const start = Date.parse('2026-01-01T23:56:00.000Z');
 
-/** Something that is done to a wallet. Times are seconds ahead, records indexes of those that are open. */
+/**
+ * Something that is done to a wallet. Times are seconds ahead, or behind for what is dated back; records are
+ * indexes of those that are open.
+ */
 type Entry =
   | {
       readonly kind: 'load';
       readonly credits: DecimalText;
       readonly priority: number | null;
       readonly ahead: number | null;
+      readonly behind: number | null;
       readonly purchased: boolean;
     }
-  | { readonly kind: 'debit'; readonly credits: DecimalText };
+  | { readonly kind: 'debit'; readonly credits: DecimalText; readonly behind: number | null };
 type Act =
   | Entry
   | {
@@ -86,11 +90,20 @@ const loadOf = (entry: Extract<Entry, { kind: 'load' }>, now: number): Load => (
   quantity: { credits: entry.credits },
   priority: entry.priority,
   expiresAt: instantAfter(now, entry.ahead),
+  ...datedBack(now, entry.behind),
 });
 
+const datedBack = (now: number, behind: number | null) =>
+  behind === null ? {} : { effectiveAt: instantOf(now - behind * 1000) };
+
+/** The same over the wire. */
+const effective = ({ effectiveAt }: { readonly effectiveAt?: Instant }) =>
+  effectiveAt === undefined ? {} : { effective_at: effectiveAt };
+
 /** A load as it is asked for over the wire. */
-const loadBody = ({ reason, priority, expiresAt }: Load) => ({
+const loadBody = ({ reason, priority, expiresAt, ...load }: Load) => ({
   transaction_reason: reason,
+  ...effective(load),
   ...(priority === null ? {} : { priority }),
   ...(expiresAt === null ? {} : { expiry_date_utc: expiresAt }),
 });
@@ -121,8 +134,9 @@ function asked(act: Act, state: Wallet, now: number, index: number): Asked {
     }
     case 'debit': {
       const { credits } = act;
-      const command = { kind: 'debit', body: { credits } } as const;
-      return { decide: debitCredits(id, debitOf(credits)), command };
+      const dated = datedBack(now, act.behind);
+      const command = { kind: 'debit', body: { credits, ...effective(dated) } } as const;
+      return { decide: debitCredits(id, { ...debitOf(credits), ...dated }), command };
     }
     case 'hold': {
       const expires = instantAfter(now, act.ahead);
@@ -141,7 +155,13 @@ function asked(act: Act, state: Wallet, now: number, index: number): Asked {
       return { decide: voidHold(id, hold), command: { kind: 'void', hold } };
     case 'order': {
       const reason = 'PURCHASED_CREDIT_INVOICED';
-      const plain = { ...act, kind: 'load', priority: null, purchased: true } as const;
+      const plain = {
+        ...act,
+        kind: 'load',
+        priority: null,
+        behind: null,
+        purchased: true,
+      } as const;
       const load = { ...loadOf(plain, now), reason } as const;
       const decide = requestTopUp(id, load, `wtxn_order_${index}` as TransactionId);
       const body = { ...loadBody(load), credits_to_add: act.credits };
@@ -163,20 +183,23 @@ function asked(act: Act, state: Wallet, now: number, index: number): Asked {
       return settings({ auto_topup: act.settings });
     case 'bulk': {
       const { atomic } = act;
-      const loads = act.entries.map((entry) =>
-        entry.kind === 'load' ? { entry, load: loadOf(entry, now) } : { entry, load: null },
-      );
+      const loads = act.entries.map((entry) => {
+        const load = entry.kind === 'load' ? loadOf(entry, now) : null;
+        return { entry, load, dated: datedBack(now, entry.behind) };
+      });
       const decide = moveInBulk(
         id,
-        loads.map(({ entry, load }) =>
-          load ? { type: 'credit', load } : { type: 'debit', debit: debitOf(entry.credits) },
+        loads.map(({ entry, load, dated }) =>
+          load
+            ? { type: 'credit', load }
+            : { type: 'debit', debit: { ...debitOf(entry.credits), ...dated } },
         ),
         atomic,
       );
-      const entries = loads.map(({ entry: { credits }, load }) =>
+      const entries = loads.map(({ entry: { credits }, load, dated }) =>
         load
           ? ({ type: 'credit', credits, ...loadBody(load) } as const)
-          : ({ type: 'debit', credits } as const),
+          : ({ type: 'debit', credits, ...effective(dated) } as const),
       );
       return { decide, command: { kind: 'bulk', body: { atomic, entries } } };
     }
@@ -208,15 +231,17 @@ const amount = fc
   )
   .map(text);
 const ahead = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
+const behind = fc.option(fc.integer({ min: 0, max: 90 }), { freq: 1 });
 const which = fc.nat(3);
 const load = fc.record({
   kind: fc.constant('load' as const),
   credits: amount,
   priority: fc.option(fc.integer({ min: 0, max: 2 }), { freq: 2 }),
   ahead,
+  behind,
   purchased: fc.boolean(),
 });
-const debit = fc.record({ kind: fc.constant('debit' as const), credits: amount });
+const debit = fc.record({ kind: fc.constant('debit' as const), credits: amount, behind });
 const held = fc.record({ kind: fc.constant('hold' as const), credits: amount, ahead });
 const captured = fc.record({
   kind: fc.constant('capture' as const),
@@ -287,7 +312,7 @@ type Log = Parameters<ReturnType<typeof balanceAdder>['take']>[0][];
 /** A wallet under test, with its log and what the oracle says that it held at each time. */
 class Story {
   readonly log: Log = [];
-  /** Balance and held credits by time. */
+  /** Balance and held credits at each time, as the oracle saw them then. */
   readonly past = new Map<number, readonly [balance: string, held: string]>();
   readonly #oracle: Oracle;
   #state: WalletState = null;
@@ -341,6 +366,12 @@ class Story {
     this.past.set(time, [credit_balance, credits_held]);
   }
 
+  /** The content of the wallet at a time, as the oracle adds it up afterwards. */
+  pastAt(time: number, knownAt: number): readonly [balance: string, held: string] {
+    const { balance, held } = this.#oracle.pastAt(time, knownAt);
+    return [balance, held];
+  }
+
   #foreseen(command: Command | null, events: readonly WalletEvent[]) {
     const ids = newIdsIn(events);
     if (!command) return { isRefused: false, effects: this.#oracle.settle(this.#now, ids) };
@@ -363,6 +394,13 @@ class Story {
   }
 }
 
+/** The same act, dated back in no part. */
+function ofNow(act: Act): Act {
+  if (act.kind === 'load' || act.kind === 'debit') return { ...act, behind: null };
+  if (act.kind !== 'bulk') return act;
+  return { ...act, entries: act.entries.map((entry) => ({ ...entry, behind: null })) };
+}
+
 let commands = 0;
 
 for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
@@ -370,13 +408,14 @@ for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
     fc.assert(
       fc.property(steps, fc.option(fc.constant(true), { freq: 3 }), (list, ends) => {
         const story = new Story(type);
-        for (const [wait, act] of list) story.act(wait, act);
+        const isDatedBack = list.length % 2 === 0;
+        for (const [wait, act] of list) story.act(wait, isDatedBack ? act : ofNow(act));
         if (ends) story.act(1, { kind: 'terminate' });
         // What has ended by now is booked, so that the log tells the whole past.
         story.act(0, { kind: 'settle' });
         commands += list.length;
         assertChain(story.log);
-        assertPast(story);
+        assertPast(story, isDatedBack);
         assertLots(story);
       }),
       { numRuns: 260, includeErrorInReport: true },
@@ -398,24 +437,31 @@ function assertChain(log: readonly WalletEvent[]): void {
   }
 }
 
-const addedUp = ({ log, now }: Story, time: number) => {
-  const adder = balanceAdder(instantOf(time), instantOf(now));
+const addedUp = ({ log }: Story, time: number, knownAt: number) => {
+  const adder = balanceAdder(instantOf(time), instantOf(knownAt));
   for (const event of log) adder.take(event);
   return adder.result();
 };
 
-/** Checks the past as it is known now: what was there at every time that the oracle remembers. */
-function assertPast(story: Story): void {
+/**
+ * Checks the past at every time of a story: as it is known now, and as it was known at that time. When
+ * nothing was dated back, what is known now is what was there then.
+ */
+function assertPast(story: Story, isDatedBack: boolean): void {
   for (const [time, right] of story.past) {
-    const { credit_balance, credits_held } = addedUp(story, time);
-    assert.equal([credit_balance, credits_held], right, `at ${instantOf(time)}`);
+    if (!isDatedBack) assert.equal(story.pastAt(time, story.now), right, `at ${instantOf(time)}`);
+    for (const knownAt of [time, story.now]) {
+      const { credit_balance, credits_held } = addedUp(story, time, knownAt);
+      const name = `at ${instantOf(time)}, known at ${instantOf(knownAt)}`;
+      assert.equal([credit_balance, credits_held], story.pastAt(time, knownAt), name);
+    }
   }
 }
 
 /** Checks that the lots added up at the end are those of the wallet. */
 function assertLots(story: Story): void {
   const left = ({ remaining }: { readonly remaining: string }) => remaining;
-  assert.equal(addedUp(story, story.now).lots.map(left), story.state.lots.map(left));
+  assert.equal(addedUp(story, story.now, story.now).lots.map(left), story.state.lots.map(left));
 }
 
 test.run();

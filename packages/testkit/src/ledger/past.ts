@@ -7,7 +7,7 @@ export interface Recorded {
   readonly effect: Effect;
 }
 
-/** What a wallet held at a moment: its lots by the number of their entry, those with credits only. */
+/** The content of a wallet at a moment: its lots by the number of their entry, those with credits only. */
 export interface Past {
   readonly balance: string;
   readonly held: string;

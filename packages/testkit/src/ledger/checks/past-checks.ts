@@ -20,18 +20,24 @@ export interface PastEvidence {
   readonly past: readonly PastAnswer[];
 }
 
-/** The most balances of the past that are asked for, of each kind. */
-const questionsMaximum = 6;
+/** The most moments of either kind whose balances are asked for. */
+const momentsMaximum = 8;
 
-/** Moments of a ledger, spread over its life: at some of them something counts that was recorded later. */
+/** Moments of a ledger: of those at which something counts that was recorded later, and of all others. */
 export function momentsOf(history: History): string[] {
-  const all = history.flatMap(({ data, metadata }) => {
-    const { effective_at, released_at } = data;
-    return [metadata.occurred_at, effective_at ?? released_at ?? metadata.occurred_at];
+  const late = history.flatMap(({ data, metadata }) => {
+    const from: string | undefined = data.effective_at ?? data.released_at;
+    return from && from < metadata.occurred_at ? [from] : [];
   });
-  const moments = [...new Set(all)].sort();
-  const step = Math.ceil(moments.length / questionsMaximum);
-  return moments.filter((_, index) => index % step === 0);
+  const recorded = history.map(({ metadata }) => metadata.occurred_at);
+  return [...new Set([...spread(late), ...spread(recorded)])].sort();
+}
+
+/** Some of the moments, in even steps. */
+function spread(moments: readonly string[]): string[] {
+  const all = [...new Set(moments)].sort();
+  const step = Math.ceil(all.length / momentsMaximum);
+  return all.filter((_, index) => index % step === 0);
 }
 
 const knownAll = Number.POSITIVE_INFINITY;
