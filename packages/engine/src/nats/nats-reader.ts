@@ -21,6 +21,8 @@ export interface FollowOptions {
   readonly log: Log;
   /** Messages in one batch at most. 256 unless given. */
   readonly maximum?: number;
+  /** Told why the stream cannot be read, and null when reading begins again. A lost connection is not told. */
+  readonly onFault?: (fault: unknown) => void;
 }
 
 /**
@@ -48,7 +50,7 @@ export class StreamMismatch extends Error {
 export async function* followPublicStream(
   options: FollowOptions,
 ): AsyncGenerator<readonly PublicMessage[], void, undefined> {
-  const { nats, signal, log } = options;
+  const { nats, signal, log, onFault } = options;
   const backOff = createBackOff({ firstMilliseconds: 100, lastMilliseconds: 5_000 });
   let after = options.after;
   while (!signal.aborted) {
@@ -64,6 +66,7 @@ export async function* followPublicStream(
       if (signal.aborted) return;
       if (!(error instanceof ConnectionLost)) {
         log.warn({ err: error }, 'public stream: reading failed, tries again');
+        onFault?.(error);
         await sleep(backOff.next(), signal);
       }
     }
@@ -72,7 +75,7 @@ export async function* followPublicStream(
 
 async function* readSession(
   session: NatsSession,
-  { after, signal, log, maximum = 256 }: FollowOptions,
+  { after, signal, log, maximum = 256, onFault }: FollowOptions,
 ): AsyncGenerator<readonly PublicMessage[]> {
   const ended = AbortSignal.any([signal, session.lost]);
   const requests = await jetStreamRequests(session);
@@ -80,6 +83,7 @@ async function* readSession(
   const from = (after?.sequence ?? 0) + 1;
   let last = after?.sequence ?? null;
   const pull = await openPull(requests, { from, maximum, signal: ended });
+  onFault?.(null);
   try {
     for await (const messages of pull.batches) {
       const fresh = messages.filter(({ sequence }) => last === null || sequence > last);

@@ -1,5 +1,5 @@
 import { millisecondsOf } from '@counterfoil/kernel';
-import { unlessAborted } from '../consume/run-forever.ts';
+import { sleep, unlessAborted } from '../consume/run-forever.ts';
 import { eventAt } from '../log/event-at.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
 import {
@@ -11,7 +11,12 @@ import {
 import type { Nats } from '../nats/nats-connection.ts';
 import { openPublisher } from '../nats/nats-publisher.ts';
 import { ensureStreams, type StreamOptions } from '../nats/nats-streams.ts';
-import { jetStreamRequests, readTail, type Tail } from '../nats/nats-tail.ts';
+import {
+  type JetStreamRequests,
+  jetStreamRequests,
+  readTail,
+  type Tail,
+} from '../nats/nats-tail.ts';
 import type { Log } from '../operations/log.ts';
 import type { OutgoingMessage } from './message.ts';
 import type { Progress } from './progress.ts';
@@ -39,6 +44,11 @@ export class LogMismatch extends Error {
   override readonly name = 'LogMismatch';
 }
 
+/** The public stream of a session is gone, removed by somebody and perhaps made again. */
+class StreamReplaced extends Error {
+  override readonly name = 'StreamReplaced';
+}
+
 export interface SessionParts {
   readonly store: EventStore;
   readonly nats: Nats;
@@ -55,15 +65,19 @@ export interface SessionParts {
 /** Events taken from the log at once; also bounds the messages that are kept in memory. */
 const batchMaximum = 512;
 
+/** While there is nothing to publish, nothing else would tell what has become of the stream. */
+const watchMilliseconds = 5_000;
+
 /**
  * Relays over one connection, from the end of the stream on, until the signal aborts. Rejects when
- * the connection is lost or anything else goes wrong; the next session starts from the stream's
- * end again and needs to know nothing of this one.
+ * the connection or the stream is lost, somebody else has published there, or anything else goes wrong; the next
+ * session starts from the stream's end again and needs to know nothing of this one.
  */
 export async function relayOnce(parts: SessionParts, signal: AbortSignal): Promise<void> {
   const { nats, store, streams, window, progress, log } = parts;
   const session = await nats.session(signal);
-  const ended = AbortSignal.any([signal, session.lost]);
+  const ending = new AbortController();
+  const ended = AbortSignal.any([signal, session.lost, ending.signal]);
   const requests = await jetStreamRequests(session);
   await requests.run(ensureStreams(nats, streams, ended));
   const publisher = openPublisher(session, { window });
@@ -80,9 +94,26 @@ export async function relayOnce(parts: SessionParts, signal: AbortSignal): Promi
     const last = tail.last && (await eventOf(store, tail.last));
     // The relay before this one may have stored only some of the event's messages.
     if (last && !from.complete) await relay.take([last]);
+    void watch(requests, tail.identity, ended).catch((error) => ending.abort(error));
     await relay.follow();
   } finally {
+    ending.abort();
     publisher.close();
+  }
+}
+
+/** Looks at the stream from time to time until the signal aborts. Rejects when it is no longer as it was. */
+async function watch(
+  requests: JetStreamRequests,
+  identity: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await sleep(watchMilliseconds, signal);
+    if (signal.aborted) return;
+    // A last message that is somebody else's is told here.
+    const tail = await readTail(requests);
+    if (tail.identity !== identity) throw new StreamReplaced('the public stream was replaced');
   }
 }
 

@@ -250,6 +250,33 @@ test('a stream that was removed is made again with the same sequences', async ({
   assert.match(text, /relay_stream_damages_total\{damage="recreated"\} 1\n/);
 });
 
+test('a stream that is removed while nothing happens is filled again too', async ({ stack }) => {
+  const traffic = createTraffic(stack.store);
+  await traffic.append(60);
+  await stack.relay();
+  const client = await stack.client();
+  await untilStored(client, traffic.expected.length);
+  await (await client.jetstreamManager()).streams.delete(publicStream);
+  await untilStored(client, traffic.expected.length);
+  assert.equal(await streamBodies(client), traffic.expected);
+});
+
+test("somebody else's message is told, and the stream is filled again once it is removed", async ({
+  stack,
+}) => {
+  const traffic = createTraffic(stack.store);
+  await traffic.append(20);
+  const relay = await stack.relay();
+  const client = await stack.client();
+  await untilStored(client, traffic.expected.length);
+  await client.jetstream().publish('billing.v1.tenant.env.box.box1.opened', 'not the relay');
+  await until('it is told', () => /not the relay's/.test(relay.status().error ?? ''));
+  await (await client.jetstreamManager()).streams.delete(publicStream);
+  await untilStored(client, traffic.expected.length);
+  assert.equal(await streamBodies(client), traffic.expected);
+  await until('all is well', () => relay.status().error === null);
+});
+
 for (const known of ['an old checkpoint', 'no checkpoint'] as const) {
   test(`a stream that has aged out goes on with the next message, with ${known}`, async ({
     stack,

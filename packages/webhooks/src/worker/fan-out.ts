@@ -117,8 +117,8 @@ class Reader {
 
   async #follow(after: ReadPosition | null): Promise<void> {
     const { nats, log } = this.#options;
-    const { signal, succeeded } = this.#session;
-    const following = { nats, after, signal, log, maximum: messagesMaximum };
+    const { signal, succeeded, stuck: onFault } = this.#session;
+    const following = { nats, after, signal, log, maximum: messagesMaximum, onFault };
     for await (const batch of followPublicStream(following)) {
       let rest = batch.filter((message) => this.#isNew(message));
       while (rest.length > 0 && !signal.aborted) {

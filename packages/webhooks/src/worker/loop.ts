@@ -34,6 +34,8 @@ export interface Session {
   readonly signal: AbortSignal;
   /** Reports progress, which ends the report of an earlier error. */
   readonly succeeded: () => void;
+  /** Reports why work is stuck that goes on trying by itself; null when it is not any more. */
+  readonly stuck: (reason: unknown) => void;
 }
 
 /**
@@ -68,6 +70,9 @@ export function startLoop(
         succeeded: () => {
           error = null;
           progressed();
+        },
+        stuck: (reason) => {
+          error = reason === null ? null : messageOf(reason);
         },
       });
       if (!signal.aborted && connection.lost.aborted) throw connection.lost.reason;
