@@ -198,6 +198,26 @@ test('a stream that was made again is read again without sending anything twice'
   assert.equal(receiver.ids(), [...old, ...fresh]);
 });
 
+test("a message that is not the relay's is told until the stream is filled again", async (context) => {
+  const { world, receiver, environment } = context;
+  const { id } = await world.addEndpoint({ url: receiver.url, environment_id: environment });
+  const worker = await world.startWorker();
+  const fanOut = () => worker.health.find(({ name }) => name === 'webhooks fan-out')?.check();
+  const first = await world.publish({ environment });
+  await delivered(world, id, 1);
+  const before = worker.status().fanOut.sequence ?? 0;
+  await world.publishStray();
+  await eventually('it is not ready', async () =>
+    /not the relay's/.test(String(await fanOut()?.catch((error: unknown) => error))),
+  );
+  await world.recreateStream();
+  const fresh: string[] = [];
+  while (fresh.length <= before) fresh.push(await world.publish({ environment }));
+  await delivered(world, id, 1 + fresh.length);
+  assert.equal(receiver.ids(), [first, ...fresh]);
+  await fanOut();
+});
+
 test('a lost database session is replaced', async (context) => {
   const { world, receiver, environment } = context;
   const { id } = await world.addEndpoint({ url: receiver.url, environment_id: environment });

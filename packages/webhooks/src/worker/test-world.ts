@@ -248,6 +248,12 @@ export class World {
     return id;
   }
 
+  /** Publishes into the stream what no relay publishes. */
+  async publishStray(): Promise<void> {
+    const { connection } = await this.#nats.session(inTime());
+    await connection.jetstream().publish('billing.v1.stray', Buffer.from('not the relay'));
+  }
+
   /** Throws the stream away, with everything in it, and makes an empty one. */
   async recreateStream(): Promise<void> {
     const { connection } = await this.#nats.session(inTime());
