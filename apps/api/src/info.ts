@@ -1,10 +1,9 @@
 import type { ApiInfo, HttpOptions } from '@counterfoil/engine';
-import {
-  asyncApiDocument,
-  eventTypesOf,
-  publishedBodies,
-  walletFields,
-} from '@counterfoil/modules';
+import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/modules';
+import { accountFields } from './fields/accounts.ts';
+import { catalogueFields } from './fields/catalogue.ts';
+import { eventFields } from './fields/events.ts';
+import { walletFields } from './fields/wallets.ts';
 import { introduction, operatorIntroduction } from './introduction.ts';
 
 /** The meaning of each tag of the API. */
@@ -50,7 +49,7 @@ export const apiInfo: ApiInfo = {
   description: introduction,
   tags,
   pathWords,
-  fields: walletFields,
+  fields: { ...accountFields, ...catalogueFields, ...walletFields, ...eventFields },
 };
 
 /** The slices of an API with what describes them and their events. */
@@ -75,4 +74,5 @@ export const operatorInfo: ApiInfo = {
     Operator: 'Tenants, environments, users and keys of the whole installation',
   },
   pathWords,
+  fields: { ...accountFields, type: 'A person or a service account' },
 };

@@ -235,6 +235,12 @@ export const searchShape = {
   filters: filtersBy(z.string().max(64)),
 } as const;
 
+/** A search as the documentation shows it. */
+export const searchExample = {
+  limit: 20,
+  sort: [{ field: 'created_at', direction: 'desc' as const }],
+};
+
 const searchSchema = z.object(searchShape);
 export type Search = z.output<typeof searchSchema>;
 
@@ -261,7 +267,8 @@ const columnSchemas = new Map<string, z.ZodType<string>>();
 function columnSchema({ name, columns }: WithColumns<ColumnTypes>): z.ZodType<string> {
   const names = [...new Set([...Object.keys(commonColumns), ...Object.keys(columns)])].sort();
   const id = `${name.replace(/(?:^|_)[a-z]/g, (start) => start.slice(-1).toUpperCase())}Field`;
-  const schema = columnSchemas.get(name) ?? z.enum(names).meta({ id });
+  const schema =
+    columnSchemas.get(name) ?? z.enum(names).meta({ id, description: 'Name of a field' });
   columnSchemas.set(name, schema);
   return schema;
 }

@@ -76,8 +76,8 @@ export interface ApiInfo {
   /** Names of records for words of paths that differ from them. */
   readonly pathWords?: PathWords;
   /**
-   * The meaning of fields and parameters whose schema has no description of its own, by name, or by
-   * `Schema.name` where one schema means something else.
+   * The meaning of fields, parameters and schemas that have no description of their own, by name, or by
+   * `Schema.name` where the field of one schema means something else.
    */
   readonly fields?: Readonly<Record<string, string>>;
   /** The requests that the service sends, by type of event. */

@@ -37,7 +37,11 @@ function failureResponse(statuses: readonly number[]): ZodOpenApiResponseObject 
   const failure = {
     allOf: [
       { $ref: '#/components/schemas/Problem' },
-      { properties: { http_status_code: { enum: [...statuses] } } },
+      {
+        properties: {
+          http_status_code: { enum: [...statuses], description: 'Status code of HTTP' },
+        },
+      },
     ],
   };
   return {

@@ -18,12 +18,15 @@ function described(field: unknown, name: string, schema: string, fields: Fields)
   return isSaid || text === undefined ? field : { ...field, description: text };
 }
 
+/** Parts that hold values, and conditions on fields that are described where they stand first. */
+const undescribed = new Set(['example', 'default', 'if', 'then', 'not', 'oneOf']);
+
 /** Describes the properties and parameters of a part of the document that have no description. */
 function withTexts(value: unknown, schema: string, fields: Fields): unknown {
   if (Array.isArray(value)) return value.map((item) => withTexts(item, schema, fields));
   if (!isMap(value)) return value;
   const entries = Object.entries(value).map(([key, member]) => {
-    if (key === 'example' || key === 'default') return [key, member];
+    if (undescribed.has(key)) return [key, member];
     const done = withTexts(member, schema, fields);
     if (key !== 'properties' || !isMap(done)) return [key, done];
     const properties = Object.entries(done).map(([name, field]) => [
@@ -66,10 +69,10 @@ export function finishedDocument(
   };
   const { components } = plain;
   const schemas = Object.fromEntries(
-    Object.entries({ ...further, ...components.schemas }).map(([name, schema]) => [
-      name,
-      withTexts(schema, name.replace(/Output$/, ''), fields),
-    ]),
+    Object.entries({ ...further, ...components.schemas }).map(([name, schema]) => {
+      const plainName = name.replace(/Output$/, '');
+      return [name, described(withTexts(schema, plainName, fields), plainName, '', fields)];
+    }),
   );
   const paths = withTexts(plain.paths, '', fields) as Json;
   const parameters = { ...(components.parameters as Json), ...shareParameters(paths, pathWords) };

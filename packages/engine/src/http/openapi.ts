@@ -184,7 +184,9 @@ export function openApiDocument(placed: readonly PlacedRoute[], info: ApiInfo): 
       siblings.map((sibling) => [sibling.method.toLowerCase(), operation(sibling, info)]),
     );
   }
-  const tags = [...new Set(placed.map(({ route }) => route.tag))].sort();
+  const tags = [...new Set(placed.map(({ route }) => route.tag))].sort((left, right) =>
+    left.localeCompare(right, 'en'),
+  );
   const document = createDocument(
     {
       openapi: '3.1.0',

@@ -40,7 +40,7 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       body: issueCredentialsSchema,
       bodyOptional: true,
       response: issuedCredentialsSchema,
-      example: { makes: 'credentials' },
+      example: { body: { expires_at: '2035-01-01T00:00:00Z' }, makes: 'credentials' },
       handle: async (context, { params: { id }, body }) => {
         if (!gateway) throw noGateway();
         const outcome = await context.execute(

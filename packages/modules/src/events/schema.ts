@@ -58,11 +58,13 @@ export const feedEventSchema = z
   })
   .meta({ id: 'PublicEvent' });
 
-export const feedPageSchema = z.object({
-  items: z.array(feedEventSchema),
-  next_position: positionSchema.meta({ description: 'For `after_position` of the next request' }),
-  has_more: z.boolean(),
-});
+export const feedPageSchema = z
+  .object({
+    items: z.array(feedEventSchema),
+    next_position: positionSchema.meta({ description: 'For `after_position` of the next request' }),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'PublicEventFeed' });
 
 export const eventTypeSchema = z
   .object({
@@ -77,7 +79,9 @@ export const eventTypeSchema = z
   })
   .meta({ id: 'EventType' });
 
-export const eventTypeListSchema = z.object({ items: z.array(eventTypeSchema) });
+export const eventTypeListSchema = z
+  .object({ items: z.array(eventTypeSchema) })
+  .meta({ id: 'EventTypes' });
 
 /** A JSON Schema (2020-12); its members are not ours to describe. */
-export const jsonSchemaSchema = z.record(z.string(), z.unknown());
+export const jsonSchemaSchema = z.record(z.string(), z.unknown()).meta({ id: 'JsonSchema' });

@@ -168,6 +168,7 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       params: idParameters,
       body: replaySubscriptionSchema,
       bodyOptional: true,
+      example: { body: { from: 'oldest' } },
       response: subscriptionSchema,
       handle: async (context, { params: { id }, body }) => {
         const outcome = await context.execute(eventSubscription, id, {

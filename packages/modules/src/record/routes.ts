@@ -18,6 +18,7 @@ import {
   type RouteExample,
   route,
   type Search,
+  searchExample,
   searchFilters,
   searchShape,
   type WithETag,
@@ -294,7 +295,7 @@ function readingRoutes<
             .meta({ id: name }),
         ),
         response: pageSchema(schema),
-        example: { names: named(filters) },
+        example: { body: searchExample as never, names: named(filters) },
         handle: (context, { body }) => listed(context, filters, body as Partial<Search>),
       }),
   };

@@ -97,12 +97,14 @@ export type Environment = z.output<typeof environmentSchema>;
 export const environmentListSchema = z.object(listShape);
 
 /** A list of environments has a form of its own in the public contract. */
-export const environmentsSchema = z.object({
-  environments: z.array(environmentSchema),
-  total: z.number().int(),
-  offset: z.number().int(),
-  limit: z.number().int(),
-});
+export const environmentsSchema = z
+  .object({
+    environments: z.array(environmentSchema),
+    total: z.number().int(),
+    offset: z.number().int(),
+    limit: z.number().int(),
+  })
+  .meta({ id: 'Environments' });
 
 const rolesSchema = z
   .array(roleSchema)

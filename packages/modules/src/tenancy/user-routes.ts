@@ -5,6 +5,7 @@ import {
   type RequestContext,
   type Routes,
   route,
+  searchExample,
 } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -125,7 +126,7 @@ const routes = {
     body: ofTable(userTable, userSearchSchema),
     bodyOptional: true,
     response: pageSchema(userSchema),
-    example: { names: { user_ids: 'user' } },
+    example: { body: searchExample, names: { user_ids: 'user' } },
     handle: (context, { body }) => searchUsers(context, body),
   }),
 

@@ -9,7 +9,6 @@ import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
-export { walletFields } from './fields.ts';
 export { wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */

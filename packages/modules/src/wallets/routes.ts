@@ -6,6 +6,7 @@ import {
   pageSchema,
   type Routes,
   route,
+  searchExample,
   withETag,
 } from '@counterfoil/engine/define';
 import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
@@ -104,10 +105,16 @@ export const walletRoutes = {
     tag,
     status: 200,
     permission: 'wallet:read',
-    body: ofTable(walletTable, searchWalletsSchema.extend({ expand: expandParameter([]) })),
+    body: ofTable(
+      walletTable,
+      searchWalletsSchema.extend({ expand: expandParameter([]) }).meta({ id: 'WalletSearch' }),
+    ),
     bodyOptional: true,
     response: pageSchema(walletSchema),
-    example: { names: { wallet_ids: 'wallet', external_customer_id: 'cust.external_id' } },
+    example: {
+      body: searchExample,
+      names: { wallet_ids: 'wallet', external_customer_id: 'cust.external_id' },
+    },
     handle: (context, { body }) => searchWallets(context, body),
   }),
 
@@ -259,11 +266,14 @@ export const walletRoutes = {
     permission: 'wallet:read',
     body: ofTable(
       transactionTable,
-      searchTransactionsSchema.extend({ expand: entryExpansion.parameter }),
+      searchTransactionsSchema
+        .extend({ expand: entryExpansion.parameter })
+        .meta({ id: 'WalletTransactionSearch' }),
     ),
     bodyOptional: true,
     response: pageSchema(expandedTransactionSchema),
     example: {
+      body: searchExample,
       names: {
         id: 'wtxn',
         wallet_id: 'wallet',

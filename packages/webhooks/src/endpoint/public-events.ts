@@ -49,7 +49,10 @@ export const endpointPublicEvents = publicEvents(
       summary: 'A delivery is given up after its last attempt',
       kind: 'entry',
       body: z.object({
-        message: exhaustedSchema.omit({ message_id: true }).extend({ id: z.string() }),
+        message: exhaustedSchema
+          .omit({ message_id: true })
+          .extend({ id: z.string() })
+          .meta({ id: 'ExhaustedWebhookMessage' }),
         endpoint: endpointSchema.pick({ id: true, url: true }),
       }),
     },

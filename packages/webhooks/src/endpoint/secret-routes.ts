@@ -78,6 +78,7 @@ export const secretRoutes = (options: WebhookOptions) => ({
     params: endpointPathSchema,
     body: rotateSecretSchema,
     bodyOptional: true,
+    example: { body: { grace_seconds: 3600 } },
     response: secretAnswerSchema,
     handle: async (context, { params: { id }, body }) => {
       const { state, revision } = await context.execute(webhookEndpoint, id, {

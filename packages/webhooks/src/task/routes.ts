@@ -15,6 +15,7 @@ import { taskProgress } from '../delivery/queries.ts';
 import { requireMessage } from '../delivery/routes.ts';
 import { resendPathSchema } from '../delivery/schema.ts';
 import { loadEndpoint } from '../endpoint/decisions.ts';
+import { testType } from '../endpoint/event-types.ts';
 import { endpointPathSchema } from '../endpoint/schema.ts';
 import { taskTable } from '../projection.ts';
 import {
@@ -80,6 +81,7 @@ const askingRoutes = (offered: ReadonlySet<string>) => ({
     params: endpointPathSchema,
     body: testBodySchema(offered),
     bodyOptional: true,
+    example: { body: { event_type: testType } },
     response: taskSchema,
     handle: (context, { params: { id }, body: { event_type } }) =>
       ask(context, id, () => ({ kind: 'test', event_type })),

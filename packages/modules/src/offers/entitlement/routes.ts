@@ -5,6 +5,7 @@ import {
   pageSchema,
   type Routes,
   route,
+  searchExample,
 } from '@counterfoil/engine/define';
 import { invariant, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -121,7 +122,10 @@ export const entitlementRoutes = {
     ),
     bodyOptional: true,
     response: pageSchema(entitlementSchema),
-    example: { names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' } },
+    example: {
+      body: searchExample,
+      names: { entity_ids: 'plan', plan_ids: 'plan', feature_ids: 'feat' },
+    },
     handle: (context, { body }) => searchEntitlements(context, body),
   }),
 

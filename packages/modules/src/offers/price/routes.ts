@@ -6,6 +6,7 @@ import {
   pageSchema,
   type Routes,
   route,
+  searchExample,
 } from '@counterfoil/engine/define';
 import { existing, invariant, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -159,6 +160,7 @@ export const priceRoutes = {
     bodyOptional: true,
     response: pageSchema(priceSchema),
     example: {
+      body: searchExample,
       names: {
         price_ids: 'price',
         plan_ids: 'plan',

@@ -141,7 +141,10 @@ export const holdRoutes = {
     body: captureHoldSchema,
     bodyOptional: true,
     response: movementSchema,
-    example: { params: { id: newRecord('hold', 'wallet_id') } },
+    example: {
+      params: { id: newRecord('hold', 'wallet_id') },
+      body: { description: 'Taxi to the airport' },
+    },
     handle: async (context, { params: { id, hold_id }, body }) => {
       const details = {
         ...entryDetails(context, 'MANUAL_BALANCE_DEBIT', body),

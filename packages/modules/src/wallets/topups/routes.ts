@@ -1,5 +1,6 @@
 import {
   newRecord,
+  newText,
   type RequestContext,
   type Routes,
   route,
@@ -82,7 +83,10 @@ export const topUpRoutes = {
     body: endTopUpSchema,
     bodyOptional: true,
     response: movementSchema,
-    example: { params: { id: newRecord('order') } },
+    example: {
+      params: { id: newRecord('order') },
+      body: { idempotency_key: newText('payment-1') },
+    },
     handle: (context, { params: { id } }) => endTopUp(context, id, completeTopUp),
   }),
 
@@ -98,7 +102,10 @@ export const topUpRoutes = {
     body: endTopUpSchema,
     bodyOptional: true,
     response: movementSchema,
-    example: { params: { id: newRecord('order') } },
+    example: {
+      params: { id: newRecord('order') },
+      body: { idempotency_key: newText('payment-1') },
+    },
     handle: (context, { params: { id } }) => endTopUp(context, id, cancelTopUp),
   }),
 } satisfies Routes;

@@ -1,0 +1,125 @@
+import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
+import rulesets from '@stoplight/spectral-rulesets';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { referenceDocuments } from '../docs.ts';
+
+/** A part of a document: an object of JSON. */
+interface Part {
+  readonly [name: string]: unknown;
+}
+
+const written = await referenceDocuments();
+const names = ['openapi.json', 'operator-openapi.json'];
+const documents = names.map((name) => ({
+  name,
+  document: JSON.parse(written[name] ?? '') as Part,
+}));
+
+/** All rules that the linter has for OpenAPI, but for those that ask for what there is not. */
+const rules = {
+  extends: [[{ ...rulesets.oas, extends: [] }, 'all'] as [RulesetDefinition, 'all']],
+  rules: {
+    // Nobody stands behind a document that each installation serves for itself, and it has no licence.
+    'info-contact': 'off' as const,
+    'info-license': 'off' as const,
+    'license-url': 'off' as const,
+  },
+};
+
+const test = suite('OpenAPI documents');
+
+for (const { name, document } of documents) {
+  test(`the linter finds nothing in ${name}`, async () => {
+    const linter = new spectral.Spectral();
+    linter.setRuleset(rules);
+    const found = await linter.run({ ...document });
+    assert.equal(
+      found.map(({ code, path, message }) => `${path.join('/')}: ${message} (${code})`),
+      [],
+    );
+  });
+}
+
+const isPart = (value: unknown): value is Part =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A place in a document, and the part there. */
+interface Place {
+  readonly document: Part;
+  readonly at: string;
+  readonly part: Part;
+}
+
+/** The parts of a document that a test asks for, with their places. */
+function* partsOf(document: Part, value: unknown, at: string): Generator<Place> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* partsOf(document, item, `${at}/${index}`);
+  }
+  if (!isPart(value)) return;
+  yield { document, at, part: value };
+  for (const [name, member] of Object.entries(value)) {
+    if (name !== 'example' && name !== 'default') yield* partsOf(document, member, `${at}/${name}`);
+  }
+}
+
+const allParts = documents.flatMap(({ name, document }) => [...partsOf(document, document, name)]);
+
+/** A field is described by itself, or by the schema of a name that it has or may have. */
+function isDescribed(document: Part, field: unknown): boolean {
+  if (!isPart(field)) return false;
+  const { description, $ref, anyOf } = field;
+  if (typeof description === 'string') return description.trim() !== '';
+  if (typeof $ref === 'string') {
+    const keys = $ref.split('/').slice(1);
+    const named = keys.reduce<unknown>((part, key) => (isPart(part) ? part[key] : null), document);
+    return isDescribed(document, named);
+  }
+  return Array.isArray(anyOf) && anyOf.some((each) => isDescribed(document, each));
+}
+
+test('every field of every schema has a description', () => {
+  const conditions = /\/(if|then|else|not|oneOf)(\/|$)/;
+  const fields = allParts.flatMap(({ document, at, part }) =>
+    isPart(part.properties) && !conditions.test(at)
+      ? Object.entries(part.properties).map(([name, field]) => ({
+          document,
+          at: `${at}/${name}`,
+          field,
+        }))
+      : [],
+  );
+  assert.ok(fields.length > 1_000);
+  const missing = fields
+    .filter(({ document, field }) => !isDescribed(document, field))
+    .map(({ at }) => at);
+  assert.equal(missing, []);
+});
+
+const json = ({ 'application/json': content }: Part): Part | null =>
+  isPart(content) ? content : null;
+
+const contents = allParts.filter(({ part }) => json(part) !== null);
+
+test('every body and every answer has a schema with a name', () => {
+  assert.ok(contents.length > 200);
+  const unnamed = contents.filter(
+    ({ part }) => !JSON.stringify(json(part)?.schema).includes('"$ref"'),
+  );
+  assert.equal(
+    unnamed.map(({ at }) => at),
+    [],
+  );
+});
+
+test('every body of a request has an example', () => {
+  const bodies = contents.filter(({ at }) => /\/paths\/.*\/requestBody\//.test(at));
+  assert.ok(bodies.length > 80);
+  const missing = bodies.filter(({ part }) => !isPart(json(part)?.example));
+  assert.equal(
+    missing.map(({ at }) => at),
+    [],
+  );
+});
+
+test.run();
