@@ -36,7 +36,10 @@ test('the lag is the age of the oldest event in hand, and the way to the end of 
   assert.is(progress.status().headLag, 150n);
   progress.isCaughtUp = true;
   assert.is(progress.status().headLag, 0n);
-  progress.inHandSince = 9_000;
+  now = 9_000;
+  progress.took();
+  now = 10_000;
+  progress.took();
   now = 12_500;
   assert.is(progress.status().lagMilliseconds, 3_500);
   assert.is(progress.status().headLag, 150n);

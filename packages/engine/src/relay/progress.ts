@@ -29,7 +29,7 @@ export type ResyncReason = 'connection_lost' | 'failure' | (string & {});
 export class Progress {
   /** Set while everything up to the log's end has been handed over. */
   isCaughtUp = false;
-  /** The time at which the oldest event in hand occurred, in milliseconds since 1970; null for none. */
+  /** The time at which the events in hand were taken, in milliseconds since 1970; null for none. */
   inHandSince: number | null = null;
   /** The end of the log, as far as it is known. */
   head: Position = 0n;
@@ -57,6 +57,11 @@ export class Progress {
     this.inHandSince = null;
     this.#whole = place.complete ? place : logStart;
     this.placed(place, 0);
+  }
+
+  /** Takes events in hand. When they occurred by the clock of their environment says nothing about the relay. */
+  took(): void {
+    this.inHandSince ??= this.#now();
   }
 
   /** The stream's end has moved on; `published` of the messages are this relay's. */

@@ -1,4 +1,3 @@
-import { millisecondsOf } from '@counterfoil/kernel';
 import { sleep, unlessAborted } from '../consume/run-forever.ts';
 import { eventAt } from '../log/event-at.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
@@ -173,7 +172,7 @@ class RelaySession {
     const { progress } = this.#parts;
     const [first] = events;
     if (!first) return;
-    progress.inHandSince = millisecondsOf(first.metadata.occurred_at);
+    progress.took();
     const { messages, poison } = await this.#renderer.render(events);
     await this.#publish(messages);
     if (poison) throw poison;

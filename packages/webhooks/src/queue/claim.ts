@@ -28,7 +28,6 @@ export interface Claimed {
   /** Attempts that have failed before. */
   readonly failures: number;
   readonly body: Buffer;
-  readonly occurredAt: string;
   /** The record that the event is about, and the place of the event among those of the record. */
   readonly resourceId: string;
   readonly sequence: string;
@@ -182,12 +181,7 @@ const claimed = (limit: number, leaseMs: number) =>
     .selectFrom('claimed')
     .innerJoin('webhook_messages as message', 'message.event_id', 'claimed.event_id')
     .selectAll('claimed')
-    .select([
-      'message.occurred_at',
-      'message.resource_id',
-      'message.revision as sequence',
-      'message.body',
-    ]);
+    .select(['message.resource_id', 'message.revision as sequence', 'message.body']);
 
 /**
  * Takes deliveries that are due. The endpoints must be as far as the fan-out: while a lost read
@@ -206,7 +200,6 @@ export const claimDeliveries = (
       attempt: row.attempt,
       failures: row.failures,
       body: Buffer.from(row.body.slice(2), 'hex'),
-      occurredAt: row.occurred_at,
       resourceId: row.resource_id,
       sequence: row.sequence,
       trigger: row.trigger,

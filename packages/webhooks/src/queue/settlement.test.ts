@@ -29,7 +29,6 @@ function outcome({ followUp = retry, result, ...changes }: Given = {}) {
     body: Buffer.from('{}'),
     resourceId: 'cust_1',
     sequence: '0',
-    occurredAt: era,
     trigger: 'scheduled',
     queuedAt: '2026-11-21T11:00:00.000Z',
     isProbe: false,

@@ -95,7 +95,7 @@ async function deliver(
   const outgoing = prepare(claimed, destinationOf, log);
   const sent = outgoing === null ? notMade : await sender.send(outgoing, cut);
   const followUp = followUpOf(sent.result, claimed.failures + 1, retry, Math.random());
-  metrics.attempt(sent, followUp, claimed.occurredAt);
+  metrics.attempt(sent, followUp, claimed.queuedAt);
   await writer.record({ delivery: claimed, sent, followUp });
 }
 

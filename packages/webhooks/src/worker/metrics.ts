@@ -14,8 +14,8 @@ export interface WorkerMetrics {
   /** Messages that were no longer kept when they were to be read. */
   readonly missed: { inc(count: number): void };
   readonly reclaimed: { inc(count: number): void };
-  /** Counts an attempt; `occurredAt` is when the event happened. */
-  attempt(sent: Sent, followUp: FollowUp, occurredAt: string): void;
+  /** Counts an attempt of a delivery that was queued at an instant. */
+  attempt(sent: Sent, followUp: FollowUp, queuedAt: string): void;
   figures(figures: Figures): void;
   inFlight(count: number): void;
 }
@@ -38,7 +38,7 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
   });
   const delay = metrics.histogram({
     name: 'counterfoil_webhook_delivery_seconds',
-    help: 'From the event to the 2xx answer',
+    help: 'From the queue to the 2xx answer',
     buckets: deliveryBuckets,
   });
   const depth = metrics.gauge({
@@ -76,11 +76,11 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
       name: 'counterfoil_webhook_leases_expired_total',
       help: 'Deliveries whose worker ended before it could record the outcome',
     }),
-    attempt: (sent, followUp, occurredAt) => {
+    attempt: (sent, followUp, queuedAt) => {
       attempts.inc({ outcome: outcomeOf(sent) });
       results.inc({ result: followUp.kind });
       if (followUp.kind !== 'delivered') return;
-      delay.observe(Math.max(0, Date.now() - Date.parse(occurredAt)) / 1000);
+      delay.observe(Math.max(0, Date.now() - Date.parse(queuedAt)) / 1000);
     },
     figures: (figures) => {
       for (const [state, count] of Object.entries(figures.deliveries)) depth.set({ state }, count);
