@@ -1,4 +1,4 @@
-import { logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
+import { clockSkewSeconds, logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
 import { isSecretKey, secretKeyRule } from '@counterfoil/modules';
 import { targetVariables } from '@counterfoil/webhooks';
 import { z } from 'zod';
@@ -22,6 +22,8 @@ export const apiConfigSchema = z.object({
   OPERATOR_HOST: z.string().default('127.0.0.1'),
   OPERATOR_PORT: portNumber.default(4010),
   LOG_LEVEL: z.enum(logLevels).default('info'),
+  /** By how much the clock of the process may differ from the event store's. */
+  CLOCK_SKEW_SECONDS: clockSkewSeconds,
   /** Folder for snapshots of long streams; without it they are folded from their first event. */
   SNAPSHOT_FOLDER: z.string().min(1).optional(),
   /** Requests per second that one API key may make of this process. */

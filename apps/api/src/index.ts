@@ -21,6 +21,7 @@ import {
   snapshotsIn,
   startParts,
   systemClock,
+  watchClock,
 } from '@counterfoil/engine';
 import {
   createClocks,
@@ -49,6 +50,8 @@ export interface Api {
 export interface ApiOptions {
   /** Further readiness checks, such as that the process is not stopping. */
   readonly health?: readonly HealthCheck[];
+  /** The clock that is judged by the event store's, in milliseconds; that of the machine unless given. */
+  readonly wall?: () => number;
 }
 
 const drainMilliseconds = 10_000;
@@ -123,8 +126,14 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   });
   const authentication = startAuthentication(store, { directory, clocks }, log);
   started.add(authentication.fold, (fold) => fold.stop());
+  const { CLOCK_SKEW_SECONDS: limitSeconds } = config;
+  const judged = options.wall ? { wall: options.wall } : {};
+  const time = started.add(watchClock({ store, limitSeconds, log, metrics, ...judged }), (each) =>
+    each.stop(),
+  );
   const streams = createStreams({
     store,
+    doubtOfTime: time.doubt,
     aggregates: slices.flatMap(({ aggregates }) => aggregates),
     clock: clocks,
     ...commandMetrics(metrics),
@@ -144,6 +153,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     health: [
       ...(options.health ?? []),
       { name: 'event_store', required: true, check: () => store.ping() },
+      { name: 'clock', required: true, check: () => time.check() },
       { name: 'read_model', required: false, check: () => assertLevel(readModel) },
       { name: 'nats', required: false, check: broker.check },
       ...gateway.health,

@@ -54,7 +54,8 @@ program
   .description('sign what is new in the wallets of every environment')
   .action(async () => {
     const settings = readSettings();
-    await takeCheckpoints(serverUrls(settings).eventStoreUrl, secretKeyOf(settings), print);
+    const { eventStoreUrl } = serverUrls(settings);
+    await takeCheckpoints(eventStoreUrl, secretKeyOf(settings), print, settings.CLOCK_SKEW_SECONDS);
   });
 
 program

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { portNumber, readConfig } from '@counterfoil/engine';
+import { clockSkewSeconds, portNumber, readConfig } from '@counterfoil/engine';
 import type { EnvironmentId } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -18,6 +18,7 @@ export const settingsSchema = z.object({
   COUNTERFOIL_SECRET_KEY: z.string().min(1).optional(),
   PORT: portNumber.default(4000),
   HOST: z.string().default('127.0.0.1'),
+  CLOCK_SKEW_SECONDS: clockSkewSeconds,
 });
 export type Settings = z.output<typeof settingsSchema>;
 

@@ -1,4 +1,4 @@
-import { logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
+import { clockSkewSeconds, logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
 import { isSecretKey, secretKeyRule } from '@counterfoil/modules';
 import { z } from 'zod';
 
@@ -18,6 +18,8 @@ export const projectorConfigSchema = z.object({
   /** Folder for snapshots of long streams; without it they are folded from their first event. */
   SNAPSHOT_FOLDER: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(logLevels).default('info'),
+  /** By how much the clock of the process may differ from the event store's. */
+  CLOCK_SKEW_SECONDS: clockSkewSeconds,
   /** Without it no checkpoints are taken, and none of the credentials: they could not be signed. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule).optional(),
   CHECKPOINT_INTERVAL_SECONDS: wholeNumber(1, 604_800).default(3_600),

@@ -39,7 +39,9 @@ import {
   startRelay,
   startVerification,
   systemClock,
+  type TrustedTime,
   type Verification,
+  watchClock,
 } from '@counterfoil/engine';
 import {
   createClocks,
@@ -98,8 +100,11 @@ export const startProjectorApp = (
     const aggregates = slices.flatMap((slice) => slice.aggregates);
     const snapshots = snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log);
     const clocks = createClocks(systemClock);
-    const streams = createStreams({ store, aggregates, clock: clocks, ...snapshots });
-    const tools: Tools = { config, started, store, streams, clocks, slices, log, metrics };
+    const { CLOCK_SKEW_SECONDS: limitSeconds } = config;
+    const time = started.add(watchClock({ store, limitSeconds, log, metrics }), stop);
+    const { doubt: doubtOfTime } = time;
+    const streams = createStreams({ store, aggregates, clock: clocks, doubtOfTime, ...snapshots });
+    const tools: Tools = { config, started, store, streams, clocks, time, slices, log, metrics };
     const projector = project(tools);
     const relay = publish(tools, projector, nats);
     const reactions = actByItself(tools, projector);
@@ -108,6 +113,7 @@ export const startProjectorApp = (
       health: [
         ...health,
         { name: 'event_store', required: true, check: () => store.ping() },
+        { name: 'clock', required: false, check: () => time.check() },
         { name: 'projections', required: true, check: () => projector.check() },
         ...(gateway ? [{ name: 'event_gateway', required: false, check: gateway.check }] : []),
         { name: 'reactions', required: false, check: () => reactions.check() },
@@ -169,6 +175,8 @@ interface Tools {
   /** The folded streams of the process, for all parts together. */
   readonly streams: Streams;
   readonly clocks: FollowedClocks;
+  /** The guard of the process's clock. */
+  readonly time: TrustedTime;
   readonly slices: readonly Module[];
   readonly log: Log;
   readonly metrics: Metrics;
@@ -205,7 +213,7 @@ function publish(
  * wait until all clocks are known: due work would run by the wrong time.
  */
 function actByItself(
-  { config, started, store, streams, clocks, slices, log, metrics }: Tools,
+  { config, started, store, streams, clocks, time, slices, log, metrics }: Tools,
   projector: Projector,
 ): Reactions {
   const database = config.DATABASE_URL;
@@ -223,6 +231,7 @@ function actByItself(
   let areClocksKnown = false;
   const due = {
     ...common,
+    time,
     work: slices.flatMap((slice) => slice.dueWork ?? []),
     run: dueRunner({ streams, log, metrics }),
     isActive: () => areClocksKnown && common.isActive(),

@@ -17,7 +17,8 @@ export async function withFreshInstallation<Result>(
   // A benchmark would otherwise measure the rate limit, and the writing of log lines that nobody reads.
   process.env.RATE_LIMIT_PER_SECOND ??= '1000000';
   process.env.LOG_LEVEL ??= 'warn';
-  const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST: settings.HOST };
+  const { HOST, CLOCK_SKEW_SECONDS } = settings;
+  const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST, CLOCK_SKEW_SECONDS };
   const installation = await startInstallation(fresh);
   const end = async (): Promise<void> => {
     await installation.stop();

@@ -1,11 +1,13 @@
 /**
  * The reasons of refusals that share a code (D38), with what each says. They are `details.reason` of an
- * `invalid_operation`.
+ * `invalid_operation`, and of a `service_unavailable` that says why.
  */
 export const problemReasons = {
   amount_too_small: 'The amount is worth less than the smallest part of a credit',
   archived: 'The record is archived: readable, but not changed or referred to any more',
   before_creation: 'The instant lies before the record was created',
+  clock_skew:
+    "The clock of the server differs from the event store's: nothing is written until it is set",
   credits_expired: 'The credits would have expired before they are loaded',
   disabled: 'The record is disabled',
   ended: 'The record has ended',

@@ -108,6 +108,11 @@ export class MemoryStore implements EventStore {
     return BigInt(this.log.length);
   }
 
+  async time(): Promise<number> {
+    await this.ping();
+    return Date.now();
+  }
+
   async ping(): Promise<void> {
     await turn();
     if (this.isDown) throw new StoreUnavailable('down');

@@ -196,7 +196,7 @@ async function startApplications(
   options: StackOptions,
   opened: Openings,
 ) {
-  const common = { HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const };
+  const common = { HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const, CLOCK_SKEW_SECONDS: 5 };
   const { retryLadder } = options;
   const projector = await open(opened, () =>
     startProjectorApp({

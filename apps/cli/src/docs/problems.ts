@@ -46,7 +46,8 @@ with a JSON pointer and a message for each wrong value. Where \`details.in\` is 
 |---|---|---|---|
 ${codes.map(row).join('\n')}
 
-An \`invalid_operation\` says in \`details.reason\` why the state of the record does not allow it:
+An \`invalid_operation\` says in \`details.reason\` why the state of the record does not allow it, and a
+\`service_unavailable\` says so when nothing may be written by the clock of the server (\`clock_skew\`):
 
 | Reason | Meaning |
 |---|---|

@@ -65,6 +65,9 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Port of `/healthz`, `/readyz` and `/metrics`; 0 takes a free one, which the line ' +
     '`{"event":"ready",…}` names. `counterfoil up` always uses 0.',
   LOG_LEVEL: 'Least severity of the lines that are logged.',
+  CLOCK_SKEW_SECONDS:
+    "Seconds by which the clock of a process may differ from the event store's. Beyond it nothing is " +
+    'written; see [clocks](../operating/clocks.md).',
   CHECKPOINT_INTERVAL_SECONDS:
     'Seconds between two signed checkpoints of the ledger. There is none when nothing happened, or ' +
     'when the projector has no `COUNTERFOIL_SECRET_KEY`.',

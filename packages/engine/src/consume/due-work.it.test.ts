@@ -41,6 +41,7 @@ test('rows whose work fails do not keep others from their turn', async () => {
     reach = resolve;
   });
   const tried = new Map<string, number>();
+  let rounds = 0;
   const work: DueWork = {
     name: 'end things',
     table: { name: 'things' } as DueWork['table'],
@@ -59,6 +60,13 @@ test('rows whose work fails do not keep others from their turn', async () => {
     clocks: { testClocks: () => [] },
     projected: { position: () => 0n, waitFor: () => Promise.resolve(true) },
     isActive: () => true,
+    time: {
+      isRight: async () => {
+        rounds += 1;
+        if (rounds < 5) assert.is(tried.size, 0, 'nothing is done while the clock is wrong');
+        return rounds >= 5;
+      },
+    },
     log: silentLog,
     tickMilliseconds: 1,
   });

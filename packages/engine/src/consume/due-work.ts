@@ -5,6 +5,7 @@ import type { Clocks } from '../define/clock.ts';
 import type { DueWork } from '../define/due-work.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
+import type { TrustedTime } from '../operations/trusted-time.ts';
 import type { ProjectedPosition } from '../projection/projected-position.ts';
 import { type DueRow, dueRows, dueRowsMaximum } from './due-rows.ts';
 import type { RunDueWork } from './due-run.ts';
@@ -26,6 +27,8 @@ export interface DueWorkOptions {
   readonly projected: ProjectedPosition;
   /** Tells whether this process does the work; the others stand by. */
   readonly isActive: () => boolean;
+  /** Nothing is done while the clock of this process is wrong. */
+  readonly time?: Pick<TrustedTime, 'isRight'>;
   readonly log: Log;
   readonly tickMilliseconds?: number;
 }
@@ -92,7 +95,7 @@ async function keepRounds(
   const tick = options.tickMilliseconds ?? defaultTickMilliseconds;
   let connection: Connection | null = null;
   const takeTurn = async (): Promise<number> => {
-    if (!options.isActive()) return tick;
+    if (!options.isActive() || (await options.time?.isRight()) === false) return tick;
     connection ??= await connect(options.database, { application: 'counterfoil due work' });
     try {
       return (await round(connection)) ? 0 : tick;

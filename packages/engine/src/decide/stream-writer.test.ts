@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BrokenInvariant, instantOf, type Problem, refusal } from '@counterfoil/kernel';
+import { BrokenInvariant, instantOf, Problem, refusal } from '@counterfoil/kernel';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -44,6 +44,25 @@ test('a command that fails leaves the others of its batch as if it were absent',
   assert.is(outcomes[1], 'invalid_operation');
   assert.is(store.log.length, 2);
   assert.is((await writer().current()).state.coins, 0);
+});
+
+test('while the clock is in doubt nothing is decided; what waits fails together or goes on', async () => {
+  const wrong = new Problem('service_unavailable', 'wrong clock');
+  let doubtOfTime = (): Promise<void> | null => Promise.reject(wrong);
+  const { store, writer } = startOn(new MemoryStore(), undefined, {
+    doubtOfTime: () => doubtOfTime(),
+  });
+  const fillTwice = () => [1, 2].map((coins) => outcomeOf(writer().run(command(fill(coins)))));
+  assert.equal(await Promise.all(fillTwice()), ['service_unavailable', 'service_unavailable']);
+  assert.is(store.log.length, 0);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  doubtOfTime = () => promise;
+  const waiting = Promise.all(fillTwice());
+  resolve();
+  await waiting;
+  doubtOfTime = () => null;
+  await Promise.all(fillTwice());
+  assert.is((await writer().current()).state.coins, 6);
 });
 
 test('two processes on one stream lose nothing and decide on what the other wrote', async () => {

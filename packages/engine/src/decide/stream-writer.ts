@@ -6,6 +6,7 @@ import {
   type RequestFingerprint,
   type StoredEvent,
 } from '../log/types.ts';
+import type { TrustedTime } from '../operations/trusted-time.ts';
 import type { CachedStream } from '../stream-cache/cached-stream.ts';
 import type { StreamPlace, StreamState } from '../stream-cache/stream-state.ts';
 import {
@@ -26,6 +27,8 @@ export interface WriterEnvironment {
   /** The present instant for the records of a place. */
   readonly now: (place: StreamPlace) => Instant;
   readonly newEventId: () => string;
+  /** Null while the clock may be decided by; else it rejects with the problem, or resolves after all. */
+  readonly doubtOfTime?: TrustedTime['doubt'];
   readonly acquireClaims: ReservationClaims['acquire'];
   readonly onBatch?: (commands: number, events: number) => void;
   readonly onConflict?: () => void;
@@ -104,6 +107,8 @@ export class StreamWriter<State> implements Writer<State> {
     let waiting = commands;
     let reason: unknown = null;
     try {
+      const doubt = this.#environment.doubtOfTime?.();
+      if (doubt) await doubt;
       if (this.#stream.isBehind) await this.#stream.catchUp();
       for (let round = 0; round < limits.rounds && waiting.length > 0; ) {
         const batch = this.#decide(waiting);

@@ -59,6 +59,12 @@ test('appends and reads back what was appended, with revision and position', asy
   assert.equal({ ...read[0] }, { ...events[0], stream, revision: 0, position: read[0]?.position });
 });
 
+test('tells its own time, in whole seconds', async () => {
+  const before = Math.floor(Date.now() / 1_000) * 1_000;
+  const told = (await store.time()) ?? 0;
+  assert.ok(told >= before && told <= Date.now(), `${told} from ${before} on`);
+});
+
 test('reads a part of a stream, its last event, and nothing of no stream', async () => {
   const stream = freshStream();
   await fill(store, stream, 5);

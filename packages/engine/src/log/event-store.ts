@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { invariant } from '@counterfoil/kernel';
+import { within } from '../operations/health.ts';
 import { outgoingAppends } from './annex.ts';
 import { clientLimits, createAppendGate } from './append-gate.ts';
 import { type Appender, createAppender } from './appender.ts';
-import { unsentAppendError } from './client-errors.ts';
+import { readError, unsentAppendError } from './client-errors.ts';
 import { createReader } from './log-reader.ts';
 import type { OutgoingAppend } from './outgoing-append.ts';
 import { createShares } from './shares.ts';
-import { appendClient, closeClient, connect, readClient } from './store-client.ts';
+import { appendClient, closeClient, connect, dateOf, readClient } from './store-client.ts';
 import { AppendError, type Appended, type EventStore, StoreUnavailable } from './types.ts';
 
 export interface EventStoreOptions {
@@ -51,6 +52,10 @@ export function openEventStore(options: EventStoreOptions): EventStore {
     ...reader,
     ping: async () => {
       await reader.head();
+    },
+    time: () => {
+      const asked = within(readTimeoutMs, dateOf(client));
+      return asked.catch((error) => Promise.reject(readError('question for the time', error)));
     },
     append: async (stream, events, expectedRevision) => {
       if (closing.signal.aborted) throw unsentAppendError(stream, 'the event store is closed');

@@ -70,15 +70,7 @@ export const readClient = (client: EventStoreDBClient): ReadClient => ({
       options.setCount(String(maximum));
       options.setNoFilter(empty());
     }),
-  readLast: () =>
-    openRead(client, (options) => {
-      const part = new Options.AllOptions();
-      part.setEnd(empty());
-      options.setReadDirection(backwards);
-      options.setAll(part);
-      options.setCount('1');
-      options.setNoFilter(empty());
-    }),
+  readLast: () => openLast(client),
   subscribe: (prefixes, after) =>
     openRead(client, (options) => {
       options.setAll(allAfter(after));
@@ -86,6 +78,33 @@ export const readClient = (client: EventStoreDBClient): ReadClient => ({
       options.setFilter(prefixFilter(prefixes));
     }),
 });
+
+/**
+ * The server's own time in milliseconds, as it stands over its answer to a small read; null when none does.
+ * It has whole seconds. A question with an answer of its own does not exist.
+ */
+export async function dateOf(client: EventStoreDBClient): Promise<number | null> {
+  const { readable, explain } = openLast(client);
+  const call = await readable;
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+  const hear = (headers: Headers): void => {
+    const [date] = headers.get('date');
+    if (date !== undefined) resolve(Date.parse(String(date)) || null);
+  };
+  call
+    .on('metadata', hear)
+    // An answer without a message has its headers here.
+    .on('status', ({ metadata }: { readonly metadata: Headers }) => hear(metadata))
+    .on('error', (error) => reject(explain(error)))
+    .on('close', () => resolve(null))
+    .resume();
+  return promise;
+}
+
+/** Headers of an answer. */
+interface Headers {
+  get(name: string): readonly (string | Buffer)[];
+}
 
 /** Ends all calls of a client and its connection, which `dispose` alone leaves open. */
 export async function closeClient(client: EventStoreDBClient): Promise<void> {
@@ -129,6 +148,17 @@ const { ReadReq } = streamMessages;
 const { Options } = ReadReq;
 const { FORWARDS: forwards, BACKWARDS: backwards } = Options.ReadDirection;
 const empty = () => new sharedMessages.Empty();
+
+/** Opens a read of the last event of the whole log. */
+const openLast = (client: EventStoreDBClient): OpenCall =>
+  openRead(client, (options) => {
+    const part = new Options.AllOptions();
+    part.setEnd(empty());
+    options.setReadDirection(backwards);
+    options.setAll(part);
+    options.setCount('1');
+    options.setNoFilter(empty());
+  });
 
 /** Opens a read or a subscription as the client would, except for the decoding of its messages. */
 function openRead(

@@ -159,6 +159,11 @@ export interface EventStore {
   follow(options: SubscriptionOptions, maximum: number): AsyncIterable<readonly LogItem[]>;
   /** Position of the last event of the log with one of the prefixes or of any stream; 0n if empty. */
   head(): Promise<Position>;
+  /**
+   * The store's own time in milliseconds, in whole seconds that have passed; null when it does not tell.
+   * Throws `StoreUnavailable`.
+   */
+  time(): Promise<number | null>;
   /** Resolves when the store answers a read; throws `StoreUnavailable` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;

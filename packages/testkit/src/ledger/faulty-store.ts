@@ -37,6 +37,7 @@ export function faultyStore(store: EventStore, fate: Fate): EventStore {
       return store.readLast(stream);
     },
     readLog: (options) => store.readLog(options),
+    time: () => store.time(),
     follow: (options, maximum) => store.follow(options, maximum),
     head: () => store.head(),
     ping: () => store.ping(),

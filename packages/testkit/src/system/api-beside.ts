@@ -1,12 +1,13 @@
-import { type Api, type ApiConfig, startApi } from '@counterfoil/api';
+import { type Api, type ApiConfig, type ApiOptions, startApi } from '@counterfoil/api';
 import type { Stack } from '../stack.ts';
 
 /** Another API process on the servers of a stack, with settings of its own. */
 export async function apiBeside(
   stack: Stack,
   settings: Partial<ApiConfig>,
+  options: ApiOptions = {},
 ): Promise<Api & { readonly baseUrl: string }> {
-  const api = await startApi({
+  const config: ApiConfig = {
     EVENTSTORE_URL: stack.eventStoreUrl,
     DATABASE_URL: stack.databaseUrl,
     COUNTERFOIL_SECRET_KEY: stack.secretKey,
@@ -15,6 +16,7 @@ export async function apiBeside(
     OPERATOR_HOST: '127.0.0.1',
     OPERATOR_PORT: 0,
     LOG_LEVEL: 'silent',
+    CLOCK_SKEW_SECONDS: 5,
     RATE_LIMIT_PER_SECOND: 1_000_000,
     UNKNOWN_NAMES: 'refuse',
     CORS_ORIGINS: [],
@@ -22,6 +24,7 @@ export async function apiBeside(
     WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
     WEBHOOK_DENIED_CIDRS: [],
     ...settings,
-  });
+  };
+  const api = await startApi(config, options);
   return { ...api, baseUrl: `http://127.0.0.1:${api.port}` };
 }

@@ -269,6 +269,41 @@ test('without the event store writes and reads of the log are unavailable, other
   }
 });
 
+test('a process whose clock jumps writes nothing until it is right again; reads go on', async () => {
+  let ahead = 0;
+  const wall = () => Date.now() + ahead;
+  const shifted = opened.add(await apiBeside(stack, {}, { wall }), (api) => api.stop());
+  const { call } = caller(shifted.baseUrl, tenant.apiKey);
+  const key = { 'Idempotency-Key': 'debit-by-a-wrong-clock' };
+  const debit = () => call('POST', `/wallets/${walletId}/debit`, { credits: '0.1' }, key);
+  const readyz = async () => {
+    const answer = await fetch(`${shifted.baseUrl}/readyz`);
+    const { checks } = (await answer.json()) as { checks: { name: string; message?: string }[] };
+    return [answer.status, checks.find(({ name }) => name === 'clock')?.message];
+  };
+  assert.equal(await readyz(), [200, undefined]);
+  const { credit_balance: before } = await tenant.ok(
+    'GET',
+    `/wallets/${walletId}/balance/real-time`,
+  );
+  for (const seconds of [365 * 86_400, -15]) {
+    ahead = seconds * 1_000;
+    const refused = await debit();
+    assertProblem(refused, 'service_unavailable');
+    assert.is(refused.headers.get('retry-after'), '5');
+    assert.is(refused.body.details.reason, 'clock_skew');
+    assert.is((await call('GET', `/customers/${customerId}`)).status, 200);
+    const [status, message] = await readyz();
+    assert.is(status, 503);
+    assert.match(String(message), seconds > 0 ? /s ahead of/ : /1\d s behind/);
+  }
+  const { credit_balance } = await tenant.ok('GET', `/wallets/${walletId}/balance/real-time`);
+  assert.is(credit_balance, before);
+  ahead = 0;
+  assert.is((await debit()).status, 200);
+  assert.equal(await readyz(), [200, undefined]);
+});
+
 test('without Postgres reads are unavailable, writes go on', async () => {
   await stack.parts.postgres.stop();
   try {

@@ -19,6 +19,7 @@ const READERS: Readonly<Record<string, string>> = {
   'packages/engine/src/gateway/reconcile-gateway.ts': 'the expiry of claims at the broker',
   'packages/engine/src/nats/nats-publisher.ts': 'a deadline for answers of the broker',
   'packages/engine/src/relay/progress.ts': 'a metric',
+  'packages/engine/src/operations/trusted-time.ts': "the comparison with the event store's clock",
   'packages/engine/src/stream-cache/snapshot-folder.ts': 'the age of files in a cache',
   'packages/webhooks/src/sending/sender.ts': 'the date that a Retry-After header counts from',
   'packages/webhooks/src/worker/dispatcher.ts': 'the timestamp of a signature',
