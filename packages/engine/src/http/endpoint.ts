@@ -8,8 +8,8 @@ export interface Endpoint extends PlacedRoute {
   readonly bodyLimitBytes: number;
   readonly parseParams: Parser | null;
   readonly parseQuery: Parser;
-  /** Null when no body is read at all. */
-  readonly parseBody: Parser | null;
+  /** A route without a body takes none but an empty object. */
+  readonly parseBody: Parser;
   /** The schema of the response, when responses are checked. */
   readonly checkedResponse: z.ZodType | null;
   /** The path at which a record that was made is read; null where there is none. */
@@ -42,7 +42,7 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
     bodyLimitBytes: route.bodyLimitBytes ?? options.bodyLimitBytes,
     parseParams: route.params ? parserOf(route.params, 'path') : null,
     parseQuery: parserOf(route.query ?? z.object({}), 'query'),
-    parseBody: route.body ? parserOf(route.body, 'body') : null,
+    parseBody: parserOf(route.body ?? z.object({}), 'body'),
     checkedResponse: options.validateResponses ? (route.response ?? null) : null,
     locationOf: locationWriter(placed, options.isRead),
     operation: operationWriter(method, path),

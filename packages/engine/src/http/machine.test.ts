@@ -74,6 +74,29 @@ test('takes an absent optional body for an empty object', async ({ machine }) =>
   assert.equal(given.json(), { hard: true });
 });
 
+test('refuses what is sent to a route that has no body, and takes an empty object for none', async ({
+  machine,
+}) => {
+  const remove = (body: unknown) => machine.request('DELETE', '/v1/things/t', { body });
+  const refused = await remove({ force: true });
+  assert.equal(
+    [refused.status, refused.problem().errors],
+    [400, [{ pointer: '/force', message: 'is no field of this request' }]],
+  );
+  for (const [body, status] of [
+    ['{}', 204],
+    ['', 204],
+    ['[]', 400],
+    ['{', 400],
+  ] as const) {
+    assert.is((await remove(body)).status, status, body);
+  }
+  const lenient = { Prefer: 'handling=lenient' };
+  const options = { body: { force: true }, headers: lenient };
+  const ignored = await machine.request('DELETE', '/v1/things/t', options);
+  assert.equal([ignored.status, ignored.headers.get('counterfoil-ignored')], [204, '/force']);
+});
+
 test('gives a repeated query parameter as a list', async ({ machine }) => {
   const answer = await machine.request('GET', '/v1/things?tag=a&tag=b%2Cc&limit=7');
   assert.equal(answer.json(), { limit: 7, tag: ['a', 'b,c'] });

@@ -49,12 +49,13 @@ export function mountRoutes(
     ...limits,
     traffic.share,
     authorise,
-    ...(endpoint.parseBody
-      ? [checkContentType, traffic.receive, readBytes(endpoint.bodyLimitBytes)]
-      : []),
+    checkContentType,
+    traffic.receive,
+    readBytes(endpoint.bodyLimitBytes),
     traffic.admit,
     traffic.takeTurn,
-    ...(endpoint.parseBody ? [readJson, traffic.takeTurnAgain] : []),
+    readJson,
+    traffic.takeTurnAgain,
     answer,
   ];
 

@@ -118,9 +118,13 @@ export const readJson: Step = (request, response, next) => {
 };
 
 function parseBody(endpoint: Endpoint, body: unknown, names: Names): unknown {
-  if (endpoint.parseBody === null) return undefined;
+  const { route } = endpoint;
+  if (route.body === undefined) {
+    if (body !== undefined) endpoint.parseBody(body, names);
+    return undefined;
+  }
   if (body !== undefined) return endpoint.parseBody(body, names);
-  if (endpoint.route.bodyOptional) return endpoint.parseBody({}, names);
+  if (route.bodyOptional) return endpoint.parseBody({}, names);
   const message = 'a JSON body is required';
   throw invalidRequest([{ pointer: '', message }], 'body');
 }

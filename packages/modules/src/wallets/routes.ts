@@ -37,6 +37,7 @@ import {
   debitSchema,
   expandedTransactionSchema,
   movementSchema,
+  onlyKeySchema,
   realTimeBalanceSchema,
   searchTransactionsSchema,
   searchWalletsSchema,
@@ -239,6 +240,8 @@ export const walletRoutes = {
     status: 200,
     permission: 'wallet:write',
     params: idParameters,
+    body: onlyKeySchema,
+    bodyOptional: true,
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(wallet, id, freezeWallet(id));
@@ -252,6 +255,8 @@ export const walletRoutes = {
     status: 200,
     permission: 'wallet:write',
     params: idParameters,
+    body: onlyKeySchema,
+    bodyOptional: true,
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(wallet, id, unfreezeWallet(id));
@@ -292,6 +297,8 @@ export const walletRoutes = {
     status: 200,
     permission: 'wallet:write',
     params: idParameters,
+    body: onlyKeySchema,
+    bodyOptional: true,
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const details = entryDetails(context, 'WALLET_TERMINATION');

@@ -110,10 +110,10 @@ export const topUpSchema = withConditions(
 ).meta({ id: 'TopUpWallet' });
 export type TopUp = z.output<typeof topUpSchema>;
 
-/** Body of the operations that end a top-up that waits for its payment. */
-export const endTopUpSchema = z
+/** Body of the operations that need nothing but, if they are to be repeatable, a key (D30). */
+export const onlyKeySchema = z
   .object({ idempotency_key: idempotencyKeySchema.optional() })
-  .meta({ id: 'EndTopUp' });
+  .meta({ id: 'OnlyIdempotencyKey' });
 
 /** Reasons that a manual debit may give. */
 export const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as const;

@@ -12,7 +12,7 @@ import { type Children, childOf } from '../child.ts';
 import type { WalletDecision } from '../decisions.ts';
 import { entryAfter, isEntry, transactionOf } from '../ledger/transaction.ts';
 import { transactionTable } from '../projection.ts';
-import { endTopUpSchema, movementSchema, type TransactionResource } from '../schema.ts';
+import { movementSchema, onlyKeySchema, type TransactionResource } from '../schema.ts';
 import { walletView } from '../view.ts';
 import { topUpClaim, wallet } from '../wallet.ts';
 import { cancelTopUp, completeTopUp, type EndedEntry } from './decisions.ts';
@@ -80,7 +80,7 @@ export const topUpRoutes = {
     status: 200,
     permission: 'wallet:write',
     params: topUpParameters,
-    body: endTopUpSchema,
+    body: onlyKeySchema,
     bodyOptional: true,
     response: movementSchema,
     example: {
@@ -99,7 +99,7 @@ export const topUpRoutes = {
     status: 200,
     permission: 'wallet:write',
     params: topUpParameters,
-    body: endTopUpSchema,
+    body: onlyKeySchema,
     bodyOptional: true,
     response: movementSchema,
     example: {
