@@ -39,15 +39,16 @@ test('credits expire by themselves, and the past can be asked as it was known an
   });
   assert.is(expired.credit_amount, '10');
   assert.is(expired.credit_balance_after, '5');
-  assert.ok(expired.created_at >= expiry);
+  assert.is(expired.effective_at, expiry);
+  assert.ok(expired.recorded_at >= expiry);
   assert.is((await tenant.ok('GET', `/wallets/${id}`)).credit_balance, '5');
 
   // Between the instant of the expiry and its booking the log did not know yet.
   const at = (asOf: string, knownAt: string) =>
     tenant.ok('GET', `/wallets/${id}/balance?as_of=${asOf}&known_at=${knownAt}`);
-  const before = new Date(Date.parse(expired.created_at) - 1).toISOString();
+  const before = new Date(Date.parse(expired.recorded_at) - 1).toISOString();
   assert.is((await at(before > expiry ? before : expiry, before)).credit_balance, '15');
-  assert.is((await at(expiry, expired.created_at)).credit_balance, '5');
+  assert.is((await at(expiry, expired.recorded_at)).credit_balance, '5');
 });
 
 test('a hold is captured in part over HTTP, and ends once', async () => {
@@ -142,6 +143,44 @@ test('the ledger shows every event with its links, and a debit explains its lots
       ['free', '2'],
     ],
   );
+});
+
+test('a statement over HTTP adds up before and after an entry that is dated back', async () => {
+  const id = await makeWallet('statement', { initial_credits_to_load: '20' });
+  const debit = (credits: string, more: object = {}) =>
+    tenant.ok('POST', `/wallets/${id}/debit`, { credits, ...more });
+  const order = { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '10' };
+  const { wallet_transaction: ordered } = await tenant.ok('POST', `/wallets/${id}/top-up`, order);
+  const { wallet_transaction: opening } = await debit('1');
+  await tenant.ok('POST', `/wallets/transactions/${ordered.id}/complete`);
+  const { wallet_transaction: closing } = await debit('2');
+  const [from, to] = [opening.effective_at, closing.effective_at];
+  const balance = async (asOf: string, known = '') =>
+    (await tenant.ok('GET', `/wallets/${id}/balance?as_of=${asOf}${known}`)).credit_balance;
+  const rows = async () => {
+    const start = new Date(Date.parse(from) + 1).toISOString();
+    const query = `start_time=${start}&end_time=${to}&transaction_status=completed`;
+    const { items } = await tenant.ok('GET', `/wallets/${id}/transactions?${query}`);
+    return items.map(({ credit_amount }: { credit_amount: string }) => credit_amount).sort();
+  };
+  assert.equal([await balance(from), await rows(), await balance(to)], ['19', ['10', '2'], '27']);
+  const { wallet_transaction: late } = await debit('3', { effective_at: to });
+  assert.is(late.effective_at, to);
+  assert.equal(
+    [await balance(from), await rows(), await balance(to)],
+    ['19', ['10', '2', '3'], '24'],
+  );
+  assert.is(await balance(to, `&known_at=${to}`), '27');
+  const above = await tenant.call('POST', `/wallets/${id}/debit`, {
+    credits: '17',
+    effective_at: from,
+  });
+  assert.equal(above.body.details, {
+    reason: 'insufficient_credits_then',
+    available: '14',
+    requested: '17',
+    effective_at: from,
+  });
 });
 
 test('an alert is raised and taken back as the balance crosses its threshold', async () => {
