@@ -199,13 +199,27 @@ const operatorSchema = z
   .enum(['eq', 'contains', 'not_contains', 'gt', 'gte', 'lt', 'in', 'not_in', 'before', 'after'])
   .meta({ id: 'SearchOperator' });
 
+const listOperators: readonly string[] = ['in', 'not_in'];
+
 const filterBy = <Field extends z.ZodType<string>>(field: Field) =>
-  z.object({
-    field,
-    operator: operatorSchema,
-    data_type: z.enum(['string', 'number', 'date', 'array']).optional(),
-    value: searchValueSchema,
-  });
+  z
+    .object({
+      field,
+      operator: operatorSchema,
+      data_type: z.enum(['string', 'number', 'date', 'array']).optional(),
+      value: searchValueSchema,
+    })
+    .superRefine(({ operator, value }, context) => {
+      if (listOperators.includes(operator) === (value.array !== undefined)) return;
+      const message = `does not fit the operator ${operator}`;
+      context.addIssue({ code: 'custom', path: ['value'], message });
+    })
+    .meta({
+      if: { properties: { operator: { enum: listOperators } } },
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of JSON Schema.
+      then: { properties: { value: { required: ['array'] } } },
+      else: { properties: { value: { properties: { array: { type: 'null' } } } } },
+    });
 
 type SearchFilters = readonly z.input<ReturnType<typeof filterBy>>[];
 
@@ -312,10 +326,6 @@ export function searchFilters<Columns extends ColumnTypes>(
       throw invalidField(`/filters/${index}/field`, `cannot filter by ${filter.field}`);
     }
     const [given] = Object.values(filter.value).filter((value) => value !== undefined);
-    const isList = filter.operator === 'in' || filter.operator === 'not_in';
-    if (isList !== Array.isArray(given)) {
-      throw invalidField(`/filters/${index}/value`, `does not fit the operator ${filter.operator}`);
-    }
     const { operator } = filter;
     return {
       column: filter.field,

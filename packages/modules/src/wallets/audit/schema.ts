@@ -31,17 +31,17 @@ export const balanceAnswerSchema = z
   .meta({ id: 'WalletBalanceAt' });
 export type BalanceAnswer = z.output<typeof balanceAnswerSchema>;
 
-const wholeNumber = (maximum: number) =>
+const wholeNumber = (minimum: number, maximum: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.number().int().max(maximum));
+    .pipe(z.number().int().min(minimum).max(maximum));
 
 /** Query of GET /wallets/{id}/ledger. */
 export const ledgerQuerySchema = z.object({
-  after_revision: wholeNumber(999_999_999).optional(),
-  limit: wholeNumber(1_000).pipe(z.number().min(1)).default(100),
+  after_revision: wholeNumber(0, 999_999_999).optional(),
+  limit: wholeNumber(1, 1_000).default(100),
 });
 export type LedgerQuery = z.output<typeof ledgerQuerySchema>;
 
