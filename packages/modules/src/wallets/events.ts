@@ -4,6 +4,7 @@ import type {
   DecimalText,
   EventOf,
   HoldId,
+  Instant,
   PriceUnitId,
   TransactionId,
   WalletId,
@@ -39,6 +40,8 @@ export const referenceTypeSchema = z.enum(['PAYMENT', 'EXTERNAL', 'REQUEST', 'IN
 const text = <Kind extends string>() => z.string().transform((value) => value as Kind);
 /** A figure that was decided: it may have any number of digits, and is never checked against limits again. */
 const figure = text<DecimalText>();
+/** An instant that was decided. Every entry has one, so it is not read again either. */
+const instant = text<Instant>();
 
 /** The part of an entry that says which credits are meant, and why: all but its place in the ledger. */
 const orderShape = {
@@ -69,7 +72,7 @@ const entryShape = {
    * The instant from which it counts: that of the decision; for an expiry that from which the credits could
    * not be spent, which is that of the lot (D23) or the later return of the credits from a hold.
    */
-  effective_at: instantSchema,
+  effective_at: instant,
   /** Number of the transaction in its wallet, from 1 on. */
   sequence: z.number().int(),
   credit_balance_before: figure,
