@@ -31,6 +31,8 @@ type Load = { transaction_id: string; priority: number | null; expires_at: strin
 /** A top-up that waits for its payment: the order and its time. */
 type TopUp = { order: Data; at: string };
 type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
+/** Credits that an entry took: what its lots gave, in order, and what has come back of all. */
+type Taken = { credits: bigint; parts: Lot[]; reversed: bigint };
 type Trees = { tree_size: number; root_hash: string; wallets: number; heads_root: string };
 type Checkpoint = { id: string; environment_id: string } & Trees;
 type Proof = { revision: number; index: number; from: number; path: string[] };
@@ -114,7 +116,7 @@ const names = (text: string): string[] => text.split(' ');
 const records = names('RequestRefused RequestWithoutEffect ClaimRevoked BulkRecorded');
 const alerts = names('AlertStateChanged AutomaticTopUpStopped WalletFrozen WalletUnfrozen');
 const states = names('WalletCreated WalletSettingsChanged WalletClosed').concat(alerts);
-const entries = names('CreditsLoaded CreditsDebited CreditsExpired HoldCaptured');
+const entries = names('CreditsLoaded CreditsDebited CreditsExpired HoldCaptured DebitReversed');
 const purchases = names('PURCHASED_CREDIT_DIRECT PURCHASED_CREDIT_INVOICED');
 
 /** One wallet, computed from its events alone. */
@@ -126,6 +128,9 @@ class Book {
   lots: Lot[] = [];
   holds = new Map<unknown, Hold>();
   topups = new Map<unknown, TopUp>();
+  taken = new Map<unknown, Taken>();
+  /** Each lot as it was last, also when it is spent. */
+  known = new Map<string, Lot>();
   entries = 0;
   at = '';
   created = '';
@@ -162,6 +167,10 @@ class Book {
       this.#load(data, credits);
       return;
     }
+    if (type === 'DebitReversed') {
+      this.#reverse(data, credits);
+      return;
+    }
     const hold = type.startsWith('Hold') ? this.#end(type, data) : null;
     must(!hold || credits <= hold.credits, 'captures more than was held');
     const own = hold ? take(hold.parts, credits) : [];
@@ -177,6 +186,9 @@ class Book {
     for (const part of rest) this.#put({ ...part, since: instant });
     if (!isRelease) this.#compare(data.drawn, parts);
     if (hold) this.#compare(data.returned, rest);
+    if (type === 'CreditsDebited' || hold) {
+      this.taken.set(data.transaction_id, { credits, parts, reversed: 0n });
+    }
     if (!isHold) this.owed += credits - sum(parts);
     else this.#hold(data, { credits, expires: data.expires_at as string | null, parts });
   }
@@ -190,6 +202,45 @@ class Book {
     const isPast = instant < this.at && instant >= this.created;
     must(isDatable && isPast, 'counts from an instant that it cannot count from');
     return instant;
+  }
+
+  /**
+   * Credits come back to the lots that gave them, the last one first; what no lot had came last of all. A
+   * debt is paid first, and a lot that has expired gets another expiry.
+   */
+  #reverse(data: Data, credits: bigint): void {
+    const taken = this.taken.get(data.reverses);
+    must(taken, 'reverses an entry that took no credits');
+    const left = taken.credits - sum(taken.parts);
+    const order = [null, null, 1, this.entries];
+    const nowhere: Lot = { id: '', left, from: this.at, expires: null, since: '', order };
+    const row = [nowhere, ...taken.parts.toReversed()].map((part) => ({ ...part }));
+    take(row, taken.reversed);
+    const back = take(row, credits);
+    must(sum(back) === credits, 'gives back more than is left of its entry');
+    taken.reversed += credits;
+    must(figure(data.reversed, 'reversed') === taken.reversed, 'counts other credits as reversed');
+    const own = back.filter(({ id }) => id === '');
+    const lots = back
+      .filter(({ id }) => id !== '')
+      .map((part) => this.#renewed(part, `${data.renewed_until}`))
+      .sort(drawOrder);
+    this.owed -= sum(take(own, this.owed));
+    this.owed -= sum(take(lots, this.owed));
+    const rest = lots.filter(({ left: some }) => some > 0n);
+    for (const part of rest) this.#open(part);
+    this.#compare(data.returned, rest, true);
+    const available = figure(data.credits_available, 'credits_available');
+    must(available === sum(own), 'wrong credits_available');
+    if (available > 0n) this.#open({ ...nowhere, id: `${data.transaction_id}`, left: available });
+  }
+
+  /** A part as its lot is by now; one that has expired has the expiry that the event names. */
+  #renewed(part: Lot, until: string): Lot {
+    const lot = { ...(this.known.get(part.id) ?? part), left: part.left, from: this.at, since: '' };
+    if (lot.expires === null || lot.expires > this.at) return lot;
+    must(until > this.at, 'gives credits back that have expired');
+    return { ...lot, expires: until, order: lot.order.with(1, until) };
   }
 
   /** The instant at which something took effect; never before the movements it follows. */
@@ -240,7 +291,8 @@ class Book {
     this.entries += 1;
     must(data.sequence === this.entries, `is entry ${data.sequence}, not ${this.entries}`);
     const isLoad = type === 'CreditsLoaded';
-    const after = this.balance + (isLoad ? credits : -credits);
+    const isIn = isLoad || type === 'DebitReversed';
+    const after = this.balance + (isIn ? credits : -credits);
     must(figure(data.credit_balance_before, 'balance') === this.balance, 'wrong balance before');
     must(figure(data.credit_balance_after, 'balance') === after, 'wrong balance after');
     this.#facts(data, credits, isLoad);
@@ -272,7 +324,7 @@ class Book {
     const order = [priority, expires, Number(purchases.includes(`${data.reason}`)), this.entries];
     must(!this.lots.some((lot) => lot.id === id), 'is a load that exists already');
     const from = `${effective_at}`;
-    if (left > 0n) this.#put({ id, left, from, expires, since: '', order });
+    if (left > 0n) this.#open({ id, left, from, expires, since: '', order });
   }
 
   /** The lots that may be drawn from: none that has expired, or the one that expires here. */
@@ -296,13 +348,24 @@ class Book {
   }
 
   /** The parts as the event lists them, with the credits that their lots have now. */
-  #compare(listed: unknown, parts: readonly Lot[]): void {
-    const expected = parts.map(({ id, left }) => {
+  #compare(listed: unknown, parts: readonly Lot[], isWhole = false): void {
+    const expected = parts.map(({ id, left, order }) => {
       const remaining = this.lots.find((lot) => lot.id === id)?.left ?? 0n;
-      return { transaction_id: id, credits: shown(left), remaining: shown(remaining) };
+      const draw = { transaction_id: id, credits: shown(left), remaining: shown(remaining) };
+      const [priority, expires_at, isPurchased, sequence] = order;
+      const lot = { priority, expires_at, class: isPurchased ? 'purchased' : 'free', sequence };
+      return isWhole ? { ...draw, ...lot } : draw;
     });
     const [is, wanted] = [canonical(listed), canonical(expected)];
     must(is === wanted, `lots: ${is} instead of ${wanted}`);
+  }
+
+  /** Puts credits into a lot, which counts from then on and is as they say. */
+  #open(part: Lot): void {
+    this.#put(part);
+    const lot = this.lots.find(({ id }) => id === part.id);
+    if (lot) lot.from = part.from;
+    this.known.set(part.id, { ...part });
   }
 
   /** Puts credits into their lot, which exists again when it was spent completely. */

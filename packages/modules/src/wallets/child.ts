@@ -39,3 +39,24 @@ export async function childOf<Resource extends object>(
   }
   return child;
 }
+
+/** Loads children as the log has them now, by id. Ids that the wallet never had are missing. */
+export async function childrenOf<Resource extends object>(
+  context: RequestContext,
+  { table, after }: Children<Resource>,
+  walletId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Resource>> {
+  // Rows that are newer than that of the wallet see some events again, and come out the same.
+  const shown = await context.read.find(walletTable, walletId);
+  const children = new Map(await context.read.findMany(table, ids));
+  for await (const event of context.history(wallet, walletId, {
+    from: (shown?.revision ?? -1) + 1,
+  })) {
+    for (const id of ids) {
+      const child = after(children.get(id) ?? null, event, id);
+      if (child) children.set(id, child);
+    }
+  }
+  return children;
+}

@@ -120,6 +120,16 @@ const drawSchema = z.object({
   remaining: figure,
 });
 
+/** A lot to which credits have come back, with the credits that came and those that it has then. */
+const returnedLotSchema = z.object({
+  ...drawSchema.shape,
+  ...lotShape,
+  class: z.enum(['free', 'purchased']),
+  /** Number of its load in the wallet. */
+  sequence: z.number().int(),
+});
+export type ReturnedLot = z.output<typeof returnedLotSchema>;
+
 const settingsShape = {
   name: z.string(),
   description: z.string().nullable(),
@@ -181,6 +191,22 @@ export const walletEvents = {
   CreditsExpired: z.object({
     ...entryShape,
     drawn: z.array(drawSchema).length(1),
+  }),
+  /** Credits of an earlier debit or capture that have come back (D74). */
+  DebitReversed: z.object({
+    ...entryShape,
+    reverses: text<TransactionId>(),
+    /** Credits of that entry that are reversed by now, these included. */
+    reversed: figure,
+    /** The expiry of lots that had expired meanwhile (D42). */
+    renewed_until: instantSchema,
+    /** The lots that the credits came back to. */
+    returned: z.array(returnedLotSchema),
+    /**
+     * Credits that had been taken beyond all lots and pay no debt now: a lot of the reversal itself, purchased,
+     * without priority and expiry.
+     */
+    credits_available: figure,
   }),
   /** Credits set aside: they are out of their lots but still in the balance. */
   CreditsHeld: z.object({

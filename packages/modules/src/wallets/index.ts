@@ -5,6 +5,7 @@ import { holdRoutes } from './holds/routes.ts';
 import { walletListRoutes } from './list-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletPublicEvents } from './public-events.ts';
+import { reversalRoutes } from './reversals/routes.ts';
 import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
@@ -24,7 +25,14 @@ export const wallets = module({
   name: 'wallets',
   aggregates: [wallet],
   tables: [walletTable, transactionTable, holdTable],
-  routes: { ...walletRoutes, ...walletListRoutes, ...topUpRoutes, ...holdRoutes, ...auditRoutes },
+  routes: {
+    ...walletRoutes,
+    ...walletListRoutes,
+    ...topUpRoutes,
+    ...holdRoutes,
+    ...reversalRoutes,
+    ...auditRoutes,
+  },
   publicEvents: [walletPublicEvents],
   dueWork: [expiry],
 });
@@ -34,4 +42,5 @@ export type WalletRoutes = typeof walletRoutes &
   typeof walletListRoutes &
   typeof topUpRoutes &
   typeof holdRoutes &
+  typeof reversalRoutes &
   typeof auditRoutes;

@@ -75,6 +75,7 @@ const walletMessages: WalletMessages = ({ event, after }, embedded) => {
     case 'CreditsDebited':
     case 'CreditsExpired':
     case 'HoldCaptured':
+    case 'DebitReversed':
     case 'TopUpRequested':
     case 'TopUpFailed': {
       const transaction = transactionOf(event, after.id);

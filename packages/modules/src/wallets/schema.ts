@@ -131,6 +131,17 @@ export const debitSchema = z
   .meta({ id: 'DebitWallet' });
 export type DebitBody = z.output<typeof debitSchema>;
 
+/** Body of POST /wallets/{id}/transactions/{transaction_id}/reverse (D74). */
+export const reverseSchema = z
+  .object({
+    credits: creditsSchema.optional(),
+    expiry_date_utc: instantSchema.optional(),
+    description: textSchema(1024).optional(),
+    idempotency_key: idempotencyKeySchema.optional(),
+    metadata: metadataSchema.default({}),
+  })
+  .meta({ id: 'ReverseTransaction' });
+
 const walletStatusSchema = z.enum(['active', 'frozen', 'closed']);
 
 const autoTopupOutput = z
@@ -212,6 +223,11 @@ export const transactionSchema = z
     transaction_reason: transactionReasonSchema,
     amount: z.string(),
     credit_amount: z.string(),
+    sequence: z
+      .number()
+      .int()
+      .optional()
+      .meta({ description: 'Place of the entry in the chain of balances, from 1 on' }),
     credit_balance_before: z.string(),
     credit_balance_after: z.string(),
     credits_available: z.string(),
@@ -229,6 +245,15 @@ export const transactionSchema = z
       .array(z.object({ transaction_id: z.string(), credits: z.string() }))
       .optional()
       .meta({ description: 'Debits only: the loads that the credits were taken from, in order' }),
+    credits_reversed: z
+      .string()
+      .optional()
+      .meta({ description: 'Debits only: credits that have come back by reversals' }),
+    reverses: z.string().optional().meta({ description: 'The debit that this entry reverses' }),
+    returned_to: z
+      .array(z.object({ transaction_id: z.string(), credits: z.string() }))
+      .optional()
+      .meta({ description: 'Reversals only: the loads that got credits back' }),
   })
   .meta({ id: 'WalletTransaction' });
 export type TransactionResource = z.output<typeof transactionSchema>;

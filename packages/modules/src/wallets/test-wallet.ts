@@ -7,9 +7,12 @@ import {
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { folded, stampAt } from '@counterfoil/testkit';
 import { createWallet, debitCredits, type WalletDecision } from './decisions.ts';
-import type { CreatedData, TransactionReason, WalletEvent } from './events.ts';
+import type { CreatedData, Entry, TransactionReason, WalletEvent } from './events.ts';
 import type { NewHold } from './holds/decisions.ts';
 import type { Debit, EntryDetails, Load } from './ledger/entries.ts';
+import { entryAfter, touchedEntries } from './ledger/transaction.ts';
+import { type ReversibleEntry, reversibleEntry } from './reversals/reversals.ts';
+import type { TransactionResource } from './schema.ts';
 import { type Wallet, type WalletState, wallet } from './wallet.ts';
 
 /** One wallet for the tests, and its commands with everything else filled in. */
@@ -113,4 +116,33 @@ export function history(
     }
   }
   return events;
+}
+
+/** The entry that so many debits and captures ago took credits, as a look-up gives it; null for none. */
+export function reversibleIn(
+  log: readonly Stamped<WalletEvent>[],
+  back: number,
+): ReversibleEntry | null {
+  const isReversible = ({ type }: WalletEvent) =>
+    type === 'CreditsDebited' || type === 'HoldCaptured';
+  const entry = log.filter(isReversible).at(-1 - back);
+  if (!entry) return null;
+  const rows = new Map<string, TransactionResource>();
+  for (const [revision, event] of log.entries()) {
+    const recorded = {
+      ...event,
+      aggregate: 'wallet',
+      aggregate_id: id,
+      event_id: '',
+      revision,
+      position: '0',
+    };
+    for (const key of touchedEntries(event)) {
+      const row = entryAfter(rows.get(key) ?? null, recorded, key);
+      if (row) rows.set(key, row);
+    }
+  }
+  const row = rows.get((entry.data as Entry).transaction_id);
+  const reversals = log.filter(({ type }) => type === 'DebitReversed').length;
+  return row ? reversibleEntry(row, rows, reversals) : null;
 }

@@ -19,6 +19,7 @@ export function walletView(wallet: WalletState): WalletResource {
     topups,
     ended_topups: _ended,
     automatic,
+    reversals: _reversals,
     ...shown
   } = wallet;
   return withoutNulls({

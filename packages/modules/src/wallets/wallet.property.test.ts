@@ -35,8 +35,9 @@ import type { WalletEvent } from './events.ts';
 import { captureHold, holdCredits, voidHold } from './holds/decisions.ts';
 import type { Load } from './ledger/entries.ts';
 import { isMovement } from './ledger/transaction.ts';
+import { reverseEntry } from './reversals/decisions.ts';
 import type { AutoTopup } from './settings.ts';
-import { create, debitOf, details, id } from './test-wallet.ts';
+import { create, debitOf, details, id, reversibleIn } from './test-wallet.ts';
 import { cancelTopUp, completeTopUp, requestTopUp } from './topups/decisions.ts';
 import { walletView } from './view.ts';
 import { type Wallet, type WalletState, wallet } from './wallet.ts';
@@ -69,6 +70,12 @@ type Act =
     }
   | { readonly kind: 'capture'; readonly which: number; readonly credits: DecimalText | null }
   | { readonly kind: 'void' | 'complete' | 'cancel'; readonly which: number }
+  | {
+      readonly kind: 'reverse';
+      readonly back: number;
+      readonly credits: DecimalText | null;
+      readonly ahead: number | null;
+    }
   | { readonly kind: 'alerts'; readonly alarm: DecimalText | null }
   | { readonly kind: 'automatic'; readonly settings: Automatic | null }
   | { readonly kind: 'bulk'; readonly atomic: boolean; readonly entries: readonly Entry[] }
@@ -116,7 +123,8 @@ const picked = (open: readonly string[], which: number): string =>
 const done = (transaction_status: 'completed' | 'failed') =>
   ({ transaction_status, transaction_reason: 'PURCHASED_CREDIT_INVOICED' }) as const;
 
-function asked(act: Act, state: Wallet, now: number, index: number): Asked {
+function asked(act: Act, log: Log, state: Wallet, now: number): Asked {
+  const index = log.length;
   const hold =
     'which' in act
       ? picked(
@@ -150,6 +158,22 @@ function asked(act: Act, state: Wallet, now: number, index: number): Asked {
       const body = act.credits === null ? {} : { credits: act.credits };
       const decide = captureHold(id, hold, act.credits, details());
       return { decide, command: { kind: 'capture', hold, body } };
+    }
+    case 'reverse': {
+      const entry = reversibleIn(log, act.back);
+      if (!entry) return { decide: settleDue(id), command: null };
+      const expiresAt = instantAfter(now, act.ahead);
+      const { credits } = act;
+      const body = {
+        ...(credits === null ? {} : { credits }),
+        ...(expiresAt === null ? {} : { expiry_date_utc: expiresAt }),
+      };
+      const decide = reverseEntry(id, entry, {
+        ...details('CREDIT_ADJUSTMENT'),
+        credits,
+        expiresAt,
+      });
+      return { decide, command: { kind: 'reverse', entry: entry.transactionId, body } };
     }
     case 'void':
       return { decide: voidHold(id, hold), command: { kind: 'void', hold } };
@@ -248,6 +272,12 @@ const captured = fc.record({
   which,
   credits: fc.option(amount, { freq: 2 }),
 });
+const reversed = fc.record({
+  kind: fc.constant('reverse' as const),
+  back: fc.nat(3),
+  credits: fc.option(amount, { freq: 2 }),
+  ahead,
+});
 const ordered = fc.record({ kind: fc.constant('order' as const), credits: amount, ahead });
 const ended = fc.record({ kind: fc.constantFrom('complete', 'complete', 'cancel'), which });
 const automatic = fc.record({
@@ -277,6 +307,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: held },
   { weight: 4, arbitrary: captured },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('void' as const), which }) },
+  { weight: 4, arbitrary: reversed },
   { weight: 3, arbitrary: ordered },
   { weight: 4, arbitrary: ended },
   { weight: 2, arbitrary: automatic },
@@ -336,7 +367,7 @@ class Story {
   /** Does an act some seconds later, and asserts that it comes out as the oracle says. */
   act(wait: number, act: Act): void {
     this.#pass(this.#now + wait * 1000);
-    const { decide, command } = asked(act, this.state, this.#now, this.log.length);
+    const { decide, command } = asked(act, this.log, this.state, this.#now);
     const { isRefused, events } = attempt(decide, this.#state, this.#now);
     const name = `${act.kind} at ${instantOf(this.#now)}`;
     // What has ended long ago is found in the log, which is no matter of the decision.
@@ -374,6 +405,7 @@ class Story {
 
   #foreseen(command: Command | null, events: readonly WalletEvent[]) {
     const ids = newIdsIn(events);
+    this.#oracle.numbers = entryNumbers([...this.log, ...events]);
     if (!command) return { isRefused: false, effects: this.#oracle.settle(this.#now, ids) };
     const ruling = this.#oracle.run(command, this.#now, ids);
     return { isRefused: ruling.kind === 'refused', effects: ruling.effects };

@@ -19,14 +19,22 @@ import {
 } from '@counterfoil/kernel';
 import {
   type AlertState,
-  type TransactionReason,
   type WalletEvent,
   type WalletSettings,
   type WalletType,
   walletEvents,
 } from './events.ts';
-import { type Hold, heldCredits, holdFrom, withReturned } from './holds/holds.ts';
-import { afterDraws, type Lot, type LotClass, sumOf, withLot } from './ledger/lots.ts';
+import { type Hold, heldCredits, holdFrom, partsReturned } from './holds/holds.ts';
+import {
+  afterDraws,
+  type Lot,
+  type LotClass,
+  lotOfLoad,
+  sumOf,
+  withLot,
+  withReturned,
+} from './ledger/lots.ts';
+import { noReversals, ownLot, type Reversals, withReversal } from './reversals/reversals.ts';
 import {
   type AutomaticState,
   afterAutomatic,
@@ -62,21 +70,13 @@ export interface Wallet extends RecordStamps, WalletSettings {
   /** The last top-ups that have ended, the latest last. */
   readonly ended_topups: readonly EndedTopUp[];
   readonly automatic: AutomaticState;
+  readonly reversals: Reversals;
   /** Number of transactions so far. */
   readonly transactions: number;
 }
 
 /** Null before it is created. */
 export type WalletState = Wallet | null;
-
-const purchasedReasons: readonly TransactionReason[] = [
-  'PURCHASED_CREDIT_DIRECT',
-  'PURCHASED_CREDIT_INVOICED',
-];
-
-/** Every reason is one or the other, so that the two always add up to the balance. */
-export const lotClassOf = (reason: TransactionReason): LotClass =>
-  purchasedReasons.includes(reason) ? 'purchased' : 'free';
 
 /**
  * The next instant at which something happens to the wallet by itself: a lot, a hold or an order ends, or
@@ -137,6 +137,7 @@ function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
       topups: [],
       ended_topups: [],
       automatic: noneAutomatic,
+      reversals: noReversals,
       transactions: 0,
     };
   }
@@ -169,6 +170,8 @@ function evolveWallet(
       const { data } = event;
       return { ...moved(wallet, data), lots: afterDraws(wallet.lots, data.drawn) };
     }
+    case 'DebitReversed':
+      return evolveReversal(wallet, event.data);
     case 'CreditsHeld':
     case 'HoldCaptured':
     case 'HoldReleased':
@@ -209,7 +212,7 @@ function evolveHolds(
   const { hold_id, returned } = event.data;
   const hold = wallet.holds.find(({ id }) => id === hold_id);
   invariant(hold, `${wallet.id}: hold ${hold_id} ended twice`);
-  const lots = withReturned(wallet.lots, hold, returned);
+  const lots = withReturned(wallet.lots, partsReturned(wallet.lots, hold, returned));
   const ended = { ...wallet, lots, holds: wallet.holds.filter(({ id }) => id !== hold_id) };
   if (event.type === 'HoldReleased') return ended;
   return { ...moved(ended, event.data), lots: afterDraws(lots, event.data.drawn) };
@@ -234,6 +237,22 @@ function evolveLoad(
   return { ...after, automatic: afterAutomatic(wallet.automatic, load.automatic) };
 }
 
+function evolveReversal(
+  wallet: Wallet,
+  reversal: Extract<WalletEvent, { type: 'DebitReversed' }>['data'],
+): Wallet {
+  const { reverses: transaction_id, reversed } = reversal;
+  const own = ownLot(reversal);
+  const { effective_at } = reversal;
+  const returned = reversal.returned.map(({ credits: _, ...lot }) => ({ ...lot, effective_at }));
+  const lots = withReturned(wallet.lots, returned);
+  return {
+    ...moved(wallet, reversal),
+    lots: own.remaining === '0' ? lots : withLot(lots, own),
+    reversals: withReversal(wallet.reversals, { transaction_id, reversed }),
+  };
+}
+
 const withEndedTopUp = (
   wallet: Wallet,
   transaction_id: TransactionId,
@@ -249,15 +268,7 @@ function withLoad(
   load: Extract<WalletEvent, { type: 'CreditsLoaded' }>['data'],
 ): readonly Lot[] {
   if (decimal(load.credits_available).cmp(zero) <= 0) return lots;
-  return withLot(lots, {
-    transaction_id: load.transaction_id,
-    remaining: load.credits_available,
-    class: lotClassOf(load.reason),
-    priority: load.priority,
-    effective_at: load.effective_at,
-    expires_at: load.expires_at,
-    sequence: load.sequence,
-  });
+  return withLot(lots, lotOfLoad(load));
 }
 
 /** The unique value by which a waiting top-up leads to its wallet. */

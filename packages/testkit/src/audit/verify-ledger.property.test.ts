@@ -1,5 +1,5 @@
 import { verifyLedger } from '@counterfoil/cli/verify-ledger';
-import type { HoldId, TransactionId } from '@counterfoil/kernel';
+import type { HoldId, Stamped, TransactionId } from '@counterfoil/kernel';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,11 +14,14 @@ import {
   unfreezeWallet,
   type WalletDecision,
 } from '../../../modules/src/wallets/decisions.ts';
+import type { WalletEvent } from '../../../modules/src/wallets/events.ts';
 import {
   captureHold,
   holdCredits,
   voidHold,
 } from '../../../modules/src/wallets/holds/decisions.ts';
+import { reverseEntry } from '../../../modules/src/wallets/reversals/decisions.ts';
+import { reversibleIn } from '../../../modules/src/wallets/test-wallet.ts';
 import {
   cancelTopUp,
   completeTopUp,
@@ -39,7 +42,8 @@ const test = suite('verify-ledger against the production code');
 
 const id = 'wallet_01';
 /** The act of a second on the wallet as it is. */
-type Command = (now: number, state: Wallet) => WalletDecision;
+type Command = (now: number, state: Wallet, log: Log) => WalletDecision;
+type Log = readonly Stamped<WalletEvent>[];
 
 const credits = fc
   .constantFrom('1', '2.5', '0.000000006', '0.00000001', '7', '33.333333333', '100')
@@ -144,6 +148,15 @@ const commands = {
       (_now, state) =>
         voidHold(id, openHold(state, index)),
   ),
+  reverse: fc.tuple(which, fc.option(credits), seconds).map(
+    ([back, value, after]): Command =>
+      (now, _state, log) => {
+        const entry = reversibleIn(log, back);
+        if (!entry) return settleDue(id);
+        const asked = { credits: value, expiresAt: soon(now, after) };
+        return reverseEntry(id, entry, { ...details('CREDIT_ADJUSTMENT'), ...asked });
+      },
+  ),
   bulk: fc.tuple(credits, credits).map(
     ([one, other]): Command =>
       () =>
@@ -175,9 +188,17 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: commands.hold },
   { weight: 2, arbitrary: commands.capture },
   { weight: 2, arbitrary: commands.void },
+  { weight: 3, arbitrary: commands.reverse },
   { weight: 1, arbitrary: commands.bulk },
   { weight: 2, arbitrary: commands.other },
 );
+
+/** The event of a line of an export; none for what the engine keeps of a request. */
+function eventOf(line: string): Log {
+  const { type, data, metadata } = JSON.parse(line);
+  const stamp = { ...metadata, actor: { user_id: null, key_id: null } };
+  return type in wallet.events ? [{ type, data, stamp }] : [];
+}
 
 const seen = new Set<string>();
 
@@ -195,7 +216,8 @@ test('every history that the service writes is accepted, with the balance it has
           (await world.streams.writer<Wallet>(wallet, environmentId, id).current()).state;
         await world.run(id, creation(id, overrides));
         for (const make of [...list, () => terminateWallet(id, details())]) {
-          await world.run(id, make(world.clock.seconds, await current()));
+          const log = (await world.exported(id)).slice(1, -1).flatMap(eventOf);
+          await world.run(id, make(world.clock.seconds, await current(), log));
         }
         const lines = await world.exported(id);
         const { credit_balance } = await current();

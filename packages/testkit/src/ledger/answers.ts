@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyCommand, Command } from './commands.ts';
 import type { Exchange } from './exchange.ts';
-import type { Data } from './history.ts';
+import { type Data, isCredit } from './history.ts';
 import type { BulkRuling, Ruling } from './oracle.ts';
 import type { Effect } from './reference-ledger.ts';
 import type { WalletView } from './wallet-view.ts';
@@ -54,6 +54,8 @@ function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
       return checkWallet(body.wallet, view) ?? checkEntry(body, effects, 'CreditsDebited', numbers);
     case 'capture':
       return checkWallet(body.wallet, view) ?? checkEntry(body, effects, 'HoldCaptured', numbers);
+    case 'reverse':
+      return checkWallet(body.wallet, view) ?? checkEntry(body, effects, 'DebitReversed', numbers);
     case 'bulk': {
       const rulings = ruling.kind === 'done' ? ruling.results : [];
       return checkWallet(body.wallet, view) ?? checkResults(body.results, rulings, numbers);
@@ -108,19 +110,19 @@ export const entryIn = (entry: Data, numbers: Numbers): Data => ({
 export function entryEffect(effect: Effect): Data {
   const { number, reason, credits, amount, before, after, effective } = effect;
   const { available, priority, expires } = effect;
-  const isCredit = effect.type === 'CreditsLoaded';
+  const isIn = isCredit({ type: effect.type });
   const drawn = (effect.drawn ?? []) as readonly (readonly unknown[])[];
   return {
     number,
-    kind: isCredit ? 'credit' : 'debit',
+    kind: isIn ? 'credit' : 'debit',
     reason,
     credits,
     amount,
     before,
     after,
     effective,
-    ...(isCredit
-      ? { available, priority, expires }
+    ...(isIn
+      ? { available, priority: priority ?? null, expires: expires ?? null }
       : { drawn: drawn.map(([lot, taken]) => [lot, taken]) }),
   };
 }

@@ -64,6 +64,14 @@ export interface Level {
   readonly isBelow: boolean;
 }
 
+/** Credits that an entry took, and those of them that have come back. */
+export interface Taken {
+  readonly credits: bigint;
+  /** The part of each lot, in the order of the draws. */
+  readonly parts: readonly Lot[];
+  readonly reversed: bigint;
+}
+
 export interface Books {
   /** The moment of its creation. */
   created: number;
@@ -80,6 +88,9 @@ export interface Books {
   orders: readonly Order[];
   /** The end of each order that is not open any more. */
   ended: Readonly<Record<string, 'completed' | 'failed'>>;
+  /** Each lot that there ever was, as it was last, and each entry that took credits, by their numbers. */
+  known: Readonly<Record<number, Lot>>;
+  taken: Readonly<Record<number, Taken>>;
   autoTopUp: AutoTopUp | null;
   /** Last day of automatic top-ups, how many there were, and when they were stopped. */
   day: string | null;
@@ -153,11 +164,18 @@ export type Draw = readonly [lot: number, credits: string, remaining: string];
 /**
  * Parts that were taken or have come back, one line per lot, with the present content of the lot.
  */
-export function draws({ lots }: Books, parts: readonly Lot[]): Draw[] {
-  const byLot = new Map<number, bigint>();
-  for (const { number, left } of parts) byLot.set(number, (byLot.get(number) ?? 0n) + left);
-  return [...byLot].map(([number, credits]) => {
+export const draws = ({ lots }: Books, parts: readonly Lot[]): Draw[] =>
+  perLot(parts).map(({ number, left: credits }) => {
     const left = lots.find((lot) => lot.number === number)?.left ?? 0n;
     return [number, shownCredits(credits), shownCredits(left)];
   });
+
+/** One part per lot, at the place of its first. */
+export function perLot(parts: readonly Lot[]): Lot[] {
+  const byLot = new Map<number, Lot>();
+  for (const part of parts) {
+    const left = part.left + (byLot.get(part.number)?.left ?? 0n);
+    byLot.set(part.number, { ...part, left });
+  }
+  return [...byLot.values()];
 }

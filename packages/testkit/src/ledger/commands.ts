@@ -47,6 +47,11 @@ export interface DebitBody {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+export interface ReverseBody {
+  readonly credits?: string;
+  readonly expiry_date_utc?: string;
+}
+
 export interface HoldBody {
   readonly credits: string;
   readonly expires_at?: string;
@@ -96,6 +101,7 @@ export type Command =
       readonly body: { readonly credits?: string };
     }
   | { readonly kind: 'void'; readonly hold: string }
+  | { readonly kind: 'reverse'; readonly entry: string; readonly body: ReverseBody }
   | { readonly kind: 'settings'; readonly body: SettingsBody }
   | { readonly kind: 'bulk'; readonly body: BulkBody }
   | { readonly kind: 'complete' | 'cancel'; readonly order: string }
@@ -112,6 +118,13 @@ export interface BadCommand {
 }
 
 export type AnyCommand = Command | BadCommand;
+
+/** The hold, order or entry that a command is about; empty for none. */
+export function targetOf(command: AnyCommand): string {
+  if ('hold' in command) return command.hold;
+  if ('order' in command) return command.order;
+  return 'entry' in command ? command.entry : '';
+}
 
 /** The target of a command: the route, and what stands in its path. */
 export interface WireCommand {
@@ -132,6 +145,7 @@ const routes = {
   terminate: 'POST /wallets/{id}/terminate',
   capture: 'POST /wallets/{id}/holds/{hold_id}/capture',
   void: 'POST /wallets/{id}/holds/{hold_id}/void',
+  reverse: 'POST /wallets/{id}/transactions/{transaction_id}/reverse',
   complete: 'POST /wallets/transactions/{id}/complete',
   cancel: 'POST /wallets/transactions/{id}/cancel',
   create: 'POST /wallets',
@@ -143,6 +157,7 @@ export function wired(command: AnyCommand, walletId: string): WireCommand {
   const all = {
     id: 'order' in command ? command.order : walletId,
     hold_id: 'hold' in command ? command.hold : '',
+    transaction_id: 'entry' in command ? command.entry : '',
   };
   const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof all);
   const params = Object.fromEntries(names.map((name) => [name, all[name]]));

@@ -81,6 +81,25 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
         drawn: drawsOf(data.drawn, numbers),
         returned: drawsOf(data.returned, numbers),
       };
+    case 'DebitReversed': {
+      const { reversed, renewed_until: renewed, credits_available: available } = data;
+      const returned = data.returned.map((lot: Data) => ({
+        lot: numbers.get(lot.transaction_id),
+        credits: lot.credits,
+        remaining: lot.remaining,
+        isPurchased: lot.class === 'purchased',
+        priority: lot.priority,
+        expires: lot.expires_at,
+      }));
+      return {
+        ...entryOf(event),
+        reverses: numbers.get(data.reverses),
+        reversed,
+        renewed,
+        returned,
+        available,
+      };
+    }
     case 'CreditsHeld': {
       const { hold_id: id, credits, expires_at: expires, drawn } = data;
       return { type, id, credits, expires, drawn: drawsOf(drawn, numbers) };

@@ -49,7 +49,17 @@ export async function historyOf(
 }
 
 /** Types of events that move credits: each is one entry of the ledger. */
-export const entryTypes = ['CreditsLoaded', 'CreditsDebited', 'CreditsExpired', 'HoldCaptured'];
+export const entryTypes = [
+  'CreditsLoaded',
+  'CreditsDebited',
+  'CreditsExpired',
+  'HoldCaptured',
+  'DebitReversed',
+];
+
+/** Tells whether an entry brings credits in. */
+export const isCredit = ({ type }: { readonly type: string }): boolean =>
+  type === 'CreditsLoaded' || type === 'DebitReversed';
 
 export const isEntry = ({ type }: { readonly type: string }): boolean => entryTypes.includes(type);
 

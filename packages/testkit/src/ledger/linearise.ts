@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { checkAnswer, checkReplay, isConflictOf, type Judged } from './answers.ts';
-import type { AnyCommand, Command } from './commands.ts';
+import { type AnyCommand, type Command, targetOf } from './commands.ts';
 import { effectOf, entryNumbers } from './effects.ts';
 import type { Exchange } from './exchange.ts';
 import { type Group, groupsOf, type History, newIdsIn } from './history.ts';
@@ -33,6 +33,7 @@ export function linearise(history: History, exchanges: readonly Exchange[]): Ora
   const first = byRequest.get(groups[0]?.correlation ?? '');
   assert.ok(first?.command.kind === 'create', 'a history begins with the creation of its wallet');
   const oracle = new Oracle(first.command.body);
+  oracle.numbers = numbers;
   const firsts = firstOfKeys(groups, byRequest);
   const silent = silentOnes(groups, exchanges);
   let lastAt = 0;
@@ -59,8 +60,7 @@ interface First {
   ruling: Pick<Judged, 'ruling' | 'view'> | null;
 }
 
-const keyOf = ({ command, key }: Exchange): string =>
-  `${command.kind} ${'hold' in command ? command.hold : ''}${'order' in command ? command.order : ''} ${key}`;
+const keyOf = ({ command, key }: Exchange): string => `${command.kind} ${targetOf(command)} ${key}`;
 
 function firstOfKeys(
   groups: readonly Group[],

@@ -4,6 +4,7 @@ import { autoTopUpOf, conclude, endOrder, invoiced, isResumed, order } from './o
 import { countsFrom, type Past, pastOf, type Recorded } from './past.ts';
 import { type Effect, ReferenceLedger } from './reference-ledger.ts';
 import { type Load, type Refused, shortage } from './refusals.ts';
+import { reverse } from './reversals.ts';
 import { creditPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from './units.ts';
 import { viewOf, type WalletView } from './wallet-view.ts';
 
@@ -38,7 +39,7 @@ const noIds: NewIds = { hold: '', orders: [] };
 /** The commands that move credits. */
 type Movement = Extract<
   Command,
-  { kind: 'top-up' | 'debit' | 'hold' | 'capture' | 'void' | 'bulk' | 'terminate' }
+  { kind: 'top-up' | 'debit' | 'hold' | 'capture' | 'void' | 'reverse' | 'bulk' | 'terminate' }
 >;
 
 type Ending = Extract<Command, { kind: 'complete' | 'cancel' }>;
@@ -55,6 +56,8 @@ const instant = (text: string | undefined): number | null =>
  * service, and foresees every event of every command and every refusal with its details.
  */
 export class Oracle {
+  /** Number of each entry by its id: the oracle cannot know the ids of the service. */
+  numbers: ReadonlyMap<string, number> = new Map();
   readonly #ledger: ReferenceLedger;
   readonly #told: Recorded[] = [];
 
@@ -208,6 +211,13 @@ export class Oracle {
         ledger.release(ledger.openHold(command.hold), 'voided', at);
         ledger.due(at, at);
         return;
+      case 'reverse': {
+        const { credits, expiry_date_utc } = command.body;
+        const entry = this.numbers.get(command.entry) ?? 0;
+        const asked = credits === undefined ? null : creditsOf(credits);
+        reverse(ledger, { entry, credits: asked, expires: instant(expiry_date_utc) }, at);
+        return;
+      }
       case 'bulk':
         for (const entry of command.body.entries) {
           this.#oneOfMany(entry, command.body.atomic ?? true, at, results);

@@ -117,6 +117,7 @@ const changes = new Set([
   'CreditsLoaded',
   'CreditsDebited',
   'CreditsExpired',
+  'DebitReversed',
   'CreditsHeld',
   'HoldCaptured',
   'HoldReleased',

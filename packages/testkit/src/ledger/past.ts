@@ -16,6 +16,12 @@ export interface Past {
 
 type Parts = Map<number, bigint>;
 
+/** Credits that a reversal gives back to a lot. */
+interface Returned {
+  readonly lot: number;
+  readonly credits: string;
+}
+
 /** The moment from which an effect counts. */
 export function countsFrom({ at, effect }: Recorded): number {
   const named = effect.effective ?? (effect.type.startsWith('Hold') ? effect.at : null);
@@ -50,6 +56,13 @@ class Sums {
         this.#paid.set(Number(number), credits - available);
         return;
       }
+      case 'DebitReversed':
+        this.#balance += credits;
+        for (const { lot, credits: back } of effect.returned as readonly Returned[]) {
+          this.#lots.set(lot, (this.#lots.get(lot) ?? 0n) + creditsOf(back));
+        }
+        this.#lots.set(Number(number), creditsOf(String(effect.available)));
+        return;
       case 'CreditsDebited':
       case 'CreditsExpired':
         this.#balance -= credits;

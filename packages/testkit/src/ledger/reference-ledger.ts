@@ -10,6 +10,7 @@ import {
   inOrder,
   type Lot,
   type Order,
+  perLot,
   putBack,
   spendable,
   take,
@@ -61,6 +62,8 @@ export class ReferenceLedger {
     holds: [],
     orders: [],
     ended: {},
+    known: {},
+    taken: {},
     autoTopUp: null,
     day: null,
     count: 0,
@@ -128,7 +131,13 @@ export class ReferenceLedger {
       effective: shownInstant(from),
     });
     const isPurchased = purchases.includes(reason);
-    if (left > 0n) this.books.lots.push({ number, isPurchased, priority, from, expires, left });
+    if (left > 0n) this.open({ number, isPurchased, priority, from, expires, left });
+  }
+
+  /** Makes a lot that can be drawn from. */
+  open(lot: Lot): void {
+    this.books.lots.push(lot);
+    this.books.known = { ...this.books.known, [lot.number]: lot };
   }
 
   /** Books an entry and gives its number. `change` is signed, `credits` is not. */
@@ -173,9 +182,9 @@ export class ReferenceLedger {
     if (from === null) this.#assertFunds(credits);
     else this.#assertFundsThen(credits, from);
     const moment = from ?? this.now;
-    const drawn = draws(this.books, this.#take(credits, moment));
-    const effective = shownInstant(moment);
-    this.entry('CreditsDebited', reason, credits, -credits, { drawn, effective });
+    const parts = this.#take(credits, moment);
+    const more = { drawn: draws(this.books, parts), effective: shownInstant(moment) };
+    this.#took(this.entry('CreditsDebited', reason, credits, -credits, more), credits, parts);
   }
 
   /** Sets credits aside. */
@@ -209,7 +218,14 @@ export class ReferenceLedger {
     const back = this.#end(hold, owed);
     const drawn = draws(this.books, [...own, ...beyond]);
     const reason = 'MANUAL_BALANCE_DEBIT';
-    this.entry('HoldCaptured', reason, credits, -credits, { id: hold.id, drawn, returned: back });
+    const more = { id: hold.id, drawn, returned: back };
+    const number = this.entry('HoldCaptured', reason, credits, -credits, more);
+    this.#took(number, credits, [...own, ...beyond]);
+  }
+
+  #took(number: number, credits: bigint, parts: readonly Lot[]): void {
+    const taken = { credits, parts: perLot(parts), reversed: 0n };
+    this.books.taken = { ...this.books.taken, [number]: taken };
   }
 
   /** Ends a hold: its credits pay the debt, and the rest goes back. Returns what went back. */

@@ -1,4 +1,5 @@
 import { type Command, wired } from './commands.ts';
+import { entryNumbers } from './effects.ts';
 import type { Exchange } from './exchange.ts';
 import { groupsOf, type History, newIdsIn } from './history.ts';
 import { type MemoryClient, memoryClient } from './memory-client.ts';
@@ -25,7 +26,9 @@ export async function replayed(history: History, exchanges: readonly Exchange[])
       await rename(events, client, walletId, names);
       continue;
     }
-    const command = renamed(exchange.command as Command, names, customer.body.id);
+    const there = exchange.command as Command;
+    if (there.kind === 'reverse') await nameEntry(there.entry, history, client, walletId, names);
+    const command = renamed(there, names, customer.body.id);
     const { key, sentAt: arrivedAt, requestId } = exchange;
     const answer = await client.send({ ...wired(command, walletId), requestId, key, arrivedAt });
     if (command.kind === 'create') walletId = answer.body.id;
@@ -48,10 +51,25 @@ async function rename(
   for (const [index, id] of there.orders.entries()) names.set(id, here.orders[index] ?? '');
 }
 
+/** Learns the id that an entry has here, by its number. */
+async function nameEntry(
+  id: string,
+  history: History,
+  client: MemoryClient,
+  walletId: string,
+  names: Map<string, string>,
+): Promise<void> {
+  const number = entryNumbers(history).get(id);
+  const here = await client.history(walletId);
+  const entry = here.find(({ data }) => data.sequence === number);
+  names.set(id, String(entry?.data.transaction_id));
+}
+
 function renamed(command: Command, names: ReadonlyMap<string, string>, customer: string): Command {
   if (command.kind === 'create') {
     return { ...command, body: { ...command.body, customer_id: customer } };
   }
+  if ('entry' in command) return { ...command, entry: names.get(command.entry) ?? '' };
   if ('order' in command) return { ...command, order: names.get(command.order) ?? '' };
   return 'hold' in command ? { ...command, hold: names.get(command.hold) ?? '' } : command;
 }

@@ -57,6 +57,7 @@ class ScenarioRun {
   readonly #keyed: { readonly command: AnyCommand; readonly key: string }[] = [];
   readonly #holds: string[] = [];
   readonly #orders: string[] = [];
+  readonly #debits: string[] = [];
   #moment = 0;
   #sent = 0;
 
@@ -129,6 +130,8 @@ class ScenarioRun {
     if (command.kind === 'hold' && answer.status === 201) {
       if (!this.#holds.includes(answer.body.id)) this.#holds.push(answer.body.id);
     }
+    const entry = answer.body.wallet_transaction;
+    if (entry?.type === 'debit' && !this.#debits.includes(entry.id)) this.#debits.push(entry.id);
     this.#noteOrder(answer.body);
     return answer;
   }
@@ -194,6 +197,16 @@ class ScenarioRun {
         const hold = this.#holds.at(-1 - plan.back);
         return hold ? { kind: 'void', hold } : { kind: 'hold', body: { credits: '1' } };
       }
+      case 'reverse': {
+        const entry = this.#debits.at(-1 - plan.back);
+        const expiry_date_utc = this.#expiry(plan.ahead);
+        const { credits } = plan;
+        const body = {
+          ...(credits === null ? {} : { credits }),
+          ...(expiry_date_utc === undefined ? {} : { expiry_date_utc }),
+        };
+        return entry ? { kind: 'reverse', entry, body } : { kind: 'debit', body: { credits: '1' } };
+      }
       case 'complete':
       case 'cancel': {
         const order = this.#orders.at(-1 - plan.back);
@@ -247,6 +260,7 @@ function changed(command: AnyCommand): AnyCommand {
     case 'debit':
     case 'hold':
     case 'capture':
+    case 'reverse':
       return { ...command, body: { ...command.body, credits: '77' } };
     case 'bulk':
       return { ...command, body: { ...command.body, atomic: !command.body.atomic } };

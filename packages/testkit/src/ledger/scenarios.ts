@@ -25,6 +25,12 @@ export type Plan =
   | { readonly kind: 'hold'; readonly credits: string; readonly ahead: number | null }
   | { readonly kind: 'capture'; readonly back: number; readonly credits: string | null }
   | { readonly kind: 'void'; readonly back: number }
+  | {
+      readonly kind: 'reverse';
+      readonly back: number;
+      readonly credits: string | null;
+      readonly ahead: number | null;
+    }
   | { readonly kind: 'terminate' }
   | { readonly kind: 'settle' }
   | { readonly kind: 'freeze' | 'unfreeze' }
@@ -169,6 +175,7 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
     }),
   ),
   weighted(2, fc.record({ kind: fc.constant('void' as const), back })),
+  weighted(4, fc.record({ kind: fc.constant('reverse' as const), back, credits: maybe, ahead })),
   weighted(1, fc.record({ kind: fc.constant('freeze' as const) })),
   weighted(3, fc.record({ kind: fc.constantFrom('unfreeze' as const, 'settle' as const) })),
   weighted(2, fc.record({ kind: fc.constant('alerts' as const), levels })),

@@ -57,6 +57,8 @@ export const fullScenario = (type: Scenario['type'] = 'PRE_PAID'): Scenario => (
     step({ kind: 'hold', credits: '30.5', ahead: null }),
     step({ kind: 'hold', credits: '1', ahead: 25 }),
     step({ kind: 'capture', back: 1, credits: '10.25' }),
+    step({ kind: 'reverse', back: 1, credits: '20', ahead: null }),
+    step({ kind: 'reverse', back: 0, credits: '3', ahead: 30 }, 0, true),
     step({ kind: 'settle' }, 5),
     step({ kind: 'void', back: 0 }, 1),
     step(

@@ -170,6 +170,8 @@ function ruleOf(event: MovementEvent): string {
   switch (event.type) {
     case 'CreditsLoaded':
       return 'A load draws from nothing; it is a lot of its own.';
+    case 'DebitReversed':
+      return 'A reversal draws from nothing; it gives credits back to the lots of another entry, the last drawn first.';
     case 'CreditsExpired':
       return 'The lot had reached its expiry instant; what was left of it is booked out.';
     case 'HoldCaptured':

@@ -7,9 +7,9 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import type { WalletEvent } from '../events.ts';
-import { inDrawOrder, type Lot } from '../ledger/lots.ts';
+import { inDrawOrder, type Lot, lotOfLoad } from '../ledger/lots.ts';
 import { effectiveAt } from '../ledger/times.ts';
-import { lotClassOf } from '../wallet.ts';
+import { ownLot } from '../reversals/reversals.ts';
 
 /** The content of a wallet at an instant. */
 export interface BalanceAt {
@@ -48,22 +48,18 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
   const add = (event: Stamped<WalletEvent>): void => {
     switch (event.type) {
       case 'CreditsLoaded': {
-        const { transaction_id, credits, credits_available, reason, ...lot } = event.data;
+        const { transaction_id, credits, credits_available } = event.data;
         balance = balance.plus(decimal(credits));
         if (credits !== credits_available) {
           paidDebt.set(transaction_id, textOf(decimal(credits).minus(decimal(credits_available))));
         }
-        lots.set(transaction_id, {
-          transaction_id,
-          remaining: credits_available,
-          class: lotClassOf(reason),
-          priority: lot.priority,
-          effective_at: lot.effective_at,
-          expires_at: lot.expires_at,
-          sequence: lot.sequence,
-        });
+        lots.set(transaction_id, lotOfLoad(event.data));
         break;
       }
+      case 'DebitReversed':
+        balance = balance.plus(decimal(event.data.credits));
+        giveBack(lots, event.data);
+        break;
       case 'CreditsDebited':
       case 'CreditsExpired':
         balance = balance.minus(decimal(event.data.credits));
@@ -128,4 +124,18 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
       events,
     }),
   };
+}
+
+/** Puts the credits of a reversal into their lots, and into its own. */
+function giveBack(
+  lots: Map<string, Lot>,
+  reversal: Extract<WalletEvent, { type: 'DebitReversed' }>['data'],
+): void {
+  const { effective_at } = reversal;
+  for (const { credits, remaining: _then, ...lot } of reversal.returned) {
+    const before = decimal(lots.get(lot.transaction_id)?.remaining ?? '0');
+    const remaining = textOf(before.plus(decimal(credits)));
+    lots.set(lot.transaction_id, { ...lot, effective_at, remaining });
+  }
+  lots.set(reversal.transaction_id, ownLot(reversal));
 }

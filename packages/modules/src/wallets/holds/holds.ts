@@ -8,7 +8,7 @@ import {
   textOf,
   zero,
 } from '@counterfoil/kernel';
-import { afterDraws, type Draw, drawFrom, type Lot, withLot } from '../ledger/lots.ts';
+import { afterDraws, type Draw, drawFrom, type Lot } from '../ledger/lots.ts';
 
 /**
  * Credits that are set aside for one purpose. They were drawn from their lots when the hold was
@@ -93,21 +93,17 @@ function inOneEach(draws: readonly Draw[]): readonly Draw[] {
   return [...byLot.values()];
 }
 
-/** The lots after parts of a hold have returned; a lot that was spent completely exists again. */
-export function withReturned(
+/** The lots to which parts of a hold return, each with what it has then. */
+export const partsReturned = (
   lots: readonly Lot[],
-  hold: Hold,
+  { parts }: Hold,
   returned: readonly Draw[],
-): readonly Lot[] {
-  let current = lots;
-  for (const { transaction_id, remaining } of returned) {
-    const part = hold.parts.find((other) => other.transaction_id === transaction_id);
-    if (!part) continue;
-    const others = current.filter((other) => other.transaction_id !== transaction_id);
-    current = withLot(others, { ...part, remaining });
-  }
-  return current;
-}
+): readonly Lot[] =>
+  returned.flatMap(({ transaction_id, remaining }) => {
+    // The lot itself where it is open: a reversal may have renewed its expiry (D42).
+    const lot = [...lots, ...parts].find((other) => other.transaction_id === transaction_id);
+    return lot ? [{ ...lot, remaining }] : [];
+  });
 
 /** Credits of all holds. */
 export const heldCredits = (holds: readonly Hold[]): DecimalText =>

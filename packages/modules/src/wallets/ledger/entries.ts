@@ -255,7 +255,7 @@ function effectiveAtOf(wallet: Wallet, { effectiveAt }: EntryDetails, at: Instan
 }
 
 /** The part that all movements share. `change` is signed, `credits` is not. */
-const entry = (
+export const entry = (
   wallet: Wallet,
   details: EntryDetails,
   at: Instant,

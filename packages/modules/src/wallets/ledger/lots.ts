@@ -6,9 +6,19 @@ import {
   textOf,
   zero,
 } from '@counterfoil/kernel';
+import type { TransactionReason, WalletEvent } from '../events.ts';
 
 /** The class of credits, given or paid for: the two parts of the available credits. */
 export type LotClass = 'free' | 'purchased';
+
+const purchasedReasons: readonly TransactionReason[] = [
+  'PURCHASED_CREDIT_DIRECT',
+  'PURCHASED_CREDIT_INVOICED',
+];
+
+/** Every reason is one or the other, so that the two always add up to the balance. */
+export const lotClassOf = (reason: TransactionReason): LotClass =>
+  purchasedReasons.includes(reason) ? 'purchased' : 'free';
 
 /** Credits of one load that are not spent yet (D23). A lot that is spent completely is gone. */
 export interface Lot {
@@ -105,3 +115,25 @@ export function withLot(lots: readonly Lot[], lot: Lot): readonly Lot[] {
   const place = lots.findIndex((other) => inDrawOrder(lot, other) < 0);
   return place < 0 ? [...lots, lot] : lots.toSpliced(place, 0, lot);
 }
+
+/**
+ * The lots after credits have come back to some of them, each given with what it has then. A lot that was
+ * spent completely exists again.
+ */
+export function withReturned(lots: readonly Lot[], returned: readonly Lot[]): readonly Lot[] {
+  return returned.reduce<readonly Lot[]>((current, lot) => {
+    const others = current.filter(({ transaction_id }) => transaction_id !== lot.transaction_id);
+    return withLot(others, lot);
+  }, lots);
+}
+
+/** The lot that a load becomes. */
+export const lotOfLoad = (load: Extract<WalletEvent, { type: 'CreditsLoaded' }>['data']): Lot => ({
+  transaction_id: load.transaction_id,
+  remaining: load.credits_available,
+  class: lotClassOf(load.reason),
+  priority: load.priority,
+  effective_at: load.effective_at,
+  expires_at: load.expires_at,
+  sequence: load.sequence,
+});

@@ -11,6 +11,7 @@ export function effectiveAt(event: Stamped<WalletEvent>): Instant {
     case 'CreditsDebited':
     case 'CreditsExpired':
     case 'HoldCaptured':
+    case 'DebitReversed':
       return event.data.effective_at;
     case 'HoldReleased':
       return event.data.released_at;

@@ -6,7 +6,7 @@ import {
   updatedStamps,
   withoutNulls,
 } from '@counterfoil/kernel';
-import type { Order, WalletEvent } from '../events.ts';
+import type { Order, ReturnedLot, WalletEvent } from '../events.ts';
 import type { TransactionResource } from '../schema.ts';
 import type { Draw, Lot } from './lots.ts';
 import { effectiveAt } from './times.ts';
@@ -14,7 +14,7 @@ import { effectiveAt } from './times.ts';
 /** The events that move credits: each is one entry of the ledger. */
 export type MovementEvent = Extract<
   WalletEvent,
-  { type: 'CreditsLoaded' | 'CreditsDebited' | 'CreditsExpired' | 'HoldCaptured' }
+  { type: 'CreditsLoaded' | 'CreditsDebited' | 'CreditsExpired' | 'HoldCaptured' | 'DebitReversed' }
 >;
 
 const movementTypes: readonly WalletEvent['type'][] = [
@@ -22,6 +22,7 @@ const movementTypes: readonly WalletEvent['type'][] = [
   'CreditsDebited',
   'CreditsExpired',
   'HoldCaptured',
+  'DebitReversed',
 ];
 
 /** Tells whether an event moves credits. */
@@ -53,6 +54,7 @@ export function transactionOf(event: Stamped<EntryEvent>, walletId: string): Tra
     effective_at: effectiveAt(event),
     recorded_at: recorded.at,
     completed_at: isMovement(event) ? event.stamp.occurred_at : null,
+    sequence: isMovement(event) ? event.data.sequence : null,
     status,
     wallet_id: walletId,
     ...shared(data),
@@ -106,15 +108,25 @@ function specific(event: EntryEvent) {
         credit_balance_before: event.data.credit_balance_before,
         credit_balance_after: event.data.credit_balance_after,
         credits_available: '0',
-        drawn_from: event.data.drawn.map(({ transaction_id, credits }) => ({
-          transaction_id,
-          credits,
-        })),
+        drawn_from: partsOf(event.data.drawn),
+      };
+    case 'DebitReversed':
+      return {
+        type: 'credit' as const,
+        transaction_status: 'completed' as const,
+        credit_balance_before: event.data.credit_balance_before,
+        credit_balance_after: event.data.credit_balance_after,
+        credits_available: event.data.credits_available,
+        reverses: event.data.reverses,
+        returned_to: partsOf(event.data.returned),
       };
     default:
       return event satisfies never;
   }
 }
+
+const partsOf = (draws: readonly Draw[]) =>
+  draws.map(({ transaction_id, credits }) => ({ transaction_id, credits }));
 
 const lotOf = ({ expires_at, priority }: Pick<Lot, 'expires_at' | 'priority'>) => ({
   expiry_date: expires_at,
@@ -122,7 +134,7 @@ const lotOf = ({ expires_at, priority }: Pick<Lot, 'expires_at' | 'priority'>) =
 });
 
 /** The loads whose unspent credits an event changes, with their remaining credits afterwards. */
-function changedLoads(event: WalletEvent): readonly Draw[] {
+function changedLoads(event: WalletEvent): readonly (Draw | ReturnedLot)[] {
   switch (event.type) {
     case 'CreditsDebited':
     case 'CreditsExpired':
@@ -131,6 +143,7 @@ function changedLoads(event: WalletEvent): readonly Draw[] {
     case 'HoldCaptured':
       return [...event.data.returned, ...event.data.drawn];
     case 'HoldReleased':
+    case 'DebitReversed':
       return event.data.returned;
     default:
       return [];
@@ -146,6 +159,9 @@ export function entryAfter(
   if (isEntry(event) && event.data.transaction_id === id) {
     return transactionOf(event, event.aggregate_id);
   }
+  if (entry && event.type === 'DebitReversed' && event.data.reverses === id) {
+    return { ...entry, credits_reversed: event.data.reversed, ...updatedStamps(event.stamp) };
+  }
   return entry && afterDraw(entry, event);
 }
 
@@ -156,11 +172,19 @@ function afterDraw(
 ): TransactionResource {
   const draw = changedLoads(event).find(({ transaction_id }) => transaction_id === load.id);
   if (!draw) return load;
-  return { ...load, credits_available: draw.remaining, ...updatedStamps(event.stamp) };
+  // A reversal renews the expiry of a lot that had expired.
+  const expiry = 'expires_at' in draw ? draw.expires_at : null;
+  return {
+    ...load,
+    credits_available: draw.remaining,
+    ...(expiry === null ? {} : { expiry_date: expiry }),
+    ...updatedStamps(event.stamp),
+  };
 }
 
 /** Ids of the entries that an event changes: its own, and the loads that it drew from or returned credits to. */
 export const touchedEntries = (event: WalletEvent): readonly string[] => [
   ...(isEntry(event) ? [event.data.transaction_id] : []),
+  ...(event.type === 'DebitReversed' ? [event.data.reverses] : []),
   ...changedLoads(event).map(({ transaction_id }) => transaction_id),
 ];

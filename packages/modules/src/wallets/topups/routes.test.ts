@@ -54,6 +54,7 @@ test('completing it loads what was ordered, under the same id and the time of th
   assert.equal(done, {
     ...entry,
     transaction_status: 'completed',
+    sequence: 3,
     credit_balance_before: '90',
     credit_balance_after: '140',
     credits_available: '50',

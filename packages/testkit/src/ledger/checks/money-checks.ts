@@ -1,4 +1,4 @@
-import { type History, isEntry } from '../history.ts';
+import { type History, isCredit, isEntry } from '../history.ts';
 import { amountPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from '../units.ts';
 import { checker, must } from './fault.ts';
 
@@ -26,7 +26,7 @@ export const checkConservation = checker('I1', (history: History) => {
     // Both figures are in their smallest parts: 9 digits of credits, 19 of amounts.
     const isBought = type === 'CreditsLoaded' && halfEven(amount, rate) === credits;
     must(isExact || isBought, event, `${data.credits} credits are not worth ${data.amount}`);
-    const change = type === 'CreditsLoaded' ? credits : -credits;
+    const change = isCredit(event) ? credits : -credits;
     moved += change;
     contra -= change;
     const step = creditsOf(data.credit_balance_after) - creditsOf(data.credit_balance_before);
@@ -51,7 +51,7 @@ export const checkBalanceChain = checker('I2', (history: History) => {
     number += 1;
     must(sequence === number, event, `is entry ${sequence}, should be ${number}`);
     must(credit_balance_before === balance, event, `begins at ${credit_balance_before}`);
-    const sign = event.type === 'CreditsLoaded' ? 1n : -1n;
+    const sign = isCredit(event) ? 1n : -1n;
     const after = creditsOf(balance) + sign * creditsOf(credits);
     must(creditsOf(credit_balance_after) === after, event, `ends at ${credit_balance_after}`);
     balance = credit_balance_after;

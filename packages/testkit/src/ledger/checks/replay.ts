@@ -24,6 +24,8 @@ export class Replay {
   /** The day and the number of each automatic top-up, and those that wait for their payment. */
   readonly automatic = new Set<string>();
   readonly #waiting = new Set<string>();
+  /** Credits of each debit and capture that have not come back. */
+  readonly #reversible = new Map<string, bigint>();
   alert = 'ok';
   readonly lots = new Map<string, ReplayedLot>();
   readonly holds = new Map<string, Hold>();
@@ -64,8 +66,12 @@ export class Replay {
         return;
       case 'CreditsDebited':
       case 'CreditsExpired':
+        if (type === 'CreditsDebited') this.#took(data);
         this.balance -= creditsOf(data.credits);
         for (const draw of data.drawn) this.#draw(event, draw, type === 'CreditsExpired');
+        return;
+      case 'DebitReversed':
+        this.#reverse(event);
         return;
       case 'CreditsHeld':
         this.#hold(event);
@@ -140,6 +146,27 @@ export class Replay {
     });
   }
 
+  #took({ transaction_id: id, credits }: Data): void {
+    this.#reversible.set(id, creditsOf(credits));
+  }
+
+  /** Gives credits back to lots, whose expiry it may renew; what was never in a lot is one of its own. */
+  #reverse(event: HistoryEvent): void {
+    const { data } = event;
+    const credits = creditsOf(data.credits);
+    const left = (this.#reversible.get(data.reverses) ?? 0n) - credits;
+    must(left >= 0n, event, `gives back more than ${data.reverses} took`);
+    this.#reversible.set(data.reverses, left);
+    for (const { transaction_id: id, credits: some, expires_at } of data.returned) {
+      const lot = this.lotOf(event, id);
+      const back = creditsOf(some);
+      must(back <= lot.consumed + lot.expired, event, `gives more back to ${id} than it gave`);
+      lot.consumed -= back;
+      this.lots.set(id, { ...lot, left: lot.left + back, expires: time(expires_at) });
+    }
+    this.#load({ ...data, reason: 'PURCHASED_CREDIT_DIRECT', priority: null, expires_at: null });
+  }
+
   #endOrder(event: HistoryEvent, status: 'completed' | 'failed'): void {
     const id = String(event.data.transaction_id);
     must(this.orders.get(id) === 'pending', event, `the order ${id} ends, and was not open`);
@@ -177,6 +204,7 @@ export class Replay {
     if (type === 'HoldCaptured') {
       const credits = creditsOf(data.credits);
       must(credits <= hold.credits, event, `captures ${data.credits}, more than was held`);
+      this.#took(data);
       this.balance -= credits;
       for (const draw of data.drawn) this.#capture(event, hold, draw);
     }

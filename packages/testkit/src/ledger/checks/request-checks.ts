@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { differingFields } from '../answers.ts';
+import { targetOf } from '../commands.ts';
 import type { Exchange } from '../exchange.ts';
 import { type Data, groupsOf, type History, isEntry, newIdsIn } from '../history.ts';
 import { checker, must } from './fault.ts';
@@ -11,7 +12,7 @@ export interface Requested {
 }
 
 const operationOf = ({ command, key }: Exchange): string =>
-  `${command.kind} ${'hold' in command ? command.hold : ''}${'order' in command ? command.order : ''} ${key}`;
+  `${command.kind} ${targetOf(command)} ${key}`;
 
 const bodyOf = ({ command }: Exchange): Data => ('body' in command ? (command.body as Data) : {});
 

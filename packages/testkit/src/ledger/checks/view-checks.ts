@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inOrder } from '../books.ts';
-import { type Data, type History, isEntry } from '../history.ts';
+import { type Data, type History, isCredit, isEntry } from '../history.ts';
 import { amountPlaces, ratePlaces, shownCredits, shownUnits, unitsOf } from '../units.ts';
 import { checker, must } from './fault.ts';
 import type { PastAnswer } from './past-checks.ts';
@@ -74,7 +74,7 @@ function assertEntries(replay: Replay, history: History, rows: readonly Data[]):
       recorded_at: data.requested?.at ?? event.metadata.occurred_at,
       completed_at: event.metadata.occurred_at,
       transaction_status: 'completed',
-      type: event.type === 'CreditsLoaded' ? 'credit' : 'debit',
+      type: isCredit(event) ? 'credit' : 'debit',
       transaction_reason: data.reason,
       credit_amount: data.credits,
       amount: data.amount,
