@@ -1,4 +1,5 @@
 import {
+  assertAdmitted,
   commandMetrics,
   connectGateway,
   connectNats,
@@ -111,6 +112,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const metrics = createMetrics();
   const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
+  await assertAdmitted({ store, database: config.DATABASE_URL });
   const broker = await openBroker(started, config, store, { log, metrics });
   const gateway = await openGateway(started, config, log);
   const directory = createDirectory();

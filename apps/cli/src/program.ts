@@ -1,5 +1,6 @@
+import { explain } from '@counterfoil/engine';
 import type { Command } from 'commander';
-import { explain } from './explain.ts';
+import { OperatorError } from './settings.ts';
 
 /**
  * The exit code for a fault that the operator has to put right; 1 means that a check has found
@@ -18,7 +19,7 @@ export async function runProgram(program: Command): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    const message = explain(error);
+    const message = error instanceof OperatorError ? error.message : explain(error);
     if (message === null) throw error;
     process.stderr.write(`${message}\n`);
     process.exitCode = usageError;

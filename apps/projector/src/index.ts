@@ -1,4 +1,5 @@
 import {
+  assertAdmitted,
   categoryPrefix,
   connectGateway,
   connectNats,
@@ -95,8 +96,9 @@ export const startProjectorApp = (
     const gateway = await connectedGateway(started, config, log);
     const broker = natsBroker(nats, log, () => store.head());
     const slices = modules({ secrets: null, broker, gateway: gateway?.events });
-    await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
     const store = sharedStore(started, config.EVENTSTORE_URL, slices);
+    await assertAdmitted({ store, database: config.DATABASE_URL });
+    await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });
     const aggregates = slices.flatMap((slice) => slice.aggregates);
     const snapshots = snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log);
     const clocks = createClocks(systemClock);

@@ -1,4 +1,5 @@
 import {
+  assertAdmitted,
   connectNats,
   createLog,
   createMetrics,
@@ -48,10 +49,11 @@ export const startWebhooks = (
     const { sealer } = secretsFrom(config.secretKey);
     const metrics = createMetrics();
     const migrations = migrationsOf(modules({ secrets: null }));
+    const store = started.add(openEventStore({ url: config.eventStoreUrl }), close);
+    await assertAdmitted({ store, database: config.databaseUrl });
     await migrate({ database: config.databaseUrl, migrations });
     const address = { url: config.natsUrl, name: 'counterfoil webhooks' };
     const nats = started.add(await connectNats({ ...address, log, metrics }), close);
-    const store = started.add(openEventStore({ url: config.eventStoreUrl }), close);
     const worker = startWorker({ config, nats, store, sealer, log, metrics });
     const server = createServiceServer({
       health: [

@@ -14,6 +14,7 @@ export * from './log/stream-name.ts';
 export * from './log/types.ts';
 export * from './nats/index.ts';
 export * from './operations/index.ts';
+export * from './program/index.ts';
 export * from './projection/index.ts';
 export * from './query/index.ts';
 export * from './relay/index.ts';

@@ -17,7 +17,7 @@ import type { Traffic } from './traffic.ts';
 interface MountOptions {
   readonly settings: HttpSettings;
   readonly traffic: Traffic;
-  readonly limits: readonly RequestHandler[];
+  readonly limitRate: RequestHandler;
 }
 
 const prefix = '/v1/';
@@ -37,7 +37,7 @@ const unnamed = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}');
 export function mountRoutes(
   application: Express,
   placed: readonly PlacedRoute[],
-  { settings, traffic, limits }: MountOptions,
+  { settings, traffic, limitRate }: MountOptions,
 ): void {
   const identifyCaller = authenticate(settings);
   const answer = answerWith(settings);
@@ -46,7 +46,7 @@ export function mountRoutes(
   const stepsOf = (endpoint: Endpoint): RequestHandler[] => [
     arriveAt(endpoint),
     identifyCaller,
-    ...limits,
+    limitRate,
     traffic.share,
     authorise,
     checkContentType,

@@ -41,7 +41,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   };
   const placed = placeRoutes(options.modules);
   const document = openApiDocument(placed, options.info);
-  const limiter = createRateLimiter(settings.rateLimit);
+  const limitRate = createRateLimiter(settings.rateLimit);
 
   const createApplication = (connections: Connections): Express => {
     const application = bareApplication();
@@ -53,7 +53,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       '/openapi.json': document,
       ...options.documents,
     });
-    mountRoutes(application, placed, { settings, traffic, limits: limiter.steps });
+    mountRoutes(application, placed, { settings, traffic, limitRate });
     application.use(unknownPath);
     application.use(failureHandler(options.log));
     return application;
@@ -62,10 +62,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const connections = createConnections(createApplication, settings.requestTimeoutMs);
   return {
     listen: connections.listen,
-    close: async (drainMs) => {
-      await connections.close(drainMs);
-      limiter.close();
-    },
+    close: connections.close,
     openapi: () => document,
     routeKeys: placed.map(({ key }) => key),
   };

@@ -2,8 +2,10 @@ import {
   type ConnectionOptions,
   connect,
   credsAuthenticator,
+  ErrorCode,
   Events,
   type NatsConnection,
+  NatsError,
 } from 'nats';
 import { createBackOff, messageOf, sleep, unlessAborted } from '../consume/run-forever.ts';
 import type { Log } from '../operations/log.ts';
@@ -22,6 +24,14 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   constructor() {
     super('the connection to NATS was lost');
+  }
+}
+
+/** The broker does not let us in. Only an administrator can change that. */
+export class NatsRefused extends Error {
+  override readonly name = 'NatsRefused';
+  constructor(options?: ErrorOptions) {
+    super('NATS refuses the user and password of NATS_URL: correct them.', options);
   }
 }
 
@@ -72,13 +82,19 @@ export const nanoseconds = (milliseconds: number): number => Math.round(millisec
 /**
  * Connects to NATS. Resolves with the first connection, or without one after `firstWait` (5 s),
  * because an absent broker must not keep the rest of the service from starting.
- * Throws only on an address that is none.
+ * Throws only on an address that is none, and `NatsRefused` when the broker does not let us in.
  */
 export async function connectNats(options: NatsOptions): Promise<Nats> {
   const link = createLink(options);
   const closing = new AbortController();
   const running = keepConnected(connectionOptions(options), link, closing.signal);
   await sleep(options.firstWait ?? 5_000, link.firstConnected);
+  const refusal = link.refusal();
+  if (refusal !== null) {
+    closing.abort();
+    await running;
+    throw new NatsRefused({ cause: refusal });
+  }
   return {
     session: (signal) => link.session(signal),
     status: () => link.status(),
@@ -158,8 +174,13 @@ async function watch(connection: NatsConnection, link: Link): Promise<void> {
   }
 }
 
+const isRefused = (error: unknown): boolean =>
+  error instanceof NatsError && error.code === ErrorCode.AuthorizationViolation;
+
 interface Link extends Pick<Nats, 'session' | 'status'> {
   readonly firstConnected: AbortSignal;
+  /** The broker's refusal of our user, if that was the last failure; null otherwise. */
+  refusal(): unknown;
   up(connection: NatsConnection): void;
   down(error: Error | null): void;
   failed(error: unknown): void;
@@ -169,6 +190,7 @@ interface Link extends Pick<Nats, 'session' | 'status'> {
 function createLink({ log, metrics }: NatsOptions): Link {
   let current: (NatsSession & { readonly ended: AbortController }) | null = null;
   let lastError: string | null = null;
+  let refusal: unknown = null;
   let next = Promise.withResolvers<NatsSession>();
   const first = new AbortController();
   const losses = metrics?.counter({
@@ -184,9 +206,11 @@ function createLink({ log, metrics }: NatsOptions): Link {
     const message = messageOf(error);
     if (message !== lastError) log.warn({ error: message }, 'NATS: no connection');
     lastError = message;
+    refusal = isRefused(error) ? error : null;
   };
   return {
     firstConnected: first.signal,
+    refusal: () => refusal,
     status: () => ({
       connected: current !== null,
       error: lastError,
@@ -198,6 +222,7 @@ function createLink({ log, metrics }: NatsOptions): Link {
       current?.ended.abort(new ConnectionLost());
       current = session;
       lastError = null;
+      refusal = null;
       first.abort();
       log.info({ server: connection.getServer() }, 'NATS: connected');
       next.resolve(session);

@@ -12,6 +12,8 @@ interface ShutdownOptions {
   readonly process?: ProcessLike;
   /** The time that each hook may take; one that takes longer is abandoned. Default: 15 seconds. */
   readonly hookTimeoutMs?: number;
+  /** Tells the operator about an error that they have to put right; false for any other. */
+  readonly tell?: (error: unknown) => boolean;
 }
 
 /** The orderly end of a process. */
@@ -32,7 +34,8 @@ const defaultHookTimeoutMs = 15_000;
 /**
  * Takes over the end of the process. SIGTERM or SIGINT: not ready, then the hooks, then exit 0; a
  * second signal exits at once. An error that nothing handles is logged and exits 1 immediately: the
- * state of the process is then unknown, and everything durable is in the log already.
+ * state of the process is then unknown, and everything durable is in the log already. One that the operator
+ * has to put right is told, and exits 2.
  */
 export function installShutdown(options: ShutdownOptions): Shutdown {
   const { log, process: host = process, hookTimeoutMs = defaultHookTimeoutMs } = options;
@@ -65,6 +68,10 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
     }
   };
   const onFatal = (error: unknown): void => {
+    if (options.tell?.(error)) {
+      host.exit(2);
+      return;
+    }
     log.fatal({ err: error }, 'unhandled error, exiting');
     host.exit(1);
   };

@@ -3,13 +3,18 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isRunning } from '@counterfoil/local';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
-import { type Installation, startInstallation } from './installation.ts';
+import { eventually } from '../eventually.ts';
+import { type Installation, processNames, startInstallation } from './installation.ts';
 import { openings } from './openings.ts';
 
 const test = suite('what an operator does with an installation');
+
+/** Longer than any command takes on a machine that is busy with other things. */
+const programMilliseconds = 100_000;
 
 const opened = openings();
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-operator-'));
@@ -24,16 +29,20 @@ test.before(async () => {
 });
 test.after(opened.closeAll);
 
-/** Runs the command line to its end, by default on the installation. */
-function counterfoil(words: readonly string[], settings: Record<string, string> = {}) {
-  const main = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
+/** Runs a program to its end. */
+function run(program: string, words: readonly string[], settings: Record<string, string>) {
+  const main = fileURLToPath(import.meta.resolve(program));
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
     encoding: 'utf8',
-    env: { ...process.env, COUNTERFOIL_DATA: folder, PORT: '0', ...settings },
-    timeout: 60_000,
+    env: { ...process.env, ...settings },
+    timeout: programMilliseconds,
   });
   return { status, stdout, stderr };
 }
+
+/** Runs the command line to its end, by default on the installation. */
+const counterfoil = (words: readonly string[], settings: Record<string, string> = {}) =>
+  run('@counterfoil/cli', words, { COUNTERFOIL_DATA: folder, PORT: '0', ...settings });
 
 /** The record that a command prints. */
 function made(...words: string[]) {
@@ -106,6 +115,22 @@ test('a server that is away, a wrong password and a wrong setting are one senten
   assert.match(refusal(['verify'], { EVENTSTORE_URL: away }).join(), /does not answer/);
 });
 
+test('each service tells in one sentence that a server refuses it, and exits 2', () => {
+  const settings = {
+    EVENTSTORE_URL: installation.eventStoreUrl,
+    DATABASE_URL: installation.databaseUrl.replace(/:[^:@/]+@/, ':wrong@'),
+    NATS_URL: installation.natsUrl,
+    COUNTERFOIL_SECRET_KEY: 'ab'.repeat(32),
+    LOG_LEVEL: 'error',
+  };
+  for (const program of ['api', 'projector', 'webhooks']) {
+    const main = `../../../../apps/${program}/src/main.ts`;
+    const { status, stdout, stderr } = run(new URL(main, import.meta.url).href, [], settings);
+    assert.is(status, 2, `${program}: ${stdout}${stderr}`);
+    assert.match(stderr, /^PostgreSQL refuses the user and password of DATABASE_URL.*\n$/);
+  }
+});
+
 test('a second data folder is kept from a log that another installation works on', () => {
   const settings = {
     COUNTERFOIL_DATA: mkdtempSync(join(folder, 'second-')),
@@ -120,7 +145,14 @@ test('the installation starts again when its demo key has been revoked', async (
   const { ok } = caller(installation.baseUrl, installation.apiKey);
   const { items } = await ok('GET', '/secrets/api/keys');
   await ok('DELETE', `/secrets/api/keys/${items[0].id}`);
+  // Processes that still end would keep the data folder from the next start.
+  const pids = processNames.flatMap((name) => installation.pidOf(name) ?? []);
   await installation.kill();
+  await eventually(
+    () => !pids.some(isRunning),
+    () => `still running: ${pids.filter(isRunning)}`,
+    programMilliseconds,
+  );
   installation = await start();
   const demo = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));
   assert.is(demo.api_key, null);

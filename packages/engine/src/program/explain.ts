@@ -1,21 +1,14 @@
-import {
-  AppendError,
-  ConfigError,
-  ForeignLog,
-  isUnavailable,
-  ProjectorActive,
-  ReaderRoleMissing,
-  RebuildFailed,
-  StoreRefused,
-  StoreUnavailable,
-  sqlState,
-} from '@counterfoil/engine';
 import { Problem } from '@counterfoil/kernel';
-import { OperatorError } from './settings.ts';
+import { isUnavailable, sqlState } from '../database/database-errors.ts';
+import { AppendError, StoreRefused, StoreUnavailable } from '../log/types.ts';
+import { NatsRefused } from '../nats/nats-connection.ts';
+import { ConfigError } from '../operations/config.ts';
+import { ForeignLog } from '../projection/log-identity.ts';
+import { ProjectorActive, RebuildFailed } from '../projection/rebuild.ts';
+import { ReaderRoleMissing } from '../query/reader-role.ts';
 
 /** Errors whose message is for the operator and says everything. */
 const speakingErrors = [
-  OperatorError,
   ConfigError,
   Problem,
   ForeignLog,
@@ -23,6 +16,7 @@ const speakingErrors = [
   ProjectorActive,
   ReaderRoleMissing,
   StoreRefused,
+  NatsRefused,
 ];
 
 /** The sentences for SQLSTATEs that only an administrator can cure. */
@@ -58,3 +52,7 @@ export function explain(error: unknown): string | null {
   if (!isUnavailable(error)) return null;
   return `PostgreSQL does not answer at DATABASE_URL: start it, or name another (${reasonOf(error)}).`;
 }
+
+/** Tells whether a server refuses the program for good; one that is only away does not. */
+export const isRefusal = (error: unknown): boolean =>
+  !(error instanceof StoreUnavailable) && !isUnavailable(error) && explain(error) !== null;

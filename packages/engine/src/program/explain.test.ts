@@ -1,8 +1,9 @@
-import { StoreRefused, StoreUnavailable } from '@counterfoil/engine';
+import { Problem } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { explain } from './explain.ts';
-import { OperatorError } from './settings.ts';
+import { StoreRefused, StoreUnavailable } from '../log/types.ts';
+import { NatsRefused } from '../nats/nats-connection.ts';
+import { explain, isRefusal } from './explain.ts';
 
 const test = suite('what an operator is told');
 
@@ -10,7 +11,7 @@ const postgresError = (code: string, message = 'no'): Error =>
   Object.assign(new Error(message), { code });
 
 test('errors for the operator are told as they are', () => {
-  assert.is(explain(new OperatorError('Do this.')), 'Do this.');
+  assert.is(explain(new Problem('not_found', 'Do this.')), 'Do this.');
 });
 
 test('a refused password, database or right names the variable and the remedy', () => {
@@ -19,6 +20,7 @@ test('a refused password, database or right names the variable and the remedy', 
   }
   assert.match(explain(new StoreRefused('user')) ?? '', /EVENTSTORE_URL/);
   assert.match(explain(new StoreRefused('right')) ?? '', /EVENTSTORE_URL/);
+  assert.match(explain(new NatsRefused()) ?? '', /NATS_URL/);
 });
 
 test('a server that is away is told in one line', () => {
@@ -26,6 +28,14 @@ test('a server that is away is told in one line', () => {
   assert.match(explain(away) ?? '', /^The event store .* does not answer: .*ECONNREFUSED\)\.$/);
   const refused = postgresError('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432');
   assert.match(explain(refused) ?? '', /^PostgreSQL does not answer .*5432\)\.$/);
+});
+
+test('what refuses the program is told from what is only away', () => {
+  assert.ok(isRefusal(postgresError('28P01')));
+  assert.ok(isRefusal(new StoreRefused('right')));
+  assert.not(isRefusal(postgresError('ECONNREFUSED')));
+  assert.not(isRefusal(new StoreUnavailable('away')));
+  assert.not(isRefusal(new TypeError('x is undefined')));
 });
 
 test('a defect of the program is not explained away', () => {
