@@ -40,7 +40,12 @@ const tags = {
 } as const;
 
 /** Words of paths that are not the names of their records. */
-const pathWords = { costs: 'costsheets', creditgrants: 'credit-grants', secrets: '' } as const;
+const pathWords = {
+  costs: 'costsheets',
+  creditgrants: 'credit-grants',
+  rbac: '',
+  secrets: '',
+} as const;
 
 /** The description of the service as a whole in the OpenAPI document. */
 export const apiInfo: ApiInfo = {

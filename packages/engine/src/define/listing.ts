@@ -250,10 +250,7 @@ export const searchShape = {
 } as const;
 
 /** A search as the documentation shows it. */
-export const searchExample = {
-  limit: 20,
-  sort: [{ field: 'created_at', direction: 'desc' as const }],
-};
+export const searchExample = { limit: 20, sort: 'created_at', order: 'desc' } as const;
 
 const searchSchema = z.object(searchShape);
 export type Search = z.output<typeof searchSchema>;

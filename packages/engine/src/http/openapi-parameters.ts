@@ -31,13 +31,14 @@ function repeatedParameters(paths: Json): Map<string, PlacedParameter> {
   return repeated;
 }
 
-/** Names that a shared parameter may have, the shortest first: `Expand`, `CustomerExpand`. */
+/** Names that a shared parameter may have, the shortest first: `Expand`, `CustomerExpand`. No word stands twice. */
 function* namesOf({ path, parameter }: PlacedParameter, words: PathWords): Generator<string> {
   const name = pascalCase(String(parameter.name));
   const isPath = parameter.in === 'path';
   const below = path.slice('/v1'.length);
   const owner = recordName(isPath ? below.split(`/{${parameter.name}}`)[0] : below, words);
-  const own = `${owner}${name}`;
+  const [word = ''] = String(parameter.name).split('_').map(pascalCase);
+  const own = `${owner.endsWith(word) ? owner.slice(0, -word.length) : owner}${name}`;
   if (!isPath) yield name;
   yield own;
   for (let number = 2; ; number += 1) yield `${own}${number}`;

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { PlacedRoute } from './routing.ts';
 
 /** Names of records for words of paths that differ from them; none for a word that says nothing. */
@@ -37,8 +36,8 @@ export function recordName(path = '', pathWords: PathWords = {}): string {
     .join('');
 }
 
-const isList = ({ path, route }: NamedRoute): boolean =>
-  !path.includes('{') && (route.response as z.ZodObject | undefined)?.shape?.items !== undefined;
+/** A path of many records, none of which it names. */
+const isList = ({ path }: NamedRoute): boolean => !path.includes('{') && isPlural(path);
 
 /** The verb of a route whose path names a record or a collection, and no action on it. */
 function plainVerb(named: NamedRoute): string {

@@ -29,6 +29,7 @@ const noGateway = (): Problem =>
 export const credentialRoutes = (gateway: EventGateway | null) =>
   ({
     'POST /feed/subscriptions/{id}/credentials': route({
+      operationId: 'issueFeedSubscriptionCredentials',
       summary: 'Issue credentials for an event subscription',
       description:
         'With them a system reads its own consumer on NATS and nothing else. They replace those ' +
@@ -55,6 +56,7 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
     }),
 
     'DELETE /feed/subscriptions/{id}/credentials': route({
+      operationId: 'revokeFeedSubscriptionCredentials',
       summary: 'Revoke the credentials of an event subscription',
       description: 'Connections with them are closed. The subscription and its place stay.',
       tag,
