@@ -19,8 +19,6 @@ export interface Endpoint extends PlacedRoute {
 }
 
 interface CompileOptions {
-  /** Tells whether there is a GET for a path with placeholders, whatever they are called. */
-  readonly isRead: (path: string) => boolean;
   readonly bodyLimitBytes: number;
   readonly validateResponses: boolean;
 }
@@ -44,7 +42,7 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
     parseQuery: parserOf(route.query ?? z.object({}), 'query'),
     parseBody: parserOf(route.body ?? z.object({}), 'body'),
     checkedResponse: options.validateResponses ? (route.response ?? null) : null,
-    locationOf: locationWriter(placed, options.isRead),
+    locationOf: locationWriter(placed),
     operation: operationWriter(method, path),
   };
 }
@@ -56,16 +54,10 @@ function checkParams({ key, placeholders, route }: PlacedRoute): void {
   throw new BrokenInvariant(`the params of ${key} must be its placeholders, not ${names.join()}`);
 }
 
-/** Writes where the record is read that a route makes: below its path, or beside the one it is made from. */
-function locationWriter(
-  { path, route, placeholders }: PlacedRoute,
-  isRead: CompileOptions['isRead'],
-): Endpoint['locationOf'] {
-  const below = `${path}/{}`;
-  const beside = path.replace(/\{\w+\}\/[^/{}]+$/, '{}');
-  const found = route.status === 201 ? [below, beside].find(isRead) : undefined;
-  if (found === undefined) return () => null;
-  const write = operationWriter('GET', found.replace(/\{\}$/, '{made}'));
+/** Writes where the record is read that a request has made. */
+function locationWriter({ madeAt, route, placeholders }: PlacedRoute): Endpoint['locationOf'] {
+  if (madeAt === null) return () => null;
+  const write = operationWriter('GET', madeAt);
   const member = route.example?.madeIn;
   return (params, body) => {
     const id = idIn(member === undefined ? body : valueAt(body, member));

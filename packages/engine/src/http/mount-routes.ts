@@ -30,9 +30,6 @@ const methodNames = {
   DELETE: 'delete',
 } as const;
 
-/** A path without the names of its placeholders. */
-const unnamed = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}');
-
 /** Mounts the routes, and for each path the answer to methods that it does not have. */
 export function mountRoutes(
   application: Express,
@@ -59,15 +56,11 @@ export function mountRoutes(
     answer,
   ];
 
-  const readable = new Set(
-    placed.filter(({ method }) => method === 'GET').map(({ path }) => unnamed(path)),
-  );
-  const compiling = { ...settings, isRead: (path: string) => readable.has(unnamed(path)) };
   const routers = new Map<string, Router>();
   for (const [path, siblings] of routesByPath(placed)) {
     const mounted = routerFor(routers, firstSegment(path)).route(expressPath(`/v1${path}`));
     for (const sibling of siblings) {
-      const endpoint = compileEndpoint(sibling, compiling);
+      const endpoint = compileEndpoint(sibling, settings);
       mounted[methodNames[endpoint.method]](...stepsOf(endpoint));
     }
     mounted.all(otherMethods(siblings.map(({ method }) => method)));

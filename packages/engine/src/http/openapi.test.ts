@@ -247,4 +247,30 @@ test('a tag has its text', () => {
   assert.equal(document.tags, [{ name: 'things', description: 'What there is' }]);
 });
 
+test('Location is promised where it is sent: of a record whose id is answered, and that can be read', () => {
+  const made = (response: z.ZodType, madeIn?: string) =>
+    route({
+      ...{ summary: 'Make', tag: 'parts', status: 201, permission: null, response },
+      ...(madeIn && { example: { madeIn } }),
+      handle: async () => ({}),
+    });
+  const part = z.object({ id: z.string() });
+  const { paths } = documentOf({
+    ...thingRoutes,
+    'POST /things/{id}/clone': made(thingRoutes['GET /things/{id}']?.response),
+    'POST /things/{id}/parts': made(z.object({ part }), 'part'),
+    'POST /things/{id}/spares': made(part),
+    'GET /things/{id}/parts/{part_id}': { ...made(part), status: 200 },
+    'POST /things/bulk': made(z.object({ items: z.array(part) })),
+    'POST /unread': made(part),
+  });
+  const promising = Object.entries(paths).filter(([, { post }]) =>
+    Object.hasOwn(post?.responses['201']?.headers ?? {}, 'Location'),
+  );
+  assert.equal(
+    promising.map(([path]) => path),
+    ['/v1/things', '/v1/things/{id}/clone', '/v1/things/{id}/parts'],
+  );
+});
+
 test.run();

@@ -97,10 +97,10 @@ function requestHeaders({ method }: PlacedRoute) {
   ]);
 }
 
-function responseHeaders({ method, route }: PlacedRoute) {
+function responseHeaders({ method, route, madeAt }: PlacedRoute) {
   return headerReferences([
     ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
-    ...(route.status === 201 ? (['Location'] as const) : []),
+    ...(madeAt === null ? [] : (['Location'] as const)),
     ...(route.response ? (['ETag'] as const) : []),
   ]);
 }

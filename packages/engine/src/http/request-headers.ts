@@ -73,11 +73,13 @@ export const ifMatchText = /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/;
 const strongTag = /^"([\x21\x23-\x7e]*)"$/;
 const weakTag = /^W\/"[\x21\x23-\x7e]*"$/;
 /** A revision, with or without the digest of the body that it was answered with, however coded. */
+const digestText = /^[\w-]{16}(?:\.(?:br|gzip))?$/;
 const revisionText = /^(0|[1-9]\d{0,14})(?:-[\w-]{16}(?:\.(?:br|gzip))?)?$/;
 
 /**
- * The revision that `If-Match` asks for; null when absent or `*`, which any record fulfils. A tag that
- * no revision can have, a weak one included, is 412 at once; any other text is 400.
+ * The revision that `If-Match` asks for; null when absent or `*`, which any record fulfils. The tag of an
+ * answer that shows no revision is 400, because no repetition would help (D39). Any other tag that no
+ * revision can have, a weak one included, is 412 at once; any other text is 400.
  */
 export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   const value = headers['if-match']?.trim();
@@ -86,6 +88,12 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   const [, tag] = (isShort && strongTag.exec(value)) || [];
   const [, revision] = revisionText.exec(tag ?? '') ?? [];
   if (revision !== undefined) return Number(revision);
+  if (tag !== undefined && digestText.test(tag)) {
+    throw invalidHeader(
+      'If-Match',
+      'is the ETag of an answer without a revision: only ETags that begin with one, such as "5-3qW8x2Lk_0aZr7Qe", can be matched',
+    );
+  }
   if (tag === undefined && !(isShort && weakTag.test(value))) {
     throw invalidHeader(
       'If-Match',

@@ -1,4 +1,5 @@
 import { BrokenInvariant, invariant } from '@counterfoil/kernel';
+import { z } from 'zod';
 import type { Module } from '../define/module.ts';
 import type { AnyRoute, RouteKey } from '../define/route.ts';
 
@@ -13,6 +14,8 @@ export interface PlacedRoute {
   readonly path: string;
   readonly placeholders: readonly string[];
   readonly route: AnyRoute;
+  /** The path at which the record is read that the route makes, `{made}` being its id; null: none. */
+  readonly madeAt: string | null;
 }
 
 const keyShape = /^(GET|POST|PUT|PATCH|DELETE) (\/[^?#\s]*)$/;
@@ -25,7 +28,7 @@ const segmentsOf = (path: string): string[] => path.slice(1).split('/');
 /** The path in the syntax of Express: `{id}` becomes `:id`. */
 export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-function place(key: string, route: AnyRoute): PlacedRoute {
+function place(key: string, route: AnyRoute): Omit<PlacedRoute, 'madeAt'> {
   const [, method, path] = keyShape.exec(key) ?? [];
   invariant(method && path, `${key} is no route key`);
   const segments = segmentsOf(path);
@@ -50,6 +53,32 @@ function bySpecificity(left: PlacedRoute, right: PlacedRoute): number {
   return left.path.length - right.path.length || (left.method < right.method ? -1 : 1);
 }
 
+/** A path without the names of its placeholders. */
+const unnamed = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}');
+
+/** Tells whether an answer shows the id of what was made. */
+function showsId({ response, example }: AnyRoute): boolean {
+  const member = example?.madeIn;
+  const made: unknown =
+    member !== undefined && response instanceof z.ZodObject ? response.shape[member] : response;
+  return made instanceof z.ZodObject && 'id' in made.shape;
+}
+
+/**
+ * Where a record is read that is made: below the path, or beside the record that it is made from, if that
+ * is where its kind is read.
+ */
+function readPath(
+  { path, route }: Omit<PlacedRoute, 'madeAt'>,
+  readable: ReadonlyMap<string, AnyRoute>,
+): string | null {
+  if (route.status !== 201 || !showsId(route)) return null;
+  const below = `${path}/{made}`;
+  if (readable.has(unnamed(below))) return below;
+  const beside = path.replace(/\{\w+\}\/[^/{}]+$/, '{made}');
+  return readable.get(unnamed(beside))?.response === route.response ? beside : null;
+}
+
 /**
  * All routes of the modules, in the order in which they must be matched. Throws `BrokenInvariant`
  * on a key that two modules define and on paths that differ only in the names of placeholders,
@@ -64,12 +93,17 @@ export function placeRoutes(modules: readonly Module[]): PlacedRoute[] {
   for (const { key, path } of placed) {
     if (keys.has(key)) throw new BrokenInvariant(`two modules define ${key}`);
     keys.add(key);
-    const shape = path.replaceAll(/\{\w+\}/g, '{}');
+    const shape = unnamed(path);
     const known = paths.get(shape) ?? path;
     invariant(known === path, `${path} and ${known} are the same path`);
     paths.set(shape, path);
   }
-  return placed.sort(bySpecificity);
+  const readable = new Map(
+    placed.flatMap(({ method, path, route }) =>
+      method === 'GET' ? [[unnamed(path), route] as const] : [],
+    ),
+  );
+  return placed.map((each) => ({ ...each, madeAt: readPath(each, readable) })).sort(bySpecificity);
 }
 
 /** The routes of each path, paths in the order of matching. */

@@ -199,4 +199,25 @@ test('If-Match of a plan means the plan with all that it owns', async () => {
   assert.is((await tenant.call('PUT', `/plans/${id}`, { name: 'x' }, fresh)).status, 200);
 });
 
+test('the ETag of a plan changes with what stands inside of it, though its revision does not', async () => {
+  const plan = await tenant.ok('POST', '/plans', { name: 'Watched inside' });
+  const feature = await tenant.ok('POST', '/features', { name: 'Before', type: 'boolean' });
+  const entitlement = { feature_id: feature.id, feature_type: 'boolean', plan_id: plan.id };
+  await tenant.ok('POST', '/entitlements', entitlement);
+  await readNow('GET', `/plans/${plan.id}`);
+  const path = `/plans/${plan.id}`;
+  const first = await tenant.call('GET', path);
+  const etag = first.headers.get('etag') ?? '';
+  const known = { 'if-none-match': etag };
+  assert.is((await tenant.call('GET', path, undefined, known)).status, 304);
+  await tenant.ok('PUT', `/features/${feature.id}`, { name: 'After' });
+  await readNow('GET', `/features/${feature.id}`);
+  const second = await tenant.call('GET', path, undefined, known);
+  assert.is(second.status, 200);
+  assert.is(JSON.parse(second.text).entitlements[0].feature.name, 'After');
+  const changed = second.headers.get('etag') ?? '';
+  assert.is.not(changed, etag);
+  assert.is(changed.split('-')[0], etag.split('-')[0], 'the plan itself is as it was');
+});
+
 test.run();

@@ -19,7 +19,7 @@ import { entryDetails, futureExpiry } from '../commands.ts';
 import { transactionOf } from '../ledger/transaction.ts';
 import { holdTable } from '../projection.ts';
 import { getWallet } from '../queries.ts';
-import { movementSchema } from '../schema.ts';
+import { movementSchema, onlyKeySchema } from '../schema.ts';
 import { walletView } from '../view.ts';
 import { wallet } from '../wallet.ts';
 import { captureHold, holdCredits, voidHold } from './decisions.ts';
@@ -170,6 +170,8 @@ export const holdRoutes = {
     status: 200,
     permission: 'wallet:write',
     params: holdParameters,
+    body: onlyKeySchema,
+    bodyOptional: true,
     response: holdSchema,
     example: { params: { id: newRecord('hold', 'wallet_id') } },
     handle: async (context, { params: { id, hold_id } }) => {
