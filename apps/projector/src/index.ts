@@ -238,7 +238,8 @@ function actByItself(
     run: dueRunner({ streams, log, metrics }),
     isActive: () => areClocksKnown && common.isActive(),
   };
-  const advances = startAdvances({ ...due, store, reactions });
+  const mayAdvance = () => due.isActive() && isLevel(projector);
+  const advances = startAdvances({ ...due, store, reactions, isActive: mayAdvance });
   started.add(advances, stop);
   started.add(startDueWork(due), stop);
   const fold = startLiveFold({
@@ -259,6 +260,10 @@ function actByItself(
 }
 
 const isActive = (projector: Projector) => () => projector.status().state === 'running';
+
+/** Tells whether all read tables are at one position: an advance must see what is due in any of them. */
+const isLevel = (projector: Projector): boolean =>
+  projector.status().tables.every(({ status, behind }) => status !== 'stopped' && !behind);
 
 /** Starts what keeps watch over the log: checkpoints and verification. */
 function keepOrder(
