@@ -242,6 +242,7 @@ export const walletRoutes = {
     params: idParameters,
     body: onlyKeySchema,
     bodyOptional: true,
+    example: { body: { idempotency_key: newText('freeze-1') } },
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(wallet, id, freezeWallet(id));
@@ -257,6 +258,7 @@ export const walletRoutes = {
     params: idParameters,
     body: onlyKeySchema,
     bodyOptional: true,
+    example: { body: { idempotency_key: newText('unfreeze-1') } },
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const { state, revision } = await context.execute(wallet, id, unfreezeWallet(id));
@@ -299,6 +301,7 @@ export const walletRoutes = {
     params: idParameters,
     body: onlyKeySchema,
     bodyOptional: true,
+    example: { body: { idempotency_key: newText('terminate-1') } },
     response: walletSchema,
     handle: async (context, { params: { id } }) => {
       const details = entryDetails(context, 'WALLET_TERMINATION');

@@ -52,6 +52,7 @@ export const reversalRoutes = {
     response: movementSchema,
     example: {
       params: { id: newRecord('wtxn', 'wallet_id'), transaction_id: newRecord('wtxn') },
+      body: { description: 'Taken by mistake' },
     },
     handle: async (context, { params: { id, transaction_id }, body }) => {
       const reverse = {
