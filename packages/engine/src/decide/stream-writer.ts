@@ -107,10 +107,10 @@ export class StreamWriter<State> implements Writer<State> {
     let waiting = commands;
     let reason: unknown = null;
     try {
-      const doubt = this.#environment.doubtOfTime?.();
-      if (doubt) await doubt;
       if (this.#stream.isBehind) await this.#stream.catchUp();
       for (let round = 0; round < limits.rounds && waiting.length > 0; ) {
+        const doubt = this.#environment.doubtOfTime?.();
+        if (doubt) await doubt;
         const batch = this.#decide(waiting);
         if (await this.#isTrue(batch)) {
           this.#finish(batch);

@@ -99,7 +99,7 @@ test('a jump of the clock is seen by the very next writer, and its end by the ne
 });
 
 test('a machine that was suspended is asked once and goes on', async () => {
-  const { guard, at, store } = machine();
+  const { guard, at, store, lines } = machine();
   await guard.measure();
   at.wall += 3_600_000;
   at.store += 3_600_000;
@@ -107,6 +107,10 @@ test('a machine that was suspended is asked once and goes on', async () => {
   assert.equal(await Promise.all(waiting.map(outcomeOf)), [null, null, null]);
   assert.is(store.questions, 2);
   assert.is(guard.doubt(), null);
+  at.wall += 3_600_000;
+  at.store += 3_600_000;
+  await guard.check();
+  assert.equal(lines, [], 'it was never wrong');
 });
 
 test('while the event store is away, a right clock is right and a doubtful one writes nothing', async () => {

@@ -111,7 +111,7 @@ export class ClockGuard {
     const known = this.#isKnown() ? Promise.resolve() : this.measure();
     return known.then(
       () => {
-        if (this.#isRight()) return;
+        if (this.#confirmed()) return;
         const message =
           "The clock of this server differs from the event store's, and nothing is written by a wrong clock.";
         throw refusal(message, { details: { reason: 'clock_skew' satisfies ProblemReason } });
@@ -131,8 +131,12 @@ export class ClockGuard {
   }
 
   async check(): Promise<void> {
-    if (this.#difference === null && !this.#isUntold) await this.measure();
-    if (!this.#isRight()) throw new Error(this.#sentence());
+    try {
+      await this.doubt();
+    } catch (error) {
+      if (this.#difference === null) throw error instanceof Error ? (error.cause ?? error) : error;
+      throw new Error(this.#sentence());
+    }
   }
 
   async #ask(): Promise<void> {
@@ -150,7 +154,7 @@ export class ClockGuard {
     this.#difference = told + halfSecond - (before + after) / 2;
     this.#measuredAt = after;
     this.#found = this.#skew() ?? 0;
-    this.#isRight();
+    this.#confirmed();
   }
 
   /** Tells whether the clock stands as the store found it a moment ago. Nobody has set it since. */
@@ -170,7 +174,14 @@ export class ClockGuard {
     const skew = this.#skew();
     if (skew === null) return false;
     const isRight = Math.abs(skew) <= this.#options.limitSeconds * 1_000;
-    if (isRight !== this.#wasRight) this.#note(isRight);
+    if (isRight && !this.#wasRight) this.#note(isRight);
+    return isRight;
+  }
+
+  /** The same, right after the store was asked: only then a clock is known to be wrong. */
+  #confirmed(): boolean {
+    const isRight = this.#isRight();
+    if (!isRight && this.#wasRight) this.#note(isRight);
     return isRight;
   }
 
