@@ -106,4 +106,16 @@ test('lists of ids in a query may be joined by commas or repeated', () => {
   assert.equal(repeated.customer_ids, ['a', 'b']);
 });
 
+test('a mapping may have the older names of its provider and id, each once', () => {
+  const parsed = createCustomerSchema.parse({
+    ...valid,
+    integration_entity_mapping: [{ provider: 'stripe', id: 'cus_1' }],
+  });
+  assert.equal(parsed.integration_entity_mapping, [
+    { provider_type: 'stripe', provider_entity_id: 'cus_1' },
+  ]);
+  const twice = { ...valid, integration_entity_mapping: [{ ...mapping, id: 'cus_1' }] };
+  assert.equal(pointersOf(createCustomerSchema, twice), ['/integration_entity_mapping/0/id']);
+});
+
 test.run();

@@ -8,6 +8,7 @@ import {
   referenceSchema,
   requiredTextSchema,
   timeZoneSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { addressInput, addressOutput } from '../address.ts';
@@ -16,16 +17,27 @@ import { taxRateOverridesSchema } from '../taxes/index.ts';
 const nameSchema = requiredTextSchema(255);
 const externalIdSchema = requiredTextSchema(255);
 
-/**
- * The id of a customer at one outside provider. It replaces the one given for that provider before.
- */
-const integrationMappingSchema = z.object({
-  provider_type: requiredTextSchema(50),
-  provider_entity_id: requiredTextSchema(255),
+const mappedShape = {
+  provider_type: requiredTextSchema(50).nullish(),
+  provider_entity_id: requiredTextSchema(255).nullish(),
+  provider: requiredTextSchema(50).nullish().meta({ description: 'Older name of provider_type' }),
+  id: requiredTextSchema(255).nullish().meta({ description: 'Older name of provider_entity_id' }),
   entity_type: z.literal('customer').optional(),
   entity_id: z.string().max(255).nullish().meta({ description: 'Default: the id of the customer' }),
   metadata: metadataSchema.nullish(),
-});
+} as const;
+
+/**
+ * The id of a customer at one outside provider. It replaces the one given for that provider before.
+ */
+const integrationMappingSchema = withConditions(z.object(mappedShape), [
+  { oneOf: ['provider_type', 'provider'], says: 'give the name of the provider, once' },
+  { oneOf: ['provider_entity_id', 'id'], says: 'give the id at the provider, once' },
+]).transform(({ provider_type, provider, provider_entity_id, id, ...rest }) => ({
+  ...rest,
+  provider_type: provider_type ?? provider ?? '',
+  provider_entity_id: provider_entity_id ?? id ?? '',
+}));
 export type IntegrationMapping = z.output<typeof integrationMappingSchema>;
 
 const integrationMappingsSchema = z

@@ -56,7 +56,7 @@ export function priceDraft(
     invoice_cadence,
     meter_id: (request.meter_id ?? null) as MeterId | null,
     min_quantity: request.min_quantity ?? null,
-    trial_period_days: request.trial_period_days || null,
+    trial_period_days: (request.trial_period_days ?? request.trial_period) || null,
     ...createdFigures(request, unit, pointer),
     ...labelsOf(request),
     parent_price_id: null,

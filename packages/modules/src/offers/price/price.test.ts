@@ -54,6 +54,12 @@ test('the cadence is the one that was asked for, and RECURRING when none was', (
   assert.is(view(once).billing_cadence, 'ONETIME');
 });
 
+test('a trial may have its older name, once', () => {
+  const recurring = { type: 'FIXED', invoice_cadence: 'ADVANCE', billing_period: 'MONTHLY' };
+  assert.is(view({ ...recurring, trial_period: 14 }).trial_period_days, 14);
+  assert.throws(() => view({ ...recurring, trial_period: 14, trial_period_days: 7 }));
+});
+
 test('what a model does not use is not kept', () => {
   const shown = view({ billing_model: 'TIERED', tier_mode: 'SLAB', tiers });
   assert.equal(

@@ -85,6 +85,8 @@ const labelInput = {
   metadata: metadataSchema.nullish().transform((pairs) => pairs ?? undefined),
 } as const;
 
+const trialDaysSchema = z.number().int().min(0).max(3650).nullish();
+
 const ownedTypeSchema = z.enum(['PLAN', 'ADDON', 'COSTSHEET', 'SUBSCRIPTION']);
 
 /** Clients of the public contract send an empty map. */
@@ -116,11 +118,11 @@ const createPriceObject = z.object({
   transform_quantity: transformQuantitySchema,
   min_quantity: nonNegativeDecimalSchema(decimalPlaces.quantity).nullish(),
   meter_id: clearable(z.string().max(64)).optional(),
-  trial_period_days: z.number().int().min(0).max(3650).nullish(),
+  trial_period_days: trialDaysSchema,
   start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
   end_date: instantSchema.nullish(),
   bucket_size: unused,
-  trial_period: unused,
+  trial_period: trialDaysSchema.meta({ description: 'Older name of trial_period_days' }),
   filter_values: noFilterValues.nullish(),
   ...labelInput,
 });
@@ -147,10 +149,16 @@ const priceConditions: readonly Condition<Member>[] = [
     ...{ unless: { billing_period: 'ONETIME' }, limits: 'billing_cadence', to: ['RECURRING'] },
     says: 'is ONETIME only when billing_period is',
   },
-  ...[{ type: 'USAGE' }, { billing_period: 'ONETIME' }].map((when) => ({
-    ...{ when, limits: 'trial_period_days' as const, to: [0] },
-    says: 'only a recurring FIXED price has a trial',
-  })),
+  ...(['trial_period_days', 'trial_period'] as const).flatMap((limits) =>
+    [{ type: 'USAGE' }, { billing_period: 'ONETIME' }].map((when) => ({
+      ...{ when, limits, to: [0] },
+      says: 'only a recurring FIXED price has a trial',
+    })),
+  ),
+  {
+    atMostOneOf: ['trial_period_days', 'trial_period'],
+    says: 'must not stand beside trial_period_days: it is its older name',
+  },
   {
     ...{ unless: { billing_model: 'PACKAGE' }, lacks: 'transform_quantity' },
     says: 'only a PACKAGE price transforms quantities',
