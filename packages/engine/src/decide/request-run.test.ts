@@ -79,8 +79,11 @@ function readingBehind(
   readSide: Partial<RunOptions['readSide']>,
   recentWrites = new RecentWrites(),
   minimumPosition: bigint | null = null,
+  head: bigint | null = null,
 ) {
-  const { streams } = startOn(new MemoryStore());
+  const started = startOn(new MemoryStore()).streams;
+  const store = { head: async () => head } as RunOptions['streams']['store'];
+  const streams = head === null ? started : { ...started, store };
   recentWrites.note('key_1', 5n, 0);
   const options: RunOptions = {
     streams,
@@ -126,6 +129,31 @@ test('a read that must show more than the log has is refused for good, not asked
     .catch((found: Problem) => found);
   assert.ok(problem instanceof Problem);
   assert.equal([problem.code, problem.details?.reason], ['invalid_operation', 'not_yet_reached']);
+});
+
+test('a read that asks for a position waits for it, and is refused as a whole when that takes too long', async () => {
+  const asked: [bigint, number][] = [];
+  const projected = {
+    position: () => 6n,
+    waitFor: async (position: bigint, milliseconds: number) => {
+      asked.push([position, milliseconds]);
+      return position <= 6n;
+    },
+  };
+  const reading = (position: bigint) =>
+    readingBehind({ projected }, new RecentWrites(), position, 9n);
+  const late = await reading(7n)
+    .read.list(jars, { limit: 50, offset: 0 })
+    .catch((problem: Problem) => problem);
+  assert.ok(late instanceof Problem);
+  assert.equal(
+    [late.code, late.retryAfterSeconds, late.details?.minimum_position],
+    ['service_unavailable', 1, '7'],
+  );
+  assert.equal(asked, [[7n, 2_000]]);
+  const inTime = reading(6n);
+  assert.is(await inTime.read.find(jars, '1'), null, 'a record that is not there is missing');
+  assert.equal([inTime.position, asked.slice(1).map(([position]) => position)], [6n, [6n, 5n]]);
 });
 
 test('what is not there is missing as soon as the last write of the caller is shown', async () => {
