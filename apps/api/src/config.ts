@@ -1,7 +1,9 @@
 import { clockSkewSeconds, logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
-import { isSecretKey, secretKeyRule } from '@counterfoil/modules';
+import { defaultQuotas, isSecretKey, type Quotas, secretKeyRule } from '@counterfoil/modules';
 import { targetVariables } from '@counterfoil/webhooks';
 import { z } from 'zod';
+
+const quota = wholeNumber(1, 100_000).optional();
 
 /** Environment variables of the API. */
 export const apiConfigSchema = z.object({
@@ -28,6 +30,12 @@ export const apiConfigSchema = z.object({
   SNAPSHOT_FOLDER: z.string().min(1).optional(),
   /** Requests per second that one API key may make of this process. */
   RATE_LIMIT_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
+  /** The quotas of a tenant, and of an environment (D45): `defaultQuotas` where there is none. */
+  TENANT_ENVIRONMENTS: quota,
+  TENANT_USERS: quota,
+  ENVIRONMENT_API_KEYS: quota,
+  ENVIRONMENT_WEBHOOK_ENDPOINTS: quota,
+  ENVIRONMENT_EVENT_SUBSCRIPTIONS: quota,
   /** Members of requests that nobody knows are refused or ignored (D6). */
   UNKNOWN_NAMES: z.enum(['refuse', 'ignore']).default('refuse'),
   /** Origins whose pages may call the API from a browser. */
@@ -38,3 +46,12 @@ export const apiConfigSchema = z.object({
   ...targetVariables,
 });
 export type ApiConfig = z.output<typeof apiConfigSchema>;
+
+/** The quotas of an installation: those that the variables set, and the others as they are. */
+export const quotasOf = (config: ApiConfig): Quotas => ({
+  environments: config.TENANT_ENVIRONMENTS ?? defaultQuotas.environments,
+  users: config.TENANT_USERS ?? defaultQuotas.users,
+  apiKeys: config.ENVIRONMENT_API_KEYS ?? defaultQuotas.apiKeys,
+  webhookEndpoints: config.ENVIRONMENT_WEBHOOK_ENDPOINTS ?? defaultQuotas.webhookEndpoints,
+  eventSubscriptions: config.ENVIRONMENT_EVENT_SUBSCRIPTIONS ?? defaultQuotas.eventSubscriptions,
+});

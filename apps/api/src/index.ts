@@ -33,7 +33,7 @@ import {
 } from '@counterfoil/modules';
 import { targetPolicyOf } from '@counterfoil/webhooks';
 import { startAuthentication } from './authentication.ts';
-import type { ApiConfig } from './config.ts';
+import { type ApiConfig, quotasOf } from './config.ts';
 import { describedApi } from './info.ts';
 import { createOperatorServer } from './operator-server.ts';
 
@@ -115,12 +115,14 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   await assertAdmitted({ store, database: config.DATABASE_URL });
   const broker = await openBroker(started, config, store, { log, metrics });
   const gateway = await openGateway(started, config, log);
-  const directory = createDirectory();
+  const quotas = quotasOf(config);
+  const directory = createDirectory(quotas);
   const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
   const slices = modules({
     directory,
     clocks,
+    quotas,
     broker: broker.events,
     gateway: gateway.events,
     secrets,

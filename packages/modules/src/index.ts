@@ -20,6 +20,7 @@ import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offers } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
+import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
@@ -38,6 +39,7 @@ export * from './groups/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
 export * from './pricing-units/index.ts';
+export * from './quotas.ts';
 export * from './secrets.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
@@ -68,6 +70,8 @@ export interface ModulesOptions {
   /** Null in processes that serve no requests, such as the projector. */
   readonly secrets: Secrets | null;
   readonly targetPolicy?: TargetPolicy;
+  /** Those of the endpoints and subscriptions of an environment; the directory has its own. */
+  readonly quotas?: Quotas;
   /** Left out in processes that serve no requests. */
   readonly directory?: Directory;
   /** Left out in processes that serve no requests. */
@@ -120,7 +124,7 @@ const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readon
 
 /** All slices. Those that are about events of others come last. */
 export function modules(options: ModulesOptions): readonly Module[] {
-  const { secrets, targetPolicy, broker, gateway } = options;
+  const { secrets, targetPolicy, broker, gateway, quotas = defaultQuotas } = options;
   const business = businessModules(options);
   const publishersOf = (slices: readonly Module[]) =>
     slices.flatMap(({ publicEvents }) => publicEvents);
@@ -128,12 +132,14 @@ export function modules(options: ModulesOptions): readonly Module[] {
     sealer: secrets?.sealer ?? noSealer,
     policy: targetPolicy ?? strictTargetPolicy,
     publicEvents: publishersOf(business),
+    maximumEndpoints: quotas.webhookEndpoints,
   });
   const published = publishersOf([...business, delivery]);
   const following = events({
     publicEvents: published,
     broker: broker ?? noBroker,
     gateway: gateway ?? null,
+    maximumSubscriptions: quotas.eventSubscriptions,
   });
   return [...business, delivery, following];
 }

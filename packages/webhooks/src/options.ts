@@ -10,4 +10,6 @@ export interface WebhookOptions {
   readonly policy: TargetPolicy;
   /** Those of the other modules: the events that endpoints may ask for. */
   readonly publicEvents: readonly PublicEvents[];
+  /** The most endpoints of an environment, which bounds the fan-out of one event. */
+  readonly maximumEndpoints: number;
 }

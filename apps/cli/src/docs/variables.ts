@@ -83,6 +83,13 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
   CORS_ORIGINS:
     'Origins whose pages may call the API from a browser, separated by commas; `*` is all. None by default.',
+  TENANT_ENVIRONMENTS: 'Environments that a tenant may have; 100 when it is not set.',
+  TENANT_USERS: 'Users that a tenant may have; 1,000 when it is not set.',
+  ENVIRONMENT_API_KEYS: 'API keys that an environment may have; 1,000 when it is not set.',
+  ENVIRONMENT_WEBHOOK_ENDPOINTS:
+    'Webhook endpoints that an environment may have; 200 when it is not set.',
+  ENVIRONMENT_EVENT_SUBSCRIPTIONS:
+    'Event subscriptions that an environment may have; 200 when it is not set.',
   UNKNOWN_NAMES:
     'Whether the API refuses query parameters and members of bodies that nobody knows (`refuse`), or ' +
     'ignores them and lists them in `Counterfoil-Ignored` (`ignore`), as `Prefer: handling=lenient` does for one request.',

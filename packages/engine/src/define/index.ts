@@ -9,6 +9,7 @@ export * from './module.ts';
 export * from './projection.ts';
 export * from './public-event.ts';
 export * from './public-feed.ts';
+export * from './quota.ts';
 export * from './reaction.ts';
 export * from './request-context.ts';
 export * from './route.ts';

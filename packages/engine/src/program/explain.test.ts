@@ -1,6 +1,7 @@
 import { Problem } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { UnreadableEvent } from '../log/incoming-event.ts';
 import { StoreRefused, StoreUnavailable } from '../log/types.ts';
 import { NatsRefused } from '../nats/nats-connection.ts';
 import { explain, isRefusal } from './explain.ts';
@@ -12,6 +13,11 @@ const postgresError = (code: string, message = 'no'): Error =>
 
 test('errors for the operator are told as they are', () => {
   assert.is(explain(new Problem('not_found', 'Do this.')), 'Do this.');
+});
+
+test('an event that cannot be read is named', () => {
+  const error = new UnreadableEvent('wallet-env_1.wallet_1', 2, 'its data is no JSON');
+  assert.is(explain(error), 'wallet-env_1.wallet_1@2 cannot be read: its data is no JSON');
 });
 
 test('a refused password, database or right names the variable and the remedy', () => {

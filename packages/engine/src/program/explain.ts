@@ -1,5 +1,6 @@
 import { Problem } from '@counterfoil/kernel';
 import { isUnavailable, sqlState } from '../database/database-errors.ts';
+import { UnreadableEvent } from '../log/incoming-event.ts';
 import { AppendError, StoreRefused, StoreUnavailable } from '../log/types.ts';
 import { NatsRefused } from '../nats/nats-connection.ts';
 import { ConfigError } from '../operations/config.ts';
@@ -17,6 +18,7 @@ const speakingErrors = [
   ReaderRoleMissing,
   StoreRefused,
   NatsRefused,
+  UnreadableEvent,
 ];
 
 /** The sentences for SQLSTATEs that only an administrator can cure. */

@@ -23,17 +23,19 @@ interface EventsOptions {
   readonly broker: EventBroker;
   /** Null where systems get no credentials. */
   readonly gateway: EventGateway | null;
+  /** The most subscriptions of an environment. */
+  readonly maximumSubscriptions: number;
 }
 
 /** The public events for those who ask for them: the feed, subscriptions, the types of events. */
-export const events = ({ publicEvents, broker, gateway }: EventsOptions) =>
+export const events = ({ publicEvents, broker, gateway, maximumSubscriptions }: EventsOptions) =>
   module({
     name: 'events',
     aggregates: [eventSubscription],
     tables: [subscriptionTable],
     routes: {
       ...eventRoutes(eventTypesOf(publicEvents), broker),
-      ...subscriptionRoutes(broker, gateway),
+      ...subscriptionRoutes({ broker, gateway, maximumSubscriptions }),
       ...credentialRoutes(gateway),
     },
     publicEvents: [],

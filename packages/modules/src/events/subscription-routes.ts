@@ -9,17 +9,12 @@ import {
   type ReaderStart,
   type RequestContext,
   type Routes,
+  refuseBeyond,
   route,
   searchFilters,
   withETag,
 } from '@counterfoil/engine/define';
-import {
-  existing,
-  invalidOperation,
-  notFound,
-  Problem,
-  referenceSchema,
-} from '@counterfoil/kernel';
+import { existing, notFound, Problem, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { accessOfSubscriptions, readersOfSubscriptions } from './reactions.ts';
 import {
@@ -40,19 +35,22 @@ import {
   subscriptionView,
 } from './subscription-schema.ts';
 
+/** The parts from outside that subscriptions need. */
+interface SubscriptionOptions {
+  readonly broker: EventBroker;
+  /** Null where systems get no credentials. */
+  readonly gateway: EventGateway | null;
+  /** Of an environment: each costs the broker a consumer. */
+  readonly maximumSubscriptions: number;
+}
+
 const tag = 'Event subscriptions';
 const idParameters = z.object({ id: referenceSchema('esub') });
 
-/** Each costs the broker a consumer. Two creations at the same time may pass it by one. */
-const subscriptionsMaximum = 200;
-
-async function refuseTooMany(context: RequestContext): Promise<void> {
+async function refuseTooMany(context: RequestContext, most: number): Promise<void> {
   const { pagination } = await context.read.list(subscriptionTable, { limit: 1, offset: 0 });
-  if (pagination.total < subscriptionsMaximum) return;
-  throw invalidOperation(
-    `An environment can have ${subscriptionsMaximum} event subscriptions. Delete one first.`,
-    { reason: 'limit_reached', limit: subscriptionsMaximum },
-  );
+  const noun = 'event subscriptions in this environment';
+  refuseBeyond({ most, noun, remedy: 'Delete one first.' }, pagination.total);
 }
 
 /**
@@ -93,11 +91,15 @@ async function subscribed(context: RequestContext, id: string): Promise<Subscrip
   return subscription;
 }
 
-async function subscribe(context: RequestContext, broker: EventBroker, body: CreateSubscription) {
+async function subscribe(
+  context: RequestContext,
+  { broker, maximumSubscriptions }: Omit<SubscriptionOptions, 'gateway'>,
+  body: CreateSubscription,
+) {
   const id = context.newId('esub');
   const outcome = await context.execute(eventSubscription, id, {
     prepare: async () => {
-      await refuseTooMany(context);
+      await refuseTooMany(context, maximumSubscriptions);
       return createSubscription({
         id,
         name: body.name,
@@ -112,7 +114,11 @@ async function subscribe(context: RequestContext, broker: EventBroker, body: Cre
 }
 
 /** The routes of subscriptions. */
-export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | null) =>
+export const subscriptionRoutes = ({
+  broker,
+  gateway,
+  maximumSubscriptions,
+}: SubscriptionOptions) =>
   ({
     'POST /feed/subscriptions': route({
       summary: 'Subscribe a downstream system to public events on NATS',
@@ -126,7 +132,11 @@ export const subscriptionRoutes = (broker: EventBroker, gateway: EventGateway | 
       response: subscriptionSchema,
       example: { body: { name: newText('warehouse') }, makes: 'esub' },
       handle: async (context, { body }) => {
-        const { state, revision } = await subscribe(context, broker, body);
+        const { state, revision } = await subscribe(
+          context,
+          { broker, maximumSubscriptions },
+          body,
+        );
         return withETag(subscriptionView(existing(state, 'event subscription')), revision);
       },
     }),

@@ -88,7 +88,7 @@ function world(options: GatewayOptions = {}) {
   const memory = memoryWorld([eventSubscription]);
   const gateway = gatewayOf(options);
   const routes = {
-    ...subscriptionRoutes(broker, gateway),
+    ...subscriptionRoutes({ broker, gateway, maximumSubscriptions: 6 }),
     ...credentialRoutes(gateway),
   };
   const call = (key: keyof typeof routes, input: object) =>
@@ -113,6 +113,20 @@ test('a subscription begins where it is told to, by default with what comes next
     assert.equal(reader?.scope, { tenantId: 'tenant_01', environmentId: 'env_01' });
     assert.is(made.nats.consumer, made.id);
   }
+});
+
+test('an environment has as many as its quota says, and one more names the limit', async () => {
+  const { call } = world();
+  const ids: string[] = [];
+  for (let made = 0; made < 6; made += 1)
+    ids.push((await call('POST /feed/subscriptions', { body: { name: 'x' } })).id);
+  const { code, details } = await rejection(
+    call('POST /feed/subscriptions', { body: { name: 'x' } }),
+  );
+  assert.is(code, 'invalid_operation');
+  assert.equal(details, { reason: 'limit_reached', limit: 6 });
+  await call('DELETE /feed/subscriptions/{id}', { params: { id: ids[0] } });
+  await call('POST /feed/subscriptions', { body: { name: 'x' } });
 });
 
 test('a position whose events are gone is refused, and nothing is stored', async () => {

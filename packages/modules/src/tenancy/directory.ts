@@ -8,6 +8,7 @@ import type {
   RecordStatus,
   TenantId,
 } from '@counterfoil/kernel';
+import { defaultQuotas, type Quotas } from '../quotas.ts';
 import { type ApiKeyRecord, apiKey } from './api-key.ts';
 import { environment } from './environment.ts';
 import { allows, commonRoles } from './roles.ts';
@@ -28,6 +29,8 @@ export type Counted = 'environment' | 'user' | 'api_key';
 
 /** The tenants, environments, users and API keys of the installation, in memory. */
 export interface Directory {
+  /** What of it a tenant may have. */
+  readonly quotas: Quotas;
   /** Takes in an event. Events of one stream come in order; one that comes again changes nothing. */
   apply(event: DirectoryEvent): void;
   /**
@@ -75,7 +78,7 @@ function records<Catalogue extends EventCatalogue, State extends Countable>(
 const placeOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
 /** An empty directory. It holds one entry per record that ever existed, and no key. */
-export function createDirectory(): Directory {
+export function createDirectory(quotas: Quotas = defaultQuotas): Directory {
   const tenants = records(tenant);
   const counted = {
     environment: records(environment),
@@ -105,6 +108,7 @@ export function createDirectory(): Directory {
   };
 
   return {
+    quotas,
     apply(event) {
       principals.clear();
       tenants.apply(event);

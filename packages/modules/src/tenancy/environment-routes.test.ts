@@ -3,10 +3,10 @@ import type { KeyId, UserId } from '@counterfoil/kernel';
 import { callRoute, memoryWorld, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { defaultQuotas } from '../quotas.ts';
 import { apiKey } from './api-key.ts';
 import { createDirectory } from './directory.ts';
 import { environment } from './environment.ts';
-import { tenancyLimits } from './limits.ts';
 import { allows, type Role } from './roles.ts';
 import { tenancyRoutes } from './routes.ts';
 import { tenant } from './tenant.ts';
@@ -113,7 +113,7 @@ test('a key of another environment is for admins, and the environment has to be 
 test('a tenant has no more environments than its limit, and is told so', async () => {
   const { routes, admin, catchUp } = await acme();
   const create = () => callRoute(routes['POST /environments'], admin(), { body: sandbox });
-  for (let made = 1; made < tenancyLimits.environment.most; made += 1) await create();
+  for (let made = 1; made < defaultQuotas.environments; made += 1) await create();
   catchUp();
   const problem = await rejection(create());
   assert.is(problem.code, 'invalid_operation');

@@ -1,11 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { rebuild, verify } from '@counterfoil/cli/verify';
 import pg from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { apiBeside } from './api-beside.ts';
 
 const test = suite('verification');
 
@@ -69,6 +73,8 @@ test('a balance changed in Postgres is named by row and field, and a rebuild men
   assert.is((await tenant.ok('GET', `/wallets/${walletId}`)).credit_balance, '70');
 });
 
+const dataFolder = (): string => join(stack.directory, 'eventstore', 'data');
+
 /** Changes one byte of a text inside the files of the event store, in every copy of it. */
 function tamper(directory: string, text: string, replacement: string): number {
   let places = 0;
@@ -87,11 +93,7 @@ function tamper(directory: string, text: string, replacement: string): number {
 }
 
 test('one byte changed in an event is found, with stream and revision', async () => {
-  const places = tamper(
-    join(stack.directory, 'eventstore', 'data'),
-    '"description":"marker"',
-    '"description":"markes"',
-  );
+  const places = tamper(dataFolder(), '"description":"marker"', '"description":"markes"');
   assert.ok(places > 0, 'the event was found on disk');
   const { isClean, lines } = await verified();
   assert.not(isClean);
@@ -111,5 +113,60 @@ test('the projector finds it too, by itself, and tells the tenant whose it is', 
   assert.equal([seen.findings, seen.findings_total], [[], 0]);
   assert.ok(BigInt(seen.completed_position) > 0n);
 });
+
+/** Runs a command of the command line on the stack, and gives its exit code with all that it says. */
+function counterfoil(...words: string[]) {
+  const main = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
+  const { eventStoreUrl, databaseUrl, natsUrl } = stack;
+  const settings = {
+    EVENTSTORE_URL: eventStoreUrl,
+    DATABASE_URL: databaseUrl,
+    NATS_URL: natsUrl,
+    COUNTERFOIL_SECRET_KEY: stack.secretKey,
+  };
+  const env = { ...process.env, ...settings };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
+    encoding: 'utf8',
+    env,
+  });
+  return { status, stdout, stderr };
+}
+
+/** Debits the wallet by a process that has not folded it yet. */
+async function debitAfresh() {
+  const api = await apiBeside(stack, {});
+  try {
+    const fresh = caller(api.baseUrl, tenant.apiKey);
+    return await fresh.call('POST', `/wallets/${walletId}/debit`, { credits: '1' });
+  } finally {
+    await api.stop();
+  }
+}
+
+/** One bit of it makes an event unreadable: `:` becomes `;`. */
+const faults = [
+  ['changed', () => 1, /its content does not match its hash/],
+  [
+    'unreadable',
+    () => tamper(dataFolder(), '"description":"markes"', '"description";"markes"'),
+    /cannot be read/,
+  ],
+] as const;
+
+for (const [name, prepare, told] of faults) {
+  test(`an event that is ${name} is not decided on, and the command line names it`, async () => {
+    assert.ok(prepare() > 0);
+    const head = await stack.store.head();
+    const answer = await debitAfresh();
+    assert.is(answer.status, 500);
+    assert.not.match(JSON.stringify(answer.body), /wallet-/, 'nothing of the inside is told');
+    assert.is(await stack.store.head(), head, 'nothing is appended');
+    const { status, stdout, stderr } = counterfoil('verify');
+    assert.is(status, 1, stderr);
+    assert.match(stdout, new RegExp(`wallet-.*${walletId}@2`));
+    assert.match(stdout, told);
+    assert.not.match(stdout + stderr, /\n\s+at /);
+  });
+}
 
 test.run();

@@ -5,17 +5,12 @@ import {
   pageRequest,
   pageSchema,
   type RequestContext,
+  refuseBeyond,
   route,
   searchFilters,
   withETag,
 } from '@counterfoil/engine/define';
-import {
-  canonicalJson,
-  invalidField,
-  invalidOperation,
-  notFound,
-  withChanges,
-} from '@counterfoil/kernel';
+import { canonicalJson, invalidField, notFound, withChanges } from '@counterfoil/kernel';
 import type { WebhookOptions } from '../options.ts';
 import { endpointTable } from '../projection.ts';
 import { checkTargetUrl, type TargetPolicy } from '../sending/target-policy.ts';
@@ -49,9 +44,6 @@ import {
 import type { Sealer } from './sealing.ts';
 import { drawSecret, openSecret, secretRoutes } from './secret-routes.ts';
 
-/** Bounds the fan-out of one event. Two creations at the same time may pass it by one. */
-const maximumEndpoints = 200;
-
 const tag = 'Webhooks';
 
 const checkedUrl = (url: string, policy: TargetPolicy): string => {
@@ -72,14 +64,10 @@ const sealHeaders = (
         sealed: sealer.seal(canonicalJson(headers), sealingContext(id, 'headers')),
       };
 
-async function refuseTooMany(context: RequestContext): Promise<void> {
+async function refuseTooMany(context: RequestContext, most: number): Promise<void> {
   const { pagination } = await context.read.list(endpointTable, { limit: 1, offset: 0 });
-  if (pagination.total >= maximumEndpoints) {
-    throw invalidOperation(
-      `An environment can have ${maximumEndpoints} webhook endpoints. Delete one first.`,
-      { reason: 'limit_reached', limit: maximumEndpoints },
-    );
-  }
+  const noun = 'webhook endpoints in this environment';
+  refuseBeyond({ most, noun, remedy: 'Delete one first.' }, pagination.total);
 }
 
 /**
@@ -88,12 +76,12 @@ async function refuseTooMany(context: RequestContext): Promise<void> {
  */
 async function creation(
   context: RequestContext,
-  { sealer, policy }: WebhookOptions,
+  { sealer, policy, maximumEndpoints }: WebhookOptions,
   id: string,
   body: CreateEndpoint,
 ): Promise<EndpointDecision> {
   const url = checkedUrl(body.url, policy);
-  await refuseTooMany(context);
+  await refuseTooMany(context, maximumEndpoints);
   const { secret: brought, headers, ...given } = body;
   const settings = withChanges(endpointDefaults, given);
   const secret = drawSecret(settings.signature, brought);
