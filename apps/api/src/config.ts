@@ -31,6 +31,7 @@ export const apiConfigSchema = z.object({
   /** Requests per second that one API key may make of this process. */
   RATE_LIMIT_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
   /** The quotas of a tenant, and of an environment (D45): `defaultQuotas` where there is none. */
+  TENANT_REFUSALS_PER_HOUR: wholeNumber(1, 1_000_000_000).optional(),
   TENANT_ENVIRONMENTS: quota,
   TENANT_USERS: quota,
   ENVIRONMENT_API_KEYS: quota,
@@ -49,6 +50,7 @@ export type ApiConfig = z.output<typeof apiConfigSchema>;
 
 /** The quotas of an installation: those that the variables set, and the others as they are. */
 export const quotasOf = (config: ApiConfig): Quotas => ({
+  refusalsPerHour: config.TENANT_REFUSALS_PER_HOUR ?? defaultQuotas.refusalsPerHour,
   environments: config.TENANT_ENVIRONMENTS ?? defaultQuotas.environments,
   users: config.TENANT_USERS ?? defaultQuotas.users,
   apiKeys: config.ENVIRONMENT_API_KEYS ?? defaultQuotas.apiKeys,

@@ -17,6 +17,7 @@ import {
   openEventStore,
   type ReadModel,
   RecentWrites,
+  RefusalQuota,
   RequestRunner,
   type Started,
   snapshotsIn,
@@ -151,6 +152,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     recentWrites: new RecentWrites(),
     now: Date.now,
     takenOver: authentication.takenOver,
+    refusals: new RefusalQuota({ perHour: quotas.refusalsPerHour }),
   };
   const shared: Pick<HttpOptions, 'host' | 'health' | 'log'> = {
     host: { begin: (request) => new RequestRunner(runOptions, request) },

@@ -3,6 +3,8 @@
  * revoked records do not count. Requests that run at the same moment may exceed a quota by as many as they are.
  */
 export interface Quotas {
+  /** Refusals of a tenant that one process remembers in an hour. */
+  readonly refusalsPerHour: number;
   /** Of a tenant. */
   readonly environments: number;
   readonly users: number;
@@ -14,6 +16,7 @@ export interface Quotas {
 
 /** The quotas where an installation sets none. */
 export const defaultQuotas: Quotas = {
+  refusalsPerHour: 100_000,
   environments: 100,
   users: 1_000,
   apiKeys: 1_000,

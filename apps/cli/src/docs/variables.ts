@@ -83,6 +83,9 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
   CORS_ORIGINS:
     'Origins whose pages may call the API from a browser, separated by commas; `*` is all. None by default.',
+  TENANT_REFUSALS_PER_HOUR:
+    'Refusals of a tenant that one process remembers under idempotency keys in an hour; 100,000 when it is not ' +
+    'set. Above it, requests with such keys are 429.',
   TENANT_ENVIRONMENTS: 'Environments that a tenant may have; 100 when it is not set.',
   TENANT_USERS: 'Users that a tenant may have; 1,000 when it is not set.',
   ENVIRONMENT_API_KEYS: 'API keys that an environment may have; 1,000 when it is not set.',

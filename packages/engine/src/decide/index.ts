@@ -1,6 +1,7 @@
 export * from './command.ts';
 export * from './command-metrics.ts';
 export * from './read-your-writes.ts';
+export * from './refusal-quota.ts';
 export * from './request-fingerprint.ts';
 export * from './request-run.ts';
 export * from './stream-writer.ts';

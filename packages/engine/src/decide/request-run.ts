@@ -36,6 +36,7 @@ import {
   type ReadsOptions,
   type RequestProgress,
 } from './read-your-writes.ts';
+import type { RefusalQuota } from './refusal-quota.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import type { Streams } from './streams.ts';
 
@@ -46,6 +47,8 @@ export interface RunOptions extends ReadsOptions {
    * follows in memory, such as a revoked key.
    */
   readonly takenOver?: (category: string, position: Position) => Promise<void>;
+  /** Bounds the refusals that are remembered; without it nothing does. */
+  readonly refusals?: RefusalQuota;
 }
 
 type Any = Aggregate<string, EventCatalogue, unknown>;
@@ -118,6 +121,8 @@ export class RequestRunner implements RequestRun, RequestContext {
   ): Promise<Outcome<State, EventOf<Catalogue>>> {
     if (!isRecordId(id)) return this.#executeOnNothing(aggregate, await preparedFrom(decision));
     const { idempotencyKey, operation, fields } = this.#request;
+    const { refusals } = this.#options;
+    if (idempotencyKey !== null) refusals?.assertLeft(this.principal.tenantId);
     const expectedRevision = this.#ifMatch;
     // The tag is that of the record the request is about, which a handler writes first.
     this.#ifMatch = null;
@@ -133,7 +138,10 @@ export class RequestRunner implements RequestRun, RequestContext {
     );
     this.#progress.replayed ||= outcome.replayed;
     this.#note(outcome.position, outcome.events.length > 0 && !outcome.replayed);
-    if (outcome.refusal) throw outcome.refusal;
+    if (outcome.refusal) {
+      if (!outcome.replayed) refusals?.note(this.principal.tenantId);
+      throw outcome.refusal;
+    }
     if (outcome.events.length > 0) {
       await this.#options.takenOver?.(aggregate.name, outcome.position);
     }

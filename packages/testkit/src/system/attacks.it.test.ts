@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Answer } from '../caller.ts';
+import { type Answer, caller } from '../caller.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { apiBeside } from './api-beside.ts';
 
 const test = suite('one key cannot stop the API');
 
@@ -83,6 +84,29 @@ test('700 bodies that do not arrive: 429 above the share of the attacker, and th
     assert.equal([...new Set(await answersToVictim('slow'))], [200, 201]);
   } finally {
     for (const socket of sockets) socket.destroy();
+  }
+});
+
+test('refusals are remembered up to the quota of a tenant; what has no key is answered as before', async () => {
+  const api = await apiBeside(stack, { TENANT_REFUSALS_PER_HOUR: 2 });
+  try {
+    const bounded = caller(api.baseUrl, attacker.apiKey);
+    const customer = { external_id: 'refused', name: 'Refused' };
+    const { id } = await bounded.ok('POST', '/customers', customer);
+    const wallet = await bounded.ok('POST', '/wallets', { customer_id: id, currency: 'usd' });
+    const path = `/wallets/${wallet.id}/debit`;
+    const debit = (headers: Record<string, string>) =>
+      bounded.call('POST', path, { credits: '1' }, headers);
+    const codes: string[] = [];
+    for (const key of ['1', '2', '3'])
+      codes.push((await debit({ 'idempotency-key': key })).body.code);
+    codes.push((await debit({})).body.code);
+    const expected = ['invalid_operation', 'invalid_operation', 'too_many_requests'];
+    assert.equal(codes, [...expected, 'invalid_operation']);
+    const other = caller(api.baseUrl, victim.apiKey);
+    assert.is((await other.call('GET', `/customers/${customerId}`)).status, 200);
+  } finally {
+    await api.stop();
   }
 });
 
