@@ -89,6 +89,12 @@ test('an unknown kind names the ones there are', () => {
   assert.equal(problemsOf(schema, { kind: 'b' }), [{ pointer: '/size', message: 'is required' }]);
 });
 
+test('of a union with fixed values it names the place inside the branch that has the type', () => {
+  const schema = z.union([z.enum(['a']), z.array(z.object({ field: z.enum(['a']) }))]);
+  assert.equal(problemsOf(schema, ['b']), [{ pointer: '/0', message: 'must be an object' }]);
+  assert.equal(problemsOf(schema, 'b'), [{ pointer: '', message: 'must be "a"' }]);
+});
+
 test('the value itself is never repeated', () => {
   const said = JSON.stringify(problemsOf(z.enum(['a']), 'sk_secret'));
   assert.not.match(said, /sk_secret/);

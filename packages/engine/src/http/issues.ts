@@ -118,7 +118,10 @@ function unionProblems(
   path: readonly PropertyKey[],
 ): FieldProblem[] {
   const branches = issue.errors.filter((branch) => !branch.some(isWrongType));
-  const closest = branches.toSorted((left, right) => left.length - right.length)[0];
+  // A branch that has looked inside fits better than one that takes none of the values of its type.
+  const inside = branches.filter((branch) => branch.every(({ path: inner }) => inner.length > 0));
+  const fitting = inside.length > 0 ? inside : branches;
+  const closest = fitting.toSorted((left, right) => left.length - right.length)[0];
   if (closest) return closest.flatMap((inner) => problemsOf(inner, path));
   const types = issue.errors.flatMap((branch) => branch.filter(isWrongType).map(expectedType));
   const message = types.includes('') ? issue.message : `must be ${listOf([...new Set(types)])}`;
