@@ -233,6 +233,23 @@ test('from time to time the outside is made to agree with all records', async ()
   ]);
 });
 
+test('who waits for a reaction learns that an event is handled, and what was written for it', async () => {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { store, start, stop, orders } = world();
+  const running = start(packing(() => opened));
+  await orders.place('a');
+  const placedAt = await store.head();
+  assert.is(await running.reached.waitFor(placedAt, 1), false, 'it is being handled');
+  open();
+  assert.is(await running.reached.waitFor(placedAt, 60_000), true);
+  assert.is(running.written, BigInt(store.log.length));
+  assert.ok(running.written > placedAt);
+  await stop();
+});
+
 test('a request that carries out at once leaves its reaction nothing to do', async () => {
   const { store, start, stop, level, orders } = world();
   const principal = { tenantId, environmentId, userId: 'user_1', keyId: 'secret_1' } as Principal;

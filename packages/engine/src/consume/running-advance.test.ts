@@ -47,12 +47,14 @@ const setTo = (...days: Instant[]) =>
 interface Options {
   /** The days on which a ring sets the timer again. */
   readonly again?: (id: string, at: Instant) => readonly Instant[];
+  /** Runs when the reactions are waited for, with the number of rings so far. */
+  readonly react?: (rings: number) => Promise<void>;
   /** Runs before each ring. */
   readonly before?: (id: string, at: Instant) => Promise<void> | void;
 }
 
 /** Timers, a clock that stands on the first of January, and processes that move it. */
-function world({ again = () => [], before = () => undefined }: Options = {}) {
+function world({ again = () => [], before = () => undefined, react }: Options = {}) {
   const store = new MemoryStore();
   let clock: TestClock = { tenantId, environmentId, now: day(1), advance: null };
   const ends: AdvanceStep[] = [];
@@ -127,7 +129,12 @@ function world({ again = () => [], before = () => undefined }: Options = {}) {
         work: [work],
         run: dueRunner({ streams: own, log: silentLog }),
         projected: { position: () => 0n, waitFor: async () => true },
-        reactions: { handled: async () => 0n },
+        reactions: {
+          handled: async () => {
+            await react?.(ringsOf(store).length);
+            return BigInt(store.log.length);
+          },
+        },
         isActive: () => true,
         log: silentLog,
       };
@@ -136,15 +143,15 @@ function world({ again = () => [], before = () => undefined }: Options = {}) {
     now: () => clock.now,
     /** Each ring as it stands in the log: the timer, its day and the instant of the decision. */
     rings: () =>
-      store.log
-        .filter(({ type }) => type === 'TimerRang')
-        .map(({ stream, data, metadata }) => [
-          stream.split('.')[1],
-          dayOf((data as { at: Instant }).at),
-          dayOf(metadata.occurred_at),
-        ]),
+      ringsOf(store).map(({ stream, data, metadata }) => [
+        stream.split('.')[1],
+        dayOf((data as { at: Instant }).at),
+        dayOf(metadata.occurred_at),
+      ]),
   };
 }
+
+const ringsOf = ({ log }: MemoryStore) => log.filter(({ type }) => type === 'TimerRang');
 
 const dayOf = (at: Instant): number => new Date(millisecondsOf(at)).getUTCDate();
 
@@ -177,6 +184,25 @@ test('what an effect brings runs in its turn, also at the same instant', async (
     ['a', 3, 3],
     ['a', 4, 4],
     ['b', 5, 5],
+  ]);
+});
+
+test('what a reaction brings is not jumped over', async () => {
+  let hasReacted = false;
+  const { set, start, run, rings } = world({
+    react: async (rung) => {
+      if (hasReacted || rung === 0) return;
+      hasReacted = true;
+      await set('b', day(4));
+    },
+  });
+  await set('a', day(3), day(5));
+  start(day(20));
+  await run();
+  assert.equal(rings(), [
+    ['a', 3, 3],
+    ['b', 4, 4],
+    ['a', 5, 5],
   ]);
 });
 
