@@ -16,13 +16,14 @@ type Data = Record<string, unknown>;
 type Event = { type: string; stream: string; revision: number; data: Data; metadata: Data };
 type Order = (number | string | null)[];
 /**
- * Credits of one load, which count from an instant on, or the part of them that is drawn or held;
- * `since` is the time of their return.
+ * Credits of one load, which count from an instant on, or the part of them that is drawn or held; `since` is
+ * the time of their return. A reversal `refilled` it at an instant; only what it had `kept` was there before.
  */
 type Lot = {
   id: string;
   left: bigint;
   from: string;
+  refilled?: { at: string; kept: bigint } | null;
   expires: string | null;
   since: string;
   order: Order;
@@ -102,6 +103,20 @@ function take(lots: readonly Lot[], credits: bigint): Lot[] {
   });
 }
 
+/** Takes credits first from what was in the lots at an instant and ever since, and then from the rest. */
+function takeSince(lots: readonly Lot[], credits: bigint, instant: string): [Lot[], Lot[]] {
+  let missing = credits;
+  const then = lots.flatMap((lot) => {
+    const { left, from, refilled } = lot;
+    const isLess = refilled && instant < refilled.at && refilled.kept < left;
+    const there = from > instant ? 0n : isLess ? refilled.kept : left;
+    const parts = take([lot], there < missing ? there : missing);
+    missing -= sum(parts);
+    return parts;
+  });
+  return [then, take(lots, missing)];
+}
+
 /** One part per lot, at the place of its first. */
 function inOneEach(parts: readonly Lot[]): Lot[] {
   const byLot = new Map<unknown, Lot>();
@@ -175,10 +190,12 @@ class Book {
     must(!hold || credits <= hold.credits, 'captures more than was held');
     const own = hold ? take(hold.parts, credits) : [];
     const beyond = credits - sum(own);
-    const parts = inOneEach([
-      ...own,
-      ...(beyond > 0n ? take(this.#drawable(type, data, credits), beyond) : []),
-    ]);
+    const lots = beyond > 0n ? this.#drawable(type, data, credits) : [];
+    const at = type === 'CreditsDebited' ? instant : this.at;
+    const [then, later] = takeSince(lots, beyond, at);
+    const mayOwe = this.wallet?.wallet_type === 'POST_PAID';
+    must(mayOwe || later.length === 0, 'takes what was not there at its instant');
+    const parts = inOneEach([...own, ...then, ...later]);
     // The rest of a hold pays a debt before it returns to its lots.
     this.owed -= hold ? sum(take(hold.parts, this.owed)) : 0n;
     const rest = hold?.parts.filter(({ left }) => left > 0n) ?? [];
@@ -228,7 +245,7 @@ class Book {
     this.owed -= sum(take(own, this.owed));
     this.owed -= sum(take(lots, this.owed));
     const rest = lots.filter(({ left: some }) => some > 0n);
-    for (const part of rest) this.#open(part);
+    for (const part of rest) this.#refill(part);
     this.#compare(data.returned, rest, true);
     const available = figure(data.credits_available, 'credits_available');
     must(available === sum(own), 'wrong credits_available');
@@ -331,10 +348,7 @@ class Book {
   #drawable(type: string, data: Data, credits: bigint): Lot[] {
     if (type !== 'CreditsExpired') {
       this.#assertNoneGone((instant) => instant <= this.at);
-      const isThen = ({ from }: Lot) => type !== 'CreditsDebited' || from <= `${data.effective_at}`;
-      const [then, later] = [this.lots.filter(isThen), this.lots.filter((lot) => !isThen(lot))];
-      // Credits that came later pay for what is dated back only where the wallet may owe.
-      return this.wallet?.wallet_type === 'POST_PAID' ? [...then, ...later] : then;
+      return this.lots;
     }
     const lot = this.lots.find(({ id }) => id === data.reference_id);
     must(lot?.left === credits, 'does not book out the rest of a lot');
@@ -360,12 +374,18 @@ class Book {
     must(is === wanted, `lots: ${is} instead of ${wanted}`);
   }
 
-  /** Puts credits into a lot, which counts from then on and is as they say. */
+  /** Puts credits into a lot that is as they say. */
   #open(part: Lot): void {
     this.#put(part);
-    const lot = this.lots.find(({ id }) => id === part.id);
-    if (lot) lot.from = part.from;
     this.known.set(part.id, { ...part });
+  }
+
+  /** Gives credits back to a lot: what it has kept was there before, and what comes back was not. */
+  #refill(part: Lot): void {
+    const lot = this.lots.find(({ id }) => id === part.id);
+    const kept = lot?.refilled && lot.refilled.kept < lot.left ? lot.refilled.kept : lot?.left;
+    if (lot && kept !== undefined) lot.refilled = { at: this.at, kept };
+    this.#open({ ...part, refilled: null });
   }
 
   /** Puts credits into their lot, which exists again when it was spent completely. */

@@ -25,7 +25,7 @@ import {
   type Load,
   loadEvents,
 } from './ledger/entries.ts';
-import { dividedAt, sumOf } from './ledger/lots.ts';
+import { lotsSince, sumOf } from './ledger/lots.ts';
 import { concluded, taking } from './topups/automatic.ts';
 import { resumesAt, type Wallet, type WalletState } from './wallet.ts';
 
@@ -183,14 +183,14 @@ export function spendable(state: WalletState, id: string): Wallet {
 
 /**
  * Refuses more than the lots hold, unless the wallet may owe (D26). Of a debit that is dated back, more than
- * those hold that counted then: their credits were in the balance at every instant since, so none of it falls
- * below zero (D73; ADR 29).
+ * was in them then and ever since: it was in the balance at each instant, so none of it falls below zero
+ * (D73; ADR 29).
  */
 export function assertFunds(wallet: Wallet, requested: DecimalText, effectiveAt?: Instant): void {
   if (effectiveAt !== undefined) assertExisted(wallet, effectiveAt);
   if (wallet.wallet_type === 'POST_PAID') return;
   const { lots } = wallet;
-  const available = sumOf(effectiveAt === undefined ? lots : dividedAt(lots, effectiveAt).open);
+  const available = sumOf(effectiveAt === undefined ? lots : lotsSince(lots, effectiveAt));
   if (decimal(requested).cmp(decimal(available)) <= 0) return;
   if (effectiveAt === undefined) {
     throw refusal(`The wallet has ${available} credits available, ${requested} requested.`, {

@@ -30,6 +30,7 @@ import {
   type Lot,
   type LotClass,
   lotOfLoad,
+  refilledAt,
   sumOf,
   withLot,
   withReturned,
@@ -243,8 +244,12 @@ function evolveReversal(
 ): Wallet {
   const { reverses: transaction_id, reversed } = reversal;
   const own = ownLot(reversal);
-  const { effective_at } = reversal;
-  const returned = reversal.returned.map(({ credits: _, ...lot }) => ({ ...lot, effective_at }));
+  const { effective_at: at } = reversal;
+  const returned = reversal.returned.map(({ credits: _, ...lot }): Lot => {
+    const open = wallet.lots.find(({ transaction_id: id }) => id === lot.transaction_id);
+    if (!open) return { ...lot, effective_at: at };
+    return { ...lot, effective_at: open.effective_at, ...refilledAt(open, at) };
+  });
   const lots = withReturned(wallet.lots, returned);
   return {
     ...moved(wallet, reversal),

@@ -11,6 +11,8 @@ export interface Lot {
   readonly priority: number | null;
   /** From when on its credits count. */
   readonly from: number;
+  /** The last time at which a reversal gave credits back, and how many were there all the time before. */
+  readonly refilled?: { readonly at: number; readonly kept: bigint } | null;
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null;
   left: bigint;
@@ -120,6 +122,13 @@ function isBefore(a: Lot, b: Lot): boolean {
 export const inOrder = <Item extends Lot>(lots: readonly Item[]): Item[] =>
   lots.toSorted((a, b) => (a === b ? 0 : isBefore(a, b) ? -1 : 1));
 
+/** Returns how many credits of a lot were there at a moment and have been there since. */
+export function thereSince({ left, from, refilled }: Lot, moment: number): bigint {
+  if (from > moment) return 0n;
+  const isLess = refilled && moment < refilled.at && refilled.kept < left;
+  return isLess ? refilled.kept : left;
+}
+
 export const total = (lots: readonly Lot[]): bigint =>
   lots.reduce((sum, { left }) => sum + left, 0n);
 
@@ -148,6 +157,21 @@ export function take(lots: readonly Lot[], credits: bigint): Lot[] {
     taken.push({ ...lot, left });
   }
   return taken;
+}
+
+/**
+ * Takes credits out of lots that stand in their order: first those that were there at a moment and since,
+ * then the others. Returns the parts taken.
+ */
+export function takeSince(lots: readonly Lot[], credits: bigint, moment: number): Lot[] {
+  let missing = credits;
+  const parts = lots.flatMap((lot) => {
+    const there = thereSince(lot, moment);
+    const taken = take([lot], there < missing ? there : missing);
+    missing -= total(taken);
+    return taken;
+  });
+  return [...parts, ...take(lots, missing)];
 }
 
 /** Puts a part back where it came from. */

@@ -14,6 +14,8 @@ import {
   putBack,
   spendable,
   take,
+  takeSince,
+  thereSince,
   total,
 } from './books.ts';
 import {
@@ -41,12 +43,6 @@ export interface Terms {
 }
 
 const purchases = ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED'];
-
-/** Tells whether a lot counted at a moment. */
-const isOpen =
-  (moment: number) =>
-  ({ from }: Lot): boolean =>
-    from <= moment;
 
 /** Keeps the books of one wallet: the movements, whatever asked for them. */
 export class ReferenceLedger {
@@ -171,8 +167,7 @@ export class ReferenceLedger {
    */
   #take(credits: bigint, from = this.now): Lot[] {
     const lots = inOrder(this.books.lots);
-    const [open, later] = [lots.filter(isOpen(from)), lots.filter((lot) => !isOpen(from)(lot))];
-    const taken = take([...open, ...later], credits);
+    const taken = takeSince(lots, credits, from);
     this.books.lots = this.books.lots.filter(({ left }) => left > 0n);
     return taken;
   }
@@ -318,7 +313,7 @@ export class ReferenceLedger {
 
   #assertFundsThen(credits: bigint, from: number): void {
     this.#assertExisted(from);
-    const there = total(this.books.lots.filter(isOpen(from)));
+    const there = this.books.lots.reduce((sum, lot) => sum + thereSince(lot, from), 0n);
     if (this.#mayOwe || credits <= there) return;
     throw new Refused({
       reason: 'insufficient_credits_then',

@@ -78,9 +78,15 @@ function lotNow(books: Books, { number }: Lot, renewed: number, at: number): Lot
 
 function putBackRenewed(books: Books, lot: Lot): void {
   const open = books.lots.find(({ number }) => number === lot.number);
-  // What is there already counts from the return too.
   books.lots = books.lots.filter((other) => other !== open);
-  books.lots.push({ ...lot, left: lot.left + (open?.left ?? 0n) });
+  if (!open) books.lots.push({ ...lot, refilled: null });
+  else {
+    // What it has kept until now was there before; what comes back was not.
+    const known = open.refilled?.kept;
+    const kept = known !== undefined && known < open.left ? known : open.left;
+    const refilled = { at: lot.from, kept };
+    books.lots.push({ ...lot, from: open.from, refilled, left: lot.left + open.left });
+  }
   books.known = { ...books.known, [lot.number]: lot };
 }
 

@@ -8,7 +8,14 @@ import {
   textOf,
   zero,
 } from '@counterfoil/kernel';
-import { afterDraws, type Draw, drawFrom, type Lot } from '../ledger/lots.ts';
+import {
+  afterDraws,
+  type Draw,
+  drawFrom,
+  drawnCredits,
+  inOneEach,
+  type Lot,
+} from '../ledger/lots.ts';
 
 /**
  * Credits that are set aside for one purpose. They were drawn from their lots when the hold was
@@ -77,20 +84,6 @@ export function divideHold(
       remaining: remaining(transaction_id),
     })),
   };
-}
-
-const drawnCredits = (draws: readonly Draw[]): DecimalText =>
-  textOf(draws.reduce((sum, { credits }) => sum.plus(decimal(credits)), zero));
-
-/** One draw per lot: a lot can be a part of a hold and have credits of its own beside it. */
-function inOneEach(draws: readonly Draw[]): readonly Draw[] {
-  const byLot = new Map<string, Draw>();
-  for (const draw of draws) {
-    const known = byLot.get(draw.transaction_id);
-    const credits = known ? drawnCredits([known, draw]) : draw.credits;
-    byLot.set(draw.transaction_id, { ...draw, credits });
-  }
-  return [...byLot.values()];
 }
 
 /** The lots to which parts of a hold return, each with what it has then. */

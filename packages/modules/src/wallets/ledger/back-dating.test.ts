@@ -8,8 +8,20 @@ import { moveInBulk } from '../bulk/bulk.ts';
 import { debitCredits, loadCredits, settleDue, type WalletDecision } from '../decisions.ts';
 import type { WalletEvent } from '../events.ts';
 import { holdCredits, voidHold } from '../holds/decisions.ts';
+import { reverseEntry } from '../reversals/decisions.ts';
 import { walletRoutes } from '../routes.ts';
-import { at, create, debit, debitOf, history, holdOf, id, load } from '../test-wallet.ts';
+import {
+  at,
+  create,
+  debit,
+  debitOf,
+  details,
+  history,
+  holdOf,
+  id,
+  load,
+  reversibleIn,
+} from '../test-wallet.ts';
 import { walletWorld } from '../test-wallet-world.ts';
 import { wallet } from '../wallet.ts';
 
@@ -123,6 +135,25 @@ test('what a hold keeps stays kept; what it has returned can pay again', () => {
     [2, 3, 5, 9].map((second) => balance(events, second, 9).credit_balance),
     ['10', '0', '0', '0'],
   );
+});
+
+test('credits that a reversal gave back were not there before; what the lot had kept was', () => {
+  const steps = [
+    [0, create({}, '10')],
+    [2, debit('8')],
+  ] as const;
+  const entry = reversibleIn(history(...steps), 0);
+  assert.ok(entry);
+  const whole = { ...details('CREDIT_ADJUSTMENT'), credits: null, expiresAt: null };
+  const events = history(...steps, [5, reverseEntry(id, entry, whole)]);
+  for (const [second, available] of [
+    [1, '2'],
+    [4, '2'],
+    [5, '10'],
+  ] as const) {
+    assert.is(refusalOf(events, 9, debitAt(second, '11'))?.available, available);
+  }
+  assert.equal(drawn(decided(events, 9, debitAt(1, '2'))), ['2']);
 });
 
 test('a load that is dated back can be drawn by what counts after it, and by nothing before', () => {

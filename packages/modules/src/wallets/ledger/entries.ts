@@ -18,7 +18,7 @@ import type { AutomaticTopUp, Entry, Order, TransactionReason, WalletEvent } fro
 import { divideHold, type Hold } from '../holds/holds.ts';
 import type { PendingTopUp } from '../topups/topups.ts';
 import { debtOf, type Wallet } from '../wallet.ts';
-import { dividedAt, drawFrom, type Lot } from './lots.ts';
+import { type Draw, drawFrom, drawSince, type Lot } from './lots.ts';
 
 /** A quantity: credits, or an amount of the currency at the top-up rate (D22), or both when they agree. */
 export type Quantity =
@@ -223,19 +223,12 @@ export const debitEvent = (wallet: Wallet, debit: Debit, at: Instant): WalletEve
   type: 'CreditsDebited',
   data: {
     ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
-    drawn: [...drawFrom(lotsFor(wallet, debit), debit.credits)],
+    drawn: [...drawsOf(wallet, debit)],
   },
 });
 
-/**
- * The lots that a debit draws from, in order: those that counted at its instant before the later ones,
- * which pay for it only where the wallet may owe (D73).
- */
-function lotsFor({ lots }: Wallet, { effectiveAt }: Debit): readonly Lot[] {
-  if (effectiveAt === undefined) return lots;
-  const { open, later } = dividedAt(lots, effectiveAt);
-  return [...open, ...later];
-}
+const drawsOf = ({ lots }: Wallet, { credits, effectiveAt }: Debit): readonly Draw[] =>
+  effectiveAt === undefined ? drawFrom(lots, credits) : drawSince(lots, effectiveAt, credits);
 
 const out = (credits: DecimalText): DecimalText => textOf(decimal(credits).neg());
 

@@ -2,9 +2,11 @@ import {
   type DecimalText,
   decimal,
   type Instant,
+  smaller,
   type TransactionId,
   textOf,
   zero,
+  zeroText,
 } from '@counterfoil/kernel';
 import type { TransactionReason, WalletEvent } from '../events.ts';
 
@@ -29,6 +31,8 @@ export interface Lot {
   readonly priority: number | null;
   /** The instant from which its credits count; a debit that is dated back to before it cannot draw them. */
   readonly effective_at: Instant;
+  /** Set when a reversal gave credits back to it: of what it has, only `kept` was there before. */
+  readonly refilled?: { readonly at: Instant; readonly kept: DecimalText };
   /** From this instant on the lot cannot be spent; null: never expires. */
   readonly expires_at: Instant | null;
   /** Number of the load in its wallet: the age of the lot. */
@@ -65,14 +69,25 @@ export const inDrawOrder = (a: Lot, b: Lot): number =>
 export const isExpired = (lot: Lot, at: Instant): boolean =>
   lot.expires_at !== null && lot.expires_at <= at;
 
-/** The lots that counted at an instant already, and the later ones (D73). */
-export const dividedAt = (
-  lots: readonly Lot[],
-  instant: Instant,
-): { readonly open: readonly Lot[]; readonly later: readonly Lot[] } => ({
-  open: lots.filter(({ effective_at }) => effective_at <= instant),
-  later: lots.filter(({ effective_at }) => effective_at > instant),
-});
+/** The credits of a lot that were there at an instant and at every one since. */
+function thereSince({ remaining, effective_at, refilled }: Lot, instant: Instant): DecimalText {
+  if (effective_at > instant) return zeroText;
+  if (!refilled || refilled.at <= instant) return remaining;
+  return textOf(smaller(decimal(refilled.kept), decimal(remaining)));
+}
+
+/** The lots with the credits that were there at an instant and at every one since (D73). */
+export const lotsSince = (lots: readonly Lot[], instant: Instant): readonly Lot[] =>
+  lots.flatMap((lot) => {
+    const remaining = thereSince(lot, instant);
+    return remaining === zeroText ? [] : [{ ...lot, remaining }];
+  });
+
+/** The instant of a reversal that gives credits back to a lot, and what the lot has kept until then. */
+export function refilledAt({ remaining, refilled }: Lot, at: Instant): Pick<Lot, 'refilled'> {
+  const kept = refilled ? smaller(decimal(refilled.kept), decimal(remaining)) : decimal(remaining);
+  return { refilled: { at, kept: textOf(kept) } };
+}
 
 /** Credits in lots, expired or not. */
 export const sumOf = (lots: readonly Lot[]): DecimalText =>
@@ -98,6 +113,39 @@ export function drawFrom(lots: readonly Lot[], credits: DecimalText): readonly D
     missing = missing.minus(taken);
   }
   return draws;
+}
+
+/**
+ * Takes credits for a debit that is dated back: first what was there at its instant and ever since, then the
+ * rest, which pays only where the wallet may owe.
+ */
+export function drawSince(
+  lots: readonly Lot[],
+  instant: Instant,
+  credits: DecimalText,
+): readonly Draw[] {
+  const has = new Map(lots.map((lot) => [lot.transaction_id, decimal(lot.remaining)]));
+  const first = drawFrom(lotsSince(lots, instant), credits).map((draw) => ({
+    ...draw,
+    remaining: textOf((has.get(draw.transaction_id) ?? zero).minus(decimal(draw.credits))),
+  }));
+  const missing = textOf(decimal(credits).minus(decimal(drawnCredits(first))));
+  return inOneEach([...first, ...drawFrom(afterDraws(lots, first), missing)]);
+}
+
+/** Credits of all draws. */
+export const drawnCredits = (draws: readonly Draw[]): DecimalText =>
+  textOf(draws.reduce((sum, { credits }) => sum.plus(decimal(credits)), zero));
+
+/** One draw per lot, with what the last of them left: a lot can be drawn from more than once. */
+export function inOneEach(draws: readonly Draw[]): readonly Draw[] {
+  const byLot = new Map<string, Draw>();
+  for (const draw of draws) {
+    const known = byLot.get(draw.transaction_id);
+    const credits = known ? drawnCredits([known, draw]) : draw.credits;
+    byLot.set(draw.transaction_id, { ...draw, credits });
+  }
+  return [...byLot.values()];
 }
 
 /** The lots after draws: reduced, and without those that are spent completely. */

@@ -1,4 +1,4 @@
-import { inOrder, type Lot, take } from '../books.ts';
+import { inOrder, type Lot, take, takeSince, thereSince } from '../books.ts';
 import type { Data, History, HistoryEvent } from '../history.ts';
 import { creditsOf, shownCredits } from '../units.ts';
 import { checker, must } from './fault.ts';
@@ -23,17 +23,17 @@ function assertDrawOrder(replay: Replay, event: HistoryEvent): void {
   const { type, data } = event;
   if (!['CreditsDebited', 'CreditsHeld', 'HoldCaptured'].includes(type)) return;
   const all = inOrder(replay.openLots().map((lot) => ({ ...lot })));
-  // What is dated back comes out of the lots of its instant, and of later ones when the wallet may owe.
-  const isThen = ({ from }: Lot) =>
-    type !== 'CreditsDebited' || from <= Date.parse(data.effective_at);
-  const mayOwe = replay.created.wallet_type === 'POST_PAID';
-  const lots = [...all.filter(isThen), ...(mayOwe ? all.filter((lot) => !isThen(lot)) : [])];
   const hold = type === 'HoldCaptured' ? replay.holds.get(data.hold_id) : undefined;
   const parts = (hold?.parts ?? []).map((part) => ({ ...part }));
   const credits = creditsOf(data.credits);
   const own = take(parts, credits);
   const missing = credits - own.reduce((sum, { left }) => sum + left, 0n);
-  const beyond = take(lots, missing);
+  // What is dated back comes out of what was there then, and out of the rest when the wallet may owe.
+  const from = type === 'CreditsDebited' ? data.effective_at : event.metadata.occurred_at;
+  const beyond = takeSince(all, missing, Date.parse(from));
+  const then = openThen(replay, Date.parse(from));
+  const mayOwe = replay.created.wallet_type === 'POST_PAID';
+  must(mayOwe || missing <= then, event, 'takes what was not there at its instant');
   for (const lot of beyond) {
     const isSpendable =
       lot.expires === null || lot.expires > Date.parse(event.metadata.occurred_at);
@@ -45,6 +45,10 @@ function assertDrawOrder(replay: Replay, event: HistoryEvent): void {
   });
   must(JSON.stringify(drawn) === right, event, `draws ${JSON.stringify(drawn)}, not ${right}`);
 }
+
+/** Credits of lots that were there at a moment and have been there since. */
+const openThen = (replay: Replay, moment: number): bigint =>
+  replay.openLots().reduce((sum, lot) => sum + thereSince(lot, moment), 0n);
 
 /** One line per lot, at the place of its first part. */
 function summed(parts: readonly Lot[]): [number, string][] {

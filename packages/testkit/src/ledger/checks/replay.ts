@@ -162,7 +162,16 @@ export class Replay {
       const back = creditsOf(some);
       must(back <= lot.consumed + lot.expired, event, `gives more back to ${id} than it gave`);
       lot.consumed -= back;
-      this.lots.set(id, { ...lot, left: lot.left + back, expires: time(expires_at) });
+      const at = Date.parse(data.effective_at);
+      const known = lot.refilled?.kept ?? lot.left;
+      const kept = known < lot.left ? known : lot.left;
+      this.lots.set(id, {
+        ...lot,
+        from: lot.left > 0n ? lot.from : at,
+        refilled: lot.left > 0n ? { at, kept } : null,
+        left: lot.left + back,
+        expires: time(expires_at),
+      });
     }
     this.#load({ ...data, reason: 'PURCHASED_CREDIT_DIRECT', priority: null, expires_at: null });
   }
