@@ -65,8 +65,8 @@ function showsId({ response, example }: AnyRoute): boolean {
 }
 
 /**
- * Where a record is read that is made: below the path, or beside the record that it is made from, if that
- * is where its kind is read.
+ * The path at which a record is read that is made: below the route's own path, or beside the record that it is
+ * made from, if that is where its kind is read.
  */
 function readPath(
   { path, route }: Omit<PlacedRoute, 'madeAt'>,

@@ -29,7 +29,7 @@ export type Counted = 'environment' | 'user' | 'api_key';
 
 /** The tenants, environments, users and API keys of the installation, in memory. */
 export interface Directory {
-  /** What of it a tenant may have. */
+  /** The quotas that its records are counted against. */
   readonly quotas: Quotas;
   /** Takes in an event. Events of one stream come in order; one that comes again changes nothing. */
   apply(event: DirectoryEvent): void;
