@@ -39,20 +39,22 @@ import type { Unique } from './definition.ts';
 import { conditionsOf, type Filters, membersOf, parametersOf } from './filters.ts';
 import { foundById, foundByUnique } from './look-ups.ts';
 
-/** A kind of record as its routes need it, whether `record` has declared it or not. */
-export interface Kind<
-  Prefix extends IdPrefix,
-  Catalogue extends EventCatalogue,
-  State,
-  Schema extends z.ZodType,
-  Columns extends ColumnTypes,
-> {
+/** A kind of record as all of its routes need it, whether `record` has declared it or not. */
+interface Kind<Prefix extends IdPrefix, Schema extends z.ZodType> {
   readonly called: string;
   readonly prefix: Prefix;
-  readonly aggregate: Aggregate<string, Catalogue, State>;
-  readonly unique?: Unique | null;
   readonly schema: Schema;
+}
+
+/** A kind of record as the routes that change it need it. */
+interface Written<Schema extends z.ZodType, Catalogue extends EventCatalogue, State> {
+  readonly aggregate: Aggregate<string, Catalogue, State>;
   readonly view: (state: State) => z.output<Schema>;
+}
+
+/** A kind of record as the routes that read it need it. */
+interface Read<Schema extends z.ZodType, Columns extends ColumnTypes> {
+  readonly unique?: Unique | null;
   // biome-ignore lint/suspicious/noExplicitAny: what a row holds is no business of its routes.
   readonly table: Projection<string, any, z.output<Schema>, Columns>;
 }
@@ -104,12 +106,11 @@ const withArticle = (called: string): string => `${/^[aeiou]/.test(called) ? 'an
 /** The routes that change records of a kind. */
 function writingRoutes<
   Prefix extends IdPrefix,
+  Schema extends z.ZodType,
   Catalogue extends EventCatalogue,
   State,
-  Schema extends z.ZodType,
-  Columns extends ColumnTypes,
 >(
-  kind: Kind<Prefix, Catalogue, State, Schema, Columns>,
+  kind: Kind<Prefix, Schema> & Written<Schema, Catalogue, State>,
   { tag, right, embedding }: Common<z.output<Schema>>,
 ) {
   const { called, prefix, aggregate, schema, view } = kind;
@@ -192,12 +193,10 @@ function writingRoutes<
 /** The routes that read records of a kind. */
 function readingRoutes<
   Prefix extends IdPrefix,
-  Catalogue extends EventCatalogue,
-  State,
   Schema extends z.ZodType,
   Columns extends ColumnTypes,
 >(
-  kind: Kind<Prefix, Catalogue, State, Schema, Columns>,
+  kind: Kind<Prefix, Schema> & Read<Schema, Columns>,
   { tag, right, embedding }: Common<z.output<Schema>>,
 ) {
   type Shown = z.output<Schema>;
@@ -304,11 +303,11 @@ function readingRoutes<
 /** Makes the routes of a kind of record, to be put under their paths by its slice. */
 export const recordRoutes = <
   Prefix extends IdPrefix,
+  Schema extends z.ZodType,
   Catalogue extends EventCatalogue,
   State,
-  Schema extends z.ZodType,
   Columns extends ColumnTypes,
 >(
-  kind: Kind<Prefix, Catalogue, State, Schema, Columns>,
+  kind: Kind<Prefix, Schema> & Written<Schema, Catalogue, State> & Read<Schema, Columns>,
   common: Common<z.output<Schema>>,
 ) => ({ ...readingRoutes(kind, common), ...writingRoutes(kind, common) });
