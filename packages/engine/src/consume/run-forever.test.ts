@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createBackOff, runForever, sleep, unlessAborted } from './run-forever.ts';
+import { createBackOff, inParallel, runForever, sleep, unlessAborted } from './run-forever.ts';
 
 const test = suite('waiting and going on');
 
@@ -88,6 +88,17 @@ test('what fails because it is to end is no failure', async () => {
   const { failures, logged } = await turns([() => 0, fails('aborted')]);
   assert.equal(failures, []);
   assert.equal(logged, []);
+});
+
+test('work in parallel fails when nothing of it is under way any more', async () => {
+  const ended: number[] = [];
+  const outcome = inParallel([1, 2, 3, 4], 2, async (thing) => {
+    if (thing === 1) throw new Error('one failed');
+    await sleep(1, new AbortController().signal);
+    ended.push(thing);
+  });
+  assert.match(String(await outcome.catch((error) => error)), /one failed/);
+  assert.equal(ended, [2, 3, 4]);
 });
 
 test('an outcome that comes in time is passed on', async () => {

@@ -109,7 +109,10 @@ export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSigna
   return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
-/** Does a piece of work for each of some things, so many of them at once. Rejects with the first failure. */
+/**
+ * Does a piece of work for each of some things, so many of them at once. Rejects with the first failure, as
+ * soon as nothing is under way any more.
+ */
 export async function inParallel<Thing>(
   things: readonly Thing[],
   atOnce: number,
@@ -119,5 +122,7 @@ export async function inParallel<Thing>(
   const next = async (): Promise<void> => {
     for (const thing of waiting) await work(thing);
   };
-  await Promise.all(Array.from({ length: atOnce }, next));
+  const workers = Array.from({ length: atOnce }, next);
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
 }
