@@ -45,6 +45,7 @@ Every answer has
 ## Amounts
 
 Amounts of money and credits are decimals in strings, such as \`"12.50"\`: no figure is ever rounded on its way.
+A request may send them as numbers too; one with more fraction digits than the pattern of its field has is refused.
 Instants are RFC 3339 in UTC. \`null\` means absent.
 
 ## Errors

@@ -104,7 +104,6 @@ export const decimalSchema = (places: number) =>
       return z.NEVER;
     })
     .meta({
-      description: `Decimal with at most ${places} fraction digits`,
       example: '12.5',
       pattern: decimalPattern('-?', places),
       maxLength: decimalCharacters,

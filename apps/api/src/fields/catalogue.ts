@@ -152,6 +152,7 @@ export const catalogueFields: Readonly<Record<string, string>> = {
   redeem_after: 'When it can be redeemed from',
   redeem_before: 'When it can be redeemed until',
   rules: 'Object of the caller, which is kept as it is',
+  'QuoteRequest.quantity': 'Quantity to price',
   'CatalogDocument.version': 'Version of the format',
   'CatalogChange.key': 'Name that the record has in its section',
   section: 'Section of the document',

@@ -43,6 +43,8 @@ export const walletFields: Readonly<Record<string, string>> = {
   daily_limit: 'Automatic top-ups of one UTC day at most',
   pending_transaction_id: 'Id of the top-up that waits for its payment',
   'CreateWallet.price_unit': 'Code of the pricing unit that gives currency and rates',
+  initial_credits_to_load: 'Credits to load at once',
+  bonus_credits_to_add: 'Credits to give in addition',
   initial_credits_expiry_date_utc: 'When the first credits expire; absent: never',
   initial_credits_to_load_expiry_date:
     'Day as YYYYMMDD at whose beginning in UTC the first credits expire; absent: never',

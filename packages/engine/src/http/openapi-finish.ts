@@ -11,10 +11,15 @@ const stampsName = 'RecordStamps';
 
 type Fields = Readonly<Record<string, string>>;
 
+/** Tells whether a schema is that of a name, which is described there, or null. */
+const isNamed = ({ $ref, anyOf }: Json): boolean =>
+  $ref !== undefined ||
+  (Array.isArray(anyOf) && anyOf.some((each) => isMap(each) && '$ref' in each));
+
 /** The description of a field: its schema's own, or the one that its name has everywhere. */
 function described(field: unknown, name: string, schema: string, fields: Fields): unknown {
   const text = fields[`${schema}.${name}`] ?? fields[name];
-  const isSaid = !isMap(field) || '$ref' in field || 'description' in field;
+  const isSaid = !isMap(field) || 'description' in field || isNamed(field);
   return isSaid || text === undefined ? field : { ...field, description: text };
 }
 

@@ -12,6 +12,7 @@ export interface Schema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly format?: string;
+  readonly pattern?: string;
   readonly maxLength?: number;
   readonly minLength?: number;
   readonly maxItems?: number;

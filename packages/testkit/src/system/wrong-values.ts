@@ -105,8 +105,8 @@ const wrongDecimalNumbers = (places: number): unknown[] => [
   new NumberLiteral('0.1234567890123456789'),
 ];
 
-const decimalPlacesOf = ({ description }: Schema): number | null => {
-  const [, places] = /^Decimal with at most (\d+) fraction digits/.exec(description ?? '') ?? [];
+const decimalPlacesOf = ({ pattern }: Schema): number | null => {
+  const [, places] = /\(\\\.\\d\{1,(\d+)\}0\*\)/.exec(pattern ?? '') ?? [];
   return places === undefined ? null : Number(places);
 };
 

@@ -173,7 +173,10 @@ export const holdRoutes = {
     body: onlyKeySchema,
     bodyOptional: true,
     response: holdSchema,
-    example: { params: { id: newRecord('hold', 'wallet_id') } },
+    example: {
+      params: { id: newRecord('hold', 'wallet_id') },
+      body: { idempotency_key: newText('void-1') },
+    },
     handle: async (context, { params: { id, hold_id } }) => {
       let before: HoldResource | null = null;
       const { events, revision } = await context.execute(wallet, id, {
