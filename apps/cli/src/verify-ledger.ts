@@ -173,7 +173,10 @@ class Book {
 
   #move(type: string, data: Data): void {
     const [isHold, isRelease] = [type === 'CreditsHeld', type === 'HoldReleased'];
-    must(isHold || isRelease || entries.includes(type), 'is of an unknown type');
+    must(
+      isHold || isRelease || type === 'HoldChanged' || entries.includes(type),
+      'is of an unknown type',
+    );
     const credits = isRelease ? 0n : figure(data.credits, 'credits');
     must(credits > 0n || isRelease, 'moves no credits');
     const instant = this.#instantOf(type, data);
@@ -186,6 +189,10 @@ class Book {
       this.#reverse(data, credits);
       return;
     }
+    if (type === 'HoldChanged') {
+      this.#change(data, credits);
+      return;
+    }
     const hold = type.startsWith('Hold') ? this.#end(type, data) : null;
     must(!hold || credits <= hold.credits, 'captures more than was held');
     const own = hold ? take(hold.parts, credits) : [];
@@ -196,9 +203,13 @@ class Book {
     const mayOwe = this.wallet?.wallet_type === 'POST_PAID';
     must(mayOwe || later.length === 0, 'takes what was not there at its instant');
     const parts = inOneEach([...own, ...then, ...later]);
-    // The rest of a hold pays a debt before it returns to its lots.
-    this.owed -= hold ? sum(take(hold.parts, this.owed)) : 0n;
-    const rest = hold?.parts.filter(({ left }) => left > 0n) ?? [];
+    const left = hold && hold.credits - credits;
+    const isKept = hold && data.is_final === false;
+    if (isKept) this.#hold(data, { ...hold, credits: left ?? 0n, parts: inOneEach(hold.parts) });
+    must(!isKept || left !== 0n, 'keeps a hold of nothing');
+    // The rest of a hold that ends pays a debt before it returns to its lots.
+    this.owed -= hold && !isKept ? sum(take(hold.parts, this.owed)) : 0n;
+    const rest = isKept ? [] : (hold?.parts.filter(({ left: some }) => some > 0n) ?? []);
     this.lots = this.lots.filter(({ left }) => left > 0n);
     for (const part of rest) this.#put({ ...part, since: instant });
     if (!isRelease) this.#compare(data.drawn, parts);
@@ -285,6 +296,30 @@ class Book {
     const isOver = expires !== null && `${expires}` <= this.at;
     const isRight = isOver === (cause === 'expired') && failed_at === (isOver ? expires : this.at);
     must(isRight && this.#reach(failed_at), 'does not end its top-up at the right instant');
+  }
+
+  /** A hold is raised from the lots, or lowered: its last part goes first, and pays a debt before it returns. */
+  #change(data: Data, credits: bigint): void {
+    const hold = this.holds.get(data.hold_id);
+    must(hold, 'changes a hold that is not open');
+    const more = credits - hold.credits;
+    const lots = more > 0n ? this.#drawable('CreditsHeld', data, more) : [];
+    const drawn = inOneEach(takeSince(lots, more > 0n ? more : 0n, this.at).flat());
+    const promised = hold.credits - sum(hold.parts);
+    const less = -more - promised;
+    const free = take(hold.parts.toReversed(), less > 0n ? less : 0n).sort(drawOrder);
+    this.owed -= sum(take(free, this.owed));
+    const rest = free.filter(({ left }) => left > 0n);
+    this.lots = this.lots.filter(({ left }) => left > 0n);
+    for (const part of rest) this.#put({ ...part, since: this.at });
+    this.#compare(data.drawn, drawn);
+    this.#compare(data.returned, rest);
+    const kept = [...hold.parts.filter(({ left }) => left > 0n), ...drawn].sort(drawOrder);
+    const parts = inOneEach(kept);
+    const shownParts = parts.map(({ id, left }) => ({ transaction_id: id, credits: shown(left) }));
+    must(canonical(data.parts) === canonical(shownParts), 'does not have the parts that it names');
+    this.holds.delete(data.hold_id);
+    this.#hold(data, { credits, expires: data.expires_at as string | null, parts });
   }
 
   /** The top-up that ends, exactly as it was ordered. */

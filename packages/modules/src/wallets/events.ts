@@ -218,10 +218,24 @@ export const walletEvents = {
     metadata: metadataSchema,
     drawn: z.array(drawSchema),
   }),
-  /** A hold turned into a debit, in whole or in part; the rest went back to its lots. */
+  /** Another number of credits is set aside, or until another instant (D75). */
+  HoldChanged: z.object({
+    hold_id: text<HoldId>(),
+    credits: figure,
+    expires_at: instantSchema.nullable(),
+    /** Credits that were set aside in addition. */
+    drawn: z.array(drawSchema),
+    /** Credits that went back to their lots; what paid a debt is not among them. */
+    returned: z.array(drawSchema),
+    /** The credits that the hold has of each lot then. */
+    parts: z.array(drawSchema.pick({ transaction_id: true, credits: true })),
+  }),
+  /** A hold turned into a debit, in whole or in part. */
   HoldCaptured: z.object({
     ...entryShape,
     hold_id: text<HoldId>(),
+    /** True when it ended the hold: the rest went back to its lots. Otherwise the rest is still held. */
+    is_final: z.boolean(),
     drawn: z.array(drawSchema),
     returned: z.array(drawSchema),
   }),

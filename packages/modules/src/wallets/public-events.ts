@@ -58,6 +58,7 @@ const walletMessages: WalletMessages = ({ event, after }, embedded) => {
       return state('updated');
     case 'BulkRecorded':
     case 'CreditsHeld':
+    case 'HoldChanged':
     case 'HoldReleased':
       return [];
     case 'AlertStateChanged': {

@@ -1,5 +1,4 @@
 import {
-  type DecimalText,
   type Instant,
   instantOf,
   Problem,
@@ -13,7 +12,6 @@ import {
   entryNumbers,
   newIdsIn,
   Oracle,
-  shownCredits,
   viewIn,
 } from '@counterfoil/testkit/ledger';
 import fc from 'fast-check';
@@ -32,11 +30,11 @@ import {
   type WalletDecision,
 } from './decisions.ts';
 import type { WalletEvent } from './events.ts';
-import { captureHold, holdCredits, voidHold } from './holds/decisions.ts';
+import { captureHold, changeHold, holdCredits, voidHold } from './holds/decisions.ts';
 import type { Load } from './ledger/entries.ts';
 import { isMovement } from './ledger/transaction.ts';
 import { reverseEntry } from './reversals/decisions.ts';
-import type { AutoTopup } from './settings.ts';
+import { type Act, acts, type Entry } from './test-acts.ts';
 import { create, debitOf, details, id, reversibleIn } from './test-wallet.ts';
 import { cancelTopUp, completeTopUp, requestTopUp } from './topups/decisions.ts';
 import { walletView } from './view.ts';
@@ -46,42 +44,6 @@ const test = suite('decisions of a wallet against the oracle');
 
 /** The stories begin four minutes before a new day. */
 const start = Date.parse('2026-01-01T23:56:00.000Z');
-
-/**
- * Something that is done to a wallet. Times are seconds ahead, or behind for what is dated back; records are
- * indexes of those that are open.
- */
-type Entry =
-  | {
-      readonly kind: 'load';
-      readonly credits: DecimalText;
-      readonly priority: number | null;
-      readonly ahead: number | null;
-      readonly behind: number | null;
-      readonly purchased: boolean;
-    }
-  | { readonly kind: 'debit'; readonly credits: DecimalText; readonly behind: number | null };
-type Act =
-  | Entry
-  | {
-      readonly kind: 'hold' | 'order';
-      readonly credits: DecimalText;
-      readonly ahead: number | null;
-    }
-  | { readonly kind: 'capture'; readonly which: number; readonly credits: DecimalText | null }
-  | { readonly kind: 'void' | 'complete' | 'cancel'; readonly which: number }
-  | {
-      readonly kind: 'reverse';
-      readonly back: number;
-      readonly credits: DecimalText | null;
-      readonly ahead: number | null;
-    }
-  | { readonly kind: 'alerts'; readonly alarm: DecimalText | null }
-  | { readonly kind: 'automatic'; readonly settings: Automatic | null }
-  | { readonly kind: 'bulk'; readonly atomic: boolean; readonly entries: readonly Entry[] }
-  | { readonly kind: 'settle' | 'freeze' | 'unfreeze' | 'terminate' };
-
-type Automatic = Omit<AutoTopup, 'daily_limit'> & { readonly daily_limit: number };
 
 /** An act as the wallet decides on it, and as the oracle does: null for what falls due by itself. */
 interface Asked {
@@ -155,8 +117,11 @@ function asked(act: Act, log: Log, state: Wallet, now: number): Asked {
       return { decide, command: { kind: 'hold', body } };
     }
     case 'capture': {
-      const body = act.credits === null ? {} : { credits: act.credits };
-      const decide = captureHold(id, hold, act.credits, details());
+      const body = {
+        ...(act.credits === null ? {} : { credits: act.credits }),
+        ...(act.isLast ? {} : { final: false }),
+      };
+      const decide = captureHold(id, hold, act.credits, details(), act.isLast);
       return { decide, command: { kind: 'capture', hold, body } };
     }
     case 'reverse': {
@@ -174,6 +139,16 @@ function asked(act: Act, log: Log, state: Wallet, now: number): Asked {
         expiresAt,
       });
       return { decide, command: { kind: 'reverse', entry: entry.transactionId, body } };
+    }
+    case 'change-hold': {
+      const expiresAt = instantAfter(now, act.ahead);
+      const { credits } = act;
+      const body = {
+        ...(credits === null ? {} : { credits }),
+        ...(expiresAt === null ? {} : { expires_at: expiresAt }),
+      };
+      const decide = changeHold(id, hold, { credits, expiresAt });
+      return { decide, command: { kind: 'change-hold', hold, body } };
     }
     case 'void':
       return { decide: voidHold(id, hold), command: { kind: 'void', hold } };
@@ -247,76 +222,6 @@ const settings = (
   body: Extract<Command, { kind: 'settings' }>['body'] & Parameters<typeof changeSettings>[1],
 ): Asked => ({ decide: changeSettings(id, body), command: { kind: 'settings', body } });
 
-const text = (units: bigint): DecimalText => shownCredits(units) as DecimalText;
-const amount = fc
-  .oneof(
-    fc.bigInt({ min: 1n, max: 60n }).map((credits) => credits * 10n ** 9n),
-    fc.bigInt({ min: 1n, max: 10n ** 11n }),
-  )
-  .map(text);
-const ahead = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
-const behind = fc.option(fc.integer({ min: 0, max: 90 }), { freq: 1 });
-const which = fc.nat(3);
-const load = fc.record({
-  kind: fc.constant('load' as const),
-  credits: amount,
-  priority: fc.option(fc.integer({ min: 0, max: 2 }), { freq: 2 }),
-  ahead,
-  behind,
-  purchased: fc.boolean(),
-});
-const debit = fc.record({ kind: fc.constant('debit' as const), credits: amount, behind });
-const held = fc.record({ kind: fc.constant('hold' as const), credits: amount, ahead });
-const captured = fc.record({
-  kind: fc.constant('capture' as const),
-  which,
-  credits: fc.option(amount, { freq: 2 }),
-});
-const reversed = fc.record({
-  kind: fc.constant('reverse' as const),
-  back: fc.nat(3),
-  credits: fc.option(amount, { freq: 2 }),
-  ahead,
-});
-const ordered = fc.record({ kind: fc.constant('order' as const), credits: amount, ahead });
-const ended = fc.record({ kind: fc.constantFrom('complete', 'complete', 'cancel'), which });
-const automatic = fc.record({
-  kind: fc.constant('automatic' as const),
-  settings: fc.option(
-    fc.record({
-      enabled: fc.constant(true),
-      threshold: amount,
-      amount,
-      invoicing: fc.boolean(),
-      daily_limit: fc.integer({ min: 1, max: 3 }),
-    }),
-  ),
-});
-const alerts = fc.record({
-  kind: fc.constant('alerts' as const),
-  alarm: fc.option(fc.bigInt({ min: -50n, max: 50n }).map((credits) => text(credits * 10n ** 9n))),
-});
-const bulk = fc.record({
-  kind: fc.constant('bulk' as const),
-  atomic: fc.boolean(),
-  entries: fc.array(fc.oneof(load, debit), { minLength: 1, maxLength: 4 }),
-});
-const acts: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 5, arbitrary: load },
-  { weight: 5, arbitrary: debit },
-  { weight: 5, arbitrary: held },
-  { weight: 4, arbitrary: captured },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('void' as const), which }) },
-  { weight: 4, arbitrary: reversed },
-  { weight: 3, arbitrary: ordered },
-  { weight: 4, arbitrary: ended },
-  { weight: 2, arbitrary: automatic },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('settle' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('freeze', 'unfreeze') }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('unfreeze' as const) }) },
-  { weight: 2, arbitrary: alerts },
-  { weight: 2, arbitrary: bulk },
-);
 const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), acts), {
   minLength: 20,
   maxLength: 60,

@@ -24,7 +24,7 @@ import {
   type WalletType,
   walletEvents,
 } from './events.ts';
-import { type Hold, heldCredits, holdFrom, partsReturned } from './holds/holds.ts';
+import { afterCapture, type Hold, heldCredits, holdFrom, partsReturned } from './holds/holds.ts';
 import {
   afterDraws,
   type Lot,
@@ -174,6 +174,7 @@ function evolveWallet(
     case 'DebitReversed':
       return evolveReversal(wallet, event.data);
     case 'CreditsHeld':
+    case 'HoldChanged':
     case 'HoldCaptured':
     case 'HoldReleased':
       return evolveHolds(wallet, event);
@@ -198,13 +199,16 @@ function heldBy({
 }: Stamped<Extract<WalletEvent, { type: 'CreditsHeld' }>>): Omit<Hold, 'parts'> {
   const { hold_id: id, credits, expires_at, description, metadata } = data;
   const { created_at, created_by } = createdStamps(stamp);
-  return { id, credits, expires_at, description, metadata, created_at, created_by };
+  const captured = { captured: zeroText, captures: 0 };
+  return { id, credits, expires_at, description, metadata, created_at, created_by, ...captured };
 }
 
-function evolveHolds(
-  wallet: Wallet,
-  event: Stamped<Extract<WalletEvent, { type: 'CreditsHeld' | 'HoldCaptured' | 'HoldReleased' }>>,
-): Wallet {
+type HoldEvent = Extract<
+  WalletEvent,
+  { type: 'CreditsHeld' | 'HoldChanged' | 'HoldCaptured' | 'HoldReleased' }
+>;
+
+function evolveHolds(wallet: Wallet, event: Stamped<HoldEvent>): Wallet {
   if (event.type === 'CreditsHeld') {
     const { drawn } = event.data;
     const hold = holdFrom(wallet.lots, heldBy(event), drawn);
@@ -213,10 +217,27 @@ function evolveHolds(
   const { hold_id, returned } = event.data;
   const hold = wallet.holds.find(({ id }) => id === hold_id);
   invariant(hold, `${wallet.id}: hold ${hold_id} ended twice`);
-  const lots = withReturned(wallet.lots, partsReturned(wallet.lots, hold, returned));
-  const ended = { ...wallet, lots, holds: wallet.holds.filter(({ id }) => id !== hold_id) };
-  if (event.type === 'HoldReleased') return ended;
-  return { ...moved(ended, event.data), lots: afterDraws(lots, event.data.drawn) };
+  const back = withReturned(wallet.lots, partsReturned(wallet.lots, hold, returned));
+  const lots = event.type === 'HoldReleased' ? back : afterDraws(back, event.data.drawn);
+  const after = holdAfterEvent(wallet.lots, hold, event);
+  const holds = wallet.holds.flatMap((other) => (other === hold ? after : [other]));
+  const changed = { ...wallet, lots, holds };
+  return event.type === 'HoldCaptured' ? moved(changed, event.data) : changed;
+}
+
+/** The hold after an event of it; none when that has ended it. */
+function holdAfterEvent(
+  lots: readonly Lot[],
+  hold: Hold,
+  event: Exclude<HoldEvent, { type: 'CreditsHeld' }>,
+): readonly Hold[] {
+  if (event.type === 'HoldReleased') return [];
+  if (event.type === 'HoldCaptured') {
+    return event.data.is_final ? [] : [afterCapture(hold, event.data.credits)];
+  }
+  const { credits, expires_at, parts } = event.data;
+  const known = [...hold.parts, ...lots];
+  return [{ ...holdFrom(known, hold, parts), credits, expires_at }];
 }
 
 const moved = (

@@ -17,6 +17,7 @@ import {
 import type { WalletEvent } from '../../../modules/src/wallets/events.ts';
 import {
   captureHold,
+  changeHold,
   holdCredits,
   voidHold,
 } from '../../../modules/src/wallets/holds/decisions.ts';
@@ -138,10 +139,15 @@ const commands = {
           metadata: {},
         }),
   ),
-  capture: fc.tuple(which, fc.option(credits)).map(
-    ([index, value]): Command =>
+  capture: fc.tuple(which, fc.option(credits), fc.boolean()).map(
+    ([index, value, isLast]): Command =>
       (_now, state) =>
-        captureHold(id, openHold(state, index), value, details()),
+        captureHold(id, openHold(state, index), value, details(), isLast),
+  ),
+  change: fc.tuple(which, fc.option(credits), seconds).map(
+    ([index, value, after]): Command =>
+      (now, state) =>
+        changeHold(id, openHold(state, index), { credits: value, expiresAt: soon(now, after) }),
   ),
   void: which.map(
     (index): Command =>
@@ -187,6 +193,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 5, arbitrary: commands.debit },
   { weight: 4, arbitrary: commands.hold },
   { weight: 2, arbitrary: commands.capture },
+  { weight: 3, arbitrary: commands.change },
   { weight: 2, arbitrary: commands.void },
   { weight: 3, arbitrary: commands.reverse },
   { weight: 1, arbitrary: commands.bulk },

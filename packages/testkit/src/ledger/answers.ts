@@ -61,6 +61,7 @@ function checkBody(judged: Judged, effects: readonly Effect[]): string | null {
       return checkWallet(body.wallet, view) ?? checkResults(body.results, rulings, numbers);
     }
     case 'hold':
+    case 'change-hold':
     case 'void':
       return checkHold(body, effects);
     default:
@@ -182,6 +183,12 @@ function checkHold(body: Data, effects: readonly Effect[]): string | null {
     const seen = [body.hold_status, body.credits, body.captured_credits, body.expires_at ?? null];
     return differ('the hold', seen, ['open', made.credits, '0', made.expires]);
   }
+  const changed = effects.find(({ type }) => type === 'HoldChanged');
+  if (changed) {
+    const seen = [body.hold_status, body.credits, body.expires_at ?? null];
+    return differ('the hold', seen, ['open', changed.credits, changed.expires]);
+  }
+  if (body.hold_status === 'open') return null;
   const ended = effects.find(({ id, cause }) => id === body.id && cause === 'voided');
   return differ('the hold', [body.hold_status, body.ended_at], ['voided', ended?.at]);
 }

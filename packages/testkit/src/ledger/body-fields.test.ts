@@ -100,8 +100,8 @@ const cases: readonly Case[] = [
   {
     route: 'POST /wallets/{id}/holds/{hold_id}/capture',
     path: ({ wallet, hold }) => `/wallets/${wallet}/holds/${hold}/capture`,
-    body: () => ({ ...common, credits: '5' }),
-    others: { ...commonOthers, credits: '6' },
+    body: () => ({ ...common, credits: '5', final: false }),
+    others: { ...commonOthers, credits: '6', final: true },
     same: creditsWritten,
   },
   {

@@ -98,7 +98,12 @@ export type Command =
   | {
       readonly kind: 'capture';
       readonly hold: string;
-      readonly body: { readonly credits?: string };
+      readonly body: { readonly credits?: string; readonly final?: boolean };
+    }
+  | {
+      readonly kind: 'change-hold';
+      readonly hold: string;
+      readonly body: { readonly credits?: string; readonly expires_at?: string };
     }
   | { readonly kind: 'void'; readonly hold: string }
   | { readonly kind: 'reverse'; readonly entry: string; readonly body: ReverseBody }
@@ -145,6 +150,7 @@ const routes = {
   terminate: 'POST /wallets/{id}/terminate',
   capture: 'POST /wallets/{id}/holds/{hold_id}/capture',
   void: 'POST /wallets/{id}/holds/{hold_id}/void',
+  'change-hold': 'PUT /wallets/{id}/holds/{hold_id}',
   reverse: 'POST /wallets/{id}/transactions/{transaction_id}/reverse',
   complete: 'POST /wallets/transactions/{id}/complete',
   cancel: 'POST /wallets/transactions/{id}/cancel',

@@ -78,6 +78,7 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
       return {
         ...entryOf(event),
         id: data.hold_id,
+        isFinal: data.is_final,
         drawn: drawsOf(data.drawn, numbers),
         returned: drawsOf(data.returned, numbers),
       };
@@ -103,6 +104,15 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
     case 'CreditsHeld': {
       const { hold_id: id, credits, expires_at: expires, drawn } = data;
       return { type, id, credits, expires, drawn: drawsOf(drawn, numbers) };
+    }
+    case 'HoldChanged': {
+      const { hold_id: id, credits, expires_at: expires } = data;
+      const [drawn, returned] = [drawsOf(data.drawn, numbers), drawsOf(data.returned, numbers)];
+      const parts = data.parts.map((part: Data) => [
+        numbers.get(part.transaction_id),
+        part.credits,
+      ]);
+      return { type, id, credits, expires, drawn, returned, parts };
     }
     case 'HoldReleased': {
       const { hold_id: id, cause, released_at: at, returned } = data;

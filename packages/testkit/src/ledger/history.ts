@@ -80,6 +80,7 @@ export const walletTypes = [
   'WalletCreated',
   'WalletSettingsChanged',
   'CreditsHeld',
+  'HoldChanged',
   'HoldReleased',
   'TopUpRequested',
   'TopUpFailed',

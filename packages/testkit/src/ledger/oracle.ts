@@ -39,7 +39,18 @@ const noIds: NewIds = { hold: '', orders: [] };
 /** The commands that move credits. */
 type Movement = Extract<
   Command,
-  { kind: 'top-up' | 'debit' | 'hold' | 'capture' | 'void' | 'reverse' | 'bulk' | 'terminate' }
+  {
+    kind:
+      | 'top-up'
+      | 'debit'
+      | 'hold'
+      | 'change-hold'
+      | 'capture'
+      | 'void'
+      | 'reverse'
+      | 'bulk'
+      | 'terminate';
+  }
 >;
 
 type Ending = Extract<Command, { kind: 'complete' | 'cancel' }>;
@@ -204,9 +215,16 @@ export class Oracle {
         ledger.hold(newHold, creditsOf(command.body.credits), instant(command.body.expires_at));
         return;
       case 'capture':
-        ledger.capture(ledger.openHold(command.hold), command.body.credits);
+        ledger.capture(ledger.openHold(command.hold), command.body.credits, command.body.final);
         ledger.due(at, at);
         return;
+      case 'change-hold': {
+        const { credits, expires_at } = command.body;
+        const asked = credits === undefined ? null : creditsOf(credits);
+        ledger.change(ledger.openHold(command.hold), asked, instant(expires_at));
+        ledger.due(at, at);
+        return;
+      }
       case 'void':
         ledger.release(ledger.openHold(command.hold), 'voided', at);
         ledger.due(at, at);

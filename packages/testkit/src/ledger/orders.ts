@@ -119,6 +119,7 @@ const changes = new Set([
   'CreditsExpired',
   'DebitReversed',
   'CreditsHeld',
+  'HoldChanged',
   'HoldCaptured',
   'HoldReleased',
 ]);

@@ -72,11 +72,18 @@ class Sums {
         this.#holds.set(id, { credits, parts: partsOf(effect.drawn) });
         this.#move(partsOf(effect.drawn), -1n);
         return;
+      case 'HoldChanged':
+        this.#holds.set(id, { credits, parts: partsOf(effect.parts) });
+        this.#move(partsOf(effect.drawn), -1n);
+        this.#move(partsOf(effect.returned), 1n);
+        return;
       case 'HoldCaptured':
       case 'HoldReleased': {
         this.#balance -= credits;
-        const own = this.#holds.get(id)?.parts ?? new Map();
-        this.#holds.delete(id);
+        const hold = this.#holds.get(id);
+        const own = hold?.parts ?? new Map();
+        if (effect.isFinal !== false) this.#holds.delete(id);
+        else this.#keep(id, (hold?.credits ?? 0n) - credits, own, partsOf(effect.drawn));
         // Its own parts left their lots when it was made.
         for (const [lot, drawn] of partsOf(effect.drawn ?? [])) {
           const kept = own.get(lot) ?? 0n;
@@ -109,6 +116,15 @@ class Sums {
         .sort(([a], [b]) => a - b)
         .map(([lot, left]) => [lot, shownCredits(left)] as const),
     };
+  }
+
+  /** Leaves a hold open with what a capture has left in it. */
+  #keep(id: unknown, credits: bigint, own: Parts, drawn: Parts): void {
+    const parts = [...own].map(([lot, kept]) => {
+      const taken = drawn.get(lot) ?? 0n;
+      return [lot, taken < kept ? kept - taken : 0n] as const;
+    });
+    this.#holds.set(id, { credits, parts: new Map(parts) });
   }
 
   #move(parts: Parts, sign: bigint): void {

@@ -198,7 +198,7 @@ export class ReferenceLedger {
   }
 
   /** Turns a hold, or a part of it, into a debit. */
-  capture(hold: Hold, asked: string | undefined): void {
+  capture(hold: Hold, asked: string | undefined, isLast = true): void {
     const credits = asked === undefined ? hold.credits : creditsOf(asked);
     if (credits > hold.credits) {
       throw new Refused({
@@ -210,12 +210,62 @@ export class ReferenceLedger {
     const owed = debt(this.books);
     const own = take(hold.parts, credits);
     const beyond = this.#take(credits - total(own));
-    const back = this.#end(hold, owed);
+    const isFinal = isLast || credits === hold.credits;
+    const back = isFinal ? this.#end(hold, owed) : [];
+    if (!isFinal) this.#replace(hold, { ...hold, credits: hold.credits - credits });
     const drawn = draws(this.books, [...own, ...beyond]);
     const reason = 'MANUAL_BALANCE_DEBIT';
-    const more = { id: hold.id, drawn, returned: back };
+    const more = { id: hold.id, isFinal, drawn, returned: back };
     const number = this.entry('HoldCaptured', reason, credits, -credits, more);
     this.#took(number, credits, [...own, ...beyond]);
+  }
+
+  /** Sets what is held and until when; what is null stays. */
+  change(hold: Hold, asked: bigint | null, until: number | null): void {
+    const credits = asked ?? hold.credits;
+    const expires = until ?? hold.expires;
+    if (credits === hold.credits && expires === hold.expires) return;
+    const [drawn, returned] =
+      credits > hold.credits ? this.#raise(hold, credits) : this.#lower(hold, credits);
+    const [now] = this.books.holds.filter(({ id }) => id === hold.id);
+    const parts = now?.parts ?? [];
+    this.#replace(now ?? hold, { ...hold, credits, expires, parts });
+    this.tell({
+      type: 'HoldChanged',
+      id: hold.id,
+      credits: shownCredits(credits),
+      expires: shownInstant(expires),
+      drawn,
+      returned,
+      parts: parts.map(({ number, left }) => [number, shownCredits(left)]),
+    });
+  }
+
+  #raise(hold: Hold, credits: bigint): [Draw[], Draw[]] {
+    this.assertNotFrozen();
+    this.#assertFunds(credits - hold.credits);
+    const more = this.#take(credits - hold.credits);
+    this.#replace(hold, { ...hold, parts: perLot(inOrder([...hold.parts, ...more])) });
+    return [draws(this.books, more), []];
+  }
+
+  /** Lowers a hold: a promise beyond lots goes first, then the part that would be captured last. */
+  #lower(hold: Hold, credits: bigint): [Draw[], Draw[]] {
+    const owed = debt(this.books);
+    const promised = hold.credits - total(hold.parts);
+    const free = inOrder(take(hold.parts.toReversed(), hold.credits - credits - promised));
+    this.#replace(hold, hold);
+    take(free, owed);
+    const back = free.filter(({ left }) => left > 0n);
+    for (const part of back) putBack(this.books, part);
+    return [[], draws(this.books, back)];
+  }
+
+  #replace(hold: Hold, now: Hold): void {
+    const parts = now.parts.filter(({ left }) => left > 0n);
+    this.books.holds = this.books.holds.map((other) =>
+      other === hold ? { ...now, parts } : other,
+    );
   }
 
   #took(number: number, credits: bigint, parts: readonly Lot[]): void {

@@ -113,7 +113,9 @@ class ScenarioRun {
     }
     const command = this.#commandOf(plan);
     const key =
-      isKeyed && command.kind !== 'settings' ? `${this.#options.name}-${this.#sent}` : null;
+      isKeyed && command.kind !== 'settings' && command.kind !== 'change-hold'
+        ? `${this.#options.name}-${this.#sent}`
+        : null;
     if (key !== null && command.kind !== 'bad') this.#keyed.push({ command, key });
     await this.send(command, key);
   }
@@ -189,9 +191,24 @@ class ScenarioRun {
         return { kind: 'hold', body: { credits, ...(expires_at ? { expires_at } : {}) } };
       }
       case 'capture': {
-        const body = plan.credits === null ? {} : { credits: plan.credits };
+        const body = {
+          ...(plan.credits === null ? {} : { credits: plan.credits }),
+          ...(plan.isLast ? {} : { final: false }),
+        };
         const hold = this.#holds.at(-1 - plan.back);
         return hold ? { kind: 'capture', hold, body } : { kind: 'debit', body: { credits: '1' } };
+      }
+      case 'change-hold': {
+        const hold = this.#holds.at(-1 - plan.back);
+        const expires_at = this.#expiry(plan.ahead);
+        const { credits } = plan;
+        const body = {
+          ...(credits === null ? {} : { credits }),
+          ...(expires_at === undefined ? {} : { expires_at }),
+        };
+        return hold
+          ? { kind: 'change-hold', hold, body }
+          : { kind: 'hold', body: { credits: '2' } };
       }
       case 'void': {
         const hold = this.#holds.at(-1 - plan.back);

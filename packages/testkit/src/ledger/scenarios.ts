@@ -23,7 +23,18 @@ export type Plan =
       readonly behind: number | null;
     }
   | { readonly kind: 'hold'; readonly credits: string; readonly ahead: number | null }
-  | { readonly kind: 'capture'; readonly back: number; readonly credits: string | null }
+  | {
+      readonly kind: 'capture';
+      readonly back: number;
+      readonly credits: string | null;
+      readonly isLast: boolean;
+    }
+  | {
+      readonly kind: 'change-hold';
+      readonly back: number;
+      readonly credits: string | null;
+      readonly ahead: number | null;
+    }
   | { readonly kind: 'void'; readonly back: number }
   | {
       readonly kind: 'reverse';
@@ -172,7 +183,12 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
       kind: fc.constant('capture' as const),
       back,
       credits: maybe,
+      isLast: fc.boolean(),
     }),
+  ),
+  weighted(
+    4,
+    fc.record({ kind: fc.constant('change-hold' as const), back, credits: maybe, ahead }),
   ),
   weighted(2, fc.record({ kind: fc.constant('void' as const), back })),
   weighted(4, fc.record({ kind: fc.constant('reverse' as const), back, credits: maybe, ahead })),

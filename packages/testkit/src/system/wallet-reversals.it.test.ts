@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
 
-const test = suite('reversals over HTTP');
+const test = suite('reversals and changes of holds over HTTP');
 
 let stack: Stack;
 let tenant: TestTenant;
@@ -99,6 +99,27 @@ test('loads and unknown entries are not reversed', async () => {
   const wrong = await reverse(id, loaded.id);
   assert.equal([wrong.status, wrong.body.details.reason], [400, 'not_reversible']);
   assert.is((await reverse(id, 'wtxn_none')).status, 404);
+});
+
+test('a hold is raised, lowered, extended and captured in parts, each capture once', async () => {
+  const id = await makeWallet('held', { initial_credits_to_load: '100' });
+  const { id: hold } = await tenant.ok('POST', `/wallets/${id}/holds`, { credits: '60' });
+  const path = `/wallets/${id}/holds/${hold}`;
+  const until = '2040-01-01T00:00:00.000Z';
+  const raised = await tenant.ok('PUT', path, { credits: '70', expires_at: until });
+  assert.equal([raised.credits, raised.expires_at, raised.hold_status], ['70', until, 'open']);
+  assert.is((await tenant.call('PUT', path, { credits: '101' })).status, 400);
+  assert.is((await tenant.ok('PUT', path, { credits: '50' })).credits, '50');
+  const part = { credits: '20', final: false, idempotency_key: 'first' };
+  const [one, other] = await Promise.all([
+    tenant.ok('POST', `${path}/capture`, part),
+    tenant.ok('POST', `${path}/capture`, part),
+  ]);
+  assert.equal(one, other);
+  assert.equal([one.wallet.credit_balance, one.wallet.credits_held], ['80', '30']);
+  const { wallet } = await tenant.ok('POST', `${path}/capture`, { credits: '25' });
+  assert.equal([wallet.credit_balance, wallet.credits_held], ['55', '0']);
+  assert.is((await tenant.call('PUT', path, { credits: '1' })).body.details.reason, 'hold_ended');
 });
 
 test.run();

@@ -7,7 +7,7 @@ const LINES_MAX = 500;
 /** Files that are one on purpose, each with its own limit and the reason. */
 const LIMITS_OF: Readonly<Record<string, number>> = {
   // An auditor is to read the verifier from top to bottom and to copy it alone.
-  'apps/cli/src/verify-ledger.ts': 650,
+  'apps/cli/src/verify-ledger.ts': 690,
 };
 
 /** Unfinished work is written down where work is planned, not in the code. */

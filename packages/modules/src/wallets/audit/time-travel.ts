@@ -3,11 +3,12 @@ import {
   decimal,
   type Instant,
   type Stamped,
+  smaller,
   textOf,
   zero,
 } from '@counterfoil/kernel';
 import type { WalletEvent } from '../events.ts';
-import { inDrawOrder, type Lot, lotOfLoad } from '../ledger/lots.ts';
+import { type Draw, inDrawOrder, type Lot, lotOfLoad } from '../ledger/lots.ts';
 import { effectiveAt } from '../ledger/times.ts';
 import { ownLot } from '../reversals/reversals.ts';
 
@@ -30,7 +31,7 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
   let balance = zero;
   let events = 0;
   const lots = new Map<string, Lot>();
-  const holds = new Map<string, Extract<WalletEvent, { type: 'CreditsHeld' }>['data']>();
+  const holds = new Map<string, Held>();
   /** Credits of loads that paid a debt when they were recorded, by load. */
   const paidDebt = new Map<string, DecimalText>();
 
@@ -71,16 +72,20 @@ export function balanceAdder(asOf: Instant, knownAt: Instant) {
         break;
       case 'HoldCaptured':
         balance = balance.minus(decimal(event.data.credits));
-        for (const draw of event.data.drawn) {
-          // Its own parts left their lots when the hold was made; only the rest leaves them now.
-          const parts = holds.get(event.data.hold_id)?.drawn ?? [];
-          const part = parts.find(({ transaction_id }) => transaction_id === draw.transaction_id);
-          const beyond = decimal(draw.credits).minus(decimal(part?.credits ?? '0'));
-          if (beyond.cmp(zero) > 0) change(draw.transaction_id, textOf(beyond), -1);
+        for (const draw of beyondHold(holds.get(event.data.hold_id), event.data.drawn)) {
+          change(draw.transaction_id, draw.credits, -1);
         }
-        holds.delete(event.data.hold_id);
+        if (event.data.is_final) holds.delete(event.data.hold_id);
+        else holds.set(event.data.hold_id, lessCaptured(holds.get(event.data.hold_id), event.data));
         for (const draw of event.data.returned) change(draw.transaction_id, draw.credits, 1);
         break;
+      case 'HoldChanged': {
+        const { hold_id, credits, parts } = event.data;
+        holds.set(hold_id, { credits, drawn: parts });
+        for (const draw of event.data.drawn) change(draw.transaction_id, draw.credits, -1);
+        for (const draw of event.data.returned) change(draw.transaction_id, draw.credits, 1);
+        break;
+      }
       case 'HoldReleased':
         holds.delete(event.data.hold_id);
         for (const draw of event.data.returned) change(draw.transaction_id, draw.credits, 1);
@@ -139,3 +144,31 @@ function giveBack(
   }
   lots.set(reversal.transaction_id, ownLot(reversal));
 }
+
+/** The credits of a hold, and those that it has of each lot. */
+interface Held {
+  readonly credits: DecimalText;
+  readonly drawn: readonly Pick<Draw, 'transaction_id' | 'credits'>[];
+}
+
+/** A hold after a capture that did not end it. */
+function lessCaptured(
+  hold: Held | undefined,
+  capture: Extract<WalletEvent, { type: 'HoldCaptured' }>['data'],
+): Held {
+  const credits = decimal(hold?.credits ?? '0').minus(decimal(capture.credits));
+  const drawn = (hold?.drawn ?? []).map((part) => {
+    const taken = capture.drawn.find((draw) => draw.transaction_id === part.transaction_id);
+    const own = smaller(decimal(part.credits), decimal(taken?.credits ?? '0'));
+    return { ...part, credits: textOf(decimal(part.credits).minus(own)) };
+  });
+  return { credits: textOf(credits), drawn };
+}
+
+/** The draws of a capture from lots: the hold's own parts left theirs when it was made. */
+const beyondHold = (hold: Held | undefined, drawn: readonly Draw[]): readonly Draw[] =>
+  drawn.flatMap((draw) => {
+    const part = hold?.drawn.find(({ transaction_id }) => transaction_id === draw.transaction_id);
+    const beyond = decimal(draw.credits).minus(decimal(part?.credits ?? '0'));
+    return beyond.cmp(zero) > 0 ? [{ ...draw, credits: textOf(beyond) }] : [];
+  });

@@ -5,15 +5,18 @@ import {
   type Instant,
   type Metadata,
   refusal,
+  textOf,
+  zero,
 } from '@counterfoil/kernel';
 import { assertFunds, open, spendable, type WalletDecision } from '../decisions.ts';
+import type { WalletEvent } from '../events.ts';
 import { chain } from '../ledger/chain.ts';
 import { dueEvents } from '../ledger/due.ts';
 import { captureEvent, type EntryDetails, releaseEvent } from '../ledger/entries.ts';
 import { drawFrom } from '../ledger/lots.ts';
 import { concluded, taking } from '../topups/automatic.ts';
-import type { Wallet } from '../wallet.ts';
-import { capturedCredits, type Hold } from './holds.ts';
+import { debtOf, type Wallet } from '../wallet.ts';
+import { capturedCredits, type Hold, lowered, raised } from './holds.ts';
 
 /** Open holds that one wallet may have: each is part of its state. */
 const holdsMaximum = 1_000;
@@ -61,13 +64,17 @@ export const holdCredits =
     ]);
   };
 
-/** Turns a hold, or a part of it, into a debit; the rest goes back. It ends the hold. */
+/**
+ * Turns a hold, or a part of it, into a debit. The rest goes back, unless this is not the last capture. A hold
+ * of which nothing is left has ended.
+ */
 export const captureHold =
   (
     id: string,
     holdId: string,
     credits: DecimalText | null,
     details: EntryDetails,
+    isLast = true,
   ): WalletDecision =>
   (state, at) => {
     const wallet = spendable(state, id);
@@ -83,12 +90,41 @@ export const captureHold =
           });
         }
         const captured = capturedCredits(hold, credits);
-        return [captureEvent(current, hold, { ...details, credits: captured }, at)];
+        const isFinal = isLast || captured === hold.credits;
+        return [captureEvent(current, hold, { ...details, credits: captured }, isFinal, at)];
       },
       // The returned credits may have expired while they were held.
       (current) => dueEvents(current, at, at),
       ...concluded(at),
     ]);
+  };
+
+/** A change of a hold: null leaves a figure as it is. */
+export interface HoldChange {
+  readonly credits: DecimalText | null;
+  readonly expiresAt: Instant | null;
+}
+
+/** Sets what a hold sets aside and until when, up or down (D75). No event when nothing changes. */
+export const changeHold =
+  (id: string, holdId: string, { credits: asked, expiresAt }: HoldChange): WalletDecision =>
+  (state, at) => {
+    const wallet = open(state, id, 'have its holds changed');
+    const change = (current: Wallet): readonly WalletEvent[] => {
+      const hold = openHold(current, holdId);
+      const credits = asked ?? hold.credits;
+      const expires_at = expiresAt ?? hold.expires_at;
+      if (credits === hold.credits && expires_at === hold.expires_at) return [];
+      const more = decimal(credits).minus(decimal(hold.credits));
+      const isRaised = more.cmp(zero) > 0;
+      if (isRaised) assertFunds(spendable(current, id), textOf(more));
+      const parts = isRaised
+        ? raised(current.lots, hold, credits)
+        : lowered(current.lots, hold, credits, debtOf(current));
+      return [{ type: 'HoldChanged', data: { hold_id: hold.id, credits, expires_at, ...parts } }];
+    };
+    // The returned credits may have expired while they were held.
+    return taking(wallet, at, [change, (current) => dueEvents(current, at, at)]);
   };
 
 /** Gives a hold up. It ends the hold. */

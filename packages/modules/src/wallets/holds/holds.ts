@@ -7,14 +7,18 @@ import {
   smaller,
   textOf,
   zero,
+  zeroText,
 } from '@counterfoil/kernel';
+import type { WalletEvent } from '../events.ts';
 import {
   afterDraws,
   type Draw,
   drawFrom,
   drawnCredits,
+  inDrawOrder,
   inOneEach,
   type Lot,
+  sumOf,
 } from '../ledger/lots.ts';
 
 /**
@@ -29,6 +33,9 @@ export interface Hold {
   readonly metadata: Metadata;
   readonly created_at: Instant;
   readonly created_by: string;
+  /** Credits that were captured so far, and the number of captures. */
+  readonly captured: DecimalText;
+  readonly captures: number;
   /** The lots it was drawn from; `remaining` is the part that the hold has of each. */
   readonly parts: readonly Lot[];
 }
@@ -37,7 +44,7 @@ export interface Hold {
 export function holdFrom(
   lots: readonly Lot[],
   hold: Omit<Hold, 'parts'>,
-  draws: readonly Draw[],
+  draws: readonly Pick<Draw, 'transaction_id' | 'credits'>[],
 ): Hold {
   const parts = draws.flatMap((draw) => {
     const lot = lots.find(({ transaction_id }) => transaction_id === draw.transaction_id);
@@ -56,19 +63,20 @@ export interface Division {
 
 /**
  * Divides a hold: captured parts in draw-down order; credits that the hold had promised beyond its parts
- * come out of the lots that exist by now; the rest pays `debt` first, and only the remainder returns to
- * its lots. The lots must not be expired.
+ * come out of the lots that exist by now. Where that ends the hold, the rest pays `debt` first, and only the
+ * remainder returns to its lots. The lots must not be expired.
  */
 export function divideHold(
   lots: readonly Lot[],
   hold: Hold,
   captured: DecimalText,
   debt: DecimalText,
+  isFinal = true,
 ): Division {
   const own = drawFrom(hold.parts, captured);
   const beyond = drawFrom(lots, textOf(decimal(captured).minus(decimal(drawnCredits(own)))));
   const left = afterDraws(hold.parts, own);
-  const back = afterDraws(left, drawFrom(left, debt));
+  const back = isFinal ? afterDraws(left, drawFrom(left, debt)) : [];
   const lotsLeft = afterDraws(lots, beyond);
   const leftIn = (parts: readonly Lot[], id: string) =>
     decimal(parts.find(({ transaction_id }) => transaction_id === id)?.remaining ?? '0');
@@ -85,6 +93,63 @@ export function divideHold(
     })),
   };
 }
+
+/** A hold after a capture that did not end it. */
+export const afterCapture = (hold: Hold, credits: DecimalText): Hold => ({
+  ...hold,
+  credits: textOf(decimal(hold.credits).minus(decimal(credits))),
+  captured: textOf(decimal(hold.captured).plus(decimal(credits))),
+  captures: hold.captures + 1,
+  parts: afterDraws(hold.parts, drawFrom(hold.parts, credits)),
+});
+
+/** A hold that is raised: more of the lots, which must hold that much unless the wallet may owe. */
+export function raised(lots: readonly Lot[], hold: Hold, credits: DecimalText): Change {
+  const drawn = drawFrom(lots, textOf(decimal(credits).minus(decimal(hold.credits))));
+  const more = holdFrom(lots, hold, drawn).parts;
+  const parts = [...hold.parts, ...more].sort(inDrawOrder);
+  return { drawn: [...drawn], returned: [], parts: inOneEach(parts.map(asDraw)).map(asPart) };
+}
+
+/**
+ * A hold that is lowered: what it had promised beyond its parts goes first, then the part that would be captured
+ * last. Whatever comes back pays `debt` first.
+ */
+export function lowered(
+  lots: readonly Lot[],
+  hold: Hold,
+  credits: DecimalText,
+  debt: DecimalText,
+): Change {
+  const promised = decimal(hold.credits).minus(decimal(sumOf(hold.parts)));
+  const less = decimal(hold.credits).minus(decimal(credits)).minus(promised);
+  const last = hold.parts.toReversed();
+  const given = drawFrom(last, textOf(less.cmp(zero) > 0 ? less : zero));
+  const parts = afterDraws(hold.parts, given);
+  const free = holdFrom(last, hold, given).parts.toSorted(inDrawOrder);
+  const back = afterDraws(free, drawFrom(free, debt));
+  const leftIn = (id: string) =>
+    decimal(lots.find(({ transaction_id }) => transaction_id === id)?.remaining ?? zeroText);
+  const returned = back.map(({ transaction_id, remaining }) => ({
+    transaction_id,
+    credits: remaining,
+    remaining: textOf(leftIn(transaction_id).plus(decimal(remaining))),
+  }));
+  return { drawn: [], returned, parts: parts.map(asDraw).map(asPart) };
+}
+
+/** The draws of a change of a hold, and the parts that it has then. */
+type Change = Pick<
+  Extract<WalletEvent, { type: 'HoldChanged' }>['data'],
+  'drawn' | 'returned' | 'parts'
+>;
+
+const asDraw = ({ transaction_id, remaining }: Lot): Draw => ({
+  transaction_id,
+  credits: remaining,
+  remaining,
+});
+const asPart = ({ transaction_id, credits }: Draw) => ({ transaction_id, credits });
 
 /** The lots to which parts of a hold return, each with what it has then. */
 export const partsReturned = (

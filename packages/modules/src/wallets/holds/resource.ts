@@ -1,5 +1,6 @@
 import {
   createdStamps,
+  decimal,
   decimalPlaces,
   instantSchema,
   metadataSchema,
@@ -7,6 +8,7 @@ import {
   recordStampsShape,
   recordStatusSchema,
   type Stamped,
+  textOf,
   textSchema,
   updatedStamps,
   withoutNulls,
@@ -29,10 +31,19 @@ export const createHoldSchema = z
   })
   .meta({ id: 'CreateHold' });
 
+/** Body of PUT /wallets/{id}/holds/{hold_id}: absent fields stay as they are (D75). */
+export const changeHoldSchema = z
+  .object({ credits: creditsSchema.optional(), expires_at: instantSchema.optional() })
+  .meta({ id: 'ChangeHold' });
+
 /** Body of POST /wallets/{id}/holds/{hold_id}/capture; without credits the whole hold. */
 export const captureHoldSchema = z
   .object({
     credits: creditsSchema.optional(),
+    final: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'False keeps the rest held, for another capture' }),
     description: textSchema(1024).optional(),
     idempotency_key: textSchema(255).optional(),
     metadata: metadataSchema.default({}),
@@ -72,11 +83,24 @@ export const openHoldView = (wallet: Wallet, { id, credits, ...hold }: Hold): Ho
     customer_id: wallet.customer_id,
     hold_status: 'open' as const,
     credits,
-    captured_credits: '0',
+    captured_credits: hold.captured,
     expires_at: hold.expires_at,
     description: hold.description,
     metadata: hold.metadata,
   });
+
+function captured(
+  hold: HoldResource,
+  { data, stamp }: Stamped<Extract<WalletEvent, { type: 'HoldCaptured' }>>,
+): HoldResource {
+  const before = { ...hold, ...updatedStamps(stamp) };
+  const captured_credits = textOf(decimal(hold.captured_credits).plus(decimal(data.credits)));
+  if (data.is_final) {
+    return { ...before, captured_credits, hold_status: 'captured', ended_at: stamp.occurred_at };
+  }
+  const credits = textOf(decimal(hold.credits).minus(decimal(data.credits)));
+  return { ...before, captured_credits, credits };
+}
 
 /** The hold that an event is about; null when it is about none. */
 export const holdIdOf = (event: WalletEvent): string | null =>
@@ -107,16 +131,12 @@ export function holdAfter(
         metadata,
       });
     }
+    case 'HoldChanged': {
+      const { credits, expires_at } = event.data;
+      return hold && withoutNulls({ ...hold, ...updatedStamps(event.stamp), credits, expires_at });
+    }
     case 'HoldCaptured':
-      return (
-        hold && {
-          ...hold,
-          ...updatedStamps(event.stamp),
-          hold_status: 'captured',
-          captured_credits: event.data.credits,
-          ended_at: event.stamp.occurred_at,
-        }
-      );
+      return hold && captured(hold, event);
     case 'HoldReleased': {
       const { cause: hold_status, released_at: ended_at } = event.data;
       return hold && { ...hold, ...updatedStamps(event.stamp), hold_status, ended_at };

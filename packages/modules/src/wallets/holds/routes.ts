@@ -22,9 +22,10 @@ import { getWallet } from '../queries.ts';
 import { movementSchema, onlyKeySchema } from '../schema.ts';
 import { walletView } from '../view.ts';
 import { wallet } from '../wallet.ts';
-import { captureHold, holdCredits, voidHold } from './decisions.ts';
+import { captureHold, changeHold, holdCredits, voidHold } from './decisions.ts';
 import {
   captureHoldSchema,
+  changeHoldSchema,
   createHoldSchema,
   type HoldResource,
   holdAfter,
@@ -131,9 +132,32 @@ export const holdRoutes = {
     },
   }),
 
+  'PUT /wallets/{id}/holds/{hold_id}': route({
+    summary: 'Set what a hold sets aside, and until when',
+    description: 'Up or down. More must be available; less goes back to its lots.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: holdParameters,
+    body: changeHoldSchema,
+    response: holdSchema,
+    example: { params: { id: newRecord('hold', 'wallet_id') }, body: { credits: '3' } },
+    handle: async (context, { params: { id, hold_id }, body }) => {
+      const change = {
+        credits: body.credits ?? null,
+        expiresAt: futureExpiry(context.now, body.expires_at ?? null, '/expires_at'),
+      };
+      const before = await holdOf(context, id, hold_id);
+      const { events } = await context.execute(wallet, id, changeHold(id, hold_id, change));
+      return events.reduce((hold, event) => holdAfter(hold, event, hold_id, id) ?? hold, before);
+    },
+  }),
+
   'POST /wallets/{id}/holds/{hold_id}/capture': route({
     summary: 'Debit what a hold has set aside',
-    description: 'In whole, or in part by `credits`; the rest goes back. Either way the hold ends.',
+    description:
+      'In whole, or in part by `credits`; the rest goes back, and the hold ends. With `final` false the ' +
+      'rest stays held for further captures.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -154,7 +178,7 @@ export const holdRoutes = {
       const { state, events, revision } = await context.execute(wallet, id, {
         prepare: async () => {
           await holdOf(context, id, hold_id);
-          return captureHold(id, hold_id, body.credits ?? null, details);
+          return captureHold(id, hold_id, body.credits ?? null, details, body.final);
         },
       });
       const movement = events.find((event) => event.type === 'HoldCaptured');

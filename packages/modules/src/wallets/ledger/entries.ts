@@ -1,6 +1,7 @@
 import {
   type DecimalText,
   decimal,
+  derivedId,
   digitsFault,
   divide,
   type Instant,
@@ -69,19 +70,27 @@ export const releaseEvent = (
   },
 });
 
-/** A capture: a debit of the hold's own parts; the rest returns to its lots. */
+/**
+ * A capture: a debit of the hold's own parts. One that is final returns the rest to its lots. Its id follows from
+ * the hold and the key of the capture, else its number (D75).
+ */
 export const captureEvent = (
   wallet: Wallet,
   hold: Hold,
   debit: Debit,
+  isFinal: boolean,
   at: Instant,
 ): WalletEvent => {
-  const { drawn, returned } = divideHold(wallet.lots, hold, debit.credits, debtOf(wallet));
+  const { drawn, returned } = divideHold(wallet.lots, hold, debit.credits, debtOf(wallet), isFinal);
+  const { idempotencyKey: key } = debit;
+  const capture = key === null ? `number ${hold.captures + 1}` : `key ${key}`;
   return {
     type: 'HoldCaptured',
     data: {
       ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
+      transaction_id: derivedId('wtxn', `${hold.id}\n${capture}`),
       hold_id: hold.id,
+      is_final: isFinal,
       drawn: [...drawn],
       returned: [...returned],
     },

@@ -140,6 +140,7 @@ function changedLoads(event: WalletEvent): readonly (Draw | ReturnedLot)[] {
     case 'CreditsExpired':
     case 'CreditsHeld':
       return event.data.drawn;
+    case 'HoldChanged':
     case 'HoldCaptured':
       return [...event.data.returned, ...event.data.drawn];
     case 'HoldReleased':

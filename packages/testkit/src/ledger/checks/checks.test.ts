@@ -143,12 +143,16 @@ test('I4: a negative balance, a hold that ends twice, more captured than held', 
   const first = owing.history.find(({ data }) => data.credit_balance_after?.startsWith('-'));
   assert.ok(first, 'the wallet owes nothing');
   assertFault(checkNoNegative(debt), 'I4', first?.revision ?? -1);
-  for (const type of ['HoldReleased', 'HoldCaptured']) {
-    const place = placeOf(good.history, type);
+  // The first capture leaves its hold open.
+  for (const [type, nth] of [
+    ['HoldReleased', 0],
+    ['HoldCaptured', 1],
+  ] as const) {
+    const place = placeOf(good.history, type, nth);
     const twice = withEvent(good.history, place + 1, eventAt(good.history, place));
     assertFault(checkNoNegative(twice), 'I4', place + 1);
   }
-  const [more, at] = changedFirst('HoldCaptured', () => ({ credits: '31' }));
+  const [more, at] = changedFirst('HoldCaptured', () => ({ credits: '31' }), 1);
   assertFault(checkNoNegative(more), 'I4', at);
 });
 

@@ -1,4 +1,4 @@
-import type { Hold, Lot } from '../books.ts';
+import { type Hold, inOrder, type Lot } from '../books.ts';
 import type { Data, HistoryEvent } from '../history.ts';
 import { creditsOf } from '../units.ts';
 import { must } from './fault.ts';
@@ -75,6 +75,9 @@ export class Replay {
         return;
       case 'CreditsHeld':
         this.#hold(event);
+        return;
+      case 'HoldChanged':
+        this.#change(event);
         return;
       case 'HoldCaptured':
       case 'HoldReleased':
@@ -217,14 +220,57 @@ export class Replay {
       this.balance -= credits;
       for (const draw of data.drawn) this.#capture(event, hold, draw);
     }
+    if (data.is_final === false) {
+      must(data.returned.length === 0, event, 'gives back what it holds');
+      this.holds.set(data.hold_id, { ...hold, credits: hold.credits - creditsOf(data.credits) });
+      return;
+    }
     for (const draw of data.returned) this.#giveBack(event, hold, draw);
     // The rest of the parts has paid a debt.
-    for (const { number, left } of hold.parts) {
-      const lot = [...this.lots.values()].find((each) => each.number === number);
-      if (lot) lot.consumed += left;
-    }
+    for (const { number, left } of hold.parts) this.#consume(number, left);
     this.holds.delete(data.hold_id);
     this.ends.set(data.hold_id, type === 'HoldCaptured' ? 'captured' : data.cause);
+  }
+
+  /** Sets a hold to what the event says that it has of each lot; what is gone and not back has paid a debt. */
+  #change(event: HistoryEvent): void {
+    const { data } = event;
+    const hold = this.holds.get(data.hold_id);
+    must(hold !== undefined, event, `the hold ${data.hold_id} changes, and was not open`);
+    if (!hold) return;
+    const parts = new Map(hold.parts.map((part) => [part.number, { ...part }]));
+    for (const draw of data.drawn) {
+      const lot = this.lotOf(event, draw.transaction_id);
+      const more = creditsOf(draw.credits);
+      must(more <= lot.left, event, `holds ${draw.credits} of ${lot.id}`);
+      lot.left -= more;
+      parts.set(lot.number, { ...lot, left: (parts.get(lot.number)?.left ?? 0n) + more });
+    }
+    const before = { ...hold, parts: [...parts.values()] };
+    for (const draw of data.returned) this.#giveBack(event, before, draw);
+    const now = new Map(
+      data.parts.map((part: Data) => [
+        this.lotOf(event, part.transaction_id).number,
+        creditsOf(part.credits),
+      ]),
+    );
+    for (const part of before.parts) {
+      const left = (now.get(part.number) ?? 0n) as bigint;
+      must(left <= part.left, event, `holds more of entry ${part.number} than it drew`);
+      this.#consume(part.number, part.left - left);
+      part.left = left;
+    }
+    this.holds.set(hold.id, {
+      ...before,
+      credits: creditsOf(data.credits),
+      expires: time(data.expires_at),
+      parts: inOrder(before.parts.filter(({ left }) => left > 0n)),
+    });
+  }
+
+  #consume(number: number, credits: bigint): void {
+    const lot = [...this.lots.values()].find((each) => each.number === number);
+    if (lot) lot.consumed += credits;
   }
 
   /** Takes what a hold has of a lot first, and then what the lot itself has. */
