@@ -51,4 +51,10 @@ test('only a published record is writable', () => {
   assert.is(codeOf(null), 'not_found');
 });
 
+test('an answer begins with its id, and has no null', () => {
+  const shown = withoutNulls({ config: {}, name: null, id: 'wallet_1' });
+  assert.equal(Object.keys(shown), ['id', 'config']);
+  assert.equal(Object.keys(withoutNulls({ id: null, name: 'x' })), ['name']);
+});
+
 test.run();

@@ -60,10 +60,11 @@ export type WithoutNulls<Fields> = {
   [Name in keyof Fields as null extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], null>;
 };
 
-/** The object without its null members. */
+/** The object without its null members, its id first, where people look for it. */
 export function withoutNulls<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
   // Every answer and every row of a read model passes here: a loop costs a third of fromEntries.
-  const kept: Partial<Record<keyof Fields, unknown>> = {};
+  const kept: { [Name in keyof Fields]?: unknown } & { id?: unknown } = {};
+  if ('id' in fields && fields.id !== null) kept.id = fields.id;
   for (const name of Object.keys(fields) as (keyof Fields)[]) {
     if (fields[name] !== null) kept[name] = fields[name];
   }
