@@ -57,6 +57,7 @@ test('the cadence is the one that was asked for, and RECURRING when none was', (
 test('a trial may have its older name, once', () => {
   const recurring = { type: 'FIXED', invoice_cadence: 'ADVANCE', billing_period: 'MONTHLY' };
   assert.is(view({ ...recurring, trial_period: 14 }).trial_period_days, 14);
+  assert.is(view({ ...recurring, trial_period: null }).trial_period_days, undefined);
   assert.throws(() => view({ ...recurring, trial_period: 14, trial_period_days: 7 }));
 });
 

@@ -156,10 +156,6 @@ const priceConditions: readonly Condition<Member>[] = [
     })),
   ),
   {
-    atMostOneOf: ['trial_period_days', 'trial_period'],
-    says: 'must not stand beside trial_period_days: it is its older name',
-  },
-  {
     ...{ unless: { billing_model: 'PACKAGE' }, lacks: 'transform_quantity' },
     says: 'only a PACKAGE price transforms quantities',
   },
@@ -176,9 +172,16 @@ const priceConditions: readonly Condition<Member>[] = [
 
 /** Body of POST /prices (specification §11.1). The figures are checked with the pricing unit. */
 export const createPriceSchema = withConditions(createPriceObject, priceConditions)
-  .superRefine(({ start_date, end_date }, context) => {
-    if (!start_date || !end_date || end_date > start_date) return;
-    context.addIssue({ code: 'custom', path: ['end_date'], message: 'must be after start_date' });
+  .superRefine(({ start_date, end_date, trial_period_days, trial_period }, context) => {
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message });
+    if (start_date && end_date && end_date <= start_date) {
+      refuse('end_date', 'must be after start_date');
+    }
+    const days = trial_period_days ?? trial_period ?? null;
+    if (days !== (trial_period ?? days)) {
+      refuse('trial_period', 'must equal trial_period_days, whose older name it is');
+    }
   })
   .meta({ id: 'CreatePrice' });
 export type CreatePrice = z.output<typeof createPriceSchema>;
