@@ -111,12 +111,14 @@ export const fullScenario = (type: Scenario['type'] = 'PRE_PAID'): Scenario => (
     step(topUp('90')),
     step(debit('50'), 1),
     step({ kind: 'reverse', back: 0, credits: '50', ahead: null }, 1),
+    step({ kind: 'reverse', back: 0, credits: '1', ahead: null }, 0, true),
     step(topUp('5', { priority: -1 })),
     step(debit('1000', 1)),
     step(debit('2', 1)),
     step({ kind: 'terminate' }, 0, true),
     step({ kind: 'repeat', back: 0, isChanged: false }),
     step(debit('1')),
+    step(topUp('1')),
   ],
 });
 
