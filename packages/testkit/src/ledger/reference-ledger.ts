@@ -225,6 +225,7 @@ export class ReferenceLedger {
     const credits = asked ?? hold.credits;
     const expires = until ?? hold.expires;
     if (credits === hold.credits && expires === hold.expires) return;
+    if (expires !== null && isOver(expires, this.now)) throw new Refused({ reason: 'hold_ended' });
     const [drawn, returned] =
       credits > hold.credits ? this.#raise(hold, credits) : this.#lower(hold, credits);
     const [now] = this.books.holds.filter(({ id }) => id === hold.id);

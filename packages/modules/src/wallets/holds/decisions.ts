@@ -115,6 +115,12 @@ export const changeHold =
       const credits = asked ?? hold.credits;
       const expires_at = expiresAt ?? hold.expires_at;
       if (credits === hold.credits && expires_at === hold.expires_at) return [];
+      // The request was checked when it arrived; its instant may have passed while it waited.
+      if (expires_at !== null && expires_at <= at) {
+        throw refusal(`Hold ${holdId} would have ended at ${expires_at}.`, {
+          reason: 'hold_ended',
+        });
+      }
       const more = decimal(credits).minus(decimal(hold.credits));
       const isRaised = more.cmp(zero) > 0;
       if (isRaised) assertFunds(spendable(current, id), textOf(more));
