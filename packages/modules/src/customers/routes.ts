@@ -55,6 +55,7 @@ const idsOfOthers = [
   'parent_customer_id',
   'parent_customer_external_id',
   'external_id',
+  'integration_entity_mapping.0.id',
   'integration_entity_mapping.0.provider_entity_id',
   'integration_entity_mapping.0.entity_id',
 ];

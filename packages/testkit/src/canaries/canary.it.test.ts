@@ -21,8 +21,8 @@ test('a bug that the tests notice is caught', async () => {
 
 test('a change that makes no difference survives, and is reported', async () => {
   const harmless = canary(rounding, 'amount.round(scale, 1 + 0)');
-  assert.equal(await release(harmless, tests), { kind: 'survived', passed: 2 });
-  assert.equal(await survivors([harmless], tests), ['a bug in money: all 2 tests pass']);
+  assert.equal(await release(harmless, tests), { kind: 'survived', passed: 3 });
+  assert.equal(await survivors([harmless], tests), ['a bug in money: all 3 tests pass']);
 });
 
 test('a file that cannot be loaded any more is no bug that was found', async () => {

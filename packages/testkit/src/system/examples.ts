@@ -2,7 +2,7 @@ import { type AnyRoute, filledExample, newRecord } from '@counterfoil/engine/def
 import { modules, secretsFrom } from '@counterfoil/modules';
 import { z } from 'zod';
 import type { Answer, Caller } from '../caller.ts';
-import { type Field, fieldsIn, fieldsOfPart, type Operation } from './operations.ts';
+import { type Field, fieldsIn, fieldsOfPart, type Operation, type Schema } from './operations.ts';
 
 /** The parts of a request that differ from operation to operation. */
 export interface ExampleRequest {
@@ -216,3 +216,25 @@ const keysOf = (place: Place): (string | number)[] =>
 /** The request with another value at a place. */
 export const requestWith = (request: ExampleRequest, place: Place, value: unknown) =>
   withValue(request, keysOf(place), value) as ExampleRequest;
+
+/** The fields of a body of which exactly one may be given, for each such choice. */
+const choicesIn = (body: Schema | null): string[][] =>
+  (body?.allOf ?? []).flatMap(({ oneOf }) =>
+    oneOf ? [oneOf.flatMap(({ required }) => required ?? [])] : [],
+  );
+
+/** The request with a record named at a place, without what may not be given beside it. */
+export function requestNaming(
+  { body }: Operation,
+  request: ExampleRequest,
+  place: Place,
+  name: string,
+): ExampleRequest {
+  const field = place.replace('body.', '');
+  const others = choicesIn(body).flatMap((choice) => (choice.includes(field) ? choice : []));
+  const cleared = others.reduce(
+    (whole, other) => requestWith(whole, `body.${other}`, undefined),
+    request,
+  );
+  return requestWith(cleared, place, name);
+}

@@ -85,5 +85,6 @@ async function hasPush(manager: JetStreamManager): Promise<boolean> {
     .list('BILLING')
     .next()
     .catch(() => []);
-  return consumers.some(({ config }) => config.deliver_subject !== undefined);
+  // A consumer that is removed while they are listed is null there, whatever the type says.
+  return consumers.some((consumer) => consumer?.config.deliver_subject !== undefined);
 }

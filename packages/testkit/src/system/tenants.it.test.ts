@@ -8,6 +8,7 @@ import {
   type Place,
   type RecordName,
   referencesOf,
+  requestNaming,
   requestWith,
   routeKeys,
   send,
@@ -193,18 +194,22 @@ for (const key of routeKeys()) {
 
       const foreign = attacked(required, attacker);
       for (const { place, name } of foreign) {
-        const attack = requestWith(base, place, name);
+        const attack = requestNaming(operation, base, place, name);
         const answer = await send(watched, operation, attack);
         assertProblem(answer, 'not_found');
         assertNoLeak(answer, attacker, attack);
         // The attacker cannot even tell that there is such a record.
         const unknown = nobodys(name);
-        const control = await send(watched, operation, requestWith(base, place, unknown));
+        const control = await send(
+          watched,
+          operation,
+          requestNaming(operation, base, place, unknown),
+        );
         assert.is(comparable(answer, name), comparable(control, unknown));
       }
       if (foreign.length > 0) {
         const attack = foreign.reduce(
-          (request, { place, name }) => requestWith(request, place, name),
+          (request, { place, name }) => requestNaming(operation, request, place, name),
           base,
         );
         const answer = await send(watched, operation, attack);
