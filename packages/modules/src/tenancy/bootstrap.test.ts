@@ -4,30 +4,18 @@ import { memoryWorld } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { apiKey } from './api-key.ts';
-import { type FirstTenant, firstTenant } from './bootstrap.ts';
+import { firstTenant } from './bootstrap.ts';
 import { createDirectory } from './directory.ts';
 import { environment } from './environment.ts';
-import { readKeyMaterial } from './key-material.ts';
 import { tenant } from './tenant.ts';
-import { follow } from './test-directory.ts';
+import { firstNames, follow, material } from './test-directory.ts';
 import { user } from './user.ts';
 
 const test = suite('first tenant');
 
-const material = readKeyMaterial('42'.repeat(32));
-const input: FirstTenant = {
-  seed: 'demo',
-  tenantName: 'Acme',
-  environmentName: 'Production',
-  environmentType: 'production',
-  userName: 'Ada',
-  email: 'ada@example.com',
-  keyName: 'First key',
-};
-
 async function run(times: number) {
   const world = memoryWorld([tenant, environment, user, apiKey]);
-  const first = firstTenant(input, material);
+  const first = firstTenant(firstNames, material);
   const service: Principal = {
     tenantId: first.tenantId,
     environmentId: first.environmentId,
@@ -80,8 +68,8 @@ test('running it again changes nothing and shows the same key', async () => {
 });
 
 test('another seed makes another tenant', () => {
-  const other = firstTenant({ ...input, seed: 'other' }, material);
-  const first = firstTenant(input, material);
+  const other = firstTenant({ ...firstNames, seed: 'other' }, material);
+  const first = firstTenant(firstNames, material);
   assert.is.not(other.tenantId, first.tenantId);
   assert.is.not(other.apiKey, first.apiKey);
 });
