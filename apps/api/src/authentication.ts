@@ -1,6 +1,9 @@
 import {
+  categoryPrefix,
+  type EventPlace,
   type EventStore,
   eventsOfRecords,
+  type HandedCaller,
   type LiveFold,
   type Log,
   type Position,
@@ -32,12 +35,22 @@ export interface Authentication {
    * has been out of reach for too long: a key revoked meanwhile would still be valid here.
    */
   authenticate(apiKey: string): Principal | null;
+  /** The same for a caller whose key another process has seen; null for one that does not count here. */
+  principalOf(caller: HandedCaller): Principal | null;
 }
 
 /** Default time that such a write waits until it takes effect in this process. */
 const takeOverDefault = 5_000;
 /** The time for which keys stay valid as they were when the log was last in reach. */
 const lostMaximumMilliseconds = 60_000;
+
+const aggregates = [...directoryAggregates, testClock] as const;
+const categories: ReadonlySet<string> = new Set(aggregates.map(({ name }) => name));
+const prefixes = aggregates.map(({ name }) => categoryPrefix(name));
+
+/** Tells whether an event is one that keys or clocks follow from. */
+export const isOfAuthentication = ({ stream }: EventPlace): boolean =>
+  prefixes.some((prefix) => stream.startsWith(prefix));
 
 function assertCurrent(fold: LiveFold): void {
   if (fold.lostFor() <= lostMaximumMilliseconds) return;
@@ -66,8 +79,6 @@ export function startAuthentication(
   options: AuthenticationOptions = {},
 ): Authentication {
   const { takeOverMilliseconds = takeOverDefault, clock } = options;
-  const aggregates = [...directoryAggregates, testClock];
-  const categories = new Set<string>(aggregates.map(({ name }) => name));
   const fold = startLiveFold({
     store,
     ...eventsOfRecords(aggregates, (event) => {
@@ -94,6 +105,11 @@ export function startAuthentication(
     authenticate: (apiKey) => {
       assertCurrent(fold);
       return directory.find(sha256(apiKey), instantOf(Date.now()));
+    },
+    principalOf: ({ tenantId, environmentId, keyId }) => {
+      assertCurrent(fold);
+      const principal = directory.findKey(tenantId, keyId, instantOf(Date.now()));
+      return principal?.environmentId === environmentId ? principal : null;
     },
   };
 }

@@ -9,7 +9,7 @@ const quota = wholeNumber(1, 100_000).optional();
 export const apiConfigSchema = z.object({
   EVENTSTORE_URL: z.string().min(1),
   DATABASE_URL: z.string().min(1),
-  /** For the feed of public events; only the feed needs it. */
+  /** For the feed of public events, and for what processes of the API say to one another. */
   NATS_URL: z.string().min(1).optional(),
   /** For credentials of downstream systems; only they need it. */
   EVENT_GATEWAY_URL: z.string().min(1).optional(),
@@ -32,6 +32,7 @@ export const apiConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
   /** The quotas of a tenant, and of an environment (D45): `defaultQuotas` where there is none. */
   TENANT_REFUSALS_PER_HOUR: wholeNumber(1, 1_000_000_000).optional(),
+  TENANT_PUBLIC_BYTES_PER_HOUR: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
   TENANT_ENVIRONMENTS: quota,
   TENANT_USERS: quota,
   ENVIRONMENT_API_KEYS: quota,
@@ -51,6 +52,7 @@ export type ApiConfig = z.output<typeof apiConfigSchema>;
 /** The quotas of an installation: those that the variables set, and the others as they are. */
 export const quotasOf = (config: ApiConfig): Quotas => ({
   refusalsPerHour: config.TENANT_REFUSALS_PER_HOUR ?? defaultQuotas.refusalsPerHour,
+  publicBytesPerHour: config.TENANT_PUBLIC_BYTES_PER_HOUR ?? defaultQuotas.publicBytesPerHour,
   environments: config.TENANT_ENVIRONMENTS ?? defaultQuotas.environments,
   users: config.TENANT_USERS ?? defaultQuotas.users,
   apiKeys: config.ENVIRONMENT_API_KEYS ?? defaultQuotas.apiKeys,

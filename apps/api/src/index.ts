@@ -1,5 +1,6 @@
 import {
   assertAdmitted,
+  categoryPrefix,
   commandMetrics,
   connectGateway,
   connectNats,
@@ -8,34 +9,45 @@ import {
   createMetrics,
   createReadModel,
   createStreams,
+  type EventPlace,
   type EventStore,
   type HealthCheck,
   type HttpOptions,
   type Log,
   type Metrics,
+  type Module,
+  type Nats,
   natsBroker,
   openEventStore,
+  openLogFeed,
   type ReadModel,
   RecentWrites,
   RefusalQuota,
   RequestRunner,
+  reservation,
   type Started,
+  type Streams,
   snapshotsIn,
+  startCacheFollower,
   startParts,
   systemClock,
   watchClock,
+  watchPublicBytes,
 } from '@counterfoil/engine';
 import {
   createClocks,
   createDirectory,
+  type Directory,
   foldingPackages,
   modules,
+  type Secrets,
   secretsFrom,
 } from '@counterfoil/modules';
 import { targetPolicyOf } from '@counterfoil/webhooks';
-import { startAuthentication } from './authentication.ts';
+import { isOfAuthentication, startAuthentication } from './authentication.ts';
 import { type ApiConfig, quotasOf } from './config.ts';
 import { describedApi } from './info.ts';
+import { type ApiMembers, joinApi } from './members.ts';
 import { createOperatorServer } from './operator-server.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
@@ -72,7 +84,7 @@ async function openBroker(
   store: EventStore,
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ) {
-  if (url === undefined) return { check: withoutNats };
+  if (url === undefined) return { nats: null, check: withoutNats };
   const nats = started.add(
     await connectNats({ url, name: 'counterfoil api', log, metrics }),
     close,
@@ -83,7 +95,7 @@ async function openBroker(
     await nats.check();
     await events.lastPosition();
   };
-  return { events, check };
+  return { nats, events, check };
 }
 
 const withoutNats = (): Promise<never> =>
@@ -107,6 +119,45 @@ export const startApi = (config: ApiConfig, options: ApiOptions = {}): Promise<A
   startParts((started) => openApi(started, config, options));
 
 const close = (thing: { close(): Promise<void> }): Promise<void> => thing.close();
+const stop = (part: { stop(): Promise<void> }): Promise<void> => part.stop();
+
+/** The other processes of the API; null without the broker over which they hear of one another. */
+function joinOthers(
+  started: Started,
+  nats: Nats | null,
+  tools: { readonly secret: Uint8Array; readonly metrics: Metrics },
+): ApiMembers | null {
+  if (nats === null) return null;
+  const members = joinApi({ nats, ...tools });
+  started.add(members.ownership, close);
+  return members;
+}
+
+/** Few events are wanted, and a follower that falls behind reads for itself. */
+const windowEvents = 1_024;
+
+interface FollowedParts {
+  readonly store: EventStore;
+  readonly slices: readonly Module[];
+  readonly streams: Streams;
+  readonly log: Log;
+}
+
+/**
+ * The event store with the one subscription of the process, which brings the keys and clocks, and to the cache
+ * what other processes append to the streams that it keeps. Other events cost a look at their place.
+ */
+function followedStore(started: Started, { store, slices, streams, log }: FollowedParts) {
+  const { cache } = streams;
+  const prefixes = [reservation, ...slices.flatMap(({ aggregates }) => aggregates)].map(
+    ({ name }) => categoryPrefix(name),
+  );
+  const wants = (place: EventPlace): boolean => isOfAuthentication(place) || cache.wants(place);
+  const feed = started.add(openLogFeed({ store, prefixes, wants, windowEvents }), close);
+  const followed = { ...store, follow: feed.follow };
+  started.add(startCacheFollower({ store: followed, cache, prefixes, log }), stop);
+  return followed;
+}
 
 async function openApi(started: Started, config: ApiConfig, options: ApiOptions) {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
@@ -129,16 +180,14 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     secrets,
     targetPolicy: targetPolicyOf(config),
   });
-  const authentication = startAuthentication(store, { directory, clocks }, log);
-  started.add(authentication.fold, (fold) => fold.stop());
   const { CLOCK_SKEW_SECONDS: limitSeconds } = config;
   const judged = options.wall ? { wall: options.wall } : {};
-  const time = started.add(watchClock({ store, limitSeconds, log, metrics, ...judged }), (each) =>
-    each.stop(),
-  );
+  const time = started.add(watchClock({ store, limitSeconds, log, metrics, ...judged }), stop);
+  const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });
   const streams = createStreams({
     store,
     doubtOfTime: time.doubt,
+    ...(members ? { ownership: members.ownership } : {}),
     aggregates: slices.flatMap(({ aggregates }) => aggregates),
     clock: clocks,
     ...commandMetrics(metrics),
@@ -146,10 +195,18 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     onLeftBehind: ({ name }, error) =>
       log.warn({ err: error, stream: name }, 'a claim stays behind'),
   });
+  const { publicBytesPerHour: perHour } = quotas;
+  const publicBytes = watchPublicBytes({ database: config.DATABASE_URL, log, perHour });
+  started.add(publicBytes, close);
+  const followed = followedStore(started, { store, slices, streams, log });
+  const authentication = startAuthentication(followed, { directory, clocks }, log);
+  started.add(authentication.fold, stop);
+  const recentWrites = new RecentWrites();
   const runOptions = {
+    publicBytes,
     streams,
     readSide: readModel,
-    recentWrites: new RecentWrites(),
+    recentWrites,
     now: Date.now,
     takenOver: authentication.takenOver,
     refusals: new RefusalQuota({ perHour: quotas.refusalsPerHour }),
@@ -162,12 +219,14 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
       { name: 'clock', required: true, check: () => time.check() },
       { name: 'read_model', required: false, check: () => assertLevel(readModel) },
       { name: 'nats', required: false, check: broker.check },
+      ...(members ? [members.health] : []),
       ...gateway.health,
     ],
     log,
   };
   const server = createHttpServer({
     ...shared,
+    ...(members ? { elsewhere: members.elsewhere({ ...runOptions, authentication }) } : {}),
     ...describedApi(slices),
     authenticate: (apiKey) => authentication.authenticate(apiKey),
     metrics,
@@ -175,19 +234,41 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     unknownNames: config.UNKNOWN_NAMES,
     corsOrigins: config.CORS_ORIGINS,
   });
-  started.add(server, () => server.close(drainMilliseconds));
+  started.add(server, () => {
+    members?.ownership.leave();
+    return server.close(drainMilliseconds);
+  });
   await authentication.fold.ready;
+  members?.open({ server, authentication });
   const { port } = await server.listen(config.PORT, config.HOST);
+  const operatorPort = await openOperators(started, config, { shared, directory, secrets });
+  return { port, operatorPort };
+}
+
+interface OperatorTools {
+  readonly shared: Pick<HttpOptions, 'host' | 'health' | 'log'>;
+  readonly directory: Directory;
+  readonly secrets: Secrets;
+}
+
+/** Opens the operator API, where there is a key for it. Gives its port; null without one. */
+async function openOperators(
+  started: Started,
+  config: ApiConfig,
+  { shared, directory, secrets }: OperatorTools,
+): Promise<number | null> {
   const { OPERATOR_KEY: operatorKey } = config;
-  if (operatorKey === undefined) return { port, operatorPort: null };
+  if (operatorKey === undefined) return null;
+  const { keyMaterial } = secrets;
+  const metrics = createMetrics({ processMetrics: false });
   const operators = createOperatorServer({
     ...shared,
     operatorKey,
-    keyMaterial: secrets.keyMaterial,
+    keyMaterial,
     directory,
-    metrics: createMetrics({ processMetrics: false }),
+    metrics,
   });
   started.add(operators, () => operators.close(drainMilliseconds));
-  const listening = await operators.listen(config.OPERATOR_PORT, config.OPERATOR_HOST);
-  return { port, operatorPort: listening.port };
+  const { port } = await operators.listen(config.OPERATOR_PORT, config.OPERATOR_HOST);
+  return port;
 }

@@ -23,19 +23,23 @@ same in their body, with \`filters\` on any field. A parameter that the list doe
 
 A write is durable when it is answered. Lists follow it in milliseconds. To see at least what a request has
 written, send its \`Counterfoil-Position\` as \`Counterfoil-Min-Position\`; \`Counterfoil-Lag-Ms\` says how
-far an answer may be behind. A record that comes with an \`ETag\` can be changed under \`If-Match\`: 412
-when somebody else was first.
+far an answer may be behind. A record whose \`ETag\` begins with a revision, such as \`"5-3qW8x2Lk_0aZr7Qe"\`,
+can be changed under \`If-Match\`: 412 when somebody else was first. A \`GET\` with an \`ETag\` in
+\`If-None-Match\` is 304 while that is current.
 
 ## Headers
 
 Every request may have
 
 - \`X-Request-Id\`: an id for it, of at most 128 visible ASCII characters; one is made when absent;
+- \`Counterfoil-Min-Position\`: the position, of at most 20 digits, that the answer must include; 503 when that
+  takes too long, 400 when the log ends before it;
 - \`Prefer: handling=lenient\`: members of the request that nobody knows are ignored, and do not refuse it.
 
 Every answer has
 
 - \`X-Request-Id\`: the id of the request;
+- \`ETag\`, when it has a body: it covers the whole body;
 - \`Counterfoil-Position\`: the position in the log of what the request wrote, or up to which what it read
   shows the log;
 - \`Counterfoil-Lag-Ms\`, when it reads: how many milliseconds the answer may be behind the log;

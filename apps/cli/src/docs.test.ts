@@ -29,7 +29,6 @@ function firstDifference(committed: string, generated: string): string {
 
 interface Operation {
   readonly operationId: string;
-  readonly description?: string;
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -55,12 +54,9 @@ test('every operation of the OpenAPI documents has a success and its failures', 
   }
 });
 
-test('every operation and tag of the OpenAPI documents is described', () => {
+test('every tag of the OpenAPI documents is described', () => {
   for (const { name, description } of openApiDocuments.flatMap(({ tags }) => tags)) {
     assert.ok(description, name);
-  }
-  for (const { operationId, description } of openApiDocuments.flatMap(operationsIn)) {
-    assert.ok(description, operationId);
   }
 });
 

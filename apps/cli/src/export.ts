@@ -5,6 +5,7 @@ import {
   openEventStore,
   RewrittenLog,
   readProofs,
+  recordedLine,
   type StoredEvent,
   streamName,
 } from '@counterfoil/engine';
@@ -23,10 +24,6 @@ export interface ExportOptions {
   readonly since?: string | undefined;
 }
 
-/** An event exactly as it was hashed, with its hash. */
-const eventLine = ({ data, id, metadata, revision, stream, type }: StoredEvent): string =>
-  canonicalJson({ data, id, metadata, revision, stream, type });
-
 /**
  * `counterfoil export`: the ledger of a wallet as lines of canonical JSON. A header, each event as
  * it stands in the log, and a trailer that names the last one, so that a lost end is noticed; then
@@ -43,7 +40,7 @@ export async function* ledgerLines(
   yield canonicalJson({ format: 'counterfoil-ledger', version: 1, stream, position });
   let last: StoredEvent | null = null;
   for await (const event of store.readStream(stream)) {
-    yield eventLine(event);
+    yield recordedLine(event);
     last = event;
   }
   if (!last) throw new OperatorError(`Environment ${environmentId} has no wallet ${walletId}.`);

@@ -59,10 +59,14 @@ interface RefusalBody {
 export const refusalCode = ({ status, body }: ApiAnswer): string | undefined =>
   status < 300 ? undefined : ((body as RefusalBody | null)?.code ?? String(status));
 
-/** The body of a success. Throws `OperatorError` with everything that a refusal says. */
+/**
+ * The body of a success. Throws `OperatorError` with everything that a refusal says: its sentence, which
+ * names the place of a single fault, and the places of several.
+ */
 export function bodyOf({ status, body }: ApiAnswer): unknown {
   if (status < 300) return body;
   const { message, errors = [] } = (body ?? {}) as RefusalBody;
-  const places = errors.map((fault) => `  ${fault.pointer}: ${fault.message}`);
+  const several = errors.length > 1 ? errors : [];
+  const places = several.map((fault) => `  ${fault.pointer}: ${fault.message}`);
   throw new OperatorError([message ?? `The API answered ${status}.`, ...places].join('\n'));
 }

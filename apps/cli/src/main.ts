@@ -12,9 +12,10 @@ import { addOperatorCommands } from './operator/command.ts';
 import { runProgram } from './program.ts';
 import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
+import { showStatus } from './status.ts';
 import { up } from './up/command.ts';
 import { discard, rebuild, verify } from './verify.ts';
-import { main as verifyLedger } from './verify-ledger.ts';
+import { main as verifyLedger } from './verify-ledger/verify-ledger.ts';
 import { addWebhooksCommand } from './webhooks/command.ts';
 
 const print = (line: string): void => {
@@ -29,6 +30,20 @@ program
   .command('up')
   .description('start everything that is not configured, and a demo tenant')
   .action(() => up(readSettings()));
+
+program
+  .command('status')
+  .description(
+    'show whether the api is ready, what fails, and which of its processes know one another',
+  )
+  .argument(
+    '[addresses...]',
+    'of processes of the api; by default the one that `counterfoil up` runs',
+  )
+  .action(async (addresses: string[]) => {
+    const isReady = await showStatus(readSettings(), addresses, print);
+    if (!isReady) process.exitCode = 1;
+  });
 
 addSeedCommand(program, print);
 addCatalogCommand(program, print);

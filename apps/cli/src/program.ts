@@ -1,16 +1,15 @@
-import { explain } from '@counterfoil/engine';
+import { explain, RebuildStopped } from '@counterfoil/engine';
 import type { Command } from 'commander';
 import { OperatorError } from './settings.ts';
 
-/**
- * The exit code for a fault that the operator has to put right; 1 means that a check has found
- * something.
- */
+/** The exit code for a fault that the operator has to put right. */
 const usageError = 2;
+/** The exit code when something is wrong with the log or what came from it. */
+const finding = 1;
 
 /**
  * Runs a command line. An error that is for the operator becomes one message and exit code 2, and so does
- * a command line that is wrong.
+ * a command line that is wrong; an event that stops a rebuild is exit code 1, as a finding of `verify` is.
  */
 export async function runProgram(program: Command): Promise<void> {
   for (const command of withCommands(program)) {
@@ -22,7 +21,7 @@ export async function runProgram(program: Command): Promise<void> {
     const message = error instanceof OperatorError ? error.message : explain(error);
     if (message === null) throw error;
     process.stderr.write(`${message}\n`);
-    process.exitCode = usageError;
+    process.exitCode = error instanceof RebuildStopped ? finding : usageError;
   }
 }
 

@@ -3,6 +3,7 @@ import {
   categoryPrefix,
   connectGateway,
   connectNats,
+  countPublicBytes,
   createLog,
   createMetrics,
   createReadModel,
@@ -32,6 +33,7 @@ import {
   type Streams,
   snapshotsIn,
   startAdvances,
+  startCacheFollower,
   startDueWork,
   startLiveFold,
   startParts,
@@ -106,6 +108,8 @@ export const startProjectorApp = (
     const time = started.add(watchClock({ store, limitSeconds, log, metrics }), stop);
     const { doubt: doubtOfTime } = time;
     const streams = createStreams({ store, aggregates, clock: clocks, doubtOfTime, ...snapshots });
+    const prefixes = prefixesOf(slices);
+    started.add(startCacheFollower({ store, cache: streams.cache, prefixes, log }), stop);
     const tools: Tools = { config, started, store, streams, clocks, time, slices, log, metrics };
     const projector = project(tools);
     const relay = publish(tools, projector, nats);
@@ -207,7 +211,8 @@ function publish(
     maximumAgeDays: config.EVENT_STREAM_DAYS,
   };
   const options = { store, cache, nats, publicEvents, projected, checkpoint, log, metrics };
-  return started.add(startRelay({ ...options, streams: size }), stop);
+  const bytes = started.add(countPublicBytes({ database: config.DATABASE_URL, log }), close);
+  return started.add(startRelay({ ...options, streams: size, onPublished: bytes.note }), stop);
 }
 
 /**

@@ -9,6 +9,7 @@ import { withFreshInstallation } from './installation.ts';
 import { runLoad } from './load/run-load.ts';
 import type { BenchOptions } from './options.ts';
 import { processorTime } from './processor-time.ts';
+import { prepareProfiles } from './profile/profiles.ts';
 import { describe, type Result } from './report.ts';
 import type { Scenario, World } from './scenario.ts';
 import { scenarios } from './scenarios/index.ts';
@@ -27,15 +28,25 @@ export async function bench(
   print: Print,
 ): Promise<void> {
   const chosen = choose(options.scenarios);
-  await withFreshInstallation(settings, async (demo, folder) => {
+  const profilesOf = options.profile === null ? null : prepareProfiles(options.profile);
+  const { apiProcesses } = options;
+  const work = async (demo: Demo, folder: string, apiUrls: readonly string[]): Promise<void> => {
     const conditions = conditionsOf(folder, options);
     describeConditions(conditions).forEach(print);
-    const results = await runAll(chosen, folder, demo, options, print);
+    const results = await runAll(chosen, {
+      folder,
+      demo,
+      apiUrls,
+      options,
+      print,
+      profiles: profilesOf?.(folder) ?? null,
+    });
     if (options.json !== null) {
       writeFileSync(options.json, `${JSON.stringify({ conditions, results }, null, 2)}\n`);
     }
     assertRight(results);
-  });
+  };
+  await withFreshInstallation(settings, work, { apiProcesses });
 }
 
 /** The scenarios of these ids, all for null. Throws `OperatorError` for an unknown id. */
@@ -48,12 +59,14 @@ function choose(ids: readonly string[] | null): readonly Scenario[] {
   throw new OperatorError(`There is no scenario ${unknown}. There are ${known}.`);
 }
 
+/** A run of scenarios against one installation. */
+interface Run extends Pick<World, 'demo' | 'apiUrls' | 'options' | 'print' | 'profiles'> {
+  readonly folder: string;
+}
+
 async function runAll(
   chosen: readonly Scenario[],
-  folder: string,
-  demo: Demo,
-  options: BenchOptions,
-  print: Print,
+  { folder, demo, apiUrls, options, print, profiles }: Run,
 ): Promise<readonly Result[]> {
   const store = openEventStore({ url: demo.eventstore_url });
   const results: Result[] = [];
@@ -61,10 +74,12 @@ async function runAll(
   const world: World = {
     store,
     demo,
+    apiUrls,
     options,
     results,
     print,
-    run: runLoad,
+    run: (plan) => runLoad(plan, profiles?.generatorArguments),
+    profiles,
     wallets: () => {
       wallets ??= makeWallets(demo, options.wallets, plentyOfCredits);
       return wallets;

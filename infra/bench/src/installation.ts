@@ -11,7 +11,8 @@ import { freePort } from '@counterfoil/local';
  */
 export async function withFreshInstallation<Result>(
   settings: Settings,
-  work: (demo: Demo, folder: string) => Promise<Result>,
+  work: (demo: Demo, folder: string, apiUrls: readonly string[]) => Promise<Result>,
+  { apiProcesses = 1 }: { readonly apiProcesses?: number } = {},
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-bench-'));
   // A benchmark would otherwise measure the rate limit, and the writing of log lines that nobody reads.
@@ -19,7 +20,7 @@ export async function withFreshInstallation<Result>(
   process.env.LOG_LEVEL ??= 'warn';
   const { HOST, CLOCK_SKEW_SECONDS } = settings;
   const fresh = { COUNTERFOIL_DATA: folder, PORT: await freePort(), HOST, CLOCK_SKEW_SECONDS };
-  const installation = await startInstallation(fresh);
+  const installation = await startInstallation(fresh, { apiProcesses });
   const end = async (): Promise<void> => {
     await installation.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -28,7 +29,7 @@ export async function withFreshInstallation<Result>(
   const interrupt = (): void => void end().finally(() => process.exit(1));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
-    return await work(installation.demo, folder);
+    return await work(installation.demo, folder, installation.apiUrls);
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await end();

@@ -14,10 +14,14 @@ import {
 import { scenarios } from './scenarios/index.ts';
 import { benchWebhooks, type WebhookBenchOptions } from './webhooks/bench.ts';
 
-type Given = Partial<Omit<BenchOptions, 'scenarios'>> & {
+type Given = Partial<Omit<BenchOptions, 'scenarios' | 'profile'>> & {
   readonly scenario?: readonly string[];
   readonly full?: true;
+  readonly profile?: string | true;
 };
+
+/** The folder for profiles where none is named. */
+const profileFolder = 'profiles';
 
 const described = ({ clients, seconds, wallets, kills, coldEntries }: BenchOptions): string =>
   `${clients.join(',')} clients, ${seconds} s each, ${wallets} wallets, ${kills} kills, ` +
@@ -52,12 +56,23 @@ const program = new Command('bench')
   .option('--kill-every <seconds>', 'time from one kill of S9 to the next', wholeNumber)
   .option('--cold-entries <number>', 'entries of the wallet of S10', wholeNumber)
   .option('--seed <number>', 'the same seed sends the same requests', wholeNumber)
+  .option(
+    '--api-processes <number>',
+    'processes of the api, at random under each request',
+    wholeNumber,
+  )
   .option('--json <file>', 'write the results there, with their histograms')
+  .option('--profile [folder]', 'write a processor profile of each process and load there')
   .addHelpText('after', explanation)
-  .action(({ full, scenario, ...given }: Given) =>
+  .action(({ full, scenario, profile, ...given }: Given) =>
     bench(
       readSettings(),
-      { ...(full ? fullRun : shortRun), ...given, ...(scenario ? { scenarios: scenario } : {}) },
+      {
+        ...(full ? fullRun : shortRun),
+        ...given,
+        ...(scenario ? { scenarios: scenario } : {}),
+        ...(profile ? { profile: profile === true ? profileFolder : profile } : {}),
+      },
       print,
     ),
   );

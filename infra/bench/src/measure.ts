@@ -1,8 +1,10 @@
 import { demoKeyOf } from '@counterfoil/cli/settings';
 import type { LoadResult, Part } from './load/plan.ts';
+import { postgresWork, workPerEntry } from './postgres-work.ts';
 import { type ProcessorTime, spentPerThousand } from './processor-time.ts';
 import type { Figure, Result } from './report.ts';
 import type { World } from './scenario.ts';
+import { sharedBetween, sharing } from './sharing.ts';
 import { judge, untilVisible } from './verdict.ts';
 
 /** A load with its name. */
@@ -29,9 +31,15 @@ export async function measure(world: World, measurement: Measurement): Promise<R
   loads += 1;
   const keys = `bench-${scenario}-${loads}`;
   const after = await store.head();
-  const before = { time: world.processorTime(), space: await world.diskSpace() };
+  const before = {
+    space: await world.diskSpace(),
+    work: await postgresWork(demo.database_url),
+    shared: await sharing(world.apiUrls),
+    time: world.processorTime(),
+  };
+  const recording = world.profiles?.start(`${scenario}-${clients}-${loads}`);
   const running = world.run({
-    baseUrl: demo.base_url,
+    baseUrls: world.apiUrls,
     apiKey: demoKeyOf(demo),
     keys,
     seed: options.seed,
@@ -44,6 +52,8 @@ export async function measure(world: World, measurement: Measurement): Promise<R
   await untilVisible(store, demo);
   const behind = performance.now() - answeredAt;
   const spent = spentPerThousand(before.time, world.processorTime(), load.entries);
+  await recording?.end(load.entries);
+  const work = await postgresWork(demo.database_url);
   const space = await world.diskSpace();
   const perEntry = (bytes: number): number => bytes / Math.max(1, load.entries);
   const verdict = await judge(world, after, { keys, outcomes: load.outcomes, entriesPerKey });
@@ -65,6 +75,8 @@ export async function measure(world: World, measurement: Measurement): Promise<R
         value: perEntry(space.postgres - before.space.postgres),
         unit: 'bytes per entry',
       },
+      ...workPerEntry(before.work, work, load.entries),
+      ...sharedBetween(before.shared, await sharing(world.apiUrls)),
       ...added,
     ],
     processorTime: withGenerator(spent, load),

@@ -18,8 +18,12 @@ export interface BenchOptions {
   /** Entries of the wallet of S10. */
   readonly coldEntries: number;
   readonly seed: number;
+  /** Processes of the api, over which requests are spread at random. */
+  readonly apiProcesses: number;
   /** File for the results as JSON. */
   readonly json: string | null;
+  /** Folder for processor profiles of each load; null: none. */
+  readonly profile: string | null;
 }
 
 /** A run of three minutes that shows whether something has become slow. */
@@ -33,7 +37,9 @@ export const shortRun: BenchOptions = {
   killEvery: 10,
   coldEntries: 20_000,
   seed: 42,
+  apiProcesses: 1,
   json: null,
+  profile: null,
 };
 
 /** The run behind docs/operating/performance.md. */

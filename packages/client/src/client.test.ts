@@ -12,7 +12,7 @@ interface Sent {
 }
 
 /** A client whose requests go nowhere: they are kept, and get one answer. */
-function recorded(answer: () => Response) {
+function recorded(answer: () => Response, baseUrl = 'http://service') {
   const sent: Sent[] = [];
   const send = async (url: unknown, init: RequestInit = {}) => {
     const { method, headers, body } = init;
@@ -24,7 +24,7 @@ function recorded(answer: () => Response) {
     });
     return answer();
   };
-  const options = { baseUrl: 'http://service', apiKey: 'sk_1', fetch: send as typeof fetch };
+  const options = { baseUrl, apiKey: 'sk_1', fetch: send as typeof fetch };
   return { sent, call: counterfoil(options) };
 }
 
@@ -46,6 +46,15 @@ test('fills the path, the query, the headers and the body', async () => {
   assert.is(answer.position, '4711');
   await call('GET /wallets/{id}/transactions', { params: { id: 'w' }, query: { limit: 5 } });
   assert.is(sent[1]?.url, 'http://service/v1/wallets/w/transactions?limit=5');
+});
+
+test('takes the address as people have it at hand, and sends nothing for null', async () => {
+  for (const end of ['', '/', '/v1', '/v1/']) {
+    const { sent, call } = recorded(() => new Response('{}'), `http://service/billing${end}`);
+    const query = { limit: 5, customer_id: null as unknown as string };
+    await call('GET /wallets', { query });
+    assert.is(sent[0]?.url, 'http://service/billing/v1/wallets?limit=5');
+  }
 });
 
 test('an error body becomes an error that carries it', async () => {

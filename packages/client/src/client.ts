@@ -28,7 +28,7 @@ export class CounterfoilError extends Error {
 }
 
 export interface ClientOptions {
-  /** Such as `http://127.0.0.1:4000`; paths below /v1 are added. */
+  /** Such as `http://127.0.0.1:4000`, with or without a slash or `/v1` at its end. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly fetch?: typeof fetch;
@@ -47,10 +47,11 @@ interface LooseRequest extends CallOptions {
  */
 export function createClient<Table extends Routes>(options: ClientOptions): Client<Table> {
   const send = options.fetch ?? fetch;
+  const baseUrl = options.baseUrl.replace(/(?:\/v1)?\/*$/, '');
   const call = async (key: string, request: LooseRequest = {}): Promise<Answer<unknown>> => {
     const [method = 'GET', template = '/'] = key.split(' ');
     const hasBody = request.body !== undefined;
-    const response = await send(`${options.baseUrl}/v1${pathOf(template, request)}`, {
+    const response = await send(`${baseUrl}/v1${pathOf(template, request)}`, {
       method,
       headers: headersOf(options.apiKey, request, hasBody),
       ...(hasBody ? { body: JSON.stringify(request.body) } : {}),
@@ -77,7 +78,7 @@ function pathOf(template: string, { params = {}, query = {} }: LooseRequest): st
   );
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(name, String(value));
+    if (value !== undefined && value !== null) search.set(name, String(value));
   }
   return search.size === 0 ? path : `${path}?${search}`;
 }

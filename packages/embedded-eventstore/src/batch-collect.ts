@@ -1,16 +1,16 @@
 /** Puts the messages of one append of the batch call together. */
-import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
-import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type { BatchMessage, BatchOptions } from './batch-request.ts';
 import type { BatchProblem } from './batch-response.ts';
 import type { ExpectedRevision } from './commit-check.ts';
 import { limits } from './limits.ts';
-import { appendSizeOf, expectationOf, readProposal } from './proposed-event.ts';
+import { appendSizeOf } from './proposed-event.ts';
 import type { ProposedEvent } from './record.ts';
-import { requestedStream, streamNameProblem } from './stream-name.ts';
+import { streamNameProblem } from './stream-name.ts';
 
 /** An append of the batch call that is still arriving. */
 export interface Collecting {
-  readonly correlationId: UUID;
+  /** The bytes of its UUID as the client sent it. */
+  readonly correlation: Buffer;
   readonly streamName: string;
   readonly expected: ExpectedRevision;
   readonly events: ProposedEvent[];
@@ -22,18 +22,15 @@ export interface Collecting {
 
 /** Begins an append from the options of its first message. */
 export function startCollecting(
-  correlationId: UUID,
-  options: BatchAppendReq.Options,
+  correlation: Buffer,
+  { streamName, expected }: BatchOptions,
 ): { readonly append: Collecting; readonly problem: BatchProblem | undefined } {
-  const streamName = requestedStream(options);
-  const exact = options.hasStreamPosition() ? options.getStreamPosition() : undefined;
-  const expected = expectationOf(options, exact);
   const message =
     streamNameProblem(streamName) ??
     (expected === undefined ? 'no expected revision was given' : undefined);
   return {
     append: {
-      correlationId,
+      correlation,
       streamName,
       expected: expected ?? 'any',
       events: [],
@@ -48,10 +45,9 @@ export function startCollecting(
 /** Adds the events of one message; returns the reason when the append has to be refused. */
 export function collectEvents(
   append: Collecting,
-  message: BatchAppendReq,
+  { events }: BatchMessage,
 ): BatchProblem | undefined {
-  for (const proposed of message.getProposedMessagesList()) {
-    const event = readProposal(proposed);
+  for (const event of events) {
     if ('kind' in event) {
       return event.kind === 'bad-request'
         ? event
@@ -64,8 +60,7 @@ export function collectEvents(
 }
 
 /** Milliseconds that an append has to arrive completely. */
-export function timeLeft(options: BatchAppendReq.Options): number {
-  const deadline = options.getDeadline();
+export function timeLeft({ deadline }: BatchOptions): number {
   if (deadline === undefined) return limits.batchCollectMilliseconds;
-  return Math.min(deadline.toDate().getTime() - Date.now(), limits.batchCollectMilliseconds);
+  return Math.min(deadline - Date.now(), limits.batchCollectMilliseconds);
 }

@@ -2,8 +2,10 @@
  * Group commit: while one transaction is being synced to disk, everything that arrives waits and
  * then goes into the next one together. Answers are given in order, and only after the sync.
  */
+
+import type { CommitEntry } from './entry.ts';
 import { limits } from './limits.ts';
-import type { CommitBatch, CommitEntry, Counters, StreamRow } from './storage.ts';
+import type { CommitBatch, Counters, StreamRow } from './storage.ts';
 
 /** One decided append. It has no entries when only its answer must wait for those before it. */
 export interface PendingWrite {

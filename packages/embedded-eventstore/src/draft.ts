@@ -4,9 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { PendingWrite } from './commit-group.ts';
+import type { CommitEntry } from './entry.ts';
 import type { Head, Heads } from './heads.ts';
 import { encodeRecord, type ProposedEvent, TOMBSTONE_REVISION } from './record.ts';
-import type { CommitEntry, Counters, StreamRow } from './storage.ts';
+import type { Counters, StreamRow } from './storage.ts';
 import { parseStreamMetadata } from './stream-metadata.ts';
 import { isMetadataStream } from './stream-name.ts';
 

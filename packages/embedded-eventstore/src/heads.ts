@@ -55,9 +55,8 @@ export function createHeads(storage: Storage): Heads {
   const windows = new LRUCache<number, Map<string, number>>({ max: limits.anyWindowStreams });
 
   const storedIdAt = (streamId: number, revision: number): string | undefined => {
-    const position = storage.positionOf(streamId, revision);
-    const record = position === undefined ? undefined : storage.recordAt(position);
-    return record && eventIdOf(record);
+    const entry = storage.streamAt(streamId, revision);
+    return entry && eventIdOf(entry.record);
   };
 
   const windowOf = (head: Head): Map<string, number> => {
@@ -97,7 +96,7 @@ export function createHeads(storage: Storage): Heads {
       undurableAt(head, revision)?.id ??
       (head.id === 0 ? undefined : storedIdAt(head.id, revision)),
     positionAt: (head, revision) =>
-      undurableAt(head, revision)?.position ?? storage.positionOf(head.id, revision),
+      undurableAt(head, revision)?.position ?? storage.streamAt(head.id, revision)?.position,
     recentRevisionOf: (head, eventId) => (head.id === 0 ? undefined : windowOf(head).get(eventId)),
     remember: (head, eventId, revision) => {
       // Streams that are never written with ANY have no window and pay nothing for it.
@@ -136,8 +135,7 @@ export function readContent(
   storage: Storage,
   row: StreamRow,
 ): { json: string; parsed: StreamMetadata } | undefined {
-  const position = storage.positionOf(row.id, row.lastRevision);
-  const record = position === undefined ? undefined : storage.recordAt(position);
+  const record = storage.streamAt(row.id, row.lastRevision)?.record;
   if (record === undefined || !isJson(record)) return undefined;
   const json = dataOf(record).toString();
   return { json, parsed: parseStreamMetadata(json) };

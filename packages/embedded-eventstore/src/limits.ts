@@ -20,6 +20,14 @@ export const limits = {
   /** One LMDB transaction takes at most this much. */
   groupBytes: 16 * 1024 * 1024,
   groupEvents: 10_000,
+  /** Records of one transaction go into the file together up to this size. */
+  blockBytes: 32 * 1024,
+  /** Up to this size a block shares a page of the file with others; a larger one is compressed. */
+  plainBlockBytes: 1_900,
+  /** The newest blocks in memory: at least this much of them once there is, at most twice as much. */
+  newestBlockBytes: 4 * 1024 * 1024,
+  /** Older blocks in memory that were read from the file. */
+  blockCacheBytes: 16 * 1024 * 1024,
   /** Stream heads kept in memory for the commit check. */
   cachedHeads: 20_000,
   /** An append with ANY recognises its own events among this many last events of the stream. */

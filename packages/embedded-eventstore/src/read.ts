@@ -1,11 +1,13 @@
 /** Reads with a count: from a stream or from `$all`, in pages, never faster than the client. */
+
+import type { LogEntry, StreamEntry } from './entry.ts';
 import { limits } from './limits.ts';
 import type { Outlet } from './outlet.ts';
 import type { AllRead, StreamRead } from './read-plan.ts';
 import { createdAtOf, dataOf, isLink, linkResponseOf, responseOf } from './record.ts';
 import { streamNotFound } from './responses.ts';
 import { streamDeleted } from './status.ts';
-import type { IndexEntry, LogEntry, Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
 import type { EventStore } from './store.ts';
 import { visibilityOf } from './visible-range.ts';
 
@@ -22,8 +24,7 @@ function targetOf(storage: Storage, link: Buffer): Buffer | undefined {
   if (separator < 1 || !Number.isSafeInteger(revision) || revision < 0) return undefined;
   const row = storage.findStream(text.slice(separator + 1));
   if (row === undefined || row.tombstonePosition !== undefined) return undefined;
-  const position = storage.positionOf(row.id, revision);
-  return position === undefined ? undefined : storage.recordAt(position);
+  return storage.streamAt(row.id, revision)?.record;
 }
 
 /** Lets other calls run between the pages of a long scan. */
@@ -50,9 +51,8 @@ export async function readStream(
     : forwardPages(storage, row.id, Math.max(plan.from, firstRevision), row.lastRevision);
   let left = plan.count;
   for (const page of pages) {
-    for (const { position } of page) {
-      const record = storage.recordAt(position);
-      if (record === undefined || createdAtOf(record) < createdAfter) continue;
+    for (const { record } of page) {
+      if (createdAtOf(record) < createdAfter) continue;
       outlet.push(messageOf(storage, record, plan.resolveLinks));
       left -= 1;
       if (left === 0) return outlet.end();
@@ -70,10 +70,10 @@ function* forwardPages(
   streamId: number,
   from: number,
   to: number,
-): Generator<IndexEntry[]> {
+): Generator<StreamEntry[]> {
   let next = from;
   while (next <= to) {
-    const page = storage.indexForward(streamId, next, to, limits.readPageEvents);
+    const page = storage.streamForward(streamId, next, to, limits.readPageEvents);
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
@@ -86,10 +86,10 @@ function* backwardPages(
   streamId: number,
   from: number,
   to: number,
-): Generator<IndexEntry[]> {
+): Generator<StreamEntry[]> {
   let next = from;
   while (next >= to) {
-    const page = storage.indexBackward(streamId, next, to, limits.readPageEvents);
+    const page = storage.streamBackward(streamId, next, to, limits.readPageEvents);
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;

@@ -182,6 +182,22 @@ export function responseOf(record: Buffer): Buffer {
   return record.subarray(HEADER_BYTES);
 }
 
+/** The offset behind a record that begins at this offset of a buffer. */
+export function recordEnd(buffer: Buffer, offset: number): number {
+  const { value, next } = readVarint(buffer, offset + HEADER_BYTES + 1);
+  return next + value;
+}
+
+/** The number of the stream that the event belongs to. */
+export function streamIdOf(record: Buffer): number {
+  return record.readUInt32BE(10);
+}
+
+/** Tells whether the event deleted its stream for ever; it has no revision that counts. */
+export function isTombstone(record: Buffer): boolean {
+  return ((record[0] ?? 0) & FLAG_TOMBSTONE) !== 0;
+}
+
 /** The event id as a lower-case UUID. */
 export function eventIdOf(record: Buffer): string {
   const hex = record.toString('hex', 22, 38);

@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import { createAppendHandler } from './append-service.ts';
 import { createBatchAppendHandler } from './batch-append.ts';
+import { readBatchMessage } from './batch-request.ts';
 import { clusterInfo, newInstanceId, supportedMethods } from './cluster-service.ts';
 import { createDeleteHandler, createTombstoneHandler } from './delete-service.ts';
 import { limits } from './limits.ts';
@@ -133,9 +134,17 @@ async function listen(
   const streams = streamServices.StreamsService;
   addService(
     server,
-    // Reads hand over groups of messages that were encoded when the events were written; a group
-    // takes the place of the Buffer that this type asks for (see outlet.ts).
-    { ...streams, read: { ...streams.read, responseSerialize: (message: Buffer) => message } },
+    // Reads hand over groups of messages that were encoded when the events were written, and appends
+    // groups of answers; a group takes the place of the Buffer that this type asks for (see outlet.ts).
+    {
+      ...streams,
+      read: { ...streams.read, responseSerialize: (message: Buffer) => message },
+      batchAppend: {
+        ...streams.batchAppend,
+        requestDeserialize: readBatchMessage,
+        responseSerialize: (message: Buffer) => message,
+      },
+    },
     {
       read: createReadHandler(store, calls, options),
       append: createAppendHandler(store, calls),

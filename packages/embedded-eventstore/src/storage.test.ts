@@ -2,9 +2,10 @@ import { rm } from 'node:fs/promises';
 import { open } from 'lmdb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { CommitEntry } from './entry.ts';
 import { encodeRecord } from './record.ts';
 import { startEventStoreServer } from './server.ts';
-import { type CommitEntry, openStorage, type Storage } from './storage.ts';
+import { openStorage, type Storage } from './storage.ts';
 import { refusal, temporaryDirectory } from './test-server.ts';
 
 const test = suite<{ directory: string }>('storage');
@@ -49,8 +50,8 @@ test('finds everything again after it was closed', async ({ directory }) => {
   assert.is(storage.counters.nextStreamId, 2);
   assert.equal(storage.findStream('s'), { id: 1, lastRevision: 299 });
   assert.is(storage.findStream('other'), undefined);
-  assert.is(storage.positionOf(1, 256), positions[256]);
-  assert.is(storage.positionOf(1, 300), undefined);
+  assert.is(storage.streamAt(1, 256)?.position, positions[256]);
+  assert.is(storage.streamAt(1, 300), undefined);
   assert.ok(storage.recordAt(positions[255] ?? 0));
   assert.is(storage.recordAt((positions[255] ?? 0) + 1), undefined);
   await storage.close();
@@ -68,11 +69,11 @@ test('reads log and index in both directions within bounds', async ({ directory 
   assert.equal(log(storage.logBackward(at(0), 3)), []);
   const revisions = (entries: readonly { revision: number }[]) =>
     entries.map(({ revision }) => revision);
-  assert.equal(revisions(storage.indexForward(1, 255, 257, 9)), [255, 256, 257]);
-  assert.equal(revisions(storage.indexForward(1, 298, 400, 9)), [298, 299]);
-  assert.equal(revisions(storage.indexForward(2, 0, 400, 9)), []);
-  assert.equal(revisions(storage.indexBackward(1, 257, 255, 9)), [257, 256, 255]);
-  assert.equal(revisions(storage.indexBackward(1, 2, 0, 9)), [2, 1, 0]);
+  assert.equal(revisions(storage.streamForward(1, 255, 257, 9)), [255, 256, 257]);
+  assert.equal(revisions(storage.streamForward(1, 298, 400, 9)), [298, 299]);
+  assert.equal(revisions(storage.streamForward(2, 0, 400, 9)), []);
+  assert.equal(revisions(storage.streamBackward(1, 257, 255, 9)), [257, 256, 255]);
+  assert.equal(revisions(storage.streamBackward(1, 2, 0, 9)), [2, 1, 0]);
   await storage.close();
 });
 
@@ -95,13 +96,13 @@ async function tamper(directory: string, key: string, value: Buffer): Promise<vo
 
 test('refuses files of another format', async ({ directory }) => {
   await (await openStorage(directory)).close();
-  await tamper(directory, 'format', Buffer.from('2'));
+  await tamper(directory, 'format', Buffer.from('3'));
   const error = await refusal(() => startEventStoreServer({ directory }));
-  assert.match(String(error.message), 'holds an event store of format 2');
+  assert.match(String(error.message), 'holds an event store of format 3');
   // The refused server has let go of the directory.
   assert.match(
     String((await refusal(() => startEventStoreServer({ directory }))).message),
-    'format 2',
+    'format 3',
   );
 });
 

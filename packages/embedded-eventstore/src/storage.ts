@@ -1,15 +1,20 @@
 /**
- * The files: one LMDB environment with four databases. `log` maps a position to its record,
- * `index` maps (stream id, revision) to a position, `streams` maps a name to what is known of the
+ * The files: one LMDB environment with four databases. `log` maps a position to a block, the records
+ * from there on (block.ts). `index` maps a stream and a revision to the place of its record in a block,
+ * one entry for revisions that follow one another there. `streams` maps a name to what is known of the
  * stream, `meta` holds format, generation and counters. A commit is one LMDB transaction that is
  * on disk when its promise resolves, so readers can only ever see events that survive a crash.
  */
 import { randomUUID } from 'node:crypto';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { blocksOf, recordAt, recordsFrom } from './block.ts';
+import { type BlockTable, createBlockTable } from './block-table.ts';
+import type { CommitEntry, LogEntry, StreamEntry } from './entry.ts';
 import { limits } from './limits.ts';
+import { createStreamReaders, encodeRun, type Run, runsOf } from './stream-index.ts';
 import { readUint64, writeUint64 } from './wire.ts';
 
-const FORMAT_VERSION = '1';
+const FORMAT_VERSION = '2';
 // Only address space is reserved; the file grows with its content.
 const MAP_BYTES = 256 * 1024 ** 3;
 
@@ -20,24 +25,6 @@ export interface StreamRow {
   readonly lastRevision: number;
   /** Position of the `$streamDeleted` event when the stream was deleted for ever. */
   readonly tombstonePosition?: number;
-}
-
-/** A record of the log at its position. */
-export interface LogEntry {
-  readonly position: number;
-  readonly record: Buffer;
-}
-
-/** A revision of a stream, and the position of its event. */
-export interface IndexEntry {
-  readonly revision: number;
-  readonly position: number;
-}
-
-/** One event of a commit; a tombstone has no revision and is not in the stream's index. */
-export interface CommitEntry extends LogEntry {
-  readonly streamId: number;
-  readonly revision?: number;
 }
 
 /** The next numbers that a write may use. */
@@ -59,16 +46,17 @@ export interface Storage {
   readonly generation: string;
   readonly counters: Counters;
   findStream(name: string): StreamRow | undefined;
-  positionOf(streamId: number, revision: number): number | undefined;
   recordAt(position: number): Buffer | undefined;
   /** Entries with `from` <= position <= `to`, oldest first. */
   logForward(from: number, to: number, limit: number): LogEntry[];
   /** Entries with position < `before`, newest first. */
   logBackward(before: number, limit: number): LogEntry[];
+  /** The entry of one stream at a revision. */
+  streamAt(streamId: number, revision: number): StreamEntry | undefined;
   /** Entries of one stream with `from` <= revision <= `to`, oldest first. */
-  indexForward(streamId: number, from: number, to: number, limit: number): IndexEntry[];
+  streamForward(streamId: number, from: number, to: number, limit: number): StreamEntry[];
   /** Entries of one stream with `to` <= revision <= `from`, newest first. */
-  indexBackward(streamId: number, from: number, to: number, limit: number): IndexEntry[];
+  streamBackward(streamId: number, from: number, to: number, limit: number): StreamEntry[];
   /** Resolves when the batch is on disk; rejects when it is not, after which nothing is certain. */
   commit(batch: CommitBatch): Promise<void>;
   close(): Promise<void>;
@@ -139,58 +127,86 @@ function createStorage(
   tables: Tables,
   generation: string,
 ): Storage {
-  const { log, index, streams, meta } = tables;
-  const counters = readCounters(meta, log);
+  const blocks = createBlockTable(tables.log);
+  const counters = readCounters(tables.meta, blocks);
+  const readers = createStreamReaders(tables.index, blocks);
   return {
     generation,
     counters,
-    findStream: (name) => decodeRow(streams.get(Buffer.from(name))),
-    positionOf: (streamId, revision) => {
-      const value = index.get(indexKey(streamId, revision));
-      return value && readUint64(value, 0);
+    findStream: (name) => decodeRow(tables.streams.get(Buffer.from(name))),
+    recordAt: (position) => {
+      for (const block of blocks.forward(position)) return recordAt(block, position);
+      return undefined;
     },
-    recordAt: (position) => log.get(positionKey(position)),
-    logForward: (from, to, limit) =>
-      takePage(log.getRange({ start: positionKey(from), end: positionKey(to + 1), limit })),
-    logBackward: (before, limit) =>
-      takePage(log.getRange({ start: positionKey(Math.max(0, before - 1)), reverse: true, limit })),
-    indexForward: (streamId, from, to, limit) =>
-      takeIndex(
-        index.getRange({ start: indexKey(streamId, from), end: indexKey(streamId, to + 1), limit }),
-      ),
-    indexBackward: (streamId, from, to, limit) =>
-      takeIndex(
-        index.getRange({
-          start: indexKey(streamId, from),
-          end: indexKey(streamId, to),
-          inclusiveEnd: true,
-          reverse: true,
-          limit,
-        }),
-      ),
+    logForward: (from, to, limit) => takePage(forwardEntries(blocks, from, to), limit),
+    logBackward: (before, limit) => takePage(backwardEntries(blocks, before), limit),
+    streamAt: readers.streamAt,
+    streamForward: (id, from, to, limit) => takePage(readers.streamForward(id, from, to), limit),
+    streamBackward: (id, from, to, limit) => takePage(readers.streamBackward(id, from, to), limit),
     commit: async (batch) => {
-      await commitBatch(root, tables, batch).catch(rethrowCause);
+      const added = blocksOf(batch.entries);
+      await commitBatch(
+        root,
+        tables,
+        batch,
+        added.map(blocks.encode),
+        runsOf(batch.entries, added),
+      ).catch(rethrowCause);
       root.resetReadTxn();
+      blocks.added(added);
     },
     close: () => root.close(),
   };
 }
+
+function* forwardEntries(blocks: BlockTable, from: number, to: number): Generator<LogEntry> {
+  for (const block of blocks.forward(from)) {
+    if (block.start > to) return;
+    for (const entry of recordsFrom(block, from)) {
+      if (entry.position > to) return;
+      yield entry;
+    }
+  }
+}
+
+function* backwardEntries(blocks: BlockTable, before: number): Generator<LogEntry> {
+  for (const block of blocks.backward(before)) {
+    const entries = [...recordsFrom(block, 0)];
+    for (const entry of entries.reverse()) if (entry.position < before) yield entry;
+  }
+}
+
+function takePage<Entry extends LogEntry>(entries: Iterable<Entry>, limit: number): Entry[] {
+  const page: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    page.push(entry);
+    bytes += entry.record.length;
+    if (page.length >= limit || bytes >= limits.readPageBytes) break;
+  }
+  return page;
+}
+
+/**
+ * Blocks come in the order of their keys: told so, LMDB fills each page before it begins the next, and
+ * refuses one that is out of order. The types of `put` leave out that it takes options.
+ */
+const atTheEnd = { append: true } as unknown as number;
 
 /** Writes everything in one transaction; resolves when it is synced to disk. */
 async function commitBatch(
   root: RootDatabase<Buffer, Buffer>,
   { log, index, streams, meta }: Tables,
   batch: CommitBatch,
+  blocks: readonly { readonly key: Buffer; readonly value: Buffer }[],
+  runs: readonly Run[],
 ): Promise<void> {
   // Each operation has a promise (mostly the same one) that fails with the transaction.
   const operations = new Set<Promise<boolean>>();
   operations.add(
     root.batch(() => {
-      for (const { position, record, streamId, revision } of batch.entries) {
-        const key = positionKey(position);
-        operations.add(log.put(key, record));
-        if (revision !== undefined) operations.add(index.put(indexKey(streamId, revision), key));
-      }
+      for (const { key, value } of blocks) operations.add(log.put(key, value, atTheEnd));
+      for (const { key, value } of runs.map(encodeRun)) operations.add(index.put(key, value));
       for (const [name, row] of batch.streams) {
         operations.add(streams.put(Buffer.from(name), encodeRow(row)));
       }
@@ -207,7 +223,7 @@ async function rethrowCause(error: unknown): Promise<never> {
   throw error;
 }
 
-function readCounters(meta: Table, log: Table): Counters {
+function readCounters(meta: Table, blocks: BlockTable): Counters {
   const stored = meta.get(META_COUNTERS);
   if (stored === undefined) throw new Error('the store has no counters: damaged store');
   const counters = {
@@ -215,7 +231,7 @@ function readCounters(meta: Table, log: Table): Counters {
     nextStreamId: stored.readUInt32BE(8),
   };
   // Counters and log are written together, so a difference means that the files were tampered with.
-  const [last] = takePage(log.getRange({ reverse: true, limit: 1 }));
+  const [last] = takePage(backwardEntries(blocks, Number.MAX_SAFE_INTEGER), 1);
   const expected = last === undefined ? 1 : last.position + last.record.length;
   if (expected !== counters.nextPosition) {
     throw new Error(
@@ -223,38 +239,6 @@ function readCounters(meta: Table, log: Table): Counters {
     );
   }
   return counters;
-}
-
-function takePage(range: Iterable<{ key: Buffer; value: Buffer }>): LogEntry[] {
-  const entries: LogEntry[] = [];
-  let bytes = 0;
-  for (const { key, value } of range) {
-    entries.push({ position: readUint64(key, 0), record: value });
-    bytes += value.length;
-    if (bytes >= limits.readPageBytes) break;
-  }
-  return entries;
-}
-
-function takeIndex(range: Iterable<{ key: Buffer; value: Buffer }>): IndexEntry[] {
-  const entries: IndexEntry[] = [];
-  for (const { key, value } of range) {
-    entries.push({ revision: readUint64(key, 4), position: readUint64(value, 0) });
-  }
-  return entries;
-}
-
-function positionKey(position: number): Buffer {
-  const key = Buffer.allocUnsafe(8);
-  writeUint64(key, position, 0);
-  return key;
-}
-
-function indexKey(streamId: number, revision: number): Buffer {
-  const key = Buffer.allocUnsafe(12);
-  key.writeUInt32BE(streamId, 0);
-  writeUint64(key, revision, 4);
-  return key;
 }
 
 function encodeCounters(counters: Counters): Buffer {

@@ -145,11 +145,9 @@ export async function subscribeToStream(
     const page =
       row === undefined || next > row.lastRevision
         ? []
-        : storage.indexForward(row.id, next, row.lastRevision, limits.readPageEvents);
-    for (const { revision, position } of page) {
+        : storage.streamForward(row.id, next, row.lastRevision, limits.readPageEvents);
+    for (const { revision, record } of page) {
       next = revision + 1;
-      const record = storage.recordAt(position);
-      if (record === undefined) continue;
       if (seen.kind === 'visible' && createdAtOf(record) < seen.createdAfter) continue;
       outlet.push(messageOf(storage, record, resolveLinks));
       if (outlet.isFull()) await outlet.flush();

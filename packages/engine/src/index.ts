@@ -12,6 +12,7 @@ export * from './log/hash-chain.ts';
 export { UnreadableEvent } from './log/incoming-event.ts';
 export * from './log/stream-name.ts';
 export * from './log/types.ts';
+export * from './members/index.ts';
 export * from './nats/index.ts';
 export * from './operations/index.ts';
 export * from './program/index.ts';

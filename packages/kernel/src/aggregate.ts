@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { EnvironmentId, KeyId, TenantId, UserId } from './id.ts';
 import type { Instant } from './instant.ts';
+import type { KeptForm } from './kept-form.ts';
 
 /** The events of an aggregate: name to schema of its data. The event union is derived from it. */
 export type EventCatalogue = Readonly<Record<string, z.ZodType>>;
@@ -91,7 +92,12 @@ export interface Aggregate<Name extends string, Catalogue extends EventCatalogue
    * while something does. A removed record is not referable.
    */
   readonly isRemoved?: (state: State) => boolean;
-  /** By event type: upcasters from version 1 on; the current version is their number plus one. */
+  /**
+   * By event type: the shorter form in which the log keeps its data. The whole of it is there again before
+   * anything is done with the event.
+   */
+  readonly kept?: Readonly<Partial<Record<keyof Catalogue & string, KeptForm>>>;
+  /** By event type: upcasters from version 1 on, of data as it is kept; the current version is their number plus one. */
   readonly upcasters?: Readonly<Partial<Record<keyof Catalogue & string, readonly Upcaster[]>>>;
 }
 

@@ -13,8 +13,8 @@ export type Json =
  * The canonical JSON text of a value (RFC 8785): keys in UTF-16 code unit order, no white space,
  * numbers as ECMAScript prints them. Members that are `undefined` are left out, as in JSON.
  *
- * Throws a TypeError on what JSON cannot carry (bigint, function, symbol, NaN, infinity), because
- * a hash over something that changes when it is stored would be worthless.
+ * Throws a TypeError on what JSON cannot carry (bigint, function, symbol, NaN, infinity, an instance of a
+ * class), because a hash over something that changes when it is stored would be worthless.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -33,6 +33,8 @@ export function canonicalJson(value: unknown): string {
 
 function canonicalObject(value: object): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) refuse(value);
   let members = '';
   for (const key of sortedNames(value)) {
     const member = (value as Record<string, unknown>)[key];
@@ -59,7 +61,7 @@ const nameTextsMaximum = 2_000;
 function nameText(name: string): string {
   const known = nameTexts.get(name);
   if (known !== undefined) return known;
-  const text = `${JSON.stringify(name)}:`;
+  const text = `${canonicalJson(name)}:`;
   // Names that callers invent, as in metadata, must not fill the memory.
   if (nameTexts.size < nameTextsMaximum) nameTexts.set(name, text);
   return text;

@@ -89,6 +89,23 @@ for (const condition of conditions) {
   });
 }
 
+test('conditions of one circumstance, and those that ask the same, are written once', () => {
+  const several: readonly Condition<Member>[] = [
+    { when: { kind: 'a' }, needs: 'text', says },
+    { when: { kind: 'a' }, oneOf: ['list', 'pairs'], says },
+    { unless: { kind: 'a' }, lacks: 'count', says },
+    { when: { mode: 'x' }, lacks: 'pairs', says },
+    { when: { mode: 'y' }, lacks: 'pairs', says },
+    { when: { mode: ['x', 'y'] }, limits: 'count', to: [1], says },
+  ];
+  const schema = withConditions(bodySchema, several);
+  const document = z.globalRegistry.get(schema) as { readonly allOf: readonly Json[] };
+  assert.is(document.allOf.length, 2);
+  for (const body of bodies) {
+    assert.is(schema.safeParse(body).success, fulfils(document, body), JSON.stringify(body));
+  }
+});
+
 const faultsOf = (body: object, condition: Condition<Member>) =>
   withConditions(bodySchema, [condition])
     .safeParse(body)

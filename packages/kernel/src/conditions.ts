@@ -72,25 +72,40 @@ function breaks(demand: Demand<string>, members: Members): string | null {
   return one === undefined ? demand.oneOf[0] : more;
 }
 
-const given = (name: string) => ({
+/** A JSON Schema of members: which have to be there, and what holds for each. */
+interface MemberSchema {
+  readonly required?: readonly string[];
+  readonly properties: Readonly<Record<string, object>>;
+}
+
+/** The values that say as much as none of which a member takes any. Null always counts as absent (D6). */
+const nothingOf = (name: string, shape: z.ZodRawShape): readonly unknown[] =>
+  nothing.filter((value) => {
+    const member = shape[name];
+    return value === null || !member || z.safeParse(member, value).success;
+  });
+
+const given = (name: string, shape: z.ZodRawShape): MemberSchema => ({
   required: [name],
-  properties: { [name]: { not: { enum: nothing } } },
+  properties: { [name]: { not: { enum: nothingOf(name, shape) } } },
 });
 
-const notGiven = (names: readonly string[]) => ({
-  properties: Object.fromEntries(names.map((name) => [name, { enum: nothing }])),
+const notGiven = (names: readonly string[], shape: z.ZodRawShape): MemberSchema => ({
+  properties: Object.fromEntries(names.map((name) => [name, { enum: nothingOf(name, shape) }])),
 });
 
 /** A demand as JSON Schema. */
-function demanded(demand: Demand<string>): object {
-  if ('needs' in demand) return given(demand.needs);
-  if ('lacks' in demand) return notGiven([demand.lacks]);
+function demanded(demand: Demand<string>, shape: z.ZodRawShape): object {
+  const eachGiven = (names: readonly string[]) => names.map((name) => given(name, shape));
+  if ('needs' in demand) return given(demand.needs, shape);
+  if ('lacks' in demand) return notGiven([demand.lacks], shape);
   if ('limits' in demand) {
-    return { properties: { [demand.limits]: { enum: [...demand.to, ...nothing] } } };
+    const { limits, to } = demand;
+    return { properties: { [limits]: { enum: [...to, ...nothingOf(limits, shape)] } } };
   }
-  if ('oneOf' in demand) return { oneOf: demand.oneOf.map(given) };
-  if ('someOf' in demand) return { anyOf: demand.someOf.map(given) };
-  return { oneOf: [...demand.atMostOneOf.map(given), notGiven(demand.atMostOneOf)] };
+  if ('oneOf' in demand) return { oneOf: eachGiven(demand.oneOf) };
+  if ('someOf' in demand) return { anyOf: eachGiven(demand.someOf) };
+  return { oneOf: [...eachGiven(demand.atMostOneOf), notGiven(demand.atMostOneOf, shape)] };
 }
 
 /** That members have some of the values, as JSON Schema. */
@@ -99,23 +114,75 @@ function having(values: Values<string>, shape: z.ZodRawShape): object {
     const member = shape[name];
     const byDefault = member ? z.safeParse(member, undefined) : null;
     const isDefault = byDefault?.success === true && some.some((value) => value === byDefault.data);
-    return { name, isDefault, schema: { enum: isDefault ? [...some, null] : some } };
+    const mayLack = byDefault?.success === true && !isDefault;
+    return { name, mayLack, schema: { enum: isDefault ? [...some, null] : some } };
   });
-  const required = members.filter(({ isDefault }) => !isDefault).map(({ name }) => name);
+  const required = members.filter(({ mayLack }) => mayLack).map(({ name }) => name);
   return {
     properties: Object.fromEntries(members.map(({ name, schema }) => [name, schema])),
     ...(required.length > 0 && { required }),
   };
 }
 
-function described(condition: Condition<string>, shape: z.ZodRawShape): object {
-  const demand = demanded(condition);
-  const { when, unless, beside } = condition;
-  if (unless) return { if: having(unless, shape), else: demand };
-  if (!when && beside === undefined) return demand;
-  const circumstance = beside === undefined ? having(when ?? {}, shape) : given(beside);
-  // biome-ignore lint/suspicious/noThenProperty: it is the word of JSON Schema.
-  return { if: circumstance, then: demand };
+/** The text by which two demands or circumstances are the same. */
+const textOf = (...parts: readonly unknown[]): string => JSON.stringify(parts);
+
+const demandText = (demand: Demand<string>): string =>
+  textOf(Object.entries(demand).filter(([name]) => !/^(when|unless|beside|says)$/.test(name)));
+
+/** Conditions that ask the same for different values of one member as one for all of these. */
+function united(conditions: readonly Condition<string>[]): readonly Condition<string>[] {
+  const groups = Map.groupBy(conditions, (condition) => {
+    const names = Object.keys(condition.when ?? {});
+    return names.length === 1 ? textOf(names, demandText(condition)) : textOf(condition);
+  });
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const [name] = Object.keys(first?.when ?? {});
+    if (first === undefined || name === undefined || group.length === 1) return group;
+    const values = group.flatMap(({ when = {} }) => when[name] ?? []);
+    return [{ ...first, when: { [name]: values } } as Condition<string>];
+  });
+}
+
+/** Demands that hold together as one schema. */
+function joined(demands: readonly object[]): object {
+  const members = demands.filter((demand): demand is MemberSchema => 'properties' in demand);
+  const names = members.flatMap(({ properties }) => Object.keys(properties));
+  const [only, ...others] = demands;
+  if (only && others.length === 0) return only;
+  if (members.length < demands.length || new Set(names).size < names.length) {
+    return { allOf: demands };
+  }
+  const required = members.flatMap(({ required: needed = [] }) => needed);
+  return {
+    ...(required.length > 0 && { required }),
+    properties: Object.assign({}, ...members.map(({ properties }) => properties)),
+  };
+}
+
+/** The conditions as JSON Schemas, one for each circumstance. */
+function described(conditions: readonly Condition<string>[], shape: z.ZodRawShape): object[] {
+  const groups = Map.groupBy(united(conditions), ({ when = {}, unless, beside }) =>
+    textOf(beside ?? null, unless ?? when),
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [{ when = {}, unless, beside } = {}] = group;
+    const isAlways = !unless && beside === undefined && Object.keys(when).length === 0;
+    if (isAlways) return group.map((condition) => demanded(condition, shape));
+    const branch = (isElse: boolean) => {
+      const demands = group.filter((condition) => (condition.unless !== undefined) === isElse);
+      return demands.length > 0 && joined(demands.map((demand) => demanded(demand, shape)));
+    };
+    const [then, otherwise] = [branch(false), branch(true)];
+    return [
+      {
+        if: beside === undefined ? having(unless ?? when, shape) : given(beside, shape),
+        ...(then && { then }),
+        ...(otherwise && { else: otherwise }),
+      },
+    ];
+  });
 }
 
 /**
@@ -138,5 +205,5 @@ export function withConditions<Shape extends z.ZodRawShape>(
         context.addIssue({ code: 'custom', path: [member], message: condition.says });
       }
     })
-    .meta({ allOf: all.map((condition) => described(condition, schema.shape)) });
+    .meta({ allOf: described(all, schema.shape) });
 }

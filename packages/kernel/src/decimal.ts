@@ -121,5 +121,23 @@ export const nonNegativeDecimalSchema = (places: number) =>
     .refine((text) => decimal(text).cmp(zero) >= 0, 'must not be negative')
     .meta({ pattern: decimalPattern('', places), minimum: 0 });
 
+const whole = decimal('100');
+
+const percentageSchema = <Schema extends z.ZodType<DecimalText>>(schema: Schema, start: string) =>
+  schema
+    .refine((text) => decimal(text).cmp(whole) <= 0, 'must be at most 100')
+    .meta({
+      pattern: `^${start}0*(100(\\.0+)?|\\d{1,2}(\\.\\d{1,${decimalPlaces.rate}}0*)?)$`,
+      maximum: 100,
+    });
+
+/** Schema of a percentage in a request: a decimal above zero and at most 100. */
+export const positivePercentageSchema = () =>
+  percentageSchema(positiveDecimalSchema(decimalPlaces.rate), '(?=.*[1-9])');
+
+/** The same, and zero too. */
+export const nonNegativePercentageSchema = () =>
+  percentageSchema(nonNegativeDecimalSchema(decimalPlaces.rate), '');
+
 /** Fraction digits that the kinds of figures may carry (D7). */
 export const decimalPlaces = { credits: 9, rate: 10, price: 15, quantity: 15 } as const;

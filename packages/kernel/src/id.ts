@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Brand } from './brand.ts';
 import { type Instant, millisecondsOf } from './instant.ts';
@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'wallet'
   | 'wtxn'
   | 'hold'
+  | 'debit'
   | 'ckpt'
   | 'cimp'
   | 'meter'
@@ -43,6 +44,7 @@ export type CustomerId = Id<'cust'>;
 export type WalletId = Id<'wallet'>;
 export type TransactionId = Id<'wtxn'>;
 export type HoldId = Id<'hold'>;
+export type DebitId = Id<'debit'>;
 export type CheckpointId = Id<'ckpt'>;
 export type CatalogImportId = Id<'cimp'>;
 export type MeterId = Id<'meter'>;
@@ -61,28 +63,33 @@ export type TaxAssociationId = Id<'ta'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;
-const entropyLength = 16;
 const entropyBytes = 10;
+/** Half of the entropy is 40 bits, which a number holds exactly, and eight characters. */
+const halfBytes = 5;
+const halfLength = 8;
 
-function encodeTime(milliseconds: number): string {
-  let rest = milliseconds;
+/** The last characters of a whole number in the alphabet. */
+function encode(value: number, length: number): string {
+  let rest = value;
   let text = '';
-  for (let place = 0; place < timeLength; place += 1) {
+  for (let place = 0; place < length; place += 1) {
     text = alphabet[rest % 32] + text;
     rest = Math.floor(rest / 32);
   }
   return text;
 }
 
-function encodeEntropy(bytes: Uint8Array): string {
-  let bits = 0n;
-  for (const byte of bytes.subarray(0, entropyBytes)) bits = (bits << 8n) | BigInt(byte);
-  let text = '';
-  for (let place = 0; place < entropyLength; place += 1) {
-    text = alphabet[Number(bits & 31n)] + text;
-    bits >>= 5n;
+const encodeTime = (milliseconds: number): string => encode(milliseconds, timeLength);
+
+const encodeEntropy = (bytes: Uint8Array): string =>
+  encode(numberAt(bytes, 0), halfLength) + encode(numberAt(bytes, halfBytes), halfLength);
+
+function numberAt(bytes: Uint8Array, start: number): number {
+  let value = 0;
+  for (let place = start; place < start + halfBytes; place += 1) {
+    value = value * 256 + (bytes[place] ?? 0);
   }
-  return text;
+  return value;
 }
 
 /** A new id from a time and ten bytes of entropy. Pure: the caller brings both. */
@@ -103,7 +110,7 @@ export const randomId = <Prefix extends IdPrefix>(prefix: Prefix, at: Instant): 
  * come from the seed, because a repetition happens at another time.
  */
 export function derivedId<Prefix extends IdPrefix>(prefix: Prefix, seed: string): Id<Prefix> {
-  const digest = createHash('sha256').update(`${prefix}\n${seed}`).digest();
+  const digest = hash('sha256', `${prefix}\n${seed}`, 'buffer');
   const time = encodeTime(digest.readUIntBE(entropyBytes, 6));
   return `${prefix}_${time}${encodeEntropy(digest)}` as Id<Prefix>;
 }
@@ -120,7 +127,7 @@ export function sequencedId<Prefix extends IdPrefix>(
 ): Id<Prefix> {
   const entropy = Buffer.alloc(entropyBytes);
   entropy.writeUInt32BE(sequence, 0);
-  createHash('sha256').update(parent).digest().copy(entropy, 4, 0, 6);
+  hash('sha256', parent, 'buffer').copy(entropy, 4, 0, 6);
   return makeId(prefix, at, entropy);
 }
 

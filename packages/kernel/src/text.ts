@@ -19,13 +19,15 @@ export const requiredTextSchema = (maximum: number) =>
 
 const emailMaximum = 254;
 
-/** An e-mail address; the empty string passes, because it is how an address is cleared. */
-export const emailSchema = textSchema(emailMaximum)
+const addressSchema = textSchema(emailMaximum)
   .refine(
-    (text) => text === '' || z.regexes.rfc5322Email.test(text),
+    (text) => z.regexes.rfc5322Email.test(text),
     'must be an e-mail address such as "ada@example.com"',
   )
   .meta({ format: 'email', maxLength: emailMaximum });
+
+/** An e-mail address; the empty string passes, because it is how an address is cleared. */
+export const emailSchema = z.union([addressSchema, z.literal('')]);
 
 /**
  * An optional text of a record that a caller may clear: `""` and null both become null

@@ -132,6 +132,7 @@ export function modules(options: ModulesOptions): readonly Module[] {
     sealer: secrets?.sealer ?? noSealer,
     policy: targetPolicy ?? strictTargetPolicy,
     publicEvents: publishersOf(business),
+    feed: broker ?? null,
     maximumEndpoints: quotas.webhookEndpoints,
   });
   const published = publishersOf([...business, delivery]);

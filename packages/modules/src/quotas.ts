@@ -5,6 +5,8 @@
 export interface Quotas {
   /** Refusals of a tenant that one process remembers in an hour. */
   readonly refusalsPerHour: number;
+  /** Bytes of public messages of a tenant in an hour. */
+  readonly publicBytesPerHour: number;
   /** Of a tenant. */
   readonly environments: number;
   readonly users: number;
@@ -17,6 +19,7 @@ export interface Quotas {
 /** The quotas where an installation sets none. */
 export const defaultQuotas: Quotas = {
   refusalsPerHour: 100_000,
+  publicBytesPerHour: 16 * 1024 ** 3,
   environments: 100,
   users: 1_000,
   apiKeys: 1_000,

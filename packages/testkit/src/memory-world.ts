@@ -9,6 +9,7 @@ import {
 import type {
   AnyProjection,
   AnyRowFilter,
+  DueWork,
   Found,
   Page,
   PageRequest,
@@ -44,7 +45,7 @@ const idleStreams = 1_000;
 
 /**
  * A world with nothing in it, or another process over a log that is there already. Commands run on
- * the engine's own stream writers; reads fold the log again each time, so they are never behind. They
+ * the engine's own stream writers; reads fold what is new in the log first, so they are never behind. They
  * know the filters `eq`, `in`, `contains` (of texts), `metadata` and the comparisons (of instants).
  */
 export function memoryWorld(
@@ -85,13 +86,34 @@ export function memoryWorld(
 type Resource = Readonly<Record<string, unknown>>;
 type Shown = Found<Resource> & { readonly key: string; readonly row: unknown };
 
+/** The rows of a table, as far as they have been folded. */
+interface Folded {
+  upTo: number;
+  readonly rows: Map<string, { readonly row: unknown; readonly revision: number }>;
+}
+
+/** The folded rows of each log, by table and scope: no event is folded twice. */
+const foldedOf = new WeakMap<MemoryStore, Map<AnyProjection, Map<string, Folded>>>();
+
+function folded(table: AnyProjection, store: MemoryStore, scope: string): Folded {
+  const tables = foldedOf.get(store) ?? new Map<AnyProjection, Map<string, Folded>>();
+  foldedOf.set(store, tables);
+  const scopes = tables.get(table) ?? new Map<string, Folded>();
+  tables.set(table, scopes);
+  const known = scopes.get(scope) ?? { upTo: 0, rows: new Map() };
+  scopes.set(scope, known);
+  return known;
+}
+
 /** The rows of a table in one tenant or environment, oldest first. */
 function rowsOf(table: AnyProjection, store: MemoryStore, scope: string): Shown[] {
-  const rows = new Map<string, { readonly row: unknown; readonly revision: number }>();
-  for (const stored of store.log) {
-    const stream = parseStreamName(stored.stream);
+  const known = folded(table, store, scope);
+  const { rows } = known;
+  for (; known.upTo < store.log.length; known.upTo += 1) {
+    const stored = store.log[known.upTo];
+    const stream = stored && parseStreamName(stored.stream);
     const aggregate = table.aggregates.find(({ name }) => name === stream?.category);
-    if (!stream || !aggregate || stream.scope !== scope) continue;
+    if (!stored || !stream || !aggregate || stream.scope !== scope) continue;
     // An event that the engine keeps for itself in the stream of a record changes no row.
     if (!belongsTo(aggregate, stored)) continue;
     const event = {
@@ -110,6 +132,23 @@ function rowsOf(table: AnyProjection, store: MemoryStore, scope: string): Shown[
   return [...rows].flatMap(([key, { row, revision }]) =>
     row === null ? [] : [{ key, row, resource: table.view(row) as Resource, revision }],
   );
+}
+
+/** The rows of due work up to an instant, earliest first: those that the projector finds in its tables. */
+export function memoryDueRows(
+  store: MemoryStore,
+  { table, column }: DueWork,
+  { tenantId, environmentId }: Pick<Principal, 'tenantId' | 'environmentId'>,
+  upTo: Instant,
+) {
+  return rowsOf(table, store, environmentId)
+    .flatMap(({ key: id, row, resource, revision }) => {
+      const due_at = (table.columns[column]?.of(resource, row) ?? null) as Instant | null;
+      if (due_at === null || due_at > upTo) return [];
+      const owner = { tenant_id: tenantId, environment_id: environmentId };
+      return [{ id, ...owner, revision: String(revision), due_at }];
+    })
+    .toSorted((left, right) => (left.due_at < right.due_at ? -1 : 1));
 }
 
 function memoryReader(store: MemoryStore, principal: Principal): Reader {

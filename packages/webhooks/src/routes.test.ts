@@ -18,6 +18,7 @@ const options: WebhookOptions = {
   sealer: createSealer(randomBytes(32).toString('base64')),
   policy: strictTargetPolicy,
   publicEvents: [],
+  feed: null,
   maximumEndpoints: 20,
 };
 const routes = webhookRoutes(options);

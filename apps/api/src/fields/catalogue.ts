@@ -84,6 +84,7 @@ export const catalogueFields: Readonly<Record<string, string>> = {
   unit_plural: 'Name of several units',
   'Feature.conversion_rate': 'Factor from the quantity to the reporting unit',
   'CreateFeature.conversion_rate': 'Factor from the quantity to the reporting unit',
+  'UpdateFeature.conversion_rate': 'Factor from the quantity to the reporting unit',
   'Group.entity_type': 'Kind of the members of the group',
   'CreateGroup.entity_type': 'Kind of the members of the group',
   'GroupSearch.entity_type': 'Kind of the members of the group',

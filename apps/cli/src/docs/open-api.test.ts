@@ -79,7 +79,7 @@ function isDescribed(document: Part, field: unknown): boolean {
 }
 
 test('every field of every schema has a description', () => {
-  const conditions = /\/(if|then|else|not|oneOf)(\/|$)/;
+  const conditions = /\/(allOf|if|then|else|not|oneOf)(\/|$)/;
   const fields = allParts.flatMap(({ document, at, part }) =>
     isPart(part.properties) && !conditions.test(at)
       ? Object.entries(part.properties).map(([name, field]) => ({
@@ -120,6 +120,38 @@ test('every body of a request has an example', () => {
     missing.map(({ at }) => at),
     [],
   );
+});
+
+/** The operations of a document, by id. */
+const operationsOf = ({ paths }: Part): Part[] =>
+  Object.values(isPart(paths) ? paths : {})
+    .flatMap((item) => (isPart(item) ? Object.values(item) : []))
+    .filter(isPart);
+
+test('every operation has a summary and a description', () => {
+  const isSaid = (text: unknown): boolean => typeof text === 'string' && text.trim() !== '';
+  const faulty = documents
+    .flatMap(({ document }) => operationsOf(document))
+    .filter(({ summary, description }) => !isSaid(summary) || !isSaid(description));
+  assert.equal(
+    faulty.map(({ operationId }) => operationId),
+    [],
+  );
+});
+
+/**
+ * The most that the document may take up for each operation, in bytes as it is served. What several operations share belongs
+ * into a component, and what all of them do alike into the introduction.
+ */
+const bytesPerOperation = 1_850;
+
+test('the document does not grow faster than its operations', () => {
+  const document = JSON.parse(written['openapi.json'] ?? '') as Part;
+  const bytes = Buffer.byteLength(JSON.stringify(document));
+  const operations = operationsOf(document).length;
+  assert.ok(bytes > 100 * operations);
+  const allowed = operations * bytesPerOperation;
+  assert.ok(bytes <= allowed, `${bytes} bytes for ${operations} operations`);
 });
 
 test.run();

@@ -86,6 +86,9 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   TENANT_REFUSALS_PER_HOUR:
     'Refusals of a tenant that one process remembers under idempotency keys in an hour; 100,000 when it is not ' +
     'set. Above it, requests with such keys are 429.',
+  TENANT_PUBLIC_BYTES_PER_HOUR:
+    'Bytes of public events that a tenant may cause in an hour; 16 GiB when it is not set. Above it, its ' +
+    'writes are 429. All tenants share the stream, so choose it with `EVENT_STREAM_BYTES`.',
   TENANT_ENVIRONMENTS: 'Environments that a tenant may have; 100 when it is not set.',
   TENANT_USERS: 'Users that a tenant may have; 1,000 when it is not set.',
   ENVIRONMENT_API_KEYS: 'API keys that an environment may have; 1,000 when it is not set.',

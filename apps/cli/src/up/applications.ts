@@ -24,17 +24,18 @@ export type ApplicationName = keyof typeof mains;
  */
 const semiSpaceMegabytes = 64;
 
-/** Starts one of our processes and keeps it running. */
+/** Starts one of our processes and keeps it running; `name` tells those of one kind apart. */
 export const startApplication = (
-  name: ApplicationName,
+  kind: ApplicationName,
   env: NodeJS.ProcessEnv,
   folder: DataFolder,
   log: LogFile,
+  name: string = kind,
 ): Kept<ReadyProcess> =>
   superviseProcess({
     name,
     command: process.execPath,
-    args: [`--max-semi-space-size=${semiSpaceMegabytes}`, fileURLToPath(mains[name])],
+    args: [`--max-semi-space-size=${semiSpaceMegabytes}`, fileURLToPath(mains[kind])],
     env,
     ready: 'json-line',
     restart,

@@ -11,7 +11,13 @@ import {
   openEventStore,
   parseConfig,
 } from '@counterfoil/engine';
-import { type DataFolder, DataFolderInUseError, dataFolder, openLogFile } from '@counterfoil/local';
+import {
+  type DataFolder,
+  DataFolderInUseError,
+  dataFolder,
+  freePort,
+  openLogFile,
+} from '@counterfoil/local';
 import { modules, secretsFrom } from '@counterfoil/modules';
 import { projectorConfigSchema } from '@counterfoil/projector/config';
 import { webhooksEnvironment } from '@counterfoil/webhook-worker/config';
@@ -25,12 +31,14 @@ import {
   secretFile,
   secretKeyOf,
 } from '../settings.ts';
-import { startApplication } from './applications.ts';
+import { type ApplicationName, startApplication } from './applications.ts';
 import { type Servers, startServers } from './servers.ts';
 
 /** A running installation. */
 export interface Installation {
   readonly demo: Demo;
+  /** The addresses of all processes of the api, that of the demo first. */
+  readonly apiUrls: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -43,11 +51,19 @@ const localWebhookPolicy = {
   WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
 } as const;
 
+interface InstallationOptions {
+  /** Processes of the api; one unless given. The second is called `api-2`, and so on. */
+  readonly apiProcesses?: number;
+}
+
 /**
  * Starts everything: servers that the settings do not name, then projector, webhooks and api, and
  * a demo tenant. Resolves when a request with the demo key is answered. Throws `OperatorError`.
  */
-export async function startInstallation(settings: Settings): Promise<Installation> {
+export async function startInstallation(
+  settings: Settings,
+  { apiProcesses = 1 }: InstallationOptions = {},
+): Promise<Installation> {
   const folder = await takeFolder(settings.COUNTERFOIL_DATA);
   const stops: (() => Promise<void>)[] = [async () => folder.release()];
   const stop = async (): Promise<void> => {
@@ -71,12 +87,20 @@ export async function startInstallation(settings: Settings): Promise<Installatio
       OPERATOR_KEY: operatorKey,
     };
     const seeded = await seedTenant(servers.urls.eventStoreUrl, secretKey, demoTenant);
-    const start = (name: Parameters<typeof startApplication>[0]) => {
-      const application = startApplication(name, env, folder, log);
+    const start = (kind: ApplicationName, name?: string, port?: string) => {
+      const own = port === undefined ? env : { ...env, PORT: port };
+      const application = startApplication(kind, own, folder, log, name);
       stops.push(() => application.stop());
       return application.ready;
     };
     const [, , api] = await Promise.all([start('projector'), start('webhooks'), start('api')]);
+    const apiUrls = [`http://${settings.HOST}:${Number(api.readyLine.port)}`];
+    for (let number = 2; number <= apiProcesses; number += 1) {
+      // A port that stays the same when the process is started again.
+      const port = String(await freePort());
+      await start('api', `api-${number}`, port);
+      apiUrls.push(`http://${settings.HOST}:${port}`);
+    }
     const demo = describe(settings, servers.urls, seeded, {
       port: Number(api.readyLine.port),
       operatorPort: Number(api.readyLine.operator_port),
@@ -84,7 +108,7 @@ export async function startInstallation(settings: Settings): Promise<Installatio
     });
     await untilAnswered(demo);
     writeFileSync(demoFile(folder.path), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-    return { demo, stop };
+    return { demo, apiUrls, stop };
   } catch (error) {
     await stop();
     throw error;

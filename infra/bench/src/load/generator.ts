@@ -20,8 +20,8 @@ export async function generate(plan: Plan): Promise<LoadResult> {
   const tally = new Tally(recorder, register);
   const senders: Sender[] = [];
   const sender = (connections: number): Sender => {
-    const { baseUrl, apiKey } = plan;
-    const made = new Sender({ baseUrl, apiKey, connections });
+    const { baseUrls, apiKey } = plan;
+    const made = new Sender({ baseUrls, apiKey, connections, random });
     senders.push(made);
     return made;
   };

@@ -52,7 +52,8 @@ export interface Part {
 
 /** The plan of the load generator. All parts run at the same time. */
 export interface Plan {
-  readonly baseUrl: string;
+  /** The addresses of the api, one of which each request goes to, at random. */
+  readonly baseUrls: readonly string[];
   readonly apiKey: string;
   /** The prefix of the idempotency keys of this load. */
   readonly keys: string;

@@ -8,9 +8,12 @@ const program = fileURLToPath(new URL('./generator-process.ts', import.meta.url)
 /**
  * Runs a load in a process of its own, so that neither this process nor the service's delay its
  * clock. Throws `OperatorError` when that process ends without a result.
+ *
+ * @param nodeArguments arguments for that process's Node
  */
-export function runLoad(plan: Plan): Promise<LoadResult> {
+export function runLoad(plan: Plan, nodeArguments: readonly string[] = []): Promise<LoadResult> {
   const child = fork(program, [], {
+    execArgv: [...nodeArguments],
     // Plain JSON would turn the bytes of the outcomes into an object.
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import type { Random } from './chance.ts';
 import type { LoadRequest } from './requests.ts';
 
 /** The answer of the API. */
@@ -12,18 +13,35 @@ export type Answer =
 /** Longest wait for an answer; the API itself gives up before. */
 const answerMilliseconds = 40_000;
 
-/** Sends requests over its own connections: kept alive, one request at a time on each. */
+interface SenderOptions {
+  /** The addresses of the api. */
+  readonly baseUrls: readonly string[];
+  readonly apiKey: string;
+  /** Connections to each of them. */
+  readonly connections: number;
+  readonly random: Random;
+}
+
+/**
+ * Sends requests over its own connections: kept alive, one request at a time on each. Each goes to one of
+ * the addresses, at random.
+ */
 export class Sender {
-  readonly #pool: Pool;
+  readonly #pools: readonly Pool[];
+  readonly #random: Random;
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(options: { baseUrl: string; apiKey: string; connections: number }) {
-    this.#pool = new Pool(options.baseUrl, {
-      connections: options.connections,
-      pipelining: 1,
-      headersTimeout: answerMilliseconds,
-      bodyTimeout: answerMilliseconds,
-    });
+  constructor(options: SenderOptions) {
+    this.#random = options.random;
+    this.#pools = options.baseUrls.map(
+      (baseUrl) =>
+        new Pool(baseUrl, {
+          connections: options.connections,
+          pipelining: 1,
+          headersTimeout: answerMilliseconds,
+          bodyTimeout: answerMilliseconds,
+        }),
+    );
     this.#headers = { 'x-api-key': options.apiKey, 'content-type': 'application/json' };
   }
 
@@ -54,8 +72,16 @@ export class Sender {
     }
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.close()));
+  }
+
+  /** With one address no chance is used, so that the same seed sends the same requests. */
+  get #pool(): Pool {
+    const { length } = this.#pools;
+    const pool = this.#pools[length === 1 ? 0 : Math.floor(this.#random() * length)];
+    if (!pool) throw new Error('A sender needs an address.');
+    return pool;
   }
 }
 

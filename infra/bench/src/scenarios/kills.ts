@@ -5,8 +5,10 @@ import type { Figure } from '../report.ts';
 import type { ProcessName, Scenario, World } from '../scenario.ts';
 import { writers } from './writes.ts';
 
-const processNames: readonly ProcessName[] = [
+/** The processes that may be killed, with so many of the api. */
+const processNames = (apiProcesses: number): readonly ProcessName[] => [
   'api',
+  ...Array.from({ length: apiProcesses - 1 }, (_, index) => `api-${index + 2}` as const),
   'projector',
   'webhooks',
   'nats',
@@ -60,7 +62,7 @@ async function killDuring(world: World, load: Promise<unknown>): Promise<readonl
   });
   for (let kill = 0; kill < options.kills && !isOver; kill += 1) {
     await Promise.race([pause(options.killEvery * 1_000, undefined, { ref: false }), over]);
-    const running = processNames.filter((name) => pidOf(name) !== undefined);
+    const running = processNames(options.apiProcesses).filter((name) => pidOf(name) !== undefined);
     const name = running[Math.floor(random() * running.length)];
     const pid = name && pidOf(name);
     if (isOver || !name || pid === undefined) continue;

@@ -107,7 +107,8 @@ async function read(nats: Nats, count: number): Promise<readonly string[]> {
       signal: ending.signal,
       log,
     })) {
-      for (const { id, body } of batch) messages.push(`${id} ${new TextDecoder().decode(body)}`);
+      for (const { id, body } of batch.messages)
+        messages.push(`${id} ${new TextDecoder().decode(body)}`);
       if (messages.length >= count) break;
     }
   } finally {

@@ -1,6 +1,7 @@
 import { instantOf } from '@counterfoil/kernel';
 import { LRUCache } from 'lru-cache';
 import { type Connection, connect } from '../database/database.ts';
+import { planByIndex } from '../database/statements.ts';
 import type { Clocks } from '../define/clock.ts';
 import type { DueWork } from '../define/due-work.ts';
 import type { Position } from '../log/types.ts';
@@ -87,6 +88,12 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
   };
 }
 
+async function connected(database: string): Promise<Connection> {
+  const connection = await connect(database, { application: 'counterfoil due work' });
+  await connection.query(planByIndex);
+  return connection;
+}
+
 async function keepRounds(
   options: DueWorkOptions,
   round: (connection: Connection) => Promise<boolean>,
@@ -96,7 +103,7 @@ async function keepRounds(
   let connection: Connection | null = null;
   const takeTurn = async (): Promise<number> => {
     if (!options.isActive() || (await options.time?.isRight()) === false) return tick;
-    connection ??= await connect(options.database, { application: 'counterfoil due work' });
+    connection ??= await connected(options.database);
     try {
       return (await round(connection)) ? 0 : tick;
     } catch (error) {

@@ -23,6 +23,8 @@ export interface LogFeedOptions {
   readonly store: Pick<EventStore, 'follow' | 'head'>;
   /** The streams of all followers together, by prefix. */
   readonly prefixes: readonly string[];
+  /** Asked before an event is read: one that is not wanted reaches nobody. */
+  readonly wants?: SubscriptionOptions['wants'];
   /** Events that the window holds at most. 4,096 unless given. */
   readonly windowEvents?: number;
 }
@@ -39,13 +41,15 @@ const rejoining = { firstMilliseconds: 50, lastMilliseconds: 5_000 };
  * that begins earlier, or that is too slow and falls out of the window, reads for itself until it is in
  * the window. So the window bounds the memory, and nobody waits for the slowest.
  */
-export function openLogFeed({ store, prefixes, windowEvents }: LogFeedOptions): LogFeed {
+export function openLogFeed(options: LogFeedOptions): LogFeed {
+  const { store, prefixes, wants, windowEvents } = options;
   const closing = new AbortController();
   const window = new FeedWindow(windowEvents ?? windowEventsDefault);
   let pumping: Promise<void> | null = null;
   const pump = async (): Promise<void> => {
     const subscription = {
       prefixes,
+      ...(wants ? { wants } : {}),
       after: async () => window.open(window.position ?? (await store.head())),
       signal: closing.signal,
       onLost: (error: Error) => window.lose(error),

@@ -66,6 +66,8 @@ export interface Connection {
 interface ConnectOptions {
   /** Shown in pg_stat_activity. */
   readonly application: string;
+  /** Told after each statement: whether it was the end of a transaction, or one by itself. */
+  readonly onStatement?: (isCommit: boolean) => void;
 }
 
 const connectTimeoutMs = 5_000;
@@ -88,13 +90,13 @@ export async function connect(url: string, options: ConnectOptions): Promise<Con
   // Without a listener the driver's error event would end the process.
   client.on('error', () => undefined);
   await client.connect();
-  return connectionOf(client);
+  return connectionOf(client, options.onStatement);
 }
 
 /** The driver takes a time-out with each query; its types do not say so. */
 type TimedQuery = QueryConfig & { query_timeout?: number };
 
-function connectionOf(client: Client): Connection {
+function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']): Connection {
   const loss = new AbortController();
   const lose = (reason: unknown) => {
     if (!loss.signal.aborted) {
@@ -106,6 +108,12 @@ function connectionOf(client: Client): Connection {
   // The driver runs one statement at a time and wants to be told one at a time.
   const inTurn = new Mutex();
   let closing: Promise<void> | null = null;
+  let isInTransaction = false;
+  const count = (text: string): void => {
+    if (text.startsWith('begin')) isInTransaction = true;
+    else if (text === 'commit' || text === 'rollback') isInTransaction = false;
+    onStatement?.(!isInTransaction && text !== 'rollback');
+  };
   const closeOnce = (): Promise<void> => {
     closing ??= client.end().catch(() => undefined);
     return closing;
@@ -121,6 +129,7 @@ function connectionOf(client: Client): Connection {
       config.query_timeout = timeoutMs;
       if (prepared) config.name = preparedName(text);
       const result = await inTurn.run(() => client.query(config));
+      count(text);
       return { rows: result.rows as Row[], count: result.rowCount ?? 0 };
     } catch (error) {
       if (isReadTimeout(error)) {

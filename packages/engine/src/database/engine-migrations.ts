@@ -3,8 +3,9 @@ import { readerRole, scopeSettings } from '../projection/table-shape.ts';
 
 /**
  * The engine's own operational tables: how far the projector has come, and the state of every
- * read table. The projector's row is the position that readers wait for; tables that follow it
- * have the same position in their rows, others are behind.
+ * read table. The projector's row is the position that readers wait for, and of all tables that stand
+ * together: one row moves with a batch, however many tables there are. A table that fills, or is
+ * stopped, has a position of its own.
  */
 const projection: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
@@ -19,7 +20,6 @@ const projection: Migration = {
         updated_at timestamptz not null default now()
       )`.execute(database);
     await sql`insert into counterfoil.projector default values`.execute(database);
-    // Rewritten with every batch: the room in its page keeps the updates in place.
     await sql`
       create table counterfoil.projection (
         name text not null,
@@ -29,17 +29,23 @@ const projection: Migration = {
         status text not null default 'building'
           check (status in ('building', 'live', 'stopped', 'retired')),
         serving boolean not null default false,
-        position bigint not null default 0,
+        position bigint default 0,
         error json,
         shape text not null,
         rebuild_requested boolean not null default false,
         updated_at timestamptz not null default now(),
         primary key (name, version, generation)
-      ) with (fillfactor = 20)`.execute(database);
+      )`.execute(database);
     await sql`
       create unique index projection_serving on counterfoil.projection (name) where serving`.execute(
       database,
     );
+    await sql`
+      create view counterfoil.projection_progress as
+      select name, version, generation, relation, status, serving, error, shape, rebuild_requested,
+             updated_at, position is null as stands_together,
+             coalesce(position, (select position from counterfoil.projector)) as position
+        from counterfoil.projection`.execute(database);
   },
 };
 
@@ -139,10 +145,24 @@ const reaction: Migration = {
   },
 };
 
+/** The bytes that each tenant has put on the public stream within the hour that began at an instant. */
+const publicBytes: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.public_bytes (
+        tenant_id text primary key,
+        bytes bigint not null,
+        began_at timestamptz not null default now(),
+        position bigint not null
+      ) with (fillfactor = 20)`.execute(database);
+  },
+};
+
 /** Migrations of the engine, by name. They come before those of the modules. */
 export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0001_projection: projection,
   engine_0002_relay_checkpoint: relayCheckpoint,
   engine_0003_verification: verification,
   engine_0004_reaction: reaction,
+  engine_0005_public_bytes: publicBytes,
 };

@@ -7,6 +7,7 @@ export {
   type GivenColumns,
   given,
   literals,
+  planByIndex,
   statementsOn,
   transactionTime,
 } from './statements.ts';

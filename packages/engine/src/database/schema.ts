@@ -30,11 +30,18 @@ export interface ProjectionTable {
   relation: string;
   status: Generated<'building' | 'live' | 'stopped' | 'retired'>;
   serving: Generated<boolean>;
-  position: Generated<BigNumber>;
+  /** Null while it stands with the projector, whose position is its own then. */
+  position: Generated<BigNumber | null>;
   error: Json | null;
   shape: string;
   rebuild_requested: Generated<boolean>;
   updated_at: Generated<Timestamp>;
+}
+
+/** The same with the position that each filling has, its own or the projector's. */
+export interface ProjectionProgressView extends Omit<ProjectionTable, 'position'> {
+  position: BigNumber;
+  stands_together: boolean;
 }
 
 interface RelayCheckpointTable extends Singleton {
@@ -42,6 +49,13 @@ interface RelayCheckpointTable extends Singleton {
   sequence: BigNumber;
   position: BigNumber;
   updated_at: Generated<Timestamp>;
+}
+
+interface PublicBytesTable {
+  tenant_id: string;
+  bytes: BigNumber;
+  began_at: Generated<Timestamp>;
+  position: BigNumber;
 }
 
 interface ReactionTable {
@@ -79,7 +93,9 @@ export interface VerificationFindingTable {
 export interface EngineTables {
   projector: ProjectorTable;
   projection: ProjectionTable;
+  projection_progress: ProjectionProgressView;
   relay_checkpoint: RelayCheckpointTable;
+  public_bytes: PublicBytesTable;
   reaction: ReactionTable;
   verification: VerificationTable;
   verification_finding: VerificationFindingTable;

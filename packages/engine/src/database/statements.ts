@@ -36,6 +36,13 @@ export const statements = statementsOn<EngineTables>();
 /** The instant at which the transaction began, by the clock of the database. */
 export const transactionTime = sql<string>`now()`;
 
+/**
+ * Sets up a session whose statements name few rows by an index. Prepared while the tables are as good as
+ * empty, they would be planned to read them as a whole, and go on doing so while they fill.
+ */
+export const planByIndex =
+  'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off';
+
 /** Each value as it stands in the text of a statement, for conditions that an index is bound to. */
 export const literals = <const Value extends string>(
   ...values: readonly Value[]

@@ -12,7 +12,7 @@ import {
   referenceChange,
   uniqueChange,
 } from '../constraints/changes.ts';
-import { belongsTo, schemaVersion, stampedEvent } from '../log/decode.ts';
+import { belongsTo, keptData, schemaVersion, stampedEvent } from '../log/decode.ts';
 import { chained } from '../log/hash-chain.ts';
 import type { NewEvent } from '../log/types.ts';
 import {
@@ -213,10 +213,10 @@ function writeEvents<State>(
   for (const [index, { type, data }] of raw.entries()) {
     const isOwn = belongsTo(aggregate, { type });
     const revision = after.head.revision + 1;
-    const { event, length } = chained(name, revision, {
+    const { event, length } = chained(name, after.head, {
       id: input.newEventId(),
       type,
-      data: isOwn ? aggregate.events[type].parse(data) : data,
+      data: isOwn ? keptData(aggregate, { type, data }, at) : data,
       metadata: {
         tenant_id: cause.tenantId,
         environment_id: cause.environmentId,
@@ -226,7 +226,6 @@ function writeEvents<State>(
         $correlationId: cause.correlationId,
         $causationId: cause.causationId,
         ...(fingerprint && index === 0 ? { request: { ...fingerprint, events: raw.length } } : {}),
-        prev: after.head.hash,
       },
     });
     // The position is known as soon as the store has taken the append.

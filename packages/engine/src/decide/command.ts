@@ -29,6 +29,8 @@ export interface Command<State> {
   readonly remembersEffectsOnly?: boolean;
   /** Revision that the stream must have; null when any will do. */
   readonly expectedRevision: number | null;
+  /** True while its request may still be carried out elsewhere: `run` may then reject with `OwnedElsewhere`. */
+  readonly mayGoElsewhere?: boolean;
 }
 
 /** A command in the mailbox of its stream. */
@@ -38,6 +40,8 @@ export interface QueuedCommand<State> extends Command<State> {
   /** Ids of the last event of each append that may have carried it out. */
   readonly attempts: Set<string>;
   isSettled: boolean;
+  /** The instant at which it has waited long enough, in milliseconds of a clock that only rises. */
+  readonly waitsUntil: number;
   lease: ReservationLease | null;
   /** The number of times that it has gone to claim what it needs. */
   claimings: number;

@@ -1,5 +1,7 @@
 export * from './command.ts';
 export * from './command-metrics.ts';
+export * from './ownership.ts';
+export * from './public-bytes-quota.ts';
 export * from './read-your-writes.ts';
 export * from './refusal-quota.ts';
 export * from './request-fingerprint.ts';

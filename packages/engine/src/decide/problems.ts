@@ -12,18 +12,28 @@ export const tooManyWaiting = (): Problem =>
   );
 
 /**
- * A command came to no end in all its rounds. Without attempts of unknown outcome, others won every
- * round and nothing of it was appended; with some it may still take effect.
+ * Others were faster in every round, and nothing of the command was appended. A caller with a precondition
+ * must look at the record again; all others only have to come back.
  */
-export const roundsUsedUp = (unknownAttempts: number): Problem =>
-  unknownAttempts === 0
-    ? new Problem('version_conflict', 'Others keep changing this record. Retry the request.')
-    : new Problem(
-        'service_unavailable',
-        'The event store does not confirm the change: it may or may not have been made. Retry with ' +
-          'the same idempotency key.',
-        { retryAfterSeconds: 1 },
-      );
+export const othersWereFaster = ({
+  expectedRevision,
+}: {
+  readonly expectedRevision: number | null;
+}): Problem =>
+  expectedRevision === null
+    ? new Problem('service_unavailable', 'Others keep changing this record. Retry shortly.', {
+        retryAfterSeconds: 1,
+      })
+    : new Problem('version_conflict', 'Others keep changing this record. Read it again and retry.');
+
+/** An append of unknown outcome was never confirmed: the command may still take effect. */
+export const notConfirmed = (): Problem =>
+  new Problem(
+    'service_unavailable',
+    'The event store does not confirm the change: it may or may not have been made. Retry with ' +
+      'the same idempotency key.',
+    { retryAfterSeconds: 1 },
+  );
 
 /** The event store does not answer. A request with a key can be repeated safely. */
 function storeAway(cause: Error): Problem {

@@ -1,4 +1,4 @@
-import { Problem } from '@counterfoil/kernel';
+import { type AnyAggregate, Problem } from '@counterfoil/kernel';
 import { LRUCache } from 'lru-cache';
 import type { Principal, Reader } from '../define/context.ts';
 import { isProjection } from '../define/tables.ts';
@@ -73,6 +73,9 @@ export interface ReadsOptions {
   readonly now: () => number;
 }
 
+/** Tells whether the log has a record. */
+export type InLog = (aggregate: AnyAggregate, id: string) => Promise<boolean>;
+
 /** The progress of a request, in all the places that it works in. */
 export interface RequestProgress {
   replayed: boolean;
@@ -100,6 +103,7 @@ export function awaitingReader(
   { streams, readSide, recentWrites, now }: ReadsOptions,
   { principal, minimumPosition }: Pick<BeginRequest, 'principal' | 'minimumPosition'>,
   progress: RequestProgress,
+  isInLog: InLog,
 ): Reader {
   const { projected } = readSide;
   const atLeast = minimumPosition === null ? {} : { atLeast: minimumPosition };
@@ -130,17 +134,24 @@ export function awaitingReader(
     const shown = readSide.behindAt?.(name) ?? reached;
     if (progress.readAt === null || shown < progress.readAt) progress.readAt = shown;
   };
-  /** Answers null, unless the table lacks what this caller wrote last: the record may be just that. */
-  const nothingFound = ({ name }: { readonly name: string }): null => {
+  /**
+   * Answers null, unless the table lacks what this caller wrote last: the record may be just that. Of a record with
+   * an id the log itself says whether it is there (D46).
+   */
+  const nothingFound = async (
+    { name, recordsOf }: { readonly name: string; readonly recordsOf?: AnyAggregate },
+    id?: string,
+  ): Promise<null> => {
     const own = ownWrite();
     const shown = readSide.behindAt?.(name) ?? projected.position();
     if (own === null || shown >= own) return null;
+    if (recordsOf && id !== undefined && !(await isInLog(recordsOf, id))) return null;
     throw notShown('The read model does not show your last write yet.', own);
   };
   return {
     find: async (table, key) => {
       await untilShown(table);
-      return (await reader.find(table, key)) ?? nothingFound(table);
+      return (await reader.find(table, key)) ?? nothingFound(table, key);
     },
     findMany: async (table, keys) => {
       await untilShown(table);

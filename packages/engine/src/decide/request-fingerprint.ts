@@ -1,7 +1,10 @@
-import { hashOf, Problem, sha256 } from '@counterfoil/kernel';
+import { hash } from 'node:crypto';
+import { canonicalJson, Problem } from '@counterfoil/kernel';
 import type { RequestFingerprint } from '../log/types.ts';
 
-const digestLength = 16;
+/** The beginning of a SHA-256 in base64url, of which each character has six bits. */
+const digest = (text: string, bits: number): string =>
+  hash('sha256', text, 'base64url').slice(0, Math.ceil(bits / 6));
 
 /**
  * The identity of a request with an idempotency key: the key in the scope of its operation (method
@@ -15,9 +18,9 @@ export function requestFingerprint(
 ): RequestFingerprint {
   const digests = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, hashOf(value).slice(0, digestLength)] as const);
+    .map(([name, value]) => [name, digest(canonicalJson(value), 48)] as const);
   return {
-    key: sha256(`${operation}\n${idempotencyKey}`).slice(0, 32),
+    key: digest(`${operation}\n${idempotencyKey}`, 128),
     fields: Object.fromEntries(digests),
   };
 }

@@ -123,6 +123,15 @@ test('what is not there is not called missing while the last write of the caller
   assert.is(await codeOf(stopped.read.find(jars, '1')), 'service_unavailable');
 });
 
+test('a record that the log does not have is missing at once, and one that it has is not', async () => {
+  const projected = { position: () => 4n, waitFor: () => Promise.resolve(false) };
+  const behind = readingBehind({ projected });
+  const records = { name: 'jars', recordsOf: jar } as never;
+  assert.is(await codeOf(behind.read.find(records, 'none')), null);
+  await behind.execute(jar, 'one', fill(1) as never);
+  assert.is(await codeOf(behind.read.find(records, 'one')), 'service_unavailable');
+});
+
 test('a read that must show more than the log has is refused for good, not asked to come back', async () => {
   const problem = await readingBehind({}, new RecentWrites(), 99n)
     .read.find(jars, '1')

@@ -24,11 +24,13 @@ import type { Reaction } from '../define/reaction.ts';
 import type { HistoryRange, RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
+import { chainStart } from '../log/hash-chain.ts';
 import { isRecordId } from '../log/stream-name.ts';
-import type { Position } from '../log/types.ts';
+import type { Position, RequestFingerprint } from '../log/types.ts';
 import { placeOf } from '../stream-cache/stream-state.ts';
 import { type Cause, preparedFrom, type RawEvent, runPrepared } from './command.ts';
 import { readFailure } from './problems.ts';
+import type { PublicBytesQuota } from './public-bytes-quota.ts';
 import { react } from './react.ts';
 import {
   awaitingReader,
@@ -49,6 +51,8 @@ export interface RunOptions extends ReadsOptions {
   readonly takenOver?: (category: string, position: Position) => Promise<void>;
   /** Bounds the refusals that are remembered; without it nothing does. */
   readonly refusals?: RefusalQuota;
+  /** Bounds what requests put on the public stream; without it nothing does. */
+  readonly publicBytes?: Pick<PublicBytesQuota, 'assertLeft'>;
 }
 
 type Any = Aggregate<string, EventCatalogue, unknown>;
@@ -82,7 +86,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.receivedAt = request.receivedAt;
     this.now = options.streams.clock.now(request.principal.environmentId);
     this.#ifMatch = request.ifMatch;
-    this.read = awaitingReader(options, request, progress);
+    this.read = awaitingReader(options, request, progress, this.#isInLog.bind(this));
   }
 
   get position(): Position | null {
@@ -90,7 +94,8 @@ export class RequestRunner implements RequestRun, RequestContext {
   }
 
   get replayed(): boolean {
-    return this.#progress.replayed;
+    // A key of our own is no business of the caller's.
+    return this.#progress.replayed && this.idempotencyKey !== null;
   }
 
   get lagMilliseconds(): number | null {
@@ -104,14 +109,12 @@ export class RequestRunner implements RequestRun, RequestContext {
   }
 
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
-    const { idempotencyKey, operation } = this.#request;
-    if (idempotencyKey === null) return randomId(prefix, this.receivedAt);
+    const key = this.#key;
+    if (key === null) return randomId(prefix, this.receivedAt);
     this.#idsGiven += 1;
     const { tenantId, environmentId } = this.principal;
-    return derivedId(
-      prefix,
-      [tenantId, environmentId, operation, idempotencyKey, this.#idsGiven].join('\n'),
-    );
+    const { operation } = this.#request;
+    return derivedId(prefix, [tenantId, environmentId, operation, key, this.#idsGiven].join('\n'));
   }
 
   async execute<Catalogue extends EventCatalogue, State>(
@@ -120,26 +123,26 @@ export class RequestRunner implements RequestRun, RequestContext {
     decision: Prepared<Decision<State, EventOf<Catalogue>>>,
   ): Promise<Outcome<State, EventOf<Catalogue>>> {
     if (!isRecordId(id)) return this.#executeOnNothing(aggregate, await preparedFrom(decision));
-    const { idempotencyKey, operation, fields } = this.#request;
-    const { refusals } = this.#options;
-    if (idempotencyKey !== null) refusals?.assertLeft(this.principal.tenantId);
+    const { idempotencyKey, madeKey, mayGoElsewhere = false } = this.#request;
     const expectedRevision = this.#ifMatch;
     // The tag is that of the record the request is about, which a handler writes first.
     this.#ifMatch = null;
     const outcome = await runPrepared(
       this.#writer<State>(aggregate, id),
-      decision as Prepared<Decision<State, RawEvent>>,
+      this.#withinQuotas(decision as Prepared<Decision<State, RawEvent>>),
       {
         cause: this.#cause(aggregate),
-        fingerprint:
-          idempotencyKey === null ? null : requestFingerprint(operation, idempotencyKey, fields),
+        fingerprint: this.#fingerprint(),
+        remembersEffectsOnly: idempotencyKey === null && !madeKey?.remembersRefusals,
         expectedRevision,
+        // What is written is written here: the rest of the request must follow it.
+        mayGoElsewhere: mayGoElsewhere && this.#progress.writtenAt === null,
       },
     );
     this.#progress.replayed ||= outcome.replayed;
     this.#note(outcome.position, outcome.events.length > 0 && !outcome.replayed);
     if (outcome.refusal) {
-      if (!outcome.replayed) refusals?.note(this.principal.tenantId);
+      if (!outcome.replayed) this.#options.refusals?.note(this.principal.tenantId);
       throw outcome.refusal;
     }
     if (outcome.events.length > 0) {
@@ -178,6 +181,26 @@ export class RequestRunner implements RequestRun, RequestContext {
     return (await this.#writer<State>(aggregate, id).current()).state;
   }
 
+  /** The decision, for a tenant that has something left of its quotas. Repetitions decide nothing, and need nothing. */
+  #withinQuotas<State>(
+    decision: Prepared<Decision<State, RawEvent>>,
+  ): Prepared<Decision<State, RawEvent>> {
+    if (typeof decision !== 'function') {
+      return { prepare: async () => this.#guarded(await decision.prepare()) };
+    }
+    return this.#guarded(decision);
+  }
+
+  #guarded<State>(decide: Decision<State, RawEvent>): Decision<State, RawEvent> {
+    const { refusals, publicBytes } = this.#options;
+    return (state, at) => {
+      const { tenantId } = this.principal;
+      if (this.idempotencyKey !== null) refusals?.assertLeft(tenantId);
+      publicBytes?.assertLeft(tenantId);
+      return decide(state, at);
+    };
+  }
+
   /** A text that can be no id names no record: the decision on nothing says so in its own words. */
   #executeOnNothing<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
@@ -208,7 +231,16 @@ export class RequestRunner implements RequestRun, RequestContext {
     const { store } = this.#options.streams;
     const { name } = placeOf(any, this.#scope(any), id);
     try {
-      for await (const stored of store.readStream(name, range)) {
+      // The event before the first is read for its hash alone.
+      const { from = 0, maximum = Number.MAX_SAFE_INTEGER - 1 } = range;
+      const extra = from > 0 ? 1 : 0;
+      const wanted = { from: from - extra, maximum: maximum + extra };
+      let previous = chainStart;
+      for await (const stored of store.readStream(name, wanted)) {
+        if (stored.revision < from) {
+          previous = stored.metadata.hash;
+          continue;
+        }
         const event: HistoryEvent<RawEvent> = {
           ...stampedEvent(any, stored),
           event_id: stored.id,
@@ -216,8 +248,9 @@ export class RequestRunner implements RequestRun, RequestContext {
           revision: stored.revision,
           position: String(stored.position),
           hash: stored.metadata.hash,
-          previous_hash: stored.metadata.prev,
+          previous_hash: previous,
         };
+        previous = stored.metadata.hash;
         yield belongsTo(any, stored)
           ? { kind: 'event', event: event as HistoryEvent<EventOf<Catalogue>> }
           : { kind: 'kept', event };
@@ -232,6 +265,28 @@ export class RequestRunner implements RequestRun, RequestContext {
       name,
       value,
     });
+  }
+
+  /** The key that the request has, of its caller or of ours; null for one without. */
+  get #key(): string | null {
+    return this.idempotencyKey ?? this.#request.madeKey?.key ?? null;
+  }
+
+  #fingerprint(): RequestFingerprint | null {
+    const { operation, fields } = this.#request;
+    // A key that was made for one request cannot come with another body.
+    return this.#key === null
+      ? null
+      : requestFingerprint(operation, this.#key, this.idempotencyKey === null ? {} : fields);
+  }
+
+  /** A log that cannot be asked does not say that a record is missing. */
+  async #isInLog(aggregate: AnyAggregate, id: string): Promise<boolean> {
+    if (!isRecordId(id)) return false;
+    const stream = await this.#writer(aggregate, id)
+      .current()
+      .catch(() => null);
+    return stream === null || stream.recordRevision >= 0;
   }
 
   #writer<State>(aggregate: unknown, id: string) {

@@ -3,6 +3,7 @@ import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AppendError } from '../log/types.ts';
+import { OwnedElsewhere } from './ownership.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import { command, fill, type JarDecision, jar, outcomeOf, rename, startOn } from './test-jar.ts';
 
@@ -88,8 +89,70 @@ test('an outcome that stays unknown is not told as if nothing had been written',
   const { store, writer } = start();
   store.fate = () => 'lost_unheard';
   assert.is(await outcomeOf(writer().run(command(fill(1), 'key'))), 'service_unavailable');
+});
+
+test('only a caller with a precondition is told of a conflict; the others wait, and are told to come back', async () => {
+  const { store, writer } = startOn(new MemoryStore(), undefined, { patience: 50 });
+  const { revision } = await writer().run(command(fill(1)));
   store.fate = () => 'conflict';
-  assert.is(await outcomeOf(writer().run(command(fill(1), 'other'))), 'version_conflict');
+  const conditional = { ...command(fill(1), 'other'), expectedRevision: revision };
+  assert.is(await outcomeOf(writer().run(conditional)), 'version_conflict');
+  assert.is(await outcomeOf(writer().run(command(fill(1), 'patient'))), 'service_unavailable');
+  let lost = 0;
+  store.fate = () => {
+    lost += 1;
+    return lost > 12 ? 'written' : 'conflict';
+  };
+  const waited = await outcomeOf(writer().run(command(fill(1), 'patient')));
+  assert.is(typeof waited === 'string' ? waited : waited.state.coins, 2);
+});
+
+const elsewhereBy = (lost: string[], owner: () => string | null) => ({
+  lost: (stream: string) => lost.push(stream),
+  ownerElsewhere: (stream: string) => (lost.includes(stream) ? owner() : null),
+});
+
+test('a command that lost to others, and those behind it, go to the owner if they may', async () => {
+  const lost: string[] = [];
+  const ownership = elsewhereBy(lost, () => 'other');
+  const { store, writer } = startOn(new MemoryStore(), undefined, { ownership });
+  await writer().run(command(fill(1)));
+  let isFirst = true;
+  store.fate = () => {
+    const fate = isFirst ? 'conflict' : 'written';
+    isFirst = false;
+    return fate;
+  };
+  const movable = (key: string) => ({ ...command(fill(1), key), mayGoElsewhere: true });
+  const settled = await Promise.allSettled([
+    writer().run(movable('one')),
+    writer().run(command(fill(1), 'stays')),
+    writer().run(movable('two')),
+  ]);
+  assert.equal(
+    settled.map((each) => (each.status === 'fulfilled' ? 'decided' : each.reason.name)),
+    ['OwnedElsewhere', 'decided', 'OwnedElsewhere'],
+  );
+  assert.equal(lost, ['jar-env_1.1']);
+  const later = await writer()
+    .run(movable('three'))
+    .catch((reason: Error) => reason);
+  assert.instance(later, OwnedElsewhere);
+  assert.is((await writer().current()).state.coins, 2);
+});
+
+test('a command whose append may have been written is not decided elsewhere', async () => {
+  const lost = ['jar-env_1.1'];
+  let isOwned = false;
+  const ownership = elsewhereBy(lost, () => (isOwned ? 'other' : null));
+  const { store, writer } = startOn(new MemoryStore(), undefined, { ownership });
+  await writer().run(command(fill(1)));
+  store.fate = () => {
+    isOwned = true;
+    return 'lost_unheard';
+  };
+  const movable = { ...command(fill(1), 'key'), mayGoElsewhere: true };
+  assert.is(await outcomeOf(writer().run(movable)), 'service_unavailable');
 });
 
 test('events that the log brings before an append is given up are the append', async () => {

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Instant, invariant } from '@counterfoil/kernel';
 import type { ReservationClaims } from '../constraints/claims.ts';
+import { jittered } from '../consume/run-forever.ts';
 import {
   AppendError,
   type EventStore,
@@ -18,7 +20,8 @@ import {
   needsNoFreshState,
 } from './batch.ts';
 import type { Command, CommandOutcome, QueuedCommand, Writer } from './command.ts';
-import { appendFailure, roundsUsedUp, tooManyWaiting } from './problems.ts';
+import { OwnedElsewhere, type Ownership } from './ownership.ts';
+import { appendFailure, notConfirmed, othersWereFaster, tooManyWaiting } from './problems.ts';
 import { replay } from './replay.ts';
 
 /** The parts that the writers of all streams share. */
@@ -32,13 +35,25 @@ export interface WriterEnvironment {
   readonly acquireClaims: ReservationClaims['acquire'];
   readonly onBatch?: (commands: number, events: number) => void;
   readonly onConflict?: () => void;
+  /** Advice on who should decide on a contended stream; this process where there is none. */
+  readonly ownership?: Ownership;
+  /** Milliseconds for which a command waits while others are faster. 20 seconds unless given. */
+  readonly patience?: number;
 }
 
-/**
- * Commands that may wait in one mailbox (more are told to come back); decisions of one batch, and times
- * that a command goes to claim what it needs, before they are told that others are in the way.
- */
-const limits = { mailbox: 2_000, rounds: 8, claimings: 32 } as const;
+const limits = {
+  /** Commands that may wait in one mailbox; more are told to come back. */
+  mailbox: 2_000,
+  /** Decisions of one batch without a confirmed append, and of one that others must not come before. */
+  rounds: 8,
+  /** Rounds without a pause between them. */
+  roundsAtOnce: 16,
+  pauseMilliseconds: 20,
+  /** Times that a command goes to claim what it needs. */
+  claimings: 32,
+  /** Less than a request may take. */
+  patience: 20_000,
+} as const;
 
 type Claiming = Extract<Decided<unknown>, { kind: 'claims' }>;
 
@@ -80,10 +95,14 @@ export class StreamWriter<State> implements Writer<State> {
   /** Queues a command; resolves when its events are durable, rejects when it failed. */
   run(command: Command<State>): Promise<CommandOutcome<State>> {
     if (this.#mailbox.length >= limits.mailbox) return Promise.reject(tooManyWaiting());
+    const elsewhere = command.mayGoElsewhere ? this.#ownedElsewhere() : null;
+    if (elsewhere) return Promise.reject(elsewhere);
     this.#stream.hold();
+    const { patience = limits.patience } = this.#environment;
     return new Promise((resolve, reject) => {
+      const waitsUntil = performance.now() + patience;
       const state = { attempts: new Set<string>(), lease: null, claimings: 0, isSettled: false };
-      this.#mailbox.push({ ...command, resolve, reject, ...state });
+      this.#mailbox.push({ ...command, resolve, reject, waitsUntil, ...state });
       this.#wake();
     });
   }
@@ -104,11 +123,12 @@ export class StreamWriter<State> implements Writer<State> {
 
   /** Brings commands to their end: appended, refused, repeated, or handed over to the claims. */
   async #settle(commands: readonly QueuedCommand<State>[]): Promise<void> {
-    let waiting = commands;
+    // What is better decided elsewhere, or has waited in the mailbox for too long, is not begun.
+    let waiting = commands.filter((command) => !this.#isGivenUp(command, 0));
     let reason: unknown = null;
     try {
       if (this.#stream.isBehind) await this.#stream.catchUp();
-      for (let round = 0; round < limits.rounds && waiting.length > 0; ) {
+      for (let round = 0; waiting.length > 0; ) {
         const doubt = this.#environment.doubtOfTime?.();
         if (doubt) await doubt;
         const batch = this.#decide(waiting);
@@ -119,15 +139,34 @@ export class StreamWriter<State> implements Writer<State> {
           const left = waiting.filter(({ isSettled }) => !isSettled);
           // Only rounds that brought nobody to an end count: all others come to an end by themselves.
           if (left.length === waiting.length) round += 1;
-          waiting = left;
+          waiting = left.filter((command) => !this.#isGivenUp(command, round));
+          if (round > limits.roundsAtOnce) await pause(jittered(limits.pauseMilliseconds));
         }
       }
     } catch (error) {
       reason = error;
     }
-    for (const command of waiting) {
-      this.#fail(command, reason ?? roundsUsedUp(command.attempts.size));
+    for (const command of waiting) this.#fail(command, reason);
+  }
+
+  /**
+   * Ends a command that others were faster than, if it is better decided elsewhere or has waited for long
+   * enough. True when it has come to its end.
+   */
+  #isGivenUp(command: QueuedCommand<State>, round: number): boolean {
+    const isUnknown = isInDoubt(command);
+    const elsewhere = command.mayGoElsewhere && !isUnknown ? this.#ownedElsewhere() : null;
+    if (elsewhere) this.#fail(command, elsewhere);
+    else if (isUnknown ? round >= limits.rounds || isLate(command) : isOvertaken(command, round)) {
+      this.#fail(command, isUnknown ? notConfirmed() : othersWereFaster(command));
     }
+    return command.isSettled;
+  }
+
+  #ownedElsewhere(): OwnedElsewhere | null {
+    const { name } = this.#stream.place;
+    const owner = this.#environment.ownership?.ownerElsewhere(name) ?? null;
+    return owner === null ? null : new OwnedElsewhere(name, owner);
   }
 
   #decide(commands: readonly QueuedCommand<State>[]): Batch<State> {
@@ -156,6 +195,7 @@ export class StreamWriter<State> implements Writer<State> {
     // Before it is sent: the log may bring the events while the answer is still on its way.
     for (const [command, decided] of appendedIn(batch)) this.#expect(command, decided);
     const { name } = this.#stream.place;
+    this.#stream.send(batch.after, batch.events);
     try {
       const { position } = await this.#environment.store.append(name, batch.events, revision);
       this.#environment.onBatch?.(batch.decided.length, batch.events.length);
@@ -170,9 +210,13 @@ export class StreamWriter<State> implements Writer<State> {
         for (const [command] of appendedIn(batch)) this.#fail(command, appendFailure(name, error));
         return false;
       }
-      if (failure === 'conflict') this.#environment.onConflict?.();
-      else if (failure !== 'unknown_outcome') throw appendFailure(name, error);
-      await this.#stream.recover();
+      if (failure === 'conflict') {
+        this.#environment.onConflict?.();
+        this.#environment.ownership?.lost(name);
+      } else if (failure !== 'unknown_outcome') throw appendFailure(name, error);
+      // The log may have brought what another process wrote while the append was under way.
+      const isNews = failure === 'conflict' && this.#stream.now.head.revision > revision;
+      if (!isNews) await this.#stream.recover();
       return false;
     }
   }
@@ -193,7 +237,7 @@ export class StreamWriter<State> implements Writer<State> {
   }
 
   /** An event has come from the log; it may be the last one of an append of ours. */
-  #take(event: StoredEvent): void {
+  #take(event: Pick<StoredEvent, 'id'>): void {
     const sent = this.#inDoubt.get(event.id);
     if (sent) this.#finishAppended(...sent);
   }
@@ -263,7 +307,7 @@ export class StreamWriter<State> implements Writer<State> {
 
   #fail(command: QueuedCommand<State>, reason: unknown): void {
     // A command that may have been written keeps its claims: the next claimant looks into them.
-    const claims = command.attempts.size > 0 ? 'unknown' : 'failed';
+    const claims = isInDoubt(command) ? 'unknown' : 'failed';
     if (!this.#close(command)) return;
     const settled = command.lease?.settle(claims) ?? Promise.resolve();
     void settled.then(() => command.reject(reason));
@@ -281,7 +325,7 @@ export class StreamWriter<State> implements Writer<State> {
   #claim(command: QueuedCommand<State>, change: Claiming): void {
     command.claimings += 1;
     if (command.claimings > limits.claimings) {
-      this.#fail(command, roundsUsedUp(command.attempts.size));
+      this.#fail(command, isInDoubt(command) ? notConfirmed() : othersWereFaster(command));
       return;
     }
     const old = command.lease;
@@ -318,6 +362,15 @@ export class StreamWriter<State> implements Writer<State> {
     }
   }
 }
+
+/** Tells whether a command may have been written without our knowing. */
+const isInDoubt = ({ attempts }: QueuedCommand<never>): boolean => attempts.size > 0;
+
+/** Tells whether a command need not be decided once more: others keep being faster. */
+const isOvertaken = (command: QueuedCommand<never>, round: number): boolean =>
+  (command.expectedRevision !== null && round >= limits.rounds) || isLate(command);
+
+const isLate = ({ waitsUntil }: QueuedCommand<never>): boolean => performance.now() >= waitsUntil;
 
 /** The commands of a batch that the append carries out. */
 const appendedIn = <State>({ decided }: Batch<State>) =>

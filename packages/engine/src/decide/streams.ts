@@ -10,7 +10,10 @@ import { StreamWriter, type WriterEnvironment } from './stream-writer.ts';
 
 export interface StreamsOptions
   extends StreamCacheOptions,
-    Pick<WriterEnvironment, 'store' | 'doubtOfTime' | 'onBatch' | 'onConflict'> {
+    Pick<
+      WriterEnvironment,
+      'store' | 'doubtOfTime' | 'onBatch' | 'onConflict' | 'ownership' | 'patience'
+    > {
   readonly store: EventStore;
   readonly aggregates: readonly AnyAggregate[];
   /** The system's time in milliseconds. */

@@ -5,6 +5,7 @@ export * from './event-broker.ts';
 export * from './event-gateway.ts';
 export * from './expansion.ts';
 export * from './listing.ts';
+export { messagePosition } from './message-id.ts';
 export * from './module.ts';
 export * from './projection.ts';
 export * from './public-event.ts';
@@ -15,6 +16,7 @@ export * from './request-context.ts';
 export * from './route.ts';
 export * from './route-example.ts';
 export {
+  environmentSubjects,
   livePrefix,
   parsePublicSubject,
   publicStream,

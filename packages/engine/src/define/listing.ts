@@ -165,7 +165,7 @@ export const listShape = {
     .min(1)
     .max(64)
     .optional()
-    .meta({ description: 'Field to order by, in the direction of `order`; default: created_at' }),
+    .meta({ description: 'Field to order by; default: created_at' }),
   status: recordStatusSchema.optional(),
   start_time: instantSchema.optional(),
   end_time: instantSchema.optional(),
@@ -201,6 +201,11 @@ const operatorSchema = z
 
 const listOperators: readonly string[] = ['in', 'not_in'];
 
+const fieldMeta = { description: 'Name of a field' } as const;
+
+/** Null is the same as absent (D6). */
+const notNull = { not: { type: 'null' } } as const;
+
 const filterBy = <Field extends z.ZodType<string>>(field: Field) =>
   z
     .object({
@@ -217,9 +222,15 @@ const filterBy = <Field extends z.ZodType<string>>(field: Field) =>
     .meta({
       if: { properties: { operator: { enum: listOperators } } },
       // biome-ignore lint/suspicious/noThenProperty: it is the word of JSON Schema.
-      then: { properties: { value: { required: ['array'] } } },
+      then: { properties: { value: { required: ['array'], properties: { array: notNull } } } },
       else: { properties: { value: { properties: { array: { type: 'null' } } } } },
     });
+
+/** A filter by any field, which that of a table narrows to the fields of the table. */
+export const searchFilterSchema = filterBy(z.string().max(64).meta(fieldMeta)).meta({
+  id: 'SearchFilter',
+  unusedIO: 'input',
+});
 
 type SearchFilters = readonly z.input<ReturnType<typeof filterBy>>[];
 
@@ -233,12 +244,23 @@ function countValues(filters: SearchFilters, context: z.RefinementCtx): SearchFi
 }
 
 const filtersBy = <Field extends z.ZodType<string>>(field: Field) =>
-  z.preprocess(countValues, z.array(filterBy(field)).max(50)).optional();
+  z
+    .preprocess(countValues, z.array(filterBy(field).meta({ narrows: 'SearchFilter' })).max(50))
+    .optional();
+
+const sortedBy = <Field extends z.ZodType<string>>(field: Field) =>
+  z.object({ field, direction: z.enum(['asc', 'desc']) });
+
+/** An order by any field, which that of a table narrows to the fields of the table. */
+export const searchSortSchema = sortedBy(z.string().max(64).meta(fieldMeta)).meta({
+  id: 'SearchSort',
+  unusedIO: 'input',
+});
 
 /** Orders by one field, in the direction of `order`, or by several. */
 const sortsBy = <Field extends z.ZodType<string>>(field: Field) =>
   z
-    .union([field, z.array(z.object({ field, direction: z.enum(['asc', 'desc']) })).max(8)])
+    .union([field, z.array(sortedBy(field).meta({ narrows: 'SearchSort' })).max(8)])
     .optional()
     .meta({ description: 'Fields to order by, or the one that `order` has the direction of' });
 
@@ -250,7 +272,7 @@ export const searchShape = {
 } as const;
 
 /** A search as the documentation shows it. */
-export const searchExample = { limit: 20, sort: 'created_at', order: 'desc' } as const;
+export const searchExample = { limit: 20, order: 'desc' } as const;
 
 const searchSchema = z.object(searchShape);
 export type Search = z.output<typeof searchSchema>;
@@ -278,8 +300,7 @@ const columnSchemas = new Map<string, z.ZodType<string>>();
 function columnSchema({ name, columns }: WithColumns<ColumnTypes>): z.ZodType<string> {
   const names = [...new Set([...Object.keys(commonColumns), ...Object.keys(columns)])].sort();
   const id = `${name.replace(/(?:^|_)[a-z]/g, (start) => start.slice(-1).toUpperCase())}Field`;
-  const schema =
-    columnSchemas.get(name) ?? z.enum(names).meta({ id, description: 'Name of a field' });
+  const schema = columnSchemas.get(name) ?? z.enum(names).meta({ id, ...fieldMeta });
   columnSchemas.set(name, schema);
   return schema;
 }

@@ -22,6 +22,12 @@ export interface Column<Type extends ColumnType, Resource, Row> {
    * filtered: rows are then counted and skipped without being read. A change touches all indexes.
    */
   readonly listed?: boolean;
+  /**
+   * True for a value that changes with nearly every event of the row. The bytes of a row that change stand
+   * together at its end, and PostgreSQL's log then holds them alone. A resource helps by naming last what
+   * changes often.
+   */
+  readonly often?: boolean;
 }
 
 /** An event with its place in its stream and in the whole log. */
@@ -68,6 +74,8 @@ export interface Projection<
   readonly version: number;
   /** Those whose events it folds; all of one scope. */
   readonly aggregates: readonly AnyAggregate[];
+  /** The aggregate whose records the rows are, each under its id; absent for rows of another kind. */
+  readonly recordsOf?: AnyAggregate;
   readonly columns: { readonly [Key in keyof Columns]: Column<Columns[Key], Resource, Row> };
   /** Keys of the rows that an event changes; none when the event is of no interest. */
   readonly keys: (event: AnyProjectedEvent) => readonly string[];
@@ -75,6 +83,11 @@ export interface Projection<
   readonly fold: (row: Row | null, event: AnyProjectedEvent, key: string) => Row | null;
   /** The resource of a row; null while there is nothing to show. Pure. */
   readonly view: (row: Row) => Resource;
+  /**
+   * True for a row that hardly any further event touches, so that it need not be kept in memory. Absent:
+   * every row may be touched again soon.
+   */
+  readonly rests?: (row: Row) => boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: lists of projections hold every row type.
@@ -107,6 +120,7 @@ export const recordProjection = <
   ({
     ...options,
     aggregates: [source],
+    recordsOf: source,
     columns: columns ?? {},
     keys: (event) => (Object.hasOwn(source.events, event.type) ? [event.aggregate_id] : []),
     fold: (row, event) =>
@@ -120,6 +134,7 @@ interface RowOptions<Name extends string, Event, Row, Resource, Columns extends 
   readonly keys: (event: Event) => readonly string[];
   readonly fold: (row: Row | null, event: Event, key: string) => Row | null;
   readonly view: (row: Row) => Resource;
+  readonly rests?: (row: Row) => boolean;
 }
 
 /**

@@ -35,6 +35,7 @@ for (const [query, pointer, message] of [
   ['limit=0', '/limit', /at least 1/],
   ['limit=1001', '/limit', /at most 1000/],
   ['limit=x', '/limit', /a number/],
+  ['limit=1&limit=2', '/limit', /more than once: give it once/],
   ['limit=%zz', '', /percent-encoding/],
   ['tag=a%00', '/tag', /NUL/],
   ['tag=a&tag=b%00', '/tag', /NUL/],

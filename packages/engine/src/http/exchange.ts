@@ -1,8 +1,9 @@
 import type { Instant, ProblemCode } from '@counterfoil/kernel';
 import type { Response } from 'express';
 import type { Principal } from '../define/context.ts';
+import type { RunMarks } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { RequestRun } from './host.ts';
+import type { PathParameters } from './path-index.ts';
 
 /** The state that the steps of one request share, in `response.locals`. */
 export class Exchange {
@@ -16,12 +17,12 @@ export class Exchange {
   /** True for requests that machines repeat all the time, which are not worth a line of log. */
   isRoutine = false;
   endpoint: Endpoint | null = null;
+  /** The values of the placeholders of its path. */
+  parameters: PathParameters = {};
   principal: Principal | null = null;
-  /** JSON pointers to members of the request that have no effect (D6). */
-  readonly ignored: string[] = [];
   /** The parsed JSON of the body; undefined when there is none. */
   body: unknown = undefined;
-  run: RequestRun | null = null;
+  run: RunMarks | null = null;
   /** The progress of admission: counted for its tenant, and then among the requests in hand. */
   stage: 'arrived' | 'open' | 'in_hand' = 'arrived';
   /** Looks at the pace of the body while that is read. */

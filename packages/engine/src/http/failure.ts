@@ -50,7 +50,7 @@ const internal = (): Problem =>
   );
 
 /** The problems that the body reader and the router find, before any of our code runs. */
-function reported(error: ReportedError): Problem | null {
+function foundBefore(error: ReportedError): Problem | null {
   switch (error.type) {
     case 'entity.too.large':
       return new Problem(
@@ -78,7 +78,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof Error)) return internal();
   if (isUnavailable(error)) return unavailable();
-  return reported(error) ?? internal();
+  return foundBefore(error) ?? internal();
 }
 
 const maximumCause = 256;
@@ -90,18 +90,26 @@ const shortCause = (cause: unknown): string => {
   return `${code}${cause.message}`.slice(0, maximumCause);
 };
 
+/** The problem that answers an error, after a line of log for what the caller did not cause. */
+export function reported(
+  log: Log,
+  error: unknown,
+  { requestId, label }: { readonly requestId: string; readonly label: string },
+): Problem {
+  const problem = problemOf(error);
+  if (problem.status >= 500 && problem !== error) {
+    log.error({ err: error, request_id: requestId, route: label }, 'request failed');
+  } else if (problem.cause !== undefined) {
+    const cause = shortCause(problem.cause);
+    log.warn({ cause, request_id: requestId, route: label }, 'request not carried out');
+  }
+  return problem;
+}
+
 /** The one place where errors become answers. An error that the caller did not cause is logged in full. */
 export const failureHandler =
   (log: Log) =>
   // Express recognises an error handler by its four parameters.
   (error: unknown, _request: Request, response: Response, _next: NextFunction): void => {
-    const problem = problemOf(error);
-    const { requestId, label } = exchangeOf(response);
-    if (problem.status >= 500 && problem !== error) {
-      log.error({ err: error, request_id: requestId, route: label }, 'request failed');
-    } else if (problem.cause !== undefined) {
-      const cause = shortCause(problem.cause);
-      log.warn({ cause, request_id: requestId, route: label }, 'request not carried out');
-    }
-    sendProblem(response, problem);
+    sendProblem(response, reported(log, error, exchangeOf(response)));
   };

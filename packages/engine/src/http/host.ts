@@ -4,9 +4,12 @@ import type { Module } from '../define/module.ts';
 import type { RequestContext } from '../define/request-context.ts';
 import type { RouteKey } from '../define/route.ts';
 import type { Position } from '../log/types.ts';
+import type { Sized } from '../members/handover.ts';
 import type { HealthCheck } from '../operations/health.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
+import type { RunMarks } from './answer.ts';
+import type { HandedAnswer, HandedRequest, MadeKey } from './handed-request.ts';
 import type { httpDefaults } from './limits.ts';
 import type { PathWords } from './operation-id.ts';
 
@@ -31,25 +34,30 @@ export interface BeginRequest {
   readonly ifMatch: number | null;
   /** Position that the caller wants to see at least; null when the request names none. */
   readonly minimumPosition: Position | null;
+  /** True when the request may turn out to be better carried out elsewhere: see `OwnedElsewhere`. */
+  readonly mayGoElsewhere?: boolean;
+  /** A key for a request that goes elsewhere and has none of its caller. */
+  readonly madeKey?: MadeKey | null;
 }
 
 /** A request that its handler is carrying out. The getters are read when the handler is done. */
-export interface RequestRun {
+export interface RequestRun extends RunMarks {
   readonly context: RequestContext;
-  /**
-   * Position of the last event that this request wrote; when it wrote none, the position up to which
-   * its reads show the log; null when it did neither.
-   */
-  readonly position: Position | null;
-  /** True when the outcome is that of an earlier request with the same idempotency key. */
-  readonly replayed: boolean;
-  /** The delay of the data that was read; null when it is not known to be behind. */
-  readonly lagMilliseconds: number | null;
 }
 
 /** The host that carries requests out: the command side and the reading side. */
 export interface RequestHost {
   begin(request: BeginRequest): RequestRun;
+}
+
+/** The way to the other processes that serve the same API. */
+export interface Elsewhere {
+  /** The process to which requests about a stream are better handed over; null when it is this one. */
+  ownerElsewhere(stream: string): string | null;
+  /** Hands a request over. Null when no answer came in time: it is then carried out here. */
+  handOver(owner: string, request: Sized<HandedRequest>): Promise<HandedAnswer | null>;
+  /** Takes over what was written elsewhere for a caller of this process, so that the caller sees it here. */
+  written(caller: Principal, stream: string, position: Position): Promise<void>;
 }
 
 /** Requests per second that one API key may make of one process. */
@@ -97,6 +105,8 @@ export interface Webhook {
 export interface HttpOptions {
   readonly modules: readonly Module[];
   readonly host: RequestHost;
+  /** The other processes; without them every request is carried out where it arrived. */
+  readonly elsewhere?: Elsewhere;
   /** The principal of an API key; null when the key is unknown, expired or revoked. */
   authenticate(apiKey: string): Principal | null | Promise<Principal | null>;
   /** The checks that /readyz reports. */
@@ -139,8 +149,10 @@ export interface HttpServer {
    * the remaining connections. From the call on, /readyz says no.
    */
   close(drainMs: number): Promise<void>;
+  /** Carries out a request that another process hands over; null when that cannot be done here. */
+  carryOut(request: HandedRequest, caller: Principal): Promise<Sized<HandedAnswer> | null>;
   /** The OpenAPI 3.1 document of all routes. */
   openapi(): object;
-  /** All routes, in the order in which they are matched. */
+  /** All routes, in the order in which they are shown. */
   readonly routeKeys: readonly RouteKey[];
 }

@@ -1,6 +1,8 @@
+export type { HandedAnswer, HandedCaller, HandedRequest } from './handed-request.ts';
 export type {
   ApiInfo,
   BeginRequest,
+  Elsewhere,
   HttpOptions,
   HttpServer,
   RateLimit,

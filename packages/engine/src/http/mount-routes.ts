@@ -1,9 +1,12 @@
-import { type Express, type RequestHandler, Router } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { compileEndpoint, type Endpoint } from './endpoint.ts';
+import { exchangeOf } from './exchange.ts';
 import type { HttpSettings } from './host.ts';
+import { indexPaths } from './path-index.ts';
 import { otherMethods } from './paths.ts';
-import { expressPath, type PlacedRoute, routesByPath } from './routing.ts';
+import { type PlacedRoute, routesByPath } from './routing.ts';
 import {
+  type AsyncStep,
   answerWith,
   arriveAt,
   authenticate,
@@ -11,24 +14,23 @@ import {
   checkContentType,
   readBytes,
   readJson,
+  type Step,
 } from './steps.ts';
 import type { Traffic } from './traffic.ts';
 
 interface MountOptions {
   readonly settings: HttpSettings;
   readonly traffic: Traffic;
-  readonly limitRate: RequestHandler;
+  readonly limitRate: Step;
 }
 
-const prefix = '/v1/';
+/** The answers of one path: to each method that it has, and to all others. */
+interface Answers {
+  readonly byMethod: ReadonlyMap<string, RequestHandler>;
+  readonly otherwise: Step;
+}
 
-const methodNames = {
-  GET: 'get',
-  POST: 'post',
-  PUT: 'put',
-  PATCH: 'patch',
-  DELETE: 'delete',
-} as const;
+const prefix = '/v1';
 
 /** Mounts the routes, and for each path the answer to methods that it does not have. */
 export function mountRoutes(
@@ -40,7 +42,7 @@ export function mountRoutes(
   const answer = answerWith(settings);
 
   // The steps of every request to a route, in order.
-  const stepsOf = (endpoint: Endpoint): RequestHandler[] => [
+  const stepsOf = (endpoint: Endpoint): readonly AsyncStep[] => [
     arriveAt(endpoint),
     identifyCaller,
     limitRate,
@@ -56,42 +58,52 @@ export function mountRoutes(
     answer,
   ];
 
-  const routers = new Map<string, Router>();
-  for (const [path, siblings] of routesByPath(placed)) {
-    const mounted = routerFor(routers, firstSegment(path)).route(expressPath(`/v1${path}`));
-    for (const sibling of siblings) {
-      const endpoint = compileEndpoint(sibling, settings);
-      mounted[methodNames[endpoint.method]](...stepsOf(endpoint));
+  const answersOf = (siblings: readonly PlacedRoute[]): Answers => ({
+    byMethod: new Map(
+      siblings.map((sibling) => [
+        sibling.method,
+        inOrder(stepsOf(compileEndpoint(sibling, settings))),
+      ]),
+    ),
+    otherwise: otherMethods(siblings.map(({ method }) => method)),
+  });
+
+  const answersAt = indexPaths(
+    [...routesByPath(placed)].map(([path, siblings]) => [prefix + path, answersOf(siblings)]),
+  );
+
+  // One handler for all routes: Express itself would try one path after the other.
+  application.use((request, response, next) => {
+    const found = answersAt(request.path);
+    if (found === null) {
+      next();
+      return;
     }
-    mounted.all(otherMethods(siblings.map(({ method }) => method)));
-  }
-  application.use(dispatchTo(routers));
+    const { standing, parameters } = found;
+    exchangeOf(response).parameters = parameters;
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const handle = standing.byMethod.get(method) ?? standing.otherwise;
+    handle(request, response, next);
+  });
 }
 
-const firstSegment = (path: string): string => {
-  const end = path.indexOf('/', 1);
-  return path.slice(1, end < 0 ? path.length : end);
-};
-
-function routerFor(routers: Map<string, Router>, segment: string): Router {
-  const known = routers.get(segment);
-  if (known) return known;
-  const made = Router({ caseSensitive: true });
-  routers.set(segment, made);
-  return made;
-}
-
-/**
- * Express tries one path after the other. With a router for each first segment it only tries the paths
- * of one resource, however many routes there are.
- */
-const dispatchTo =
-  (routers: ReadonlyMap<string, Router>): RequestHandler =>
-  (request, response, next) => {
-    const { path } = request;
-    const router = path.startsWith(prefix)
-      ? routers.get(firstSegment(path.slice(prefix.length - 1)))
-      : undefined;
-    if (router) router(request, response, next);
-    else next();
+/** One handler that takes steps in their order, each when the one before it is done; a failure ends them. */
+const inOrder =
+  (steps: readonly AsyncStep[]): RequestHandler =>
+  (request, response, done) => {
+    let taken = 0;
+    const next = (failure?: unknown): void => {
+      const step = steps[taken];
+      if (failure !== undefined || step === undefined) {
+        done(failure);
+        return;
+      }
+      taken += 1;
+      try {
+        step(request, response, next)?.catch(done);
+      } catch (thrown) {
+        done(thrown);
+      }
+    };
+    next();
   };

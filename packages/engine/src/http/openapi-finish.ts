@@ -1,12 +1,13 @@
 import { isMap } from './fields.ts';
 import type { ApiInfo } from './host.ts';
 import { commonFields } from './openapi-fields.ts';
-import { liftParameters, shareParameters } from './openapi-parameters.ts';
-import { withBase, withNullTypes } from './openapi-schemas.ts';
+import { liftParameters, operationsOf, shareParameters } from './openapi-parameters.ts';
+import { withBase, withExtensions, withNarrowed, withNullTypes } from './openapi-schemas.ts';
+import { shareAnswers, shareFields } from './openapi-sharing.ts';
 
 type Json = Record<string, unknown>;
 
-/** The schema of the fields that every record has. */
+/** The schema of the fields that every record has: its stamps and its status. */
 const stampsName = 'RecordStamps';
 
 type Fields = Readonly<Record<string, string>>;
@@ -24,7 +25,7 @@ function described(field: unknown, name: string, schema: string, fields: Fields)
 }
 
 /** Parts that hold values, and conditions on fields that are described where they stand first. */
-const undescribed = new Set(['example', 'default', 'if', 'then', 'not', 'oneOf']);
+const undescribed = new Set(['example', 'default', 'allOf', 'if', 'then', 'else', 'not', 'oneOf']);
 
 /** Describes the properties and parameters of a part of the document that have no description. */
 function withTexts(value: unknown, schema: string, fields: Fields): unknown {
@@ -56,7 +57,9 @@ function withoutUnused(document: Json & { components: Json }): Json {
       ),
     ),
   ]);
-  return { ...document, components: Object.fromEntries(components) };
+  const rest = { ...document, components: Object.fromEntries(components) };
+  // What only an unused part referred to is unused as well.
+  return JSON.stringify(rest).length < text.length ? withoutUnused(rest) : rest;
 }
 
 /**
@@ -83,7 +86,17 @@ export function finishedDocument(
   const parameters = { ...(components.parameters as Json), ...shareParameters(paths, pathWords) };
   liftParameters(paths);
   const webhooks = withTexts(plain.webhooks ?? {}, '', fields);
-  const whole = { ...plain, paths, webhooks, components: { ...components, schemas, parameters } };
-  const stamps = schemas[stampsName] as Json;
-  return withoutUnused(withBase(whole, stampsName, stamps) as typeof whole);
+  const composed = withExtensions(
+    withBase(withNarrowed(schemas), stampsName, schemas[stampsName] as Json) as Json,
+  );
+  shareFields(composed);
+  const responses = {
+    ...(components.responses as Json),
+    ...shareAnswers(Object.values(paths).flatMap(operationsOf)),
+  };
+  const whole = { ...plain, paths, webhooks };
+  return withoutUnused({
+    ...whole,
+    components: { ...components, schemas: composed, parameters, responses },
+  });
 }

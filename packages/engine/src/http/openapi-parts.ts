@@ -1,6 +1,7 @@
-import { recordStampsShape } from '@counterfoil/kernel';
+import { recordStampsShape, recordStatusSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import type { ZodOpenApiObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { searchFilterSchema, searchSortSchema } from '../define/listing.ts';
 import { problemSchema } from './problem-body.ts';
 import {
   idempotencyKeyLimit,
@@ -15,10 +16,6 @@ const header = (description: string) => ({ description, schema: { type: 'string'
 const responseHeaders = {
   'X-Request-Id': header('Id of the request: the one sent, or a new one'),
   Location: header('Path at which the record that was made is read'),
-  'Idempotency-Replayed': header('`true` when this repeats the outcome of an earlier request'),
-  ETag: header(
-    'For `If-None-Match`: it covers the whole body. For `If-Match`, when it begins with a revision, such as `"5-3qW8x2Lk_0aZr7Qe"`',
-  ),
   RateLimit: header('What is left of the limit of this API key, and until when'),
   'RateLimit-Policy': header('The limit of this API key'),
   'Retry-After': header('Seconds after which a repetition makes sense'),
@@ -46,7 +43,7 @@ const parameter = (name: string, description: string, limit?: number, pattern?: 
 const requestHeaders = {
   IdempotencyKey: parameter(
     'Idempotency-Key',
-    'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever. 1 to 255 visible ASCII characters.',
+    'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever, with `Idempotency-Replayed: true`. 1 to 255 visible ASCII characters.',
     idempotencyKeyLimit,
     visibleAscii,
   ),
@@ -55,10 +52,6 @@ const requestHeaders = {
     'The ETag that the record must still have; 412 when it has another.',
     ifMatchLimit,
     ifMatchText,
-  ),
-  IfNoneMatch: parameter(
-    'If-None-Match',
-    'An ETag that the caller already has; 304 when it is still current.',
   ),
   MinimumPosition: parameter(
     'Counterfoil-Min-Position',
@@ -83,11 +76,15 @@ export const parameterReferences = (names: readonly (keyof typeof requestHeaders
 export const sharedComponents = (
   failures: Record<string, ZodOpenApiResponseObject>,
 ): NonNullable<ZodOpenApiObject['components']> => ({
-  schemas: { Problem: problemSchema, RecordStamps: z.object(recordStampsShape) },
+  schemas: {
+    Problem: problemSchema,
+    RecordStamps: z.object({ ...recordStampsShape, status: recordStatusSchema }),
+    SearchFilter: searchFilterSchema,
+    SearchSort: searchSortSchema,
+  },
   parameters: requestHeaders,
   headers: responseHeaders,
   responses: {
-    NotModified: { description: 'Not modified' },
     Received: { description: 'Received. Any other answer is a failure and is tried again' },
     ...failures,
   },

@@ -7,11 +7,12 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { shownExample } from '../define/route-example.ts';
-import type { ApiInfo, Webhook } from './host.ts';
+import type { ApiInfo } from './host.ts';
 import { nullMeansAbsent } from './known-names.ts';
 import { failureReference, failureResponses } from './openapi-failures.ts';
 import { finishedDocument } from './openapi-finish.ts';
 import { headerReferences, parameterReferences, sharedComponents } from './openapi-parts.ts';
+import { withWebhooks } from './openapi-webhooks.ts';
 import { operationId } from './operation-id.ts';
 import { type PlacedRoute, routesByPath } from './routing.ts';
 
@@ -82,26 +83,28 @@ const override: Override = (context) => {
   if (io === 'input' && zodSchema instanceof z.ZodObject) describeMembers(jsonSchema, zodSchema);
   // Members may be added to a response at any time; a client must not reject it for that.
   if (io === 'output' && zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
+  // The longest text of an instant is a limit of requests.
+  if (io === 'output' && jsonSchema.format === 'date-time') delete jsonSchema.maxLength;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
 
-const capitalised = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
+/** Tells whether a request only reads: a GET, or a search, whose right is one to read. */
+const onlyReads = ({ method, route }: PlacedRoute): boolean =>
+  method === 'GET' || (route.permission?.endsWith(':read') ?? false);
 
-function requestHeaders({ method }: PlacedRoute) {
-  if (method === 'GET') return parameterReferences(['IfNoneMatch', 'MinimumPosition']);
+/** Tells whether a request asks for a page of many records. */
+const isList = ({ route: { query, body } }: PlacedRoute): boolean =>
+  [query, body].some((part) => asObject(part)?.shape.limit !== undefined);
+
+/** The headers that some requests take. Those that all take are said once, in the introduction. */
+function requestHeaders(placed: PlacedRoute) {
+  if (onlyReads(placed)) return parameterReferences(isList(placed) ? ['MinimumPosition'] : []);
+  const { method, placeholders } = placed;
+  const isOfRecord = method !== 'POST' || placeholders.length > 0;
   return parameterReferences([
     ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
-    'IfMatch',
-    'MinimumPosition',
-  ]);
-}
-
-function responseHeaders({ method, route, madeAt }: PlacedRoute) {
-  return headerReferences([
-    ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
-    ...(madeAt === null ? [] : (['Location'] as const)),
-    ...(route.response ? (['ETag'] as const) : []),
+    ...(isOfRecord ? (['IfMatch'] as const) : []),
   ]);
 }
 
@@ -139,34 +142,13 @@ function operation(placed: PlacedRoute, { pathWords }: ApiInfo): ZodOpenApiOpera
     responses: {
       [String(route.status) as `${1 | 2 | 3 | 4 | 5}${string}`]: {
         description: statusTexts[route.status as keyof typeof statusTexts],
-        headers: responseHeaders(placed),
+        ...(placed.madeAt !== null && { headers: headerReferences(['Location']) }),
         ...(route.response && { content: { 'application/json': { schema: route.response } } }),
       },
-      ...(placed.method === 'GET' && { '304': { $ref: '#/components/responses/NotModified' } }),
       default: failureReference(placed),
     },
   };
 }
-
-/** The schema of the body of a webhook: what it is called and means is said of the operation. */
-function receivedBody({ body }: Webhook): object {
-  const { title: _title, description: _description, ...schema } = body as Record<string, unknown>;
-  return schema;
-}
-
-/** A webhook as an operation of its receiver. */
-const receiving = (type: string, webhook: Webhook): object => ({
-  operationId: `receive${type.split(/[._]/).map(capitalised).join('')}`,
-  tags: ['Webhooks'],
-  summary: webhook.summary,
-  description: `${webhook.summary}. Sent to every endpoint whose filter takes \`${type}\`.`,
-  parameters: parameterReferences(['WebhookId', 'WebhookTimestamp', 'WebhookSignature']),
-  requestBody: {
-    required: true,
-    content: { 'application/json': { schema: receivedBody(webhook) } },
-  },
-  responses: { '2XX': { $ref: '#/components/responses/Received' } },
-});
 
 /** Throws `BrokenInvariant` on two equal operation ids. */
 function refuseEqualIds(ids: readonly string[]): void {
@@ -199,9 +181,5 @@ export function openApiDocument(placed: readonly PlacedRoute[], info: ApiInfo): 
     },
     { override },
   );
-  const received = Object.entries(webhooks).map(([type, webhook]) => [
-    type,
-    { post: receiving(type, webhook) },
-  ]);
-  return finishedDocument({ ...document, webhooks: Object.fromEntries(received) }, info);
+  return finishedDocument(withWebhooks(document, webhooks), info);
 }

@@ -1,6 +1,7 @@
 import { parse as parseQueryString } from 'node:querystring';
 import { type FieldProblem, Problem } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { isMap } from './fields.ts';
 import { describeIssue, fieldProblemsOf, maximumFieldProblems, pointerOf } from './issues.ts';
 import { faultInText } from './json-body.ts';
 import { type Found, finderOf, type Superfluous } from './known-names.ts';
@@ -38,12 +39,31 @@ export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
     if (parsed.issues.length === 0 && unknown.length === 0) return parsed.value;
     const issues = parsed.issues
       .slice(0, maximumFieldProblems)
-      .map((issue) => z.core.util.finalizeIssue(issue, parseOptions, z.config()));
+      .map((issue) => z.core.util.finalizeIssue(issue, parseOptions, z.config()))
+      .map((issue) => (part === 'query' && isRepeated(issue, input) ? withMessage(issue) : issue));
     const refused = unknown.map((pointer) => ({ pointer, message: unknownName[part] }));
     const wrong = [...refused, ...fieldProblemsOf(issues)].slice(0, maximumFieldProblems);
     throw invalidRequest(wrong, part);
   };
 }
+
+type Issue = z.core.$ZodIssue;
+
+/** Codes of issues with a value of the wrong kind, as an array is for a parameter that takes one value. */
+const wrongKinds: readonly string[] = ['invalid_type', 'invalid_union', 'invalid_value'];
+
+/** Tells whether a parameter of the query that takes one value was given several times. */
+const isRepeated = ({ code, path: [name, ...inner] }: Issue, query: unknown): boolean =>
+  inner.length === 0 &&
+  wrongKinds.includes(code ?? '') &&
+  isMap(query) &&
+  Array.isArray(query[String(name)]);
+
+const withMessage = ({ path }: Issue): Issue => ({
+  code: 'custom',
+  path,
+  message: 'is given more than once: give it once',
+});
 
 const nothing: Found = { superfluous: [], unknown: 0, tooLong: null };
 

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { BrokenInvariant, type Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
 import { WithETag } from '../define/route.ts';
+import type { Rendered, RunMarks } from './answer.ts';
 import { type Coding, codingFor, compressed } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
-import type { RequestRun } from './host.ts';
 import { problemBody } from './problem-body.ts';
 import { noneMatch } from './request-headers.ts';
 import { checkResponse } from './response-check.ts';
@@ -30,7 +30,7 @@ export function sendNothing(response: Response, status: number): void {
 }
 
 /** Sets the headers with the position of the outcome in the log and with whether it is a repetition. */
-function setRunHeaders(response: Response, run: RequestRun): void {
+function setRunHeaders(response: Response, run: RunMarks): void {
   if (run.position !== null) response.setHeader('Counterfoil-Position', String(run.position));
   if (run.replayed) response.setHeader('Idempotency-Replayed', 'true');
   if (run.lagMilliseconds !== null) {
@@ -38,37 +38,48 @@ function setRunHeaders(response: Response, run: RequestRun): void {
   }
 }
 
-/**
- * Sends the result of a handler, unless the request has been answered meanwhile because its time was up.
- * A large one is compressed for callers who take that.
- */
-export async function sendResult(
-  request: Request,
-  response: Response,
-  endpoint: Endpoint,
-  run: RequestRun,
+/** Renders the result of a handler. Throws `BrokenInvariant` when it is not what the route declares. */
+export function rendered(
+  { key, route, checkedResponse, locationOf }: Endpoint,
+  params: Readonly<Record<string, string>>,
   result: unknown,
-): Promise<void> {
-  if (response.headersSent || response.destroyed) return;
-  const { key, method, route, checkedResponse } = endpoint;
+): Rendered {
   const body = result instanceof WithETag ? result.body : result;
   if ((route.response === undefined) !== (body === undefined)) {
     throw new BrokenInvariant(`${key} answered ${body === undefined ? 'no' : 'a'} body`);
   }
   if (checkedResponse) checkResponse(key, checkedResponse, body);
-  if (body === undefined) {
-    setRunHeaders(response, run);
+  if (body === undefined) return { text: null, revision: null, location: null };
+  return {
+    text: JSON.stringify(body),
+    revision: result instanceof WithETag ? result.revision : null,
+    location: locationOf(params, body),
+  };
+}
+
+/**
+ * Sends a rendered result, unless the request has been answered meanwhile because its time was up.
+ * A large one is compressed for callers who take that.
+ */
+export async function sendResult(
+  request: Request,
+  response: Response,
+  { method, route }: Endpoint,
+  marks: RunMarks,
+  { text, revision, location }: Rendered,
+): Promise<void> {
+  if (response.headersSent || response.destroyed) return;
+  if (text === null) {
+    setRunHeaders(response, marks);
     sendNothing(response, route.status);
     return;
   }
-  const text = JSON.stringify(body);
   const coding = codingFor(request, response, text.length);
-  const tag = entityTag(text, result instanceof WithETag ? result.revision : null, coding);
+  const tag = entityTag(text, revision, coding);
   const isKnown = method === 'GET' && noneMatch(request.headers['if-none-match'], tag);
   const bytes = coding && !isKnown ? await compressed(text, coding) : null;
   if (response.headersSent || response.destroyed) return;
-  setRunHeaders(response, run);
-  const location = endpoint.locationOf(request.params as Readonly<Record<string, string>>, body);
+  setRunHeaders(response, marks);
   if (location !== null) response.setHeader('Location', location);
   response.setHeader('ETag', tag);
   // A cache may keep it for this caller, but must ask whether it is still current.

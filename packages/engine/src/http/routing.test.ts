@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Routes } from '../define/route.ts';
 import { fieldsOf } from './fields.ts';
-import { expressPath, placeRoutes, routesByPath } from './routing.ts';
+import { placeRoutes, routesByPath } from './routing.ts';
 import { thingRoutes } from './test-machine.ts';
 
 const test = suite('routing');
@@ -47,10 +47,6 @@ test('static segments come before placeholders, at any depth', () => {
 test('the order does not depend on the order of definition', () => {
   const keys = ['GET /a/{id}', 'GET /a/b', 'POST /a', 'GET /b', 'GET /a/b/c'];
   assert.equal(order(...keys), order(...keys.toReversed()));
-});
-
-test('placeholders are written as Express wants them', () => {
-  assert.is(expressPath('/a/{id}/b/{other_id}'), '/a/:id/b/:other_id');
 });
 
 test('the routes of a path are together', () => {

@@ -25,9 +25,6 @@ const isPlaceholder = (segment: string): boolean => segment.startsWith('{');
 
 const segmentsOf = (path: string): string[] => path.slice(1).split('/');
 
-/** The path in the syntax of Express: `{id}` becomes `:id`. */
-export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
-
 function place(key: string, route: AnyRoute): Omit<PlacedRoute, 'madeAt'> {
   const [, method, path] = keyShape.exec(key) ?? [];
   invariant(method && path, `${key} is no route key`);
@@ -41,7 +38,7 @@ function place(key: string, route: AnyRoute): Omit<PlacedRoute, 'madeAt'> {
   return { key: key as RouteKey, method: method as Method, path, placeholders, route };
 }
 
-/** Static segments come before placeholders, so that `/customers/usage` wins over `/customers/{id}`. */
+/** Static segments come before placeholders: `/customers/usage` before `/customers/{id}`. */
 function bySpecificity(left: PlacedRoute, right: PlacedRoute): number {
   const others = segmentsOf(right.path);
   for (const [index, segment] of segmentsOf(left.path).entries()) {
@@ -80,7 +77,7 @@ function readPath(
 }
 
 /**
- * All routes of the modules, in the order in which they must be matched. Throws `BrokenInvariant`
+ * All routes of the modules, in the order in which they are shown. Throws `BrokenInvariant`
  * on a key that two modules define and on paths that differ only in the names of placeholders,
  * because one of the two could never be reached.
  */
@@ -106,7 +103,7 @@ export function placeRoutes(modules: readonly Module[]): PlacedRoute[] {
   return placed.map((each) => ({ ...each, madeAt: readPath(each, readable) })).sort(bySpecificity);
 }
 
-/** The routes of each path, paths in the order of matching. */
+/** The routes of each path. */
 export function routesByPath(placed: readonly PlacedRoute[]): Map<string, PlacedRoute[]> {
   const paths = new Map<string, PlacedRoute[]>();
   for (const route of placed) {

@@ -1,19 +1,23 @@
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
+import type { RouteKey } from '../define/route.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { mountDocumentation } from './documentation.ts';
+import { compileEndpoint, type Endpoint } from './endpoint.ts';
 import { failureHandler } from './failure.ts';
 import type { HttpOptions, HttpServer, HttpSettings } from './host.ts';
-import { httpDefaults } from './limits.ts';
+import { httpDefaults, tenantTurns } from './limits.ts';
 import { mountRoutes } from './mount-routes.ts';
 import { openApiDocument } from './openapi.ts';
 import { createRateLimiter } from './rate-limit.ts';
-import { placeRoutes } from './routing.ts';
+import { type PlacedRoute, placeRoutes } from './routing.ts';
 import { mountServiceRoutes } from './service-routes.ts';
 import { identify, type Step } from './steps.ts';
+import { takeOverWith } from './take-over.ts';
 import { createTraffic } from './traffic.ts';
+import { createTurns } from './turns.ts';
 
 /** Answers of an API are never pages: a browser may load, frame or guess nothing from them. */
 const apiSecurity = helmet({
@@ -42,18 +46,21 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const placed = placeRoutes(options.modules);
   const document = openApiDocument(placed, options.info);
   const limitRate = createRateLimiter(settings.rateLimit);
+  const turns = createTurns(tenantTurns);
+  const carryOut = takeOverWith({ ...settings, turns, endpointOf: endpointsOf(placed, settings) });
 
   const createApplication = (connections: Connections): Express => {
     const application = bareApplication();
-    const traffic = createTraffic(settings, connections);
+    const traffic = createTraffic({ ...settings, turns }, connections);
     // The steps of every request, in order.
     application.use(identify, traffic.watch, apiSecurity, crossOrigin(settings.corsOrigins));
+    // First those that are asked for most: the pages below are tried one after the other.
+    mountRoutes(application, placed, { settings, traffic, limitRate });
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
     mountDocumentation(application, options.info.title, {
       '/openapi.json': document,
       ...options.documents,
     });
-    mountRoutes(application, placed, { settings, traffic, limitRate });
     application.use(unknownPath);
     application.use(failureHandler(options.log));
     return application;
@@ -63,8 +70,23 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   return {
     listen: connections.listen,
     close: connections.close,
+    carryOut,
     openapi: () => document,
     routeKeys: placed.map(({ key }) => key),
+  };
+}
+
+/** The endpoints by route, each compiled when it is first asked for. */
+function endpointsOf(placed: readonly PlacedRoute[], settings: HttpSettings) {
+  const known = new Map<RouteKey, Endpoint>();
+  return (route: RouteKey): Endpoint | null => {
+    const compiled = known.get(route);
+    if (compiled) return compiled;
+    const found = placed.find(({ key }) => key === route);
+    if (!found) return null;
+    const made = compileEndpoint(found, settings);
+    known.set(route, made);
+    return made;
   };
 }
 

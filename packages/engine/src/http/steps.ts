@@ -1,23 +1,17 @@
-import { randomFillSync } from 'node:crypto';
+import { randomFillSync, randomUUID } from 'node:crypto';
 import { instantOf, makeId, Problem } from '@counterfoil/kernel';
 import express, { type NextFunction, type Request, type Response } from 'express';
+import { OwnedElsewhere } from '../decide/ownership.ts';
+import type { Principal } from '../define/context.ts';
+import { type Call, type CallSettings, carryOut } from './carry-out.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Exchange, endpointOf, exchangeOf, principalOf } from './exchange.ts';
-import { fieldsOf } from './fields.ts';
+import { marksOf, problemFrom } from './handed-request.ts';
 import type { HttpOptions, HttpSettings } from './host.ts';
 import { parseJsonBody } from './json-body.ts';
-import { invalidRequest, type Names, queryOf, refuseFaultyTexts } from './parse.ts';
-import {
-  givenRequestId,
-  hasBody,
-  idempotencyKeyOf,
-  ifMatchOf,
-  ignoredNames,
-  isJson,
-  minimumPositionOf,
-  prefersLenient,
-} from './request-headers.ts';
-import { sendResult } from './respond.ts';
+import { createPassage } from './passage.ts';
+import { givenRequestId, hasBody, ignoredNames, isJson } from './request-headers.ts';
+import { rendered, sendResult } from './respond.ts';
 
 /** A step of a request: does its part, or throws the `Problem` that is answered. */
 export type Step = (request: Request, response: Response, next: NextFunction) => void;
@@ -83,17 +77,22 @@ export const authenticate =
     next();
   };
 
-/** Checks that the roles of the key give the right that the route requires. */
-export const authorise: Step = (_request, response, next) => {
-  const exchange = exchangeOf(response);
-  const { permission } = endpointOf(exchange).route;
-  const principal = principalOf(exchange);
-  if (permission === null || principal.allows(permission)) return next();
+/** Throws a `Problem` unless the roles of the key give the right that the route requires. */
+export function assertAllowed({ route }: Endpoint, { allows, roles }: Principal): void {
+  const { permission } = route;
+  if (permission === null || allows(permission)) return;
   throw new Problem(
     'permission_denied',
     `The roles of this API key do not give ${permission}. Use a key whose roles do.`,
-    { details: { permission, roles: principal.roles } },
+    { details: { permission, roles } },
   );
+}
+
+/** Checks that the roles of the key give the right that the route requires. */
+export const authorise: Step = (_request, response, next) => {
+  const exchange = exchangeOf(response);
+  assertAllowed(endpointOf(exchange), principalOf(exchange));
+  next();
 };
 
 /** Refuses a body that is not JSON in UTF-8, before a byte of it is read. */
@@ -117,54 +116,68 @@ export const readJson: Step = (request, response, next) => {
   next();
 };
 
-function parseBody(endpoint: Endpoint, body: unknown, names: Names): unknown {
-  const { route } = endpoint;
-  if (route.body === undefined) {
-    if (body !== undefined) endpoint.parseBody(body, names);
-    return undefined;
-  }
-  if (body !== undefined) return endpoint.parseBody(body, names);
-  if (route.bodyOptional) return endpoint.parseBody({}, names);
-  const message = 'a JSON body is required';
-  throw invalidRequest([{ pointer: '', message }], 'body');
-}
-
-function parseParams(
-  endpoint: Endpoint,
-  params: Readonly<Record<string, string>>,
-  names: Names,
-): unknown {
-  if (endpoint.placeholders.length === 0) return {};
-  refuseFaultyTexts(params, 'path');
-  return endpoint.parseParams === null ? params : endpoint.parseParams({ ...params }, names);
-}
-
-/** The last step: parses the remaining parts, runs the handler and answers. */
-export const answerWith =
-  ({ host, unknownNames }: Pick<HttpSettings, 'host' | 'unknownNames'>): AsyncStep =>
-  async (request, response) => {
+/**
+ * The last step: carries the request out and answers. One that is better carried out elsewhere is handed
+ * over, and carried out here after all when no answer comes in time.
+ */
+export const answerWith = (settings: CallSettings & Pick<HttpSettings, 'elsewhere'>): AsyncStep => {
+  const { elsewhere } = settings;
+  const passage = elsewhere && createPassage(elsewhere);
+  const answerHere = async (request: Request, response: Response, call: Call): Promise<void> => {
+    const exchange = exchangeOf(response);
+    const { endpoint, params } = call;
+    const result = await carryOut(settings, call, (run) => {
+      exchange.run = run;
+      if (call.ignored.length > 0)
+        response.setHeader('Counterfoil-Ignored', ignoredNames(call.ignored));
+    });
+    const { run } = exchange;
+    if (run) await sendResult(request, response, endpoint, run, rendered(endpoint, params, result));
+  };
+  return async (request, response) => {
     const exchange = exchangeOf(response);
     const endpoint = endpointOf(exchange);
-    const given = request.params as Readonly<Record<string, string>>;
-    const { headers } = request;
-    const { ignored } = exchange;
-    const names = { isLenient: unknownNames === 'ignore' || prefersLenient(headers), ignored };
-    const params = parseParams(endpoint, given, names);
-    const query = endpoint.parseQuery(queryOf(request.url), names);
-    const body = parseBody(endpoint, exchange.body, names);
-    if (ignored.length > 0) response.setHeader('Counterfoil-Ignored', ignoredNames(ignored));
-    const run = host.begin({
-      principal: principalOf(exchange),
+    const call: Call = {
+      endpoint,
+      params: exchange.parameters,
+      url: request.url,
+      headers: request.headers,
+      body: exchange.body,
+      ignored: [],
+      caller: principalOf(exchange),
       requestId: exchange.requestId,
       receivedAt: exchange.receivedAt,
-      route: endpoint.key,
-      operation: endpoint.operation(given),
-      idempotencyKey: endpoint.method === 'POST' ? idempotencyKeyOf(headers, body) : null,
-      fields: fieldsOf({ params, query, body }),
-      ifMatch: endpoint.method === 'GET' ? null : ifMatchOf(headers),
-      minimumPosition: minimumPositionOf(headers),
-    });
-    exchange.run = run;
-    const result: unknown = await endpoint.route.handle(run.context, { params, query, body });
-    await sendResult(request, response, endpoint, run, result);
+      mayGoElsewhere: passage !== undefined && endpoint.method !== 'GET',
+      madeKey: null,
+    };
+    if (!passage || !call.mayGoElsewhere) return answerHere(request, response, call);
+    let place = passage.placeOf(call);
+    if (place === null) {
+      try {
+        return await answerHere(request, response, call);
+      } catch (error) {
+        if (!(error instanceof OwnedElsewhere)) throw error;
+        place = error;
+      }
+    }
+    const made = randomUUID();
+    const bytes: unknown = request.body;
+    const text = Buffer.isBuffer(bytes) && bytes.length > 0 ? bytes.toString('utf8') : null;
+    const answer = await passage.handOver(place, call, text, made);
+    if (answer === null) {
+      // The other process may have carried it out: from here on the key remembers everything.
+      const madeKey = { key: made, remembersRefusals: true };
+      return answerHere(request, response, {
+        ...call,
+        ignored: [],
+        mayGoElsewhere: false,
+        madeKey,
+      });
+    }
+    exchange.run = marksOf(answer);
+    if (answer.kind === 'problem') throw problemFrom(answer);
+    if (answer.ignored.length > 0)
+      response.setHeader('Counterfoil-Ignored', ignoredNames(answer.ignored));
+    await sendResult(request, response, endpoint, exchange.run, answer);
   };
+};

@@ -4,16 +4,16 @@ import { durationBuckets } from '../operations/metrics.ts';
 import type { Connections } from './connections.ts';
 import { type Exchange, exchangeOf, principalOf } from './exchange.ts';
 import type { BodyPace, HttpSettings } from './host.ts';
-import { httpDefaults, tenantTurns } from './limits.ts';
+import { httpDefaults } from './limits.ts';
 import { hasBody } from './request-headers.ts';
 import { sendProblem } from './respond.ts';
 import type { Step } from './steps.ts';
-import { createTurns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 type TrafficOptions = Pick<
   HttpSettings,
   'log' | 'metrics' | 'requestTimeoutMs' | 'maximumInFlight' | 'maximumPerTenant' | 'bodyPace'
->;
+> & { readonly turns: Turns };
 
 /** Status in logs and metrics for a caller that disconnected before the answer. */
 const clientClosed = 499;
@@ -69,7 +69,7 @@ export interface Traffic {
 
 /** Makes the steps that watch over every request. */
 export function createTraffic(options: TrafficOptions, connections: Connections): Traffic {
-  const { metrics, requestTimeoutMs, maximumInFlight, maximumPerTenant, bodyPace } = options;
+  const { metrics, turns, requestTimeoutMs, maximumInFlight, maximumPerTenant, bodyPace } = options;
   const durations = metrics.histogram({
     name: 'counterfoil_http_request_duration_seconds',
     help: 'Time from the arrival of a request to the end of its answer',
@@ -80,7 +80,6 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
   const log = options.log.child({}, { redact: [] });
   let inFlight = 0;
   const openOf = new Map<string, number>();
-  const turns = createTurns(tenantTurns);
   metrics.gauge({
     name: 'counterfoil_http_requests_in_flight',
     help: 'Requests that have arrived and are being answered',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chained, emptyChain } from './hash-chain.ts';
-import { isChained, ReadEvent, UnreadableEvent } from './incoming-event.ts';
+import { isChained, ReadEvent, readEvent, UnreadableEvent } from './incoming-event.ts';
 import { isPlainObject } from './json-safety.ts';
 import { appendBytesMaximum, type OutgoingAppend, outgoingAppend } from './outgoing-append.ts';
 import { parseStreamName, streamName } from './stream-name.ts';
@@ -17,12 +17,6 @@ export const contentsBytesMaximum = 16 * 1024 * 1024;
  * when it becomes a JSON string, and the rest of the append is room for metadata.
  */
 const pieceCharacters = 340_000;
-
-/** The part of an event that stands in an annex. */
-interface Contents {
-  readonly data: unknown;
-  readonly metadata: EventMetadata;
-}
 
 /** The place of an event's contents: an annex, and the index into the list in it. */
 interface AnnexPlace {
@@ -47,13 +41,13 @@ export function outgoingAppends(
   assertFits(whole, contentsBytesMaximum);
   const { scope } = parseStreamName(stream) ?? { scope: '' };
   const annex = streamName({ category: 'annex', scope, id: randomUUID().replaceAll('-', '') });
-  const references = events.map(({ id, type, metadata: { prev, hash } }, index) => {
+  const references = events.map(({ id, type, metadata: { hash } }, index) => {
     const place: AnnexPlace = { stream: annex, index };
-    return { id, type, data: {}, metadata: { annex: place, hash, prev } };
+    return { id, type, data: {}, metadata: { annex: place, hash } };
   });
   const commit = outgoingAppend(stream, references, expectedRevision);
   assertFits(commit, appendBytesMaximum);
-  return [...annexAppends(annex, events), commit];
+  return [...annexAppends(annex, events, whole), commit];
 }
 
 function assertFits({ stream, bytes }: OutgoingAppend, maximum: number): void {
@@ -61,17 +55,23 @@ function assertFits({ stream, bytes }: OutgoingAppend, maximum: number): void {
   throw new AppendError('too_large', `${stream}: ${bytes} bytes at once, at most ${maximum}`);
 }
 
-/** The appends of an annex: the contents of events as one JSON text, cut into pieces. */
-function annexAppends(annex: string, events: readonly NewEvent[]): readonly OutgoingAppend[] {
-  const contents = events.map(({ data, metadata }): Contents => ({ data, metadata }));
+/** The appends of an annex: data and metadata of events as one JSON text, cut into pieces. */
+function annexAppends(
+  annex: string,
+  events: readonly NewEvent[],
+  whole: OutgoingAppend,
+): readonly OutgoingAppend[] {
+  const contents = whole.events.map(
+    ({ data, metadata }) => `{"data":${data},"metadata":${metadata}}`,
+  );
   let head = emptyChain;
-  return piecesOf(JSON.stringify(contents)).map((text) => {
-    const { revision, hash: prev } = head;
-    const { event } = chained(annex, revision + 1, {
+  return piecesOf(`[${contents.join(',')}]`).map((text) => {
+    const { revision } = head;
+    const { event } = chained(annex, head, {
       id: randomUUID(),
       type: 'ContentsAnnexed',
       data: { text },
-      metadata: { ...metadataOf(events), schema_version: 1, prev },
+      metadata: { ...metadataOf(events), schema_version: 1 },
     });
     head = { revision: revision + 1, hash: event.metadata.hash };
     return outgoingAppend(annex, [event], revision);
@@ -143,5 +143,5 @@ function withContents(event: StoredEvent, contents: unknown): StoredEvent | null
   if (!isPlainObject(data) || !isChained(metadata)) return null;
   if (metadata.hash !== event.metadata.hash) return null;
   const texts = { data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
-  return new ReadEvent({ ...recorded, ...texts }, event.position, data, metadata);
+  return readEvent({ ...recorded, ...texts }, event.position, data, metadata);
 }

@@ -1,6 +1,6 @@
 /** The appends that may be under way at once in this process. */
 export interface AppendGateLimits {
-  /** Appends that may be under way whatever their size, and that may start in one turn. */
+  /** Appends that may be under way whatever their size. */
   readonly appends: number;
   /** Bytes up to which more appends than that may be under way. */
   readonly bytes: number;
@@ -23,12 +23,8 @@ export interface AppendGate {
 }
 
 /**
- * The limits that the client needs: version 6.2.1 writes every append of a process to one stream
- * and keeps those that do not fit into its buffer of 16 messages in a list of its own. When the
- * stream breaks while that list is not empty, each entry becomes an unhandled rejection, which
- * ends the process. With at most 15 under way, or so few bytes that grpc-js takes them all into
- * its own buffer (1 MiB), and no more than 15 new ones per turn of the event loop, the list is
- * always empty.
+ * The appends of a process under way: a few of any size, and more while all of them fit into the memory that
+ * grpc-js keeps for a call that it may have to send again (1 MiB).
  */
 export const clientLimits: AppendGateLimits = { appends: 15, bytes: 512 * 1024 };
 
@@ -43,13 +39,10 @@ export function createAppendGate({ appends, bytes: bytesMaximum }: AppendGateLim
   let emptied: (() => void)[] = [];
   let inside = 0;
   let bytesInside = 0;
-  let startedThisTurn = 0;
   let shut = 0;
 
   const hasRoom = (bytes: number): boolean =>
-    shut === 0 &&
-    startedThisTurn < appends &&
-    (inside < appends || bytesInside + bytes <= bytesMaximum);
+    shut === 0 && (inside < appends || bytesInside + bytes <= bytesMaximum);
   const admitWaiting = (): void => {
     for (const next of waiting) {
       // In order of arrival: a large append is not overtaken for ever by small ones.
@@ -58,15 +51,9 @@ export function createAppendGate({ appends, bytes: bytesMaximum }: AppendGateLim
       next.admit();
     }
   };
-  const nextTurn = (): void => {
-    startedThisTurn = 0;
-    admitWaiting();
-  };
   const issuePass = (bytes: number): AppendPass => {
     inside += 1;
     bytesInside += bytes;
-    if (startedThisTurn === 0) setImmediate(nextTurn);
-    startedThisTurn += 1;
     let left = false;
     return {
       leave: () => {

@@ -3,6 +3,7 @@ import type {
   EnvironmentId,
   EventCatalogue,
   EventOf,
+  Instant,
   Stamped,
   TenantId,
 } from '@counterfoil/kernel';
@@ -32,7 +33,7 @@ export function stampedEvent(
   const { metadata } = event;
   return {
     type: event.type,
-    data: currentData(aggregate, event),
+    data: wholeData(aggregate, event),
     stamp: {
       tenant_id: metadata.tenant_id as TenantId,
       environment_id: metadata.environment_id as EnvironmentId | null,
@@ -40,6 +41,30 @@ export function stampedEvent(
       actor: metadata.actor,
     },
   };
+}
+
+/** The last data that was completed: several readers of one event come one after the other. */
+let completed = { kept: null as unknown, at: '', whole: null as unknown };
+
+function wholeData(aggregate: AnyAggregate, event: StoredEvent): unknown {
+  const kept = currentData(aggregate, event);
+  const form = aggregate.kept?.[event.type];
+  if (!form) return kept;
+  const at = event.metadata.occurred_at;
+  if (completed.kept !== kept || completed.at !== at) {
+    completed = { kept, at, whole: form.complete(kept, at) };
+  }
+  return completed.whole;
+}
+
+/** The form in which the log keeps the data of an event of the aggregate, given what its schema makes of it. */
+export function keptData(
+  aggregate: AnyAggregate,
+  { type, data }: { readonly type: string; readonly data: unknown },
+  at: Instant,
+): unknown {
+  const whole: unknown = aggregate.events[type].parse(data);
+  return aggregate.kept?.[type]?.shorten(whole, at) ?? whole;
 }
 
 function currentData(aggregate: AnyAggregate, event: StoredEvent): unknown {

@@ -20,11 +20,7 @@ export interface EventStoreOptions {
   readonly readTimeoutMs?: number;
 }
 
-/**
- * All appends of a process to one server share one client, and all clients one gate. Clients keep the
- * appends that they wait for in one table of their module: the end of one client's stream of appends
- * drops the entries of all others, whose answers then throw where nothing can catch it.
- */
+/** All appends of a process to one server share one call, and one gate bounds those under way. */
 const gate = createAppendGate(clientLimits);
 const shareAppender = createShares(
   (url) => createAppender({ connect: () => appendClient(connect(url)), gate }),

@@ -4,7 +4,13 @@ import { incomingEvent, UnreadableEvent } from './incoming-event.ts';
 import type { WireEvent } from './read-message.ts';
 
 const test = suite('incoming-event');
-const metadata = { tenant_id: 'tenant_1', prev: '0'.repeat(64), hash: '1'.repeat(64) };
+const kept = {
+  $correlationId: 'req_1',
+  actor: { key_id: null, user_id: null },
+  hash: '1'.repeat(64),
+  occurred_at: '2026-01-01T00:00:00.000Z',
+  tenant_id: 'tenant_1',
+};
 const recorded: WireEvent = {
   stream: 'wallet-env_1.w1',
   id: '6f1a1f0e-6c7e-4a53-9f1c-3a2d5f0b7c11',
@@ -12,7 +18,7 @@ const recorded: WireEvent = {
   type: 'CreditsGranted',
   isJson: true,
   data: '{"amount":"1.00"}',
-  metadata: JSON.stringify(metadata),
+  metadata: JSON.stringify(kept),
   position: 42,
 };
 
@@ -26,7 +32,12 @@ test('gives an event of ours with number and position', () => {
       id: recorded.id,
       type: 'CreditsGranted',
       data: { amount: '1.00' },
-      metadata,
+      metadata: {
+        ...kept,
+        $causationId: 'req_1',
+        environment_id: 'env_1',
+        schema_version: 1,
+      },
     },
   );
 });
@@ -41,7 +52,7 @@ test('stops at a foreign event under a name of ours and says which', () => {
   const foreign: readonly Partial<WireEvent>[] = [
     { metadata: '' },
     { metadata: 'bytes' },
-    { metadata: '{"prev":"x"}' },
+    { metadata: '{"tenant_id":"tenant_1"}' },
     { metadata: '[]' },
     { data: 'malformed {' },
     { data: '[]' },

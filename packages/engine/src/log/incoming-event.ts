@@ -1,6 +1,7 @@
 import { isPlainObject } from './json-safety.ts';
 import { atEvent } from './position.ts';
 import type { WireEvent } from './read-message.ts';
+import { type RecordedMetadata, scopeIn, wholeMetadata } from './recorded-metadata.ts';
 import { isStreamName } from './stream-name.ts';
 import type { EventMetadata, Position, StoredEvent } from './types.ts';
 
@@ -12,10 +13,12 @@ export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent';
   readonly stream: string;
   readonly revision: number;
+  readonly reason: string;
   constructor(stream: string, revision: number, reason: string) {
     super(`${stream}@${revision} cannot be read: ${reason}`);
     this.stream = stream;
     this.revision = revision;
+    this.reason = reason;
   }
 }
 
@@ -64,7 +67,7 @@ export function incomingEvent(recorded: WireEvent): StoredEvent | null {
   if (!isPlainObject(data)) return refuse('its data is no JSON object');
   const metadata = parsed(recorded.metadata);
   if (!isChained(metadata)) return refuse('its metadata has no hash');
-  return new ReadEvent(recorded, atEvent(position), data, metadata);
+  return readEvent(recorded, atEvent(position), data, metadata);
 }
 
 /** The value of a JSON text; undefined for any other text. */
@@ -76,6 +79,20 @@ function parsed(text: string): unknown {
   }
 }
 
+/** An event that was read, from the values of its texts. */
+export const readEvent = (
+  recorded: WireEvent,
+  position: Position,
+  data: unknown,
+  metadata: ChainedMetadata,
+): ReadEvent => {
+  // What stands in the place of an event with an annex is completed before anybody sees it.
+  const whole = 'annex' in metadata ? metadata : wholeMetadata(scopeIn(recorded.stream), metadata);
+  return new ReadEvent(recorded, position, data, whole as EventMetadata);
+};
+
+type ChainedMetadata = RecordedMetadata & { readonly hash: string };
+
 /** Looks only at the hash: a reader that trusts the rest of the metadata checks the chain. */
-export const isChained = (metadata: unknown): metadata is EventMetadata =>
-  isPlainObject(metadata) && typeof metadata.hash === 'string' && typeof metadata.prev === 'string';
+export const isChained = (metadata: unknown): metadata is ChainedMetadata =>
+  isPlainObject(metadata) && typeof metadata.hash === 'string';

@@ -60,19 +60,6 @@ function faultOfArray(value: readonly unknown[], depth: number): Fault | null {
   return null;
 }
 
-/**
- * The same value with the members of all its objects in the order of canonical JSON, so that its
- * plain JSON is canonical as well. It cannot order names that are whole numbers: JavaScript keeps those
- * in an order of its own. Values other than plain objects and arrays are left as they are.
- */
-export function inCanonicalOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inCanonicalOrder);
-  if (!isPlainObject(value)) return value;
-  const names = Object.keys(value).sort();
-  // Not by assignment, which would treat a member named __proto__ in its own way.
-  return Object.fromEntries(names.map((name) => [name, inCanonicalOrder(value[name])]));
-}
-
 /** Tells whether a value is an object literal or an object made by JSON.parse. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;

@@ -180,12 +180,13 @@ interface SubscriptionRequest {
   readonly signals: readonly AbortSignal[];
   readonly maximum?: number;
   readonly isLive?: boolean;
+  readonly wants?: SubscriptionOptions['wants'];
 }
 
 /** One subscription, from a position (exclusive) until it is lost. */
 function subscription(
   options: ReaderOptions,
-  { prefixes, after, signals, maximum = readBatch, isLive = false }: SubscriptionRequest,
+  { prefixes, after, signals, maximum = readBatch, isLive = false, wants }: SubscriptionRequest,
 ): AsyncGenerator<readonly LogItem[]> {
   // No prefix at all would mean every stream to the server and none to the reader.
   if (prefixes.length === 0) throw new BrokenInvariant('a subscription needs a prefix');
@@ -195,7 +196,7 @@ function subscription(
     what: 'subscription to the log',
     open: () => client.subscribe(prefixes, after),
     accept: (message: ReadMessage) => {
-      const item = itemOf(message);
+      const item = itemOf(message, wants);
       return item && inOrder(item);
     },
     signals,
@@ -206,9 +207,13 @@ function subscription(
   return completeItems(options, batches);
 }
 
-function itemOf(message: ReadMessage): LogItem | null {
+function itemOf(message: ReadMessage, wants: SubscriptionOptions['wants']): LogItem | null {
   switch (message.kind) {
     case 'event': {
+      const { position } = message.event;
+      if (position !== null && wants && !wants(message.event)) {
+        return { kind: 'checkpoint', position: atEvent(position) };
+      }
       const event = incomingEvent(message.event);
       return event && { kind: 'event', event };
     }
@@ -226,14 +231,14 @@ function itemOf(message: ReadMessage): LogItem | null {
 
 function followWith(
   options: ReaderOptions,
-  { prefixes, after, signal, onLost }: SubscriptionOptions,
+  { prefixes, wants, after, signal, onLost }: SubscriptionOptions,
   maximum: number,
 ): AsyncIterable<readonly LogItem[]> {
   const ended = AbortSignal.any([options.closing, signal]);
   return followLog({
     connect: (position) => {
       const request = { prefixes, after: position, signals: [ended], maximum, isLive: true };
-      return subscription(options, request);
+      return subscription(options, wants ? { ...request, wants } : request);
     },
     after,
     signal: ended,

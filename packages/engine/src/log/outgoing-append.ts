@@ -1,3 +1,4 @@
+import { ChainedEvent, type EventTexts } from './hash-chain.ts';
 import { isPlainObject, safeJson } from './json-safety.ts';
 import { parseStreamName } from './stream-name.ts';
 import { AppendError, type EventMetadata, type NewEvent } from './types.ts';
@@ -10,17 +11,13 @@ export const appendBytesMaximum = 1024 * 1024;
 
 /** An event of which the store has to know no more than that it is part of a hash chain. */
 export type AppendableEvent = Omit<NewEvent, 'metadata'> & {
-  readonly metadata: Pick<EventMetadata, 'prev' | 'hash'>;
+  readonly metadata: Pick<EventMetadata, 'hash'>;
 };
 
-/** An event as the client takes it; data and metadata are copies that nothing else holds. */
-export interface OutgoingEvent {
+/** An event as it is sent: data and metadata are the texts that the log keeps. */
+export interface OutgoingEvent extends EventTexts {
   readonly id: string;
   readonly type: string;
-  readonly contentType: 'application/json';
-  readonly data: Record<string, unknown>;
-  /** JSON in UTF-8: the client does not turn bytes into base 64 and back. */
-  readonly metadata: Uint8Array;
 }
 
 /** An append that has passed every check that can be made before sending. */
@@ -34,7 +31,7 @@ export interface OutgoingAppend {
 }
 
 /**
- * Checks and copies an append of any size. Throws `AppendError`: `fatal` for an event that no store could
+ * Checks an append of any size. Throws `AppendError`: `fatal` for an event that no store could
  * keep or no reader of ours could read back.
  */
 export function outgoingAppend(
@@ -70,24 +67,20 @@ function outgoingEvent(
   if (!uuidShape.test(id) || id === nilUuid) throw fatal(`${stream}: ${id} is no event id`);
   // The store keeps names that start with a dollar sign for itself.
   if (type === '' || type.startsWith('$')) throw fatal(`${stream}: "${type}" is no event type`);
-  const { prev, hash } = event.metadata;
-  if (typeof prev !== 'string' || typeof hash !== 'string') {
+  if (typeof event.metadata.hash !== 'string') {
     throw fatal(`${stream}: ${type} ${id} is not part of a hash chain`);
   }
-  const data = jsonText(stream, event, 'data');
-  const metadata = utf8.encode(jsonText(stream, event, 'metadata'));
-  return {
-    event: { id, type, contentType: 'application/json', data: JSON.parse(data), metadata },
-    bytes: Buffer.byteLength(data) + metadata.length + 2 * type.length,
-  };
+  const { data, metadata } = ChainedEvent.textsOf(event) ?? textsOf(stream, event);
+  const bytes = Buffer.byteLength(data) + Buffer.byteLength(metadata) + 2 * type.length;
+  return { event: { id, type, data, metadata }, bytes };
 }
 
-const utf8 = new TextEncoder();
+/** The texts of an event that does not have them from its hash, as one that names the place of its contents. */
+const textsOf = (stream: string, event: AppendableEvent): EventTexts => ({
+  data: jsonText(stream, event, 'data'),
+  metadata: jsonText(stream, event, 'metadata'),
+});
 
-/**
- * The client serialises its input later, where nothing can catch an error, so it gets a copy made from
- * the text: proven to be JSON, and safe from later changes of the original.
- */
 function jsonText(stream: string, event: AppendableEvent, part: 'data' | 'metadata'): string {
   const place = `${stream}: ${part} of ${event.type} ${event.id}`;
   if (!isPlainObject(event[part])) throw fatal(`${place} is no JSON object`);

@@ -1,7 +1,7 @@
 /** Events for the tests of the log; nothing else uses them. */
 import { randomUUID } from 'node:crypto';
 import type { Instant } from '@counterfoil/kernel';
-import { chained, chainStart } from './hash-chain.ts';
+import { chained, emptyChain } from './hash-chain.ts';
 import {
   AppendError,
   type AppendFailure,
@@ -21,9 +21,9 @@ export function sampleEvent(data: Record<string, unknown> = {}, type = 'CreditsG
     schema_version: 1,
     $correlationId: 'req_01',
     $causationId: 'req_01',
-    prev: chainStart,
   };
-  return chained('wallet-env_01.sample', 0, { id: randomUUID(), type, data, metadata }).event;
+  return chained('wallet-env_01.sample', emptyChain, { id: randomUUID(), type, data, metadata })
+    .event;
 }
 
 /** Name of a stream that no other test uses. */

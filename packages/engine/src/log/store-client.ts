@@ -4,19 +4,22 @@
  * helpers deal with, and a switch to its successor must concern this file alone. It needs a server of
  * version 23.10 or later, which says when a subscription has caught up.
  *
- * Reads use the client's connection and requests, and the client decides when to reconnect; the answers
- * are decoded by `read-message.ts`.
+ * Reads and appends use the client's connection, and the client decides when to reconnect; their messages
+ * are coded by `read-message.ts` and `append-message.ts`.
  */
-import type { Readable } from 'node:stream';
-import { convertToCommandError, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client';
+import type { Duplex, Readable } from 'node:stream';
+import { convertToCommandError, EventStoreDBClient } from '@eventstore/db-client';
+import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
 import sharedMessages from '@eventstore/db-client/generated/shared_pb.js';
 import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamMessages from '@eventstore/db-client/generated/streams_pb.js';
 import { within } from '../operations/health.ts';
+import { createAppendCall } from './append-call.ts';
 import type { AppendClient } from './appender.ts';
 import type { OpenCall } from './call-batches.ts';
 import type { ReadClient } from './log-reader.ts';
-import { atEvent, pairOf } from './position.ts';
+import type { MessageGroup } from './message-group.ts';
+import { pairOf } from './position.ts';
 import { readMessage } from './read-message.ts';
 import type { Position } from './types.ts';
 
@@ -42,15 +45,14 @@ export function connect(url: string): EventStoreDBClient {
 export const appendClient = (client: EventStoreDBClient): AppendClient => ({
   // Without it a failed question looks like an append that may be written.
   ready: () => membersOf(client).capabilities,
-  append: async ({ stream, events, expectedRevision }, milliseconds) => {
-    const { nextExpectedRevision, position } = await client.appendToStream(stream, [...events], {
-      expectedRevision: expectedRevision < 0 ? NO_STREAM : BigInt(expectedRevision),
-      deadline: milliseconds,
-      requiresLeader,
-    });
-    if (!position) throw new Error('the server gave no position');
-    return { revision: Number(nextExpectedRevision), position: atEvent(position.commit) };
-  },
+  append: createAppendCall({
+    open: () => openAppends(client),
+    refusal: (answer, stream) => {
+      const error = BatchAppendResp.deserializeBinary(answer).getError();
+      return error ? unpackToCommandError(error, stream) : new Error('the server gave no position');
+    },
+    explain: (error) => convertToCommandError(error as Error),
+  }),
   cut: () => soon(client.dispose()),
   close: () => closeClient(client),
 });
@@ -119,16 +121,17 @@ interface Members {
   readonly capabilities: Promise<unknown>;
   getChannel(): Promise<{ close(): void }>;
   /** Opens a call on the connection, which it then manages. */
-  GRPCStreamCreator(
+  GRPCStreamCreator<Opened extends Call>(
     service: unknown,
     name: string,
-    open: (stub: Stub) => ReadCall,
-  ): () => Promise<ReadCall>;
+    open: (stub: Stub) => Opened,
+  ): () => Promise<Opened>;
   /** The metadata and options that each call needs. */
   callArguments(options: object, more: object): readonly [metadata: unknown, options: unknown];
 }
 
 type ReadCall = Readable & { cancel(): void };
+type Call = ReadCall | Duplex;
 
 /** The part of a gRPC client that opens calls of any method. */
 interface Stub {
@@ -140,11 +143,18 @@ interface Stub {
     metadata: unknown,
     options: unknown,
   ): ReadCall;
+  makeBidiStreamRequest(
+    path: string,
+    serialize: (group: MessageGroup) => Buffer,
+    deserialize: (bytes: Buffer) => Buffer,
+    metadata: unknown,
+    options: unknown,
+  ): Duplex;
 }
 
 const membersOf = (client: EventStoreDBClient): Members => client as unknown as Members;
 
-const { ReadReq } = streamMessages;
+const { BatchAppendResp, ReadReq } = streamMessages;
 const { Options } = ReadReq;
 const { FORWARDS: forwards, BACKWARDS: backwards } = Options.ReadDirection;
 const empty = () => new sharedMessages.Empty();
@@ -159,6 +169,19 @@ const openLast = (client: EventStoreDBClient): OpenCall =>
     options.setCount('1');
     options.setNoFilter(empty());
   });
+
+/** Opens a call for appends as the client would, except for the coding of its messages. */
+function openAppends(client: EventStoreDBClient): Promise<Duplex> {
+  const { path } = streamServices.StreamsService.batchAppend;
+  const members = membersOf(client);
+  const open = members.GRPCStreamCreator(streamServices.StreamsClient, 'append', (stub) => {
+    const given = members.callArguments({ requiresLeader }, { deadline: Infinity });
+    // A group is no Buffer, but has all of it that grpc-js asks for.
+    const serialize = (group: MessageGroup) => group as unknown as Buffer;
+    return stub.makeBidiStreamRequest(path, serialize, (bytes) => bytes, ...given);
+  });
+  return open();
+}
 
 /** Opens a read or a subscription as the client would, except for the decoding of its messages. */
 function openRead(

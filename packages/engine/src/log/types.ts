@@ -8,9 +8,9 @@ export type Position = bigint;
 
 /** Identity of a request, for idempotency. It stands in the first event that the request caused. */
 export interface RequestFingerprint {
-  /** The idempotency key and the method and path it was sent to, hashed together. */
+  /** The idempotency key and the method and path it was sent to, hashed together: 128 bits in base64url. */
   readonly key: string;
-  /** SHA-256 (16 digits) of each parsed top-level field of the request, to name those that differ. */
+  /** SHA-256 of each parsed top-level field of the request, 48 bits in base64url, to name those that differ. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ export interface RecordedRequest extends RequestFingerprint {
   readonly events: number;
 }
 
-/** Metadata of every event that we write. The hash covers everything but `hash` itself. */
+/** Metadata of every event that we write. The log keeps a shorter form: see recorded-metadata.ts. */
 export interface EventMetadata {
   readonly tenant_id: string;
   readonly environment_id: string | null;
@@ -29,9 +29,7 @@ export interface EventMetadata {
   readonly $correlationId: string;
   readonly $causationId: string;
   readonly request?: RecordedRequest;
-  /** Hash of the event before it in the stream; 64 zeros for the first. */
-  readonly prev: string;
-  /** Hash of this event: see hash-chain.ts. */
+  /** Hash of this event and of all before it in its stream: see hash-chain.ts. */
   readonly hash: string;
 }
 
@@ -117,9 +115,14 @@ export type LogItem =
   /** Everything that was there at this moment has been handed over. */
   | { readonly kind: 'caught_up' };
 
+/** The place of an event, as it is known before the event is read. */
+export type EventPlace = Pick<StoredEvent, 'stream' | 'revision'>;
+
 export interface SubscriptionOptions {
   /** Only streams whose name starts with one of these. */
   readonly prefixes: readonly string[];
+  /** Asked before an event is read: one that is not wanted is a checkpoint to the caller. */
+  readonly wants?: (place: EventPlace) => boolean;
   /** Asked at every (re)start: the position after which items are handed over. */
   readonly after: () => Position | Promise<Position>;
   readonly signal: AbortSignal;

@@ -133,7 +133,7 @@ async function readMessages(
   { from, limit, signal, type, resourceId }: PageRequest & { readonly from: number },
 ): Promise<Reading> {
   const filter = feedSubjects(scope, { type, resourceId });
-  const pull = await openPull(requests, { from, maximum: limit, filter, signal });
+  const pull = await openPull(requests, { from, maximum: limit, filters: [filter], signal });
   try {
     const { pending } = pull;
     const messages: PublicMessage[] = [];

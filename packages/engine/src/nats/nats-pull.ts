@@ -11,8 +11,11 @@ export interface PullOptions {
   /** Messages in one batch. About as many may wait in memory. */
   readonly maximum: number;
   readonly signal: AbortSignal;
-  /** Subjects of the messages wanted; all when absent. */
-  readonly filter?: string;
+  /**
+   * Subjects of the messages wanted, at least one; all when absent. A server before 2.10 takes one only: of
+   * several, every message comes.
+   */
+  readonly filters?: readonly string[];
 }
 
 /** Messages on their way from the broker. To be closed. */
@@ -24,6 +27,8 @@ export interface Pull {
    * taken, so a slow reader holds nothing up but itself. Throws when the broker has dropped the consumer.
    */
   readonly batches: AsyncIterable<readonly PublicMessage[]>;
+  /** Tells whether the stream holds by now no more than so many messages, which have been taken. */
+  isLevel(taken: number): Promise<boolean>;
   close(): void;
 }
 
@@ -39,7 +44,7 @@ const askedMaximum = 128;
  */
 export async function openPull(
   { connection, manager, run }: JetStreamRequests,
-  { from, maximum, signal, filter }: PullOptions,
+  { from, maximum, signal, filters }: PullOptions,
 ): Promise<Pull> {
   const info = await run(
     manager.consumers.add(publicStream, {
@@ -50,7 +55,7 @@ export async function openPull(
       mem_storage: true,
       num_replicas: 1,
       inactive_threshold: nanoseconds(unusedMilliseconds),
-      ...(filter === undefined ? {} : { filter_subject: filter }),
+      ...filtering(filters, connection.info?.version ?? ''),
     }),
   );
   const messages = await connection
@@ -68,13 +73,36 @@ export async function openPull(
   if (signal.aborted) stop();
   return {
     pending: info.num_pending,
-    batches: batchesOf(messages, maximum, signal),
+    batches: batchesOf(inSequence(messages), maximum, signal),
+    isLevel: async (taken) => {
+      const { num_pending, delivered } = await run(manager.consumers.info(publicStream, info.name));
+      return num_pending === 0 && delivered.consumer_seq === taken;
+    },
     close: () => {
       signal.removeEventListener('abort', stop);
       stop();
       manager.consumers.delete(publicStream, info.name).catch(() => {});
     },
   };
+}
+
+function filtering(filters: readonly string[] | undefined, serverVersion: string) {
+  if (filters === undefined) return {};
+  const [filter] = filters;
+  if (filters.length === 1 && filter !== undefined) return { filter_subject: filter };
+  const [major = 0, minor = 0] = serverVersion.split('.').map(Number);
+  return major > 2 || (major === 2 && minor >= 10) ? { filter_subjects: [...filters] } : {};
+}
+
+/** The messages as they come. Throws when the broker has left one out. */
+async function* inSequence(messages: AsyncIterable<JsMsg>): AsyncGenerator<JsMsg> {
+  let count = 0;
+  for await (const message of messages) {
+    count += 1;
+    const { deliverySequence } = message.info;
+    if (deliverySequence !== count) throw new Error(`NATS left out delivery ${count} of a reading`);
+    yield message;
+  }
 }
 
 /** The items of an iterable that are there together, in lists of at most so many. */

@@ -6,7 +6,12 @@ import { silentLog as log, until } from '../projection/test-world.ts';
 import type { PublicMessage } from '../relay/public-message.ts';
 import { boxEvent, boxStream } from '../relay/test-box.ts';
 import { createTraffic, type Stack, startStack, untilStored } from '../relay/test-stack.ts';
-import { type FollowOptions, followPublicStream, StreamMismatch } from './nats-reader.ts';
+import {
+  type FollowOptions,
+  followPublicStream,
+  type PublicBatch,
+  StreamMismatch,
+} from './nats-reader.ts';
 
 const test = suite<{ stack: Stack }>('reader of the public stream');
 
@@ -29,8 +34,9 @@ async function read(
   const taken: PublicMessage[] = [];
   const all = { nats: await stack.nats(), after: null, signal, log, ...options };
   for await (const batch of followPublicStream(all)) {
-    assert.ok(batch.length > 0 && batch.length <= (options.maximum ?? 256));
-    taken.push(...batch);
+    assert.ok(batch.messages.length <= (options.maximum ?? 256));
+    assert.ok(options.wanted || batch.messages.length > 0);
+    taken.push(...batch.messages);
     if (taken.length >= messages) break;
   }
   return taken.slice(0, messages);
@@ -127,12 +133,12 @@ test('what arrives while a batch is dealt with is kept, and bounded', async ({ s
   for await (const batch of followPublicStream(options)) {
     if (sequences.length === 0) {
       // About ten are all that is asked for, beside the first batch, until the next one is taken.
-      const arrived = batch.length + 8;
+      const arrived = batch.messages.length + 8;
       await until('more have arrived', () => connection.stats().inMsgs - before >= arrived);
       await connection.flush();
       assert.ok(connection.stats().inMsgs - before < 25);
     }
-    sequences.push(...batch.map(({ sequence }) => sequence));
+    sequences.push(...batch.messages.map(({ sequence }) => sequence));
     if (sequences.length >= 61) break;
   }
   assert.equal(
@@ -140,6 +146,54 @@ test('what arrives while a batch is dealt with is kept, and bounded', async ({ s
     Array.from({ length: 61 }, (_, index) => index + 1),
   );
   assert.equal(warnings, []);
+});
+
+/** The places that a reading reaches, until it has reached a sequence. */
+async function placesUpTo(stack: Stack, sequence: number, options: Partial<FollowOptions>) {
+  const { signal } = new AbortController();
+  const messages: PublicMessage[] = [];
+  const places: PublicBatch['reached'][] = [];
+  const all = { nats: await stack.nats(), after: null, signal, log, ...options };
+  for await (const batch of followPublicStream(all)) {
+    messages.push(...batch.messages);
+    places.push(batch.reached);
+    if (batch.reached.sequence >= sequence) break;
+  }
+  return { messages, places };
+}
+
+test('of some subjects only gives their messages, and tells how far it has come past others', async ({
+  stack,
+}) => {
+  const traffic = createTraffic(stack.store);
+  await traffic.append(60);
+  await stack.relay();
+  const total = traffic.expected.length;
+  const all = await read(stack, total);
+  const wanted = all.filter(({ resourceId }) => resourceId === all[3]?.resourceId);
+  const subject = `billing.v1.tenant_01.*.*.${all[3]?.resourceId}.>`;
+  const found = await placesUpTo(stack, total, { wanted: [subject] });
+  assert.equal(found.messages, wanted);
+  const { sequence, position, index } = all.at(-1)!;
+  assert.equal({ ...found.places.at(-1) }, { sequence, position, index });
+  // It never says that it has passed a message that it has not handed over.
+  const after = wanted[1]!;
+  const rest = await placesUpTo(stack, total, { wanted: [subject], after });
+  assert.equal(rest.messages, wanted.slice(2));
+  // Of several subjects an old server sends all messages; none that is wanted is missing.
+  const several = await placesUpTo(stack, total, { wanted: [subject, 'billing.v1.nobody.>'] });
+  const isWanted = ({ resourceId }: PublicMessage) => resourceId === all[3]?.resourceId;
+  assert.equal(several.messages.filter(isWanted), wanted);
+});
+
+test('of nothing only tells where the stream ends', async ({ stack }) => {
+  const traffic = createTraffic(stack.store);
+  await traffic.append(20);
+  await stack.relay();
+  const [last] = (await read(stack, traffic.expected.length)).slice(-1);
+  const found = await placesUpTo(stack, traffic.expected.length, { wanted: [] });
+  assert.equal(found.messages, []);
+  assert.is(found.places.at(-1)?.position, last?.position);
 });
 
 test('waits for a stream that is not there yet, and for messages', async ({ stack }) => {

@@ -1,16 +1,25 @@
+import { gathered } from '../consume/gathering.ts';
 import { createBackOff, sleep } from '../consume/run-forever.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { PublicMessage } from '../relay/public-message.ts';
 import { ConnectionLost, type Nats, type NatsSession } from './nats-connection.ts';
-import { openPull } from './nats-pull.ts';
+import { openPull, type Pull } from './nats-pull.ts';
 import { streamInfo } from './nats-streams.ts';
-import { type JetStreamRequests, jetStreamRequests, messagePlace } from './nats-tail.ts';
+import { type JetStreamRequests, jetStreamRequests, messagePlace, readTail } from './nats-tail.ts';
 
 /** The last message that a reader is done with; a `PublicMessage` is one. */
 export interface ReaderPlace {
   readonly sequence: number;
   readonly position: Position;
+}
+
+/** Messages of the stream, and how far it has been read with them. */
+export interface PublicBatch {
+  /** None where only the place has moved on. */
+  readonly messages: readonly PublicMessage[];
+  /** Every wanted message up to here has been handed over. */
+  readonly reached: ReaderPlace & Pick<PublicMessage, 'index'>;
 }
 
 export interface FollowOptions {
@@ -19,6 +28,12 @@ export interface FollowOptions {
   readonly after: ReaderPlace | null;
   readonly signal: AbortSignal;
   readonly log: Log;
+  /**
+   * The subjects of the messages that are wanted, none of them perhaps; every message when absent. Others may
+   * come with them where the server cannot tell so many subjects apart. While nothing wanted comes, batches without messages tell how far the stream has been read, at least twice a
+   * second.
+   */
+  readonly wanted?: readonly string[] | undefined;
   /** Messages in one batch at most. 256 unless given. */
   readonly maximum?: number;
   /** Told why the stream cannot be read, and null when reading begins again. A lost connection is not told. */
@@ -42,14 +57,14 @@ export class StreamMismatch extends Error {
 }
 
 /**
- * Reads the public stream in order, without gaps or repetitions, in batches of what has arrived.
- * Continues by itself after any loss of the connection or the broker. Where the stream has lost its
- * end it waits until the relay has filled it again. Ends when the signal aborts; throws
- * `StreamMismatch` when going on would skip messages or mix two streams.
+ * Reads the public stream in order, without gaps or repetitions, in batches of what has arrived; they
+ * gather while much is coming. Continues by itself after any loss of the connection or the broker. Where
+ * the stream has lost its end it waits until the relay has filled it again. Ends when the signal aborts;
+ * throws `StreamMismatch` when going on would skip messages or mix two streams.
  */
 export async function* followPublicStream(
   options: FollowOptions,
-): AsyncGenerator<readonly PublicMessage[], void, undefined> {
+): AsyncGenerator<PublicBatch, void, undefined> {
   const { nats, signal, log, onFault } = options;
   const backOff = createBackOff({ firstMilliseconds: 100, lastMilliseconds: 5_000 });
   let after = options.after;
@@ -58,7 +73,7 @@ export async function* followPublicStream(
       const session = await nats.session(signal);
       for await (const batch of readSession(session, { ...options, after })) {
         backOff.reset();
-        after = batch.at(-1) ?? after;
+        after = batch.reached;
         yield batch;
       }
     } catch (error) {
@@ -75,28 +90,135 @@ export async function* followPublicStream(
 
 async function* readSession(
   session: NatsSession,
-  { after, signal, log, maximum = 256, onFault }: FollowOptions,
-): AsyncGenerator<readonly PublicMessage[]> {
+  { after, signal, log, wanted, maximum = 256, onFault }: FollowOptions,
+): AsyncGenerator<PublicBatch> {
   const ended = AbortSignal.any([signal, session.lost]);
   const requests = await jetStreamRequests(session);
   if (after) await confirmPlace(requests, after, log, ended);
   const from = (after?.sequence ?? 0) + 1;
-  let last = after?.sequence ?? null;
-  const pull = await openPull(requests, { from, maximum, signal: ended });
-  onFault?.(null);
-  try {
-    for await (const messages of pull.batches) {
-      const fresh = messages.filter(({ sequence }) => last === null || sequence > last);
-      for (const { sequence } of fresh) {
-        if (last !== null && sequence !== last + 1) await explainGap(requests, last);
-        last = sequence;
-      }
-      if (fresh.length > 0) yield fresh;
+  const last = after?.sequence ?? null;
+  if (wanted?.length === 0) {
+    onFault?.(null);
+    yield* placesOf(requests, last, ended);
+  } else {
+    const filters = wanted && { filters: wanted };
+    const pull = await openPull(requests, { from, maximum, signal: ended, ...filters });
+    onFault?.(null);
+    try {
+      yield* wanted
+        ? readWanted(requests, pull, last, ended)
+        : readAll(requests, pull, last, ended);
+    } finally {
+      pull.close();
     }
-  } finally {
-    pull.close();
   }
   ended.throwIfAborted();
+}
+
+/** Every message after a sequence. */
+async function* readAll(
+  requests: JetStreamRequests,
+  pull: Pull,
+  after: number | null,
+  signal: AbortSignal,
+): AsyncGenerator<PublicBatch> {
+  let last = after;
+  for await (const messages of gathered(pull.batches, signal)) {
+    const fresh = messages.filter(({ sequence }) => last === null || sequence > last);
+    for (const { sequence } of fresh) {
+      if (last !== null && sequence !== last + 1) await explainGap(requests, last);
+      last = sequence;
+    }
+    const reached = fresh.at(-1);
+    if (reached) yield { messages: fresh, reached };
+  }
+}
+
+/** Time after which the end of the stream is looked at while nothing that is wanted comes. */
+const idleMilliseconds = 500;
+/** Time after which it is looked at in any case, for messages that are no longer kept. */
+const lookMilliseconds = 5_000;
+
+/**
+ * The messages of a pull that leaves out others. Gaps are the rule here, so what it does not hand over is
+ * known by other means: deliveries are counted, the oldest message that is kept is looked at from time to
+ * time, and the end of the stream is only reached when nothing before it waits.
+ */
+async function* readWanted(
+  requests: JetStreamRequests,
+  pull: Pull,
+  after: number | null,
+  signal: AbortSignal,
+): AsyncGenerator<PublicBatch> {
+  let last = after;
+  let seen = last;
+  let taken = 0;
+  let lookAt = performance.now() + lookMilliseconds;
+  for await (const messages of orIdle(gathered(pull.batches, signal), idleMilliseconds)) {
+    const reached = messages?.at(-1) ?? null;
+    if (messages && reached) {
+      yield { messages, reached };
+      taken += messages.length;
+      last = reached.sequence;
+      if (performance.now() < lookAt) continue;
+    }
+    lookAt = performance.now() + lookMilliseconds;
+    if (seen !== null) await refuseAgedOut(requests, seen);
+    seen = last;
+    if (reached) continue;
+    const { sequence, last: end } = await readTail(requests);
+    if (end && sequence >= (last ?? 0) && (await pull.isLevel(taken))) {
+      last = sequence;
+      yield { messages: [], reached: { sequence, position: end.position, index: end.index } };
+    }
+  }
+}
+
+/** The ends of the stream as it grows, for somebody who wants none of its messages. */
+async function* placesOf(
+  requests: JetStreamRequests,
+  after: number | null,
+  signal: AbortSignal,
+): AsyncGenerator<PublicBatch> {
+  let last = after ?? 0;
+  let known: string | null = null;
+  while (!signal.aborted) {
+    const { identity, sequence, last: end } = await readTail(requests);
+    known ??= identity;
+    if (identity !== known) throw new Error('The public stream was replaced.');
+    if (sequence < last) throw new Error('The public stream has lost its end.');
+    if (end)
+      yield { messages: [], reached: { sequence, position: end.position, index: end.index } };
+    last = sequence;
+    await sleep(idleMilliseconds, signal);
+  }
+}
+
+/** The items of an iterable, and null whenever none has come for some milliseconds. */
+async function* orIdle<Item>(
+  items: AsyncIterable<Item>,
+  milliseconds: number,
+): AsyncGenerator<Item | null> {
+  const iterator = items[Symbol.asyncIterator]();
+  const ask = (): Promise<IteratorResult<Item>> => {
+    const next = iterator.next();
+    // A failure is thrown when the item is taken, and must not end the process before.
+    next.catch(() => {});
+    return next;
+  };
+  try {
+    for (let next = ask(); ; ) {
+      const idle = Promise.withResolvers<null>();
+      const timer = setTimeout(() => idle.resolve(null), milliseconds);
+      const result = await Promise.race([next, idle.promise]).finally(() => clearTimeout(timer));
+      if (result?.done) return;
+      yield result ? result.value : null;
+      if (result) next = ask();
+    }
+  } finally {
+    // Not waited for: it ends when the item that is asked for has come, or its source has been closed.
+    iterator.return?.().catch(() => {});
+  }
 }
 
 /**

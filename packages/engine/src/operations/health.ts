@@ -7,6 +7,8 @@ export interface HealthCheck {
   /** True when the process is not ready while this fails. */
   readonly required: boolean;
   check(): Promise<void>;
+  /** Further facts for the report. */
+  details?(): Readonly<Record<string, unknown>>;
 }
 
 /** The result of one check. */
@@ -16,6 +18,7 @@ export interface CheckResult {
   readonly status: 'ok' | 'failing';
   /** The reason for a failure. */
   readonly message?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** The results of all checks. */
@@ -54,11 +57,12 @@ export function createHealth(
 
 async function runCheck(check: HealthCheck, timeoutMs: number): Promise<CheckResult> {
   const { name, required } = check;
+  const known = check.details ? { details: check.details() } : {};
   try {
     await within(timeoutMs, check.check());
-    return { name, required, status: 'ok' };
+    return { name, required, status: 'ok', ...known };
   } catch (error) {
-    return { name, required, status: 'failing', message: messageOf(error) };
+    return { name, required, status: 'failing', message: messageOf(error), ...known };
   }
 }
 

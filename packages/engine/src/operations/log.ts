@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { standardOutput } from './log-output.ts';
 
 /** The log of a process. Lines are JSON objects; each carries the name of the process. */
 export type Log = Logger;
@@ -41,6 +42,5 @@ export function createLog({ level, name, destination }: LogOptions): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: secretMembers.flatMap(pathsOf), censor: '[redacted]' },
   };
-  // Synchronous, so that the last lines of a process are never lost and no line waits in memory.
-  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+  return pino(options, destination ?? standardOutput());
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { lostLines } from './log-output.ts';
 
 /** The description of a metric. Names carry the unit: `_seconds`, `_bytes`, `_total`. */
 export interface MetricDescription<Label extends string> {
@@ -35,13 +36,29 @@ export const durationBuckets = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ] as const;
 
+function countLostLines(registry: Registry): void {
+  const lost = {
+    name: 'counterfoil_log_lines_lost_total',
+    help: 'Lines of the log that could not be written',
+    registers: [registry],
+    collect(this: Counter) {
+      this.reset();
+      this.inc(lostLines());
+    },
+  };
+  new Counter(lost);
+}
+
 /**
- * Makes the metrics of a process. `processMetrics` adds memory, CPU, garbage collection and event
- * loop figures; one object per process should have them.
+ * Makes the metrics of a process. `processMetrics` adds memory, CPU, garbage collection, event
+ * loop and log figures; one object per process should have them.
  */
 export function createMetrics({ processMetrics = true } = {}): Metrics {
   const registry = new Registry();
-  if (processMetrics) collectDefaultMetrics({ register: registry });
+  if (processMetrics) {
+    collectDefaultMetrics({ register: registry });
+    countLostLines(registry);
+  }
   const once = <Made>(name: string, make: () => Made): Made =>
     (registry.getSingleMetric(name) as Made | undefined) ?? make();
   const common = <Label extends string>({ name, help, labels = [] }: MetricDescription<Label>) => ({

@@ -10,11 +10,12 @@ import { loadRows, removeRows, saveRows, type Target, type Weighed } from './row
 /** The reason why a table was stopped, as operators and the checkpoint row see it. */
 export interface StopReason {
   readonly message: string;
-  readonly event_id: string;
-  readonly type: string;
   readonly stream: string;
   readonly revision: number;
-  readonly position: string;
+  /** Of an event that could be read. */
+  readonly event_id?: string;
+  readonly type?: string;
+  readonly position?: string;
 }
 
 /** A table that met an event it cannot take. Everything before that event has been applied. */
@@ -163,10 +164,10 @@ function stoppedBy<Key extends Target>(
     lastGood: before?.position ?? null,
     reason: {
       message: messageOf(error),
-      event_id: event.id,
-      type: event.type,
       stream: event.stream,
       revision: event.revision,
+      event_id: event.id,
+      type: event.type,
       position: String(event.position),
     },
   };
@@ -229,15 +230,12 @@ async function applyTable(
   }
   const changed = fitting(() => foldSteps(table, steps, (key) => before.get(key) ?? null));
   const kept = [...changed.values()].filter((row) => row !== null);
-  // New rows are not remembered: most are never touched again and would only burden the collector.
-  await saveRows(
-    connection,
-    target,
-    kept.filter(({ key }) => !before.has(key)),
-    'insert',
-  );
+  const added = kept.filter(({ key }) => !before.has(key));
+  const inserted = await saveRows(connection, target, added, 'insert');
   const known = kept.filter(({ key }) => before.has(key));
-  const saved = await saveRows(connection, target, known, 'update');
+  const updated = await saveRows(connection, target, known, 'update');
+  // Rows that come to rest would only burden the collector.
+  const saved = [...inserted, ...updated].filter(({ row }) => !table.rests?.(row.state));
   const removed = [...before.values()].filter(({ key }) => changed.get(key) === null);
   if (removed.length > 0) await removeRows(connection, target, removed);
   return [{ relation, saved, removed: removed.map(({ key }) => key) }];

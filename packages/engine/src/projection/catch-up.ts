@@ -1,7 +1,9 @@
+import { transaction } from '../database/database.ts';
+import { UnreadableEvent } from '../log/incoming-event.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import { applyBatch, type BatchContext } from './apply-batch.ts';
-import { moveTables } from './checkpoint.ts';
+import { joinProjector, moveTables } from './checkpoint.ts';
 import { categoriesOf } from './fold.ts';
 import type { LiveTables } from './live-tables.ts';
 import type { ActiveTable } from './table-registry.ts';
@@ -41,7 +43,7 @@ export async function catchUp(options: CatchUpOptions): Promise<void> {
     const target = live.position;
     await readPass(options, position, target, (work) => work());
     if (group.length === 0) return;
-    await moveTables(options.context.connection, target, group);
+    await joinProjector(options.context.connection, target, group);
     for (const table of group) {
       table.position = target;
       live.add(table);
@@ -50,7 +52,10 @@ export async function catchUp(options: CatchUpOptions): Promise<void> {
   });
 }
 
-/** Projects the events after one position and up to another; returns their number. */
+/**
+ * Projects the events after one position and up to another; returns their number. An event that cannot be
+ * read stops the tables of the group there: the live ones have passed it, and go on.
+ */
 async function readPass(
   options: CatchUpOptions,
   after: Position,
@@ -68,15 +73,46 @@ async function readPass(
     batch = [];
     await run(() => applyEvents(options, events));
   };
-  for await (const event of store.readLog({ prefixes, after, upTo, signal })) {
-    batch.push(event);
-    count += 1;
-    if (batch.length >= batchMaximum) await flush();
-  }
+  const read = async () => {
+    for await (const event of store.readLog({ prefixes, after, upTo, signal })) {
+      batch.push(event);
+      count += 1;
+      if (batch.length >= batchMaximum) await flush();
+    }
+  };
+  const unreadable = await unreadableOf(read());
   // A read that was given up looks like one that came to its end.
   signal.throwIfAborted();
   if (batch.length > 0) await flush();
+  if (unreadable) await run(() => stopGroup(options, unreadable));
   return count;
+}
+
+/** The event that ended a reading because it cannot be read; null when it came to its end. */
+async function unreadableOf(reading: Promise<void>): Promise<UnreadableEvent | null> {
+  try {
+    await reading;
+    return null;
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return error;
+    throw error;
+  }
+}
+
+/** Stops all tables of the group, each where it is, at an event that none of them can be given. */
+async function stopGroup(
+  { context, group, live }: CatchUpOptions,
+  { stream, revision, reason }: UnreadableEvent,
+): Promise<void> {
+  const message = `it cannot be read: ${reason}`;
+  const stopped = group.map((target) => ({
+    target,
+    reason: { message, stream, revision },
+    lastGood: null,
+  }));
+  await transaction(context.connection, () => live.recordStopped(stopped));
+  group.length = 0;
+  live.reportStopped(stopped);
 }
 
 async function applyEvents(

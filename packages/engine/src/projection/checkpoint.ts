@@ -37,6 +37,8 @@ export interface ProjectionRow extends ProjectionKey {
   /** True when the view of this name points at it. */
   readonly serving: boolean;
   readonly position: Position;
+  /** True when it moves with the projector and has no position of its own. */
+  readonly standsTogether: boolean;
   readonly error: StopReason | null;
   readonly shape: string;
   readonly rebuildRequested: boolean;
@@ -84,14 +86,15 @@ export async function readProjector(connection: Connection): Promise<ProjectorRo
 export async function readProjections(connection: Connection): Promise<readonly ProjectionRow[]> {
   const { rows } = await connection.run(
     statements
-      .selectFrom('projection')
+      .selectFrom('projection_progress')
       .selectAll()
       .orderBy('name')
       .orderBy('version')
       .orderBy('generation'),
   );
-  return rows.map(({ rebuild_requested, position, error, ...row }) => ({
+  return rows.map(({ rebuild_requested, stands_together, position, error, ...row }) => ({
     ...row,
+    standsTogether: stands_together,
     position: BigInt(position),
     error: error === null ? null : (JSON.parse(error) as StopReason),
     rebuildRequested: rebuild_requested,
@@ -114,53 +117,35 @@ const isOneOf = (keys: readonly ProjectionKey[]): RawBuilder<SqlBool> => {
 };
 
 /**
- * Moves the projector and the given tables to a position, in one statement, and tells everybody
- * who listens once the transaction is committed. Throws `CheckpointMoved` unless all of them were
- * before that position.
+ * Moves the projector, and with it all tables that stand together, from one position to a later one,
+ * in one statement, and tells everybody who listens once the transaction is committed. Throws
+ * `CheckpointMoved` unless the projector is where this one left it.
  */
-export async function moveCheckpoints(
+export async function moveProjector(
   connection: Connection,
-  position: Position,
+  from: Position,
+  to: Position,
   mark: LogMark | null,
-  tables: readonly ProjectionKey[],
 ): Promise<void> {
-  const moved = { position: String(position), updated_at: transactionTime };
+  const moved = { position: String(to), updated_at: transactionTime };
   const seen = mark && {
     event_position: String(mark.position),
     event_stream: mark.stream,
     event_revision: String(mark.revision),
     event_hash: mark.hash,
   };
-  const { rows } = await connection.run(
+  const { count } = await connection.run(
     statements
-      .with('moved', (query) =>
-        query
-          .updateTable('projector')
-          .set({ ...moved, ...seen })
-          .where('position', '<', moved.position)
-          .returning('position'),
-      )
-      .with('moved_tables', (query) =>
-        query
-          .updateTable('projection')
-          .set(moved)
-          .where(isOneOf(tables))
-          .where('position', '<', moved.position)
-          .returning('name'),
-      )
-      .selectNoFrom(({ fn, selectFrom }) => [
-        selectFrom('moved').select(fn.countAll<string>().as('count')).as('projectors'),
-        selectFrom('moved_tables').select(fn.countAll<string>().as('count')).as('tables'),
-        notified(moved.position).as('notified'),
-      ]),
+      .updateTable('projector')
+      .set({ ...moved, ...seen })
+      .where('position', '=', String(from))
+      .returning(notified(moved.position).as('notified')),
     { prepared: true },
   );
-  if (rows[0]?.projectors !== '1' || rows[0].tables !== String(tables.length)) {
-    throw new CheckpointMoved();
-  }
+  if (count !== 1) throw new CheckpointMoved();
 }
 
-/** Moves tables that are not (yet) at the projector's position. */
+/** Moves tables that have a position of their own, because they do not stand with the others (yet). */
 export async function moveTables(
   connection: Connection,
   position: Position,
@@ -173,6 +158,31 @@ export async function moveTables(
       .where(isOneOf(tables))
       .where('position', '<=', String(position)),
     { prepared: true },
+  );
+  if (count !== tables.length) throw new CheckpointMoved();
+}
+
+/**
+ * Lets tables stand with the others from now on: they have everything up to the projector's position,
+ * which is given. Throws `CheckpointMoved` unless it is there, and they are not beyond it.
+ */
+export async function joinProjector(
+  connection: Connection,
+  position: Position,
+  tables: readonly ProjectionKey[],
+): Promise<void> {
+  if (tables.length === 0) return;
+  const { count } = await connection.run(
+    statements
+      .updateTable('projection')
+      .set({ position: null, updated_at: transactionTime })
+      .where(isOneOf(tables))
+      .where('position', '<=', String(position))
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('projector').select('singleton').where('position', '=', String(position)),
+        ),
+      ),
   );
   if (count !== tables.length) throw new CheckpointMoved();
 }

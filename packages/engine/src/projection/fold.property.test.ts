@@ -69,7 +69,6 @@ function stored(
       schema_version: 1,
       $correlationId: 'c',
       $causationId: 'c',
-      prev: '',
       hash: `hash_${index}`,
     },
   };

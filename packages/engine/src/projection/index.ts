@@ -5,5 +5,6 @@ export {
   discardReadModel,
   ProjectorActive,
   RebuildFailed,
+  RebuildStopped,
   rebuildReadModel,
 } from './rebuild.ts';

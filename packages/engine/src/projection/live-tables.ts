@@ -1,13 +1,7 @@
 import { eventsOf, positionAfter } from '../log/follow.ts';
 import type { LogItem, Position, StoredEvent } from '../log/types.ts';
 import { applyBatch, type BatchContext, type Stopped } from './apply-batch.ts';
-import {
-  type LogMark,
-  markOf,
-  moveCheckpoints,
-  type ProjectorRow,
-  stopTable,
-} from './checkpoint.ts';
+import { type LogMark, markOf, moveProjector, type ProjectorRow, stopTable } from './checkpoint.ts';
 import type { PositionClock } from './projected-position.ts';
 import type { StatusBoard } from './projector-status.ts';
 import { type ActiveTable, dropRetired, promote } from './table-registry.ts';
@@ -79,8 +73,7 @@ export class LiveTables {
     const { tables } = this;
     const stopped = await applyBatch(this.#context, tables, events, async (failed) => {
       await this.recordStopped(failed);
-      const going = tables.filter((table) => !failed.some(({ target }) => target === table));
-      await moveCheckpoints(this.#context.connection, position, mark, going);
+      await moveProjector(this.#context.connection, this.#position, position, mark);
     });
     this.#position = position;
     this.#mark = mark ?? this.#mark;
@@ -128,11 +121,9 @@ export class LiveTables {
     }
     this.#board.setTable(table, false);
     this.#board.log.info({ table: name, version, generation }, 'read table is live');
+    this.#board.keepOnly(table);
     for (const other of this.tables) {
-      if (other.name === name && other !== table) {
-        this.#tables.delete(other.relation);
-        this.#board.removeTable(other.relation);
-      }
+      if (other.name === name && other !== table) this.#tables.delete(other.relation);
     }
   }
 }

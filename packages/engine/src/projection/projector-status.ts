@@ -25,7 +25,7 @@ export type ProjectorState =
   | 'running'
   /** Postgres or the event store is away; it tries again by itself. */
   | 'retrying'
-  /** It must not go on (foreign log, changed columns); it looks again now and then. */
+  /** It must not go on (foreign log, unreadable event, changed columns); it looks again now and then. */
   | 'refused'
   | 'ended';
 
@@ -33,6 +33,8 @@ export interface ProjectorStatus {
   readonly state: ProjectorState;
   /** The reason why it is retrying or refusing. */
   readonly error: string | null;
+  /** The error behind that reason; null without one. */
+  readonly failure: unknown;
   readonly position: Position;
   /** True when everything that was in the log has been projected at least once since the start. */
   readonly caughtUp: boolean;
@@ -42,7 +44,7 @@ export interface ProjectorStatus {
 /** The state of a projector, for `status()`, the log and the metrics. */
 export class StatusBoard {
   state: ProjectorState = 'starting';
-  error: string | null = null;
+  failure: unknown = null;
   position: Position = 0n;
   caughtUp = false;
   readonly log: Log;
@@ -76,6 +78,13 @@ export class StatusBoard {
     this.#tables.set(relation, { ...entry, position, error });
   }
 
+  /** Forgets all other fillings of a table, also those that had stopped. */
+  keepOnly({ name, relation }: ActiveTable): void {
+    for (const [other, status] of this.#tables) {
+      if (status.name === name && other !== relation) this.#tables.delete(other);
+    }
+  }
+
   removeTable(relation: string): void {
     this.#tables.delete(relation);
   }
@@ -83,6 +92,11 @@ export class StatusBoard {
   countBatch(events: number, seconds: number): void {
     this.#instruments?.events.inc(events);
     this.#instruments?.seconds.observe(seconds);
+  }
+
+  countStatement(isCommit: boolean): void {
+    this.#instruments?.statements.inc();
+    if (isCommit) this.#instruments?.commits.inc();
   }
 
   countRetry(): void {
@@ -120,6 +134,14 @@ function instrumentsOf(metrics: Metrics, board: StatusBoard) {
     retries: metrics.counter({
       name: 'counterfoil_projector_retries_total',
       help: 'Times that the projector had to start over.',
+    }),
+    statements: metrics.counter({
+      name: 'counterfoil_projector_statements_total',
+      help: 'Statements that the projector has sent to PostgreSQL.',
+    }),
+    commits: metrics.counter({
+      name: 'counterfoil_projector_commits_total',
+      help: 'Transactions of the projector, statements outside of one among them.',
     }),
     seconds: metrics.histogram({
       name: 'counterfoil_projector_batch_seconds',

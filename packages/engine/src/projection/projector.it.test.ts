@@ -160,7 +160,7 @@ test('positions go on while nothing of interest happens', async () => {
   });
   const stored = await statement<{ position: string }>(
     database,
-    'select distinct position from counterfoil.projection',
+    'select distinct position from counterfoil.projection_progress',
   );
   assert.is(stored.length, 1);
 });

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
 import { statements } from '../database/statements.ts';
+import { UnreadableEvent } from '../log/incoming-event.ts';
 import { ForeignLog } from './log-identity.ts';
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 import { type ProjectorStatus, StatusBoard } from './projector-status.ts';
@@ -48,7 +49,8 @@ export function startProjector(options: ProjectorOptions): Projector {
     projected: clock,
     status: () => ({
       state: board.state,
-      error: board.error,
+      error: board.failure === null ? null : messageOf(board.failure),
+      failure: board.failure,
       position: board.position,
       caughtUp: board.caughtUp,
       tables: board.tables,
@@ -65,7 +67,11 @@ export function startProjector(options: ProjectorOptions): Projector {
 
 function checkBoard(board: StatusBoard): void {
   if (board.state === 'standby' || board.state === 'ended') return;
-  if (board.state !== 'running') throw new Error(board.error ?? 'The projector is starting.');
+  if (board.state !== 'running') {
+    throw new Error(
+      board.failure === null ? 'The projector is starting.' : messageOf(board.failure),
+    );
+  }
   const stopped = board.tables.find(({ status }) => status === 'stopped');
   if (stopped) {
     const { stream, revision, message } = stopped.error ?? {};
@@ -78,7 +84,10 @@ async function runOnce(
   { board, clock, progressed }: Pick<SessionOptions, 'board' | 'clock' | 'progressed'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const connection = await connect(options.database, { application: 'counterfoil projector' });
+  const connection = await connect(options.database, {
+    application: 'counterfoil projector',
+    onStatement: (isCommit) => board.countStatement(isCommit),
+  });
   try {
     if (!(await acquireLock(connection, board, signal))) return;
     if (board.state === 'standby') board.state = 'starting';
@@ -89,11 +98,14 @@ async function runOnce(
   }
 }
 
+/** Errors that no repetition cures. */
+const refusals = [ForeignLog, BrokenInvariant, UnreadableEvent];
+
 /** Notes why the projector has stopped for now; one that must not go on waits for long. */
 function noteFailure(board: StatusBoard, error: unknown): number | undefined {
-  const isRefused = error instanceof ForeignLog || error instanceof BrokenInvariant;
+  const isRefused = refusals.some((kind) => error instanceof kind);
   board.state = isRefused ? 'refused' : 'retrying';
-  board.error = messageOf(error);
+  board.failure = error;
   board.countRetry();
   return isRefused ? retry.lastMilliseconds : undefined;
 }
@@ -117,7 +129,7 @@ async function acquireLock(
     if (await tryProjectorLock(connection)) return true;
     if (board.state !== 'standby') board.log.info('another projector is active, standing by');
     board.state = 'standby';
-    board.error = null;
+    board.failure = null;
     await sleep(lockPollMilliseconds, signal);
   }
   return false;

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../consume/run-forever.ts';
 import { type Connection, connect, transaction } from '../database/database.ts';
 import { statements, transactionTime } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
+import { UnreadableEvent } from '../log/incoming-event.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { forgetVerification } from '../verification/verification-record.ts';
@@ -30,14 +32,19 @@ const pollMilliseconds = 100;
 
 /** A rebuild could not be finished; readers still see the rows from before. */
 export class RebuildFailed extends Error {
-  override readonly name = 'RebuildFailed';
+  override readonly name: string = 'RebuildFailed';
+}
+
+/** The log holds an event that a table cannot take, or that cannot even be read; the message names it. */
+export class RebuildStopped extends RebuildFailed {
+  override readonly name = 'RebuildStopped';
 }
 
 /**
  * Fills read tables again from the start of the log, beside the ones that readers see, and switches
  * when they have caught up; resolves then. The projector that is active does the work; this
- * process stands by and does it itself when there is none. Throws `RebuildFailed` when a table
- * meets an event that it cannot take, or when the projector refuses to work on this log.
+ * process stands by and does it itself when there is none. Throws `RebuildStopped` when a table meets an
+ * event that it cannot take, and `RebuildFailed` when the projector refuses to work on this log.
  */
 export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
   const { store, database, tables, log, only, signal } = options;
@@ -52,8 +59,8 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
     try {
       for (;;) {
         signal?.throwIfAborted();
-        const { state, error } = projector.status();
-        if (state === 'refused') throw new RebuildFailed(error ?? 'The projector refuses to work.');
+        const { state, failure } = projector.status();
+        if (state === 'refused') throw refusalOf(failure);
         if (await areRebuilt(connection, wanted, before)) return;
         await delay(pollMilliseconds);
       }
@@ -65,22 +72,30 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
   }
 }
 
-/** Asks for new fillings; returns the generation that each table has now. */
+const refusalOf = (failure: unknown): RebuildFailed =>
+  failure instanceof UnreadableEvent
+    ? new RebuildStopped(`The projector cannot go on: event ${failure.message}`)
+    : new RebuildFailed(messageOf(failure));
+
+/** Asks for new fillings; returns the last generation of each table that is not under way. */
 async function requestRebuild(
   connection: Connection,
   tables: readonly AnyProjection[],
 ): Promise<ReadonlyMap<string, number>> {
   const generations = new Map<string, number>();
   await transaction(connection, async () => {
+    const known = await readProjections(connection);
     for (const { name, version } of tables) {
-      const { rows } = await connection.run(
+      const ended = known.filter(
+        (row) => row.name === name && row.version === version && row.status !== 'building',
+      );
+      generations.set(name, Math.max(-1, ...ended.map(({ generation }) => generation)));
+      await connection.run(
         statements
           .updateTable('projection')
           .set({ rebuild_requested: true })
-          .where((row) => row.and({ name, version, serving: true }))
-          .returning('generation'),
+          .where((row) => row.and({ name, version, serving: true })),
       );
-      if (rows[0]) generations.set(name, rows[0].generation);
     }
     await connection.query(`notify ${controlChannel}`);
   });
@@ -99,7 +114,7 @@ async function areRebuilt(
     const stopped = own.find((row) => isNew(row) && row.status === 'stopped');
     if (stopped) {
       const { stream, revision, message } = stopped.error ?? {};
-      throw new RebuildFailed(`${name} stopped at event ${stream}@${revision}: ${message}`);
+      throw new RebuildStopped(`${name} stopped at event ${stream}@${revision}: ${message}`);
     }
     return own.some((row) => isNew(row) && row.serving);
   });

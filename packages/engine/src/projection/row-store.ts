@@ -13,7 +13,9 @@ import {
   placeKey,
   type Row,
   type RowPlace,
+  stateText,
   statusOf,
+  wholeState,
 } from './row.ts';
 import { databaseType, fixedColumns, quoted, scopeColumn } from './table-shape.ts';
 
@@ -76,10 +78,6 @@ export class RowCache {
  * travel as one parameter per column.
  */
 
-/** The condition that a row is at one of some places, and its parameters. */
-const isAtPlace = (scope: string): string =>
-  `(${scope}, id) in (select * from unnest($1::text[], $2::text[]))`;
-
 const placeParameters = (places: readonly RowPlace[]): string[] => [
   arrayText(places.map(({ scope }) => scope)),
   arrayText(places.map(({ id }) => id)),
@@ -92,11 +90,16 @@ export async function loadRows(
   places: readonly RowPlace[],
 ): Promise<readonly Row[]> {
   const scope = scopeColumn(table);
+  // Lateral with a limit: each place is looked up by its key, however many the planner expects. Not
+  // prepared: a plan that is made while the table is empty takes any index for as good as the key's, and
+  // goes on reading whole environments when the table is large.
   const { rows } = await connection.query<StoredRow>(
-    `select id, tenant_id, environment_id, created_at, updated_at, revision, position, state, resource
-       from ${relation} where ${isAtPlace(scope)}`,
+    `select found.* from unnest($1::text[], $2::text[]) as place(scope, id),
+       lateral (select id, tenant_id, environment_id, created_at, updated_at, revision, position,
+                       state, resource
+                  from ${relation} as stored
+                 where stored.${scope} = place.scope and stored.id = place.id limit 1) as found`,
     placeParameters(places),
-    { prepared: true },
   );
   return rows.map((stored) => rowOf(stored, scope));
 }
@@ -108,7 +111,7 @@ function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
     ...stored,
     ...place,
     key: placeKey(place),
-    state: stored.state === null ? resource : JSON.parse(stored.state),
+    state: wholeState(stored.state, resource),
     resource,
     revision: Number(stored.revision),
   };
@@ -157,8 +160,7 @@ interface Written extends Weighed {
 
 function written(row: Row): Written {
   const resource = row.resource === null ? null : jsonText(row.resource);
-  // What the fold keeps is often what it shows: then it is stored once.
-  const state = row.state === row.resource ? null : jsonText(row.state);
+  const state = stateText(row);
   return { row, state, resource, weight: (resource?.length ?? 0) + (state?.length ?? 0) };
 }
 
@@ -225,7 +227,8 @@ export async function removeRows(
   places: readonly RowPlace[],
 ): Promise<void> {
   await connection.query(
-    `delete from ${relation} where ${isAtPlace(scopeColumn(table))}`,
+    `delete from ${relation}
+      where (${scopeColumn(table)}, id) in (select * from unnest($1::text[], $2::text[]))`,
     placeParameters(places),
     { prepared: true },
   );

@@ -3,7 +3,15 @@ import * as assert from 'uvu/assert';
 import { instantOf } from '../database/database.ts';
 import type { ColumnType } from '../define/projection.ts';
 import { rowDifference } from '../verification/row-difference.ts';
-import { arrayText, cleanText, encodeValue, joinedJson, metadataText } from './row.ts';
+import {
+  arrayText,
+  cleanText,
+  encodeValue,
+  joinedJson,
+  metadataText,
+  stateText,
+  wholeState,
+} from './row.ts';
 import { members } from './test-counters.ts';
 
 const test = suite('row');
@@ -18,6 +26,46 @@ test('arrays of texts survive quotes, backslashes, commas and braces', () => {
 test('joined JSON keeps an empty place for null', () => {
   assert.is(joinedJson(['{"a":1}', null, '2']), '{"a":1}\u001e\u001e2');
   assert.not(JSON.stringify('\u001e').includes('\u001e'));
+});
+
+const stamps = { created_at: 'c', updated_at: 'u' };
+const list = [1, { a: null }];
+/** A resource, a state, and the state as it is stored beside it. */
+const states: readonly [object | null, unknown, unknown][] = [
+  [null, { a: 1 }, { a: 1 }],
+  [stamps, ['list'], ['list']],
+  [stamps, 'text', 'text'],
+  [stamps, { other: 1 }, { other: 1 }],
+  [stamps, { ...stamps, own: list }, { own: list, '-': [] }],
+  [{ ...stamps, shown: 1 }, stamps, { '-': ['shown'] }],
+  [
+    { ...stamps, list },
+    { ...stamps, list, none: null },
+    { none: null, '-': [] },
+  ],
+  // An equal list that is another object is stored: nobody looks into it.
+  [
+    { ...stamps, list },
+    { ...stamps, list: [...list] },
+    { list, '-': [] },
+  ],
+  [
+    { ...stamps, a: 1, b: 2 },
+    { ...stamps, a: 2 },
+    { a: 2, '-': ['b'] },
+  ],
+  [stamps, { ...stamps, '-': 1 }, { '-': null, state: { ...stamps, '-': 1 } }],
+];
+
+test('a state is stored without what its resource has, and comes back whole', () => {
+  for (const [resource, state, stored] of states) {
+    const row = { state, resource } as Parameters<typeof stateText>[0];
+    const text = stateText(row);
+    assert.equal(JSON.parse(text ?? 'null'), stored);
+    assert.equal(wholeState(text, row.resource), state);
+  }
+  assert.is(stateText({ state: stamps, resource: stamps }), null);
+  assert.is(wholeState(null, stamps), stamps);
 });
 
 const fitting: readonly [ColumnType, unknown, string | null][] = [

@@ -68,6 +68,45 @@ export function jsonText(value: unknown): string {
   return text;
 }
 
+/**
+ * In a stored state the list of those members of the resource that the state does not have; null where
+ * the state has a member of this name, and is stored whole.
+ */
+const lacking = '-';
+
+/**
+ * The text of a folded row beside its resource: null when the fold keeps what it shows, else the members
+ * that the resource does not have with the same value, so that nothing is stored twice. `wholeState` is
+ * the way back.
+ */
+export function stateText({ state, resource }: Pick<Row, 'state' | 'resource'>): string | null {
+  if (state === resource) return null;
+  if (!isObject(state)) return jsonText(state);
+  if (lacking in state) return jsonText({ [lacking]: null, state });
+  if (resource === null) return jsonText(state);
+  const own: Record<string, unknown> = {};
+  let shared = 0;
+  for (const name of Object.keys(state)) {
+    if (Object.hasOwn(resource, name) && resource[name] === state[name]) shared += 1;
+    else own[name] = state[name];
+  }
+  if (shared === 0) return jsonText(state);
+  own[lacking] = Object.keys(resource).filter((name) => !Object.hasOwn(state, name));
+  return jsonText(own);
+}
+
+/** The folded row of its stored text and its resource. */
+export function wholeState(text: string | null, resource: Row['resource']): unknown {
+  if (text === null) return resource;
+  const stored: unknown = JSON.parse(text);
+  if (!isObject(stored) || !(lacking in stored)) return stored;
+  const { [lacking]: names, ...own } = stored;
+  if (names === null) return own.state;
+  const state: Record<string, unknown> = { ...resource, ...own };
+  for (const name of names as readonly string[]) if (!Object.hasOwn(own, name)) delete state[name];
+  return state;
+}
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

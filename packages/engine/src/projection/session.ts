@@ -1,3 +1,4 @@
+import { gathered } from '../consume/gathering.ts';
 import { sleep } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import { Mutex } from '../database/mutex.ts';
@@ -9,7 +10,7 @@ import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import type { BatchContext } from './apply-batch.ts';
 import { catchUp } from './catch-up.ts';
-import { controlChannel, readProjector } from './checkpoint.ts';
+import { controlChannel, joinProjector, readProjector } from './checkpoint.ts';
 import { categoriesOf, categoryOf } from './fold.ts';
 import { LiveTables } from './live-tables.ts';
 import { assertSameLog, ForeignLog } from './log-identity.ts';
@@ -96,7 +97,7 @@ export class Session {
     });
     await this.#connection.query(`listen ${controlChannel}`);
     board.state = 'running';
-    board.error = null;
+    board.failure = null;
     this.#spawn(() => this.#keepHouse(live));
     // Tables at the same position can share one reader.
     for (const group of Map.groupBy(start.behind, (table) => table.position).values()) {
@@ -122,7 +123,10 @@ export class Session {
     board.clearTables();
     const live = new LiveTables(this.#context, projector, board, clock);
     const behind = active.filter((table) => table.position !== position);
-    for (const table of active.filter((one) => one.position === position)) live.add(table);
+    const level = active.filter((table) => table.position === position);
+    const joining = level.filter(({ standsTogether }) => !standsTogether);
+    await joinProjector(this.#connection, position, joining);
+    for (const table of level) live.add(table);
     for (const table of behind) board.setTable(table, true);
     const categories = categoriesOf(live.tables.map(({ table }) => table));
     return { live, behind, position, categories, head };
@@ -169,7 +173,7 @@ export class Session {
       },
       this.#batchMaximum,
     );
-    for await (const items of batches) {
+    for await (const items of gathered(batches, this.#signal)) {
       received = positionAfter(items) ?? received;
       assertKnown(items, start);
       await this.#exclusive(async () => {
@@ -214,7 +218,12 @@ export class Session {
 
   async #startRequested(live: LiveTables): Promise<void> {
     const { tables, board } = this.#options;
-    const started = await this.#exclusive(() => startRequested(this.#connection, tables));
+    const { started, givenUp } = await this.#exclusive(() =>
+      startRequested(this.#connection, tables),
+    );
+    for (const relation of givenUp) board.removeTable(relation);
+    // The name of a relation may be one that was used before.
+    if (started.length > 0) this.#context.cache.clear();
     for (const table of started) {
       board.setTable(table, true);
       board.log.info({ table: table.name }, 'rebuilding read table');

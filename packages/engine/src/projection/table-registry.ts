@@ -21,6 +21,8 @@ export interface ActiveTable extends Target, ProjectionKey {
   position: Position;
   /** True when readers see it. */
   serving: boolean;
+  /** True when it had no position of its own at the start: it stands with the others. */
+  readonly standsTogether: boolean;
 }
 
 /**
@@ -45,8 +47,19 @@ export async function prepareTables(
     const own = rows.filter((row) => row.name === table.name);
     active.push(...(await transaction(connection, () => prepareTable(connection, table, own))));
   }
+  await leaveBehind(
+    connection,
+    rows.filter(({ relation }) => !active.some((table) => table.relation === inSchema(relation))),
+  );
   await transaction(connection, () => tellReaders(connection, tablesChanged));
   return active;
+}
+
+/** Fillings that this program does not move on (of another version) stay where they are from now on. */
+async function leaveBehind(connection: Connection, rows: readonly ProjectionRow[]): Promise<void> {
+  for (const row of rows.filter(({ standsTogether }) => standsTogether)) {
+    await changeProjection(connection, row, { position: String(row.position) });
+  }
 }
 
 async function prepareTable(
@@ -87,14 +100,17 @@ async function resume(
     const status = row.serving ? 'live' : 'building';
     await changeProjection(connection, row, { status, error: null });
   }
-  return activeTable(table, row, row.position, row.serving);
+  return activeTable(table, row, row);
 }
 
 const activeTable = (
   table: AnyProjection,
   { name, version, generation }: ProjectionKey,
-  position: Position,
-  serving: boolean,
+  {
+    position,
+    serving,
+    standsTogether,
+  }: Pick<ActiveTable, 'position' | 'serving' | 'standsTogether'>,
 ): ActiveTable => ({
   table,
   name,
@@ -103,6 +119,7 @@ const activeTable = (
   relation: inSchema(relationName(table, generation)),
   position,
   serving,
+  standsTogether,
 });
 
 /** Makes an empty table for the current version, to be filled from the start of the log. */
@@ -118,7 +135,8 @@ export async function startFilling(
   // Without a row it is nobody's.
   await connection.query(`drop table if exists ${inSchema(relation)}`);
   for (const statement of createRelation(table, relation)) await connection.query(statement);
-  return activeTable(table, { name, version, generation }, 0n, false);
+  const empty = { position: 0n, serving: false, standsTogether: false };
+  return activeTable(table, { name, version, generation }, empty);
 }
 
 const retired = { status: 'retired', serving: false, rebuild_requested: false } as const;
@@ -170,19 +188,23 @@ export async function dropRetired(connection: Connection): Promise<void> {
 }
 
 /** A rebuild that is already at work. */
-const isUnfinished = ({ serving, status }: ProjectionRow): boolean =>
-  !serving && status !== 'retired';
+const isUnderWay = ({ serving, status }: ProjectionRow): boolean =>
+  !serving && status === 'building';
+
+/** A rebuild that met an event which it could not take: the next one begins again. */
+const hasFailed = ({ serving, status }: ProjectionRow): boolean => !serving && status === 'stopped';
 
 /**
- * Starts a new filling for each table of which a rebuild is requested, unless one is under way
- * already, and returns the new ones.
+ * Starts a new filling for each table of which a rebuild is requested, unless one is under way already.
+ * Returns the new ones, and the relations of those that had failed before and are now retired.
  */
 export async function startRequested(
   connection: Connection,
   tables: readonly AnyProjection[],
-): Promise<ActiveTable[]> {
+): Promise<{ readonly started: ActiveTable[]; readonly givenUp: string[] }> {
   const rows = await readProjections(connection);
   const started: ActiveTable[] = [];
+  const givenUp: string[] = [];
   for (const row of rows.filter(({ rebuildRequested }) => rebuildRequested)) {
     const table = tables.find(({ name, version }) => name === row.name && version === row.version);
     if (!table) continue;
@@ -192,9 +214,13 @@ export async function startRequested(
     const last = Math.max(...fillings.map(({ generation }) => generation));
     await transaction(connection, async () => {
       await changeProjection(connection, row, { rebuild_requested: false });
-      if (fillings.some(isUnfinished)) return;
+      if (fillings.some(isUnderWay)) return;
+      for (const failed of fillings.filter(hasFailed)) {
+        await changeProjection(connection, failed, retired);
+        givenUp.push(inSchema(failed.relation));
+      }
       started.push(await startFilling(connection, table, last + 1));
     });
   }
-  return started;
+  return { started, givenUp };
 }

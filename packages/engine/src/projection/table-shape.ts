@@ -79,13 +79,34 @@ export function assertProjection(table: AnyProjection): void {
 export const shapeOf = (table: AnyProjection): string =>
   hashOf({
     scope: scopeOf(table),
-    columns: Object.entries(table.columns).map(([name, { type, index, listed }]) => [
+    columns: Object.entries(table.columns).map(([name, { type, index, listed, often }]) => [
       name,
       type,
       index ?? false,
       listed ?? false,
+      often ?? false,
     ]),
   });
+
+/**
+ * The columns with their types, those that change often last. The log of PostgreSQL leaves out the bytes
+ * at the beginning and at the end of a row that an update in its page did not change.
+ */
+function columnTypes(table: AnyProjection): readonly (readonly [name: string, type: string])[] {
+  const declared = Object.entries(table.columns).map(([name, { type, often = false }]) => ({
+    often,
+    column: [name, databaseType(type)] as const,
+  }));
+  const { updated_at, revision, position, state, resource, ...stable } = fixedColumns;
+  return [
+    ...Object.entries(stable),
+    ...declared.filter(({ often }) => !often).map(({ column }) => column),
+    ['resource', resource],
+    ...Object.entries({ updated_at, revision, position }),
+    ...declared.filter(({ often }) => often).map(({ column }) => column),
+    ['state', state],
+  ];
+}
 
 const columnDefinitions = (table: AnyProjection): string[] => {
   const required = new Set<string>([
@@ -97,14 +118,9 @@ const columnDefinitions = (table: AnyProjection): string[] => {
     'revision',
     'position',
   ]);
-  return [
-    ...Object.entries(fixedColumns).map(
-      ([name, type]) => `${quoted(name)} ${collated(type)}${required.has(name) ? ' not null' : ''}`,
-    ),
-    ...Object.entries(table.columns).map(
-      ([name, { type }]) => `${quoted(name)} ${collated(databaseType(type))}`,
-    ),
-  ];
+  return columnTypes(table).map(
+    ([name, type]) => `${quoted(name)} ${collated(type)}${required.has(name) ? ' not null' : ''}`,
+  );
 };
 
 /** Makes a scratch copy of the table, of this session alone: no indexes but the key, no policies. */

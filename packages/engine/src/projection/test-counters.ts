@@ -213,9 +213,8 @@ export class Pen {
         schema_version: 1,
         $correlationId: 'req_test',
         $causationId: 'req_test',
-        prev: head.hash,
       };
-      const next = chained(stream, head.revision + 1, { id: randomUUID(), type, data, metadata });
+      const next = chained(stream, head, { id: randomUUID(), type, data, metadata });
       head = { revision: head.revision + 1, hash: next.event.metadata.hash };
       return next.event;
     });

@@ -26,6 +26,8 @@ export interface TestLog {
   readonly store: EventStore;
   readonly pen: Pen;
   readonly directory: string;
+  /** Does something to the files of the store, which keeps the newest events in memory while it runs. */
+  whileStopped(work: () => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,7 +69,8 @@ export async function startWorld(): Promise<TestWorld> {
 }
 
 export async function startLog(directory: string): Promise<TestLog> {
-  const server = await startEventStoreServer({ directory });
+  let server = await startEventStoreServer({ directory });
+  const { port } = server;
   const store = openEventStore({ url: server.connectionString });
   let closing: Promise<void> | null = null;
   return {
@@ -75,6 +78,11 @@ export async function startLog(directory: string): Promise<TestLog> {
     store,
     directory,
     pen: new Pen(store),
+    async whileStopped(work) {
+      await server.close();
+      work();
+      server = await startEventStoreServer({ directory, port });
+    },
     close() {
       closing ??= store.close().then(() => server.close());
       return closing;

@@ -99,8 +99,14 @@ test('a new table joins the others with all that has ever happened', async () =>
     untilLive(p, second),
   );
   assert.is((await dump(database, 'additions')).length, 3);
-  const levels = await statement(database, 'select distinct position from counterfoil.projection');
-  assert.is(levels.length, 1);
+  const levels = await statement<{ stands_together: boolean }>(
+    database,
+    'select distinct position, stands_together from counterfoil.projection_progress',
+  );
+  assert.equal(
+    levels.map(({ stands_together }) => stands_together),
+    [true],
+  );
 });
 
 test('a filling that was broken off goes on where it was', async () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeHeader, encodeHeader, messageId, publicMessages } from './message.ts';
+import { messageId, messagePosition } from '../define/message-id.ts';
+import { decodeHeader, encodeHeader, publicMessages } from './message.ts';
 import { readPlace, readPublicMessage } from './public-message.ts';
 import { boxEvent } from './test-box.ts';
 
@@ -35,10 +36,14 @@ test('ids of one event sort as its messages do, however many', () => {
 test('ids of the first ten messages are evt_, 13 digits and the plain index', () => {
   fc.assert(
     fc.property(position, fc.integer({ min: 0, max: 9 }), (place, nth) => {
+      assert.is(messagePosition(messageId(place, nth)), place);
       assert.match(messageId(place, nth), /^evt_[0-9A-HJKMNP-TV-Z]{13}_[0-9]$/);
     }),
   );
   assert.is(messageId(33n, 0), 'evt_0000000000011_0');
+  for (const no of ['', 'evt_1_0', 'evt_00000000000U1_0', 'cust_0000000000011_0']) {
+    assert.is(messagePosition(no), null, no);
+  }
   assert.throws(() => messageId(-1n, 0), /no position/);
   assert.throws(() => messageId(1n, 10_000), /no index/);
 });

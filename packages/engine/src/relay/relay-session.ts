@@ -1,3 +1,4 @@
+import { gathered } from '../consume/gathering.ts';
 import { sleep, unlessAborted } from '../consume/run-forever.ts';
 import { eventAt } from '../log/event-at.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
@@ -59,6 +60,7 @@ export interface SessionParts {
   readonly log: Log;
   readonly streams: StreamOptions;
   readonly window: number;
+  readonly onPublished?: ((messages: readonly OutgoingMessage[]) => void) | undefined;
 }
 
 /** Events taken from the log at once; also bounds the messages that are kept in memory. */
@@ -157,7 +159,8 @@ class RelaySession {
         log.warn({ error: error.message }, 'relay: the event store is away');
       },
     };
-    for await (const items of store.follow(subscription, batchMaximum)) {
+    const batches = store.follow(subscription, batchMaximum);
+    for await (const items of gathered(batches, signal)) {
       taken = positionAfter(items) ?? taken;
       await this.take(eventsOf(items));
       progress.error = null;
@@ -198,6 +201,7 @@ class RelaySession {
       progress.truncated();
     }
     this.#place = await publishInOrder(missing, this.#place, this.#options);
+    this.#parts.onPublished?.(missing);
   }
 }
 

@@ -28,6 +28,8 @@ export interface RelayOptions {
   /** Messages on their way at once. 256 unless given. */
   readonly window?: number;
   readonly streams?: StreamOptions;
+  /** Told of messages that are in the stream now. */
+  readonly onPublished?: SessionParts['onPublished'];
 }
 
 export interface Relay {
@@ -47,10 +49,21 @@ const relayBackOff = { firstMilliseconds: 100, lastMilliseconds: 10_000 } as con
  */
 export function startRelay(options: RelayOptions): Relay {
   const { store, cache, nats, publicEvents, projected, checkpoint, log, metrics } = options;
-  const { window = 256, streams = {} } = options;
+  const { window = 256, streams = {}, onPublished } = options;
   const renderer = () => createRenderer(cache, publicEvents);
   const progress = new Progress(metrics);
-  const parts = { store, nats, renderer, projected, checkpoint, progress, log, streams, window };
+  const parts: SessionParts = {
+    store,
+    nats,
+    renderer,
+    projected,
+    checkpoint,
+    progress,
+    log,
+    streams,
+    window,
+    onPublished,
+  };
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = Promise.all([keepRelaying(parts, signal), keepTime(parts, signal)]);

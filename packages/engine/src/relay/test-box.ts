@@ -99,7 +99,6 @@ export const boxEvent = ([type, data = {}]: BoxEvent, correlation = 'req_01'): N
     schema_version: 1,
     $correlationId: correlation,
     $causationId: 'cause_01',
-    prev: chainStart,
     hash: chainStart,
   },
 });
@@ -123,9 +122,9 @@ export function chaining<Store extends Pick<EventStore, 'append'>>(store: Store)
   store.append = (stream, events, expectedRevision) => {
     let revision = expectedRevision;
     const linked = events.map(({ metadata: { hash: _hash, ...metadata }, ...event }) => {
-      const prev = hashes.get(`${stream}@${revision}`) ?? chainStart;
+      const hash = hashes.get(`${stream}@${revision}`) ?? chainStart;
+      const next = chained(stream, { revision, hash }, { ...event, metadata }).event;
       revision += 1;
-      const next = chained(stream, revision, { ...event, metadata: { ...metadata, prev } }).event;
       hashes.set(`${stream}@${revision}`, next.metadata.hash);
       return next;
     });

@@ -23,7 +23,7 @@ export async function collect(stack: Stack) {
   const options = { nats: await stack.nats(), after: null, signal: abort.signal, log };
   const reading = (async () => {
     for await (const batch of followPublicStream(options)) {
-      for (const { body, sequence } of batch) {
+      for (const { body, sequence } of batch.messages) {
         bodies.push(new TextDecoder().decode(body));
         sequences.push(sequence);
       }

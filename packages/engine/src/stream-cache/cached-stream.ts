@@ -22,6 +22,12 @@ export interface StreamSource {
   readonly snapshots?: Snapshots;
 }
 
+/** An append of our own that is under way. */
+interface Sent<State> {
+  readonly after: StreamState<State>;
+  readonly events: readonly NewEvent[];
+}
+
 /** No stream has a later event. */
 const revisionMaximum = Number.MAX_SAFE_INTEGER - 1;
 
@@ -39,7 +45,7 @@ const bytesOfStream = 4_096;
 export class CachedStream<State> {
   readonly place: StreamPlace;
   /** Told each event that the log brought, right after it was folded: the writer's own among them. */
-  onEvent: (event: StoredEvent) => void = () => undefined;
+  onEvent: (event: Pick<StoredEvent, 'id'>) => void = () => undefined;
   /** Reads what the log has after the last known event. Rejects with the problem that a caller gets. */
   readonly catchUp: () => Promise<void>;
   readonly #source: StreamSource;
@@ -47,6 +53,9 @@ export class CachedStream<State> {
   #now: StreamState<State>;
   #followed: StreamState<State>;
   #isBehind = true;
+  /** The last revision that the log is known to have; that of the newest state, or a later one. */
+  #heard = -1;
+  #sent: Sent<State> | null = null;
   #isNew = true;
   #holds = 0;
   #keptAt = -1;
@@ -71,9 +80,12 @@ export class CachedStream<State> {
     return this.#requests;
   }
 
-  /** True when there may be events that have not been read: at the start and after a failure. */
+  /**
+   * True when there may be events that have not been read: at the start, after a failure, and when the log
+   * has told of one that did not fit.
+   */
   get isBehind(): boolean {
-    return this.#isBehind;
+    return this.#isBehind || this.#heard > this.#now.head.revision;
   }
 
   /** True while somebody is at work on it, so that a second copy must not come about. */
@@ -100,12 +112,47 @@ export class CachedStream<State> {
     return bytesOfStream + this.#stateBytes + this.#requests.weigh();
   }
 
+  /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */
+  send(after: StreamState<State>, events: readonly NewEvent[]): void {
+    this.#sent = { after, events };
+  }
+
+  /** An event of this stream that the log brought, to a follower that passes on all of them in order. */
+  hear(event: StoredEvent): void {
+    const { revision } = this.#now.head;
+    if (event.revision <= revision) return;
+    this.#heard = Math.max(this.#heard, event.revision);
+    if (this.#isOwn(event)) return;
+    // What does not fit is read, and found faulty or not, by the next who asks for the state.
+    if (this.#isNew || event.revision > revision + 1) return;
+    if (chainFault(this.#now.head, event) !== null) return;
+    this.#goOver(event, advance(this.place.aggregate, this.#now, event));
+    this.#keep();
+  }
+
+  /**
+   * Tells whether an event is of the append that is under way. It is not folded once more: with the last
+   * event the stream moves on to the state that was decided.
+   */
+  #isOwn({ id, revision, position }: StoredEvent): boolean {
+    if (!this.#sent) return false;
+    const { after, events } = this.#sent;
+    const first = after.head.revision - events.length + 1;
+    if (events[revision - first]?.id !== id) return false;
+    if (revision === after.head.revision) {
+      this.moveTo({ ...after, position }, events);
+      for (const event of events) this.onEvent(event);
+    }
+    return true;
+  }
+
   /**
    * Goes on to the state after events of our own that have just been appended. The log may have brought
    * them before the answer to the append came.
    */
   moveTo(after: StreamState<State>, events: readonly NewEvent[]): void {
-    if (after.head.revision < this.#now.head.revision) return;
+    this.#sent = null;
+    if (after.head.revision <= this.#now.head.revision) return;
     const first = after.head.revision - events.length + 1;
     for (const [index, { metadata }] of events.entries()) {
       this.#requests.note(metadata.request, first + index);
@@ -116,6 +163,7 @@ export class CachedStream<State> {
 
   /** Reads the tail after an append that failed; until then nothing is to be trusted. */
   async recover(): Promise<void> {
+    this.#sent = null;
     this.#isBehind = true;
     await this.catchUp();
   }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { EventPlace, StoredEvent } from '../log/types.ts';
 import { CachedStream, type StreamSource } from './cached-stream.ts';
 import type { StreamPlace } from './stream-state.ts';
 
@@ -46,6 +47,22 @@ export class StreamCache {
     const stream = new CachedStream<State>(this.source, place);
     this.#add(stream as CachedStream<unknown>);
     return stream;
+  }
+
+  /** Tells whether an event of the log is news to a stream that is kept here: all that it costs to the others. */
+  wants({ stream, revision }: EventPlace): boolean {
+    const known = this.#known(stream);
+    return known !== undefined && revision > known.now.head.revision;
+  }
+
+  /** Moves a stream that is kept here over an event that another process has appended. */
+  hear(event: StoredEvent): void {
+    this.#known(event.stream)?.hear(event);
+  }
+
+  #known(name: string): CachedStream<unknown> | undefined {
+    // Not a use of it: what only others write to goes when there is no room.
+    return this.#streams.peek(name) ?? this.#held.get(name);
   }
 
   #isHeavier(stream: CachedStream<unknown>): boolean {

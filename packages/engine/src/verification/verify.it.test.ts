@@ -1,8 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { unlessAborted } from '../consume/run-forever.ts';
 import { recordProjection } from '../define/projection.ts';
-import type { Position, StoredEvent } from '../log/types.ts';
-import { RebuildFailed, rebuildReadModel } from '../projection/rebuild.ts';
+import { UnreadableEvent } from '../log/incoming-event.ts';
+import type { EventStore, Position, StoredEvent } from '../log/types.ts';
+import { RebuildStopped, rebuildReadModel } from '../projection/rebuild.ts';
 import {
   acme,
   added,
@@ -116,7 +118,9 @@ const tamperings: readonly [string, string, object][] = [
   ],
   [
     'a row that was added',
-    `insert into counterfoil.members_v1 select 'm2', tenant_id, environment_id, status, created_at,
+    `insert into counterfoil.members_v1 (id, tenant_id, environment_id, status, created_at,
+       updated_at, revision, position, state, resource, metadata)
+     select 'm2', tenant_id, environment_id, status, created_at,
        updated_at, revision, position, state, resource, metadata from counterfoil.members_v1`,
     {
       table: 'members',
@@ -311,9 +315,79 @@ test('a rebuild that meets a bad event says so and leaves what is shown', async 
     only: ['counters'],
     log: silentLog,
   }).catch((error: unknown) => error);
-  assert.instance(failure, RebuildFailed);
+  assert.instance(failure, RebuildStopped);
   assert.match((failure as Error).message, /counter-env_acme.c3@1: cannot show 3/);
   assert.equal(await dump(database, 'counters'), before);
+});
+
+/** A store in which one event of the log has become unreadable since it was projected. */
+const damaged = (store: EventStore): EventStore => ({
+  ...store,
+  async *readLog(options) {
+    for await (const event of store.readLog(options)) {
+      if (event.stream === 'counter-env_acme.c3' && event.revision === 1) {
+        throw new UnreadableEvent(event.stream, event.revision, 'its data is no JSON object');
+      }
+      yield event;
+    }
+  },
+});
+
+test('a rebuild that meets an event which cannot be read names it, and everything else goes on', async () => {
+  const { log, database } = await filled();
+  const before = await dump(database, 'counters');
+  const store = damaged(log.store);
+  const rebuilt = () =>
+    rebuildReadModel({ store, database, tables, only: ['counters'], log: silentLog });
+  await withProjector({ store, database, tables }, async (projector) => {
+    await until('it runs', () => projector.status().state === 'running');
+    for (const failure of [await rebuilt().catch(String), await rebuilt().catch(String)]) {
+      assert.is(
+        failure,
+        'RebuildStopped: counters stopped at event counter-env_acme.c3@1: it cannot be read: ' +
+          'its data is no JSON object',
+      );
+    }
+    assert.equal(await dump(database, 'counters'), before);
+    const last = await log.pen.write('c3', [added(1)], acme);
+    assert.ok(await projector.projected.waitFor(last, 20_000));
+    assert.is(projector.status().state, 'running');
+  });
+});
+
+test('a rebuild begins again after one that failed, once the log can be read', async () => {
+  const { log, database, position } = await filled();
+  let store = damaged(log.store);
+  const replaced: EventStore = { ...log.store, readLog: (options) => store.readLog(options) };
+  const options = { store: replaced, database, tables, only: ['counters'], log: silentLog };
+  await withProjector({ store: replaced, database, tables }, async (projector) => {
+    await until('it runs', () => projector.status().state === 'running');
+    assert.instance(await rebuildReadModel(options).catch((error) => error), RebuildStopped);
+    assert.match(String(await projector.check().catch(String)), /counters stopped at/);
+    store = log.store;
+    await rebuildReadModel(options);
+    await untilLive(projector, position);
+    await projector.check();
+  });
+});
+
+test('a rebuild of a log whose new events cannot be read names the first of them', async () => {
+  const { log, database } = await filled();
+  const stream = 'counter-env_acme.c9';
+  const store: EventStore = {
+    ...log.store,
+    async *readLog({ signal }) {
+      yield* await unlessAborted(new Promise<never[]>(() => undefined), signal as AbortSignal);
+    },
+    async *follow() {
+      yield await Promise.reject(new UnreadableEvent(stream, 0, 'its metadata has no hash'));
+    },
+  };
+  const failure = await rebuildReadModel({ store, database, tables, log: silentLog }).catch(String);
+  assert.match(
+    String(failure),
+    /RebuildStopped: .*counter-env_acme.c9@0 cannot be read: its metadata/,
+  );
 });
 
 test('says which tables it could not compare', async () => {

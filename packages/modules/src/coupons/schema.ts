@@ -1,12 +1,12 @@
 import {
   type Condition,
   currencySchema,
-  decimal,
   decimalPlaces,
   digitsFault,
   instantSchema,
   metadataSchema,
   positiveDecimalSchema,
+  positivePercentageSchema,
   recordStampsShape,
   recordStatusSchema,
   requiredTextSchema,
@@ -19,15 +19,9 @@ const couponCadenceSchema = z.enum(['once', 'repeated', 'forever']);
 
 const nameSchema = requiredTextSchema(255);
 const codeSchema = requiredTextSchema(64);
-const wholePercentage = decimal('100');
 const redemptionsMaximum = 1_000_000;
 const periodsMaximum = 1_000;
 const rulesMaximum = 16_384;
-
-const percentageSchema = positiveDecimalSchema(decimalPlaces.rate).refine(
-  (text) => decimal(text).cmp(wholePercentage) <= 0,
-  'must be at most 100',
-);
 
 /** Whatever a tenant wants to keep with a coupon; nothing here looks into it. */
 const rulesSchema = z
@@ -44,7 +38,7 @@ const givenSchema = z.object({
   coupon_code: codeSchema.nullish(),
   amount_off: positiveDecimalSchema(decimalPlaces.credits).nullish(),
   currency: currencySchema.nullish().meta({ description: 'That of amount_off' }),
-  percentage_off: percentageSchema.nullish(),
+  percentage_off: positivePercentageSchema().nullish(),
   duration_in_periods: z.number().int().min(1).max(periodsMaximum).nullish(),
   max_redemptions: z.number().int().min(1).max(redemptionsMaximum).nullish(),
   redeem_after: instantSchema.nullish(),

@@ -1,8 +1,9 @@
 import type { Principal, RequestContext, RouteKey } from '@counterfoil/engine/define';
 import type { EnvironmentId, KeyId, TenantId, UserId } from '@counterfoil/kernel';
-import { callRoute, memoryWorld, type RawInput, rejection } from '@counterfoil/testkit';
+import { callRoute, memoryWorld, pointersOf, type RawInput, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { z } from 'zod';
 import { createFeature, type FeatureData, feature, featureRecords } from '../features/index.ts';
 import { createGroup, createGroupSchema, group, groupRecords } from '../groups/index.ts';
 import { createMeter, createMeterSchema, meter, meterRecords } from '../meters/index.ts';
@@ -149,6 +150,39 @@ test('lists of add-ons and costsheets show inside what expand names', async () =
   const costs = await call('POST /costs/search', { body: { expand: 'prices' } });
   assert.is(costs.items[0]?.prices?.length, 1);
   assert.is((await call('POST /costs/search', { body: {} })).items[0]?.prices, undefined);
+});
+
+test('a search of costsheets takes page, period and place as clients send them', async () => {
+  const { call } = shop();
+  for (const name of ['a', 'b', 'c']) await call('POST /costs', { body: { name } });
+  const found = async (body: object) => {
+    const { items, pagination } = await call('POST /costs/search', { body });
+    return [items.map(({ name }) => name).join(''), pagination];
+  };
+  const all = { limit: 50, offset: 0, total: 3 };
+  assert.equal(await found({}), ['cba', all]);
+  const queryFilter = { limit: 1, offset: 2, order: 'desc', sort: 'created_at' };
+  assert.equal(await found({ queryFilter }), ['a', { limit: 1, offset: 2, total: 3 }]);
+  assert.equal(await found({ queryFilter: { status: 'archived' } }), ['', { ...all, total: 0 }]);
+  const none = { ...all, total: 0 };
+  const before = { end_time: '2001-01-01T00:00:00Z' };
+  assert.equal(await found({ timeRangeFilter: before }), ['', none]);
+  assert.equal(await found({ timeRangeFilter: { start_time: before.end_time } }), ['cba', all]);
+  const { tenantId: tenantID, environmentId: environmentID } = principal;
+  assert.equal(await found({ tenantID, environmentID }), ['cba', all]);
+  assert.equal(await found({ tenantID, environmentID: 'env_02' }), ['', none]);
+  assert.equal(await found({ tenantID: 'tenant_02' }), ['', none]);
+});
+
+test('owners of prices and settings of entitlements that only the contract has find nothing', async () => {
+  const { call } = await withPlan();
+  for (const entity_type of ['PRICE', 'SUBSCRIPTION']) {
+    assert.is((await call('POST /prices/search', { body: { entity_type } })).pagination.total, 0);
+    assert.is((await call('GET /prices', { query: { entity_type } })).pagination.total, 0);
+  }
+  const body = offerRoutes['POST /entitlements/search'].body as z.ZodType;
+  assert.ok(body.safeParse({ has_grant_config: false }).success);
+  assert.equal(pointersOf(body, { has_grant_config: true }), ['/has_grant_config']);
 });
 
 test('references of a price are checked, and named when there is no such record', async () => {

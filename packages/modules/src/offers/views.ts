@@ -1,4 +1,4 @@
-import { type DecimalText, existing, withoutNulls, zeroText } from '@counterfoil/kernel';
+import { type DecimalText, existing, invariant, withoutNulls, zeroText } from '@counterfoil/kernel';
 import { displayAmount, displayPriceUnitAmount } from '../pricing/index.ts';
 import type { EntitlementRecord } from './entitlement/entitlement.ts';
 import type { Entitlement } from './entitlement/schema.ts';
@@ -59,7 +59,9 @@ const unitView = (unit: PriceRecord['price_unit']) =>
 export function entitlementView(record: EntitlementRecord | null): Entitlement {
   const shown = existing(record, 'entitlement');
   const { entity_type, entity_id } = shown;
-  return withoutNulls({ ...shown, plan_id: entity_type === 'PLAN' ? entity_id : null });
+  invariant(entity_type !== 'COSTSHEET', `the costsheet ${entity_id} has an entitlement`);
+  const plan_id = entity_type === 'PLAN' ? entity_id : null;
+  return withoutNulls({ ...shown, entity_type, plan_id });
 }
 
 /** The credit grant as the API shows it. */

@@ -1,8 +1,14 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import type { Currency, DecimalText } from '@counterfoil/kernel';
+import {
+  type Currency,
+  type DecimalText,
+  type Decision,
+  invalidField,
+  type PriceUnitId,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 import { type EventsOf, lowerCase, type RecordOf, record } from '../record/index.ts';
-import { createPriceUnitSchema, priceUnitSchema } from './schema.ts';
+import { createPriceUnitSchema, priceUnitSchema, type updatePriceUnitSchema } from './schema.ts';
 
 const kept = <Kind extends string>() => z.string().transform((text) => text as Kind);
 
@@ -59,6 +65,30 @@ export const {
   archive: archivePriceUnit,
   view: priceUnitView,
 } = priceUnitRecords;
+
+/** Values are compared as they are looked up and shown: codes whatever their case. */
+const isSame = (stored: string, sent: string): boolean => lowerCase(stored) === lowerCase(sent);
+
+/**
+ * Changes what may change. What never does may be sent as it is stored (D20); another value of it is 400
+ * naming the field.
+ */
+export function changePriceUnit(
+  id: PriceUnitId,
+  request: z.output<typeof updatePriceUnitSchema>,
+): Decision<PriceUnitRecord | null, PriceUnitEvent> {
+  const { name, metadata, ...forEver } = request;
+  const update = updatePriceUnit(id, { name, metadata });
+  return (unit, at) => {
+    const events = update(unit, at);
+    for (const [field, sent] of Object.entries(forEver)) {
+      const stored = unit?.[field as keyof typeof forEver] ?? '';
+      if (sent === undefined || isSame(stored, sent)) continue;
+      throw invalidField(`/${field}`, `never changes: it is ${JSON.stringify(stored)}`);
+    }
+    return events;
+  };
+}
 
 /** The published pricing unit with a code, from the log. 404 naming the field when there is none. */
 export const priceUnitReference = (

@@ -83,6 +83,24 @@ test('lists and searches take ids', async () => {
   );
 });
 
+test('what never changes may be sent as it is, and in no other way', async () => {
+  const { create, update } = unitsOf();
+  const unit = await create(credits);
+  const same = { code: 'crd', symbol: 'cr', base_currency: 'USD', conversion_rate: 0.01 };
+  assert.is((await update(unit.id, { ...same, name: 'Tokens' })).name, 'Tokens');
+  for (const [field, other] of Object.entries({
+    code: 'tok',
+    symbol: 't',
+    base_currency: 'eur',
+    conversion_rate: '0.02',
+  })) {
+    const { code, errors } = await rejection(update(unit.id, { ...same, [field]: other }));
+    assert.is(code, 'validation_error');
+    const stored = JSON.stringify(credits[field as keyof typeof credits]);
+    assert.equal(errors, [{ pointer: `/${field}`, message: `never changes: it is ${stored}` }]);
+  }
+});
+
 test('a unit of another environment is not there', async () => {
   const { create, context } = unitsOf();
   await create(credits);

@@ -2,9 +2,9 @@ import { newText, type Routes } from '@counterfoil/engine/define';
 import { oneOf, recordRoutes } from '../record/index.ts';
 import {
   archivePriceUnit,
+  changePriceUnit,
   createPriceUnit,
   priceUnitRecords,
-  updatePriceUnit,
 } from './price-unit.ts';
 import { createPriceUnitSchema, updatePriceUnitSchema } from './schema.ts';
 
@@ -36,7 +36,7 @@ export const priceUnitRoutes = {
     description: 'Code, symbol, base currency and rate never change.',
     body: updatePriceUnitSchema,
     example: { body: { name: newText('Renamed') } },
-    decide: updatePriceUnit,
+    decide: changePriceUnit,
   }),
   'DELETE /prices/units/{id}': routes.endWithMessage({
     description:

@@ -13,8 +13,8 @@ const codeMaximum = 32;
 const symbolMaximum = 10;
 
 /** Any case in and out; two codes that differ in case alone are the same. */
-const codeSchema = requiredTextSchema(codeMaximum).refine(
-  (code) => /^[A-Za-z0-9_.-]*$/.test(code),
+const codeSchema = requiredTextSchema(codeMaximum).regex(
+  /^[A-Za-z0-9_.-]*$/,
   'may have letters, digits and _ . - only',
 );
 
@@ -32,11 +32,20 @@ export const createPriceUnitSchema = z
   })
   .meta({ id: 'CreatePriceUnit' });
 
-/** Body of PUT /prices/units/{id}: what prices and wallets are computed with is for ever. */
+const forEver = { description: 'It never changes: only the value that it has is taken' } as const;
+
+/**
+ * Body of PUT /prices/units/{id}: what prices and wallets are computed with is for ever, and may be sent as it
+ * is (D20).
+ */
 export const updatePriceUnitSchema = z
   .object({
     name: nameSchema.optional(),
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
+    code: codeSchema.optional().meta(forEver),
+    symbol: requiredTextSchema(symbolMaximum).optional().meta(forEver),
+    base_currency: currencySchema.optional().meta(forEver),
+    conversion_rate: positiveDecimalSchema(decimalPlaces.rate).optional().meta(forEver),
   })
   .meta({ id: 'UpdatePriceUnit' });
 

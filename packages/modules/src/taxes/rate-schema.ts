@@ -1,9 +1,9 @@
 import {
   clearable,
-  decimal,
   decimalPlaces,
   metadataSchema,
   nonNegativeDecimalSchema,
+  nonNegativePercentageSchema,
   recordStampsShape,
   recordStatusSchema,
   requiredTextSchema,
@@ -16,13 +16,6 @@ const taxRateTypeSchema = z.enum(['percentage', 'fixed']);
 export const taxRateStatusSchema = z.enum(['ACTIVE', 'INACTIVE']);
 export const taxRateScopeSchema = z.enum(['INTERNAL', 'EXTERNAL', 'ONETIME']);
 
-const wholePercentage = decimal('100');
-
-const percentageSchema = nonNegativeDecimalSchema(decimalPlaces.rate).refine(
-  (text) => decimal(text).cmp(wholePercentage) <= 0,
-  'must be at most 100',
-);
-
 const nameSchema = requiredTextSchema(255);
 export const taxRateCodeSchema = requiredTextSchema(64);
 const descriptionSchema = clearable(textSchema(1024)).optional();
@@ -34,7 +27,7 @@ const givenSchema = z.object({
   tax_rate_type: taxRateTypeSchema
     .optional()
     .meta({ description: 'Default: what the value that is given says' }),
-  percentage_value: percentageSchema.nullish(),
+  percentage_value: nonNegativePercentageSchema().nullish(),
   fixed_value: nonNegativeDecimalSchema(decimalPlaces.credits).nullish(),
   scope: taxRateScopeSchema.default('INTERNAL'),
   metadata: metadataSchema.default({}),

@@ -38,6 +38,8 @@ export interface Directory {
    * revoked or expired or its user is gone.
    */
   find(hash: string, now: Instant): Principal | null;
+  /** The same by the id of a key that was made out elsewhere. */
+  findKey(tenantId: string, keyId: string, now: Instant): Principal | null;
   /** All tenants, newest first. */
   tenants(): readonly TenantRecord[];
   /** The number of published environments or users of a tenant, or of API keys of an environment. */
@@ -107,6 +109,15 @@ export function createDirectory(quotas: Quotas = defaultQuotas): Directory {
     };
   };
 
+  const principalAt = (place: string, now: Instant): Principal | null => {
+    const key = keys.get(place);
+    if (key?.status !== 'published') return null;
+    if (key.expires_at !== null && key.expires_at <= now) return null;
+    const known = principals.get(place) ?? principalOf(key);
+    if (known) principals.set(place, known);
+    return known;
+  };
+
   return {
     quotas,
     apply(event) {
@@ -117,14 +128,8 @@ export function createDirectory(quotas: Quotas = defaultQuotas): Directory {
       const key = keys.apply(event);
       if (key) placeByHash.set(key.hash, placeOf(key.tenant_id, key.id));
     },
-    find(hash, now) {
-      const key = keys.get(placeByHash.get(hash) ?? '');
-      if (key?.status !== 'published') return null;
-      if (key.expires_at !== null && key.expires_at <= now) return null;
-      const known = principals.get(hash) ?? principalOf(key);
-      if (known) principals.set(hash, known);
-      return known;
-    },
+    find: (hash, now) => principalAt(placeByHash.get(hash) ?? '', now),
+    findKey: (tenantId, keyId, now) => principalAt(placeOf(tenantId, keyId), now),
     tenants: () =>
       tenants
         .all()

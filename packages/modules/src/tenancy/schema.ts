@@ -125,10 +125,14 @@ export const createUserSchema = withConditions(
       ...{ when: { type: 'service_account' }, lacks: 'email' },
       says: 'must be absent for a service account',
     },
+    {
+      ...{ when: { type: 'service_account' }, needs: 'roles' },
+      says: 'must name a role: those of a service account never change',
+    },
   ],
 )
   .superRefine(({ type, roles }, context) => {
-    const fault = roleFault(type, roles);
+    const fault = roles.length > 0 && roleFault(type, roles);
     if (!fault) return;
     const path = fault.pointer.slice(1).split('/');
     context.addIssue({ code: 'custom', path, message: fault.message });

@@ -15,9 +15,9 @@ import { customerReference } from '../customers/index.ts';
 import { priceUnitReference } from '../pricing-units/index.ts';
 import type { BulkEntry } from './bulk/bulk.ts';
 import type { Bulk } from './bulk/schema.ts';
-import { createWallet, loadCredits, type WalletDecision } from './decisions.ts';
+import { type AskedDebit, createWallet, loadCredits, type WalletDecision } from './decisions.ts';
 import type { TransactionReason, WalletType } from './events.ts';
-import type { Debit, EntryDetails, Load, Quantity } from './ledger/entries.ts';
+import type { EntryDetails, Load, Quantity } from './ledger/entries.ts';
 import { type CreateWallet, type DebitBody, invoicedReason, type TopUp } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
 import { requestTopUp } from './topups/decisions.ts';
@@ -95,6 +95,8 @@ export async function prepareCreation(
       config: { allowed_price_types: type === 'PRE_PAID' ? ['USAGE'] : ['ALL'] },
       alert_settings: alerts,
       auto_topup: body.auto_topup ?? null,
+      allow_multiple: body.allow_multiple,
+      priority: body.priority ?? null,
       ...(unit && { price_unit: unit.kept }),
     },
     initialLoad(context, body),
@@ -210,7 +212,7 @@ export const bulkEntries = (context: RequestContext, { entries }: Bulk): readonl
     assertDatable(context.now, entry.effective_at, `/entries/${index}/effective_at`);
     const details = entryDetails(context, entry.transaction_reason, entry);
     if (entry.type === 'debit') {
-      return { type: 'debit', debit: { ...details, credits: entry.credits } };
+      return { type: 'debit', debit: { ...details, ...askedFor(entry) } };
     }
     const pointer = `/entries/${index}/expiry_date_utc`;
     return {
@@ -225,7 +227,12 @@ export const bulkEntries = (context: RequestContext, { entries }: Bulk): readonl
   });
 
 /** The debit that a body asks for. Throws 400 for an instant that it cannot count from. */
-export function debitOf(context: RequestContext, body: DebitBody): Debit {
+export function debitOf(context: RequestContext, body: DebitBody): AskedDebit {
   assertDatable(context.now, body.effective_at);
-  return { ...entryDetails(context, body.transaction_reason, body), credits: body.credits };
+  return { ...entryDetails(context, body.transaction_reason, body), ...askedFor(body) };
 }
+
+const askedFor = ({ credits, allow_partial }: Pick<DebitBody, 'credits' | 'allow_partial'>) => ({
+  credits,
+  isPartialAllowed: allow_partial,
+});

@@ -11,6 +11,7 @@ import {
   notFound,
   refusal,
   zero,
+  zeroText,
 } from '@counterfoil/kernel';
 import { alertEvents } from './alerts.ts';
 import type { CreatedData, WalletEvent, WalletSettings } from './events.ts';
@@ -24,6 +25,7 @@ import {
   failureEvent,
   type Load,
   loadEvents,
+  type PartialDebit,
 } from './ledger/entries.ts';
 import { lotsSince, sumOf } from './ledger/lots.ts';
 import { concluded, taking } from './topups/automatic.ts';
@@ -55,18 +57,13 @@ export const loadCredits =
 
 /**
  * Takes credits in draw-down order. A PRE_PAID wallet refuses a debit over its available credits
- * whole; a POST_PAID wallet may go below zero (D26).
+ * whole, unless it may be partial; a POST_PAID wallet may go below zero (D26).
  */
 export const debitCredits =
-  (id: string, debit: Debit): WalletDecision =>
+  (id: string, debit: AskedDebit): WalletDecision =>
   (state, at) => {
     const wallet = spendable(state, id);
-    return taking(wallet, at, [
-      (current) => {
-        assertFunds(current, debit.credits, debit.effectiveAt);
-        return [debitEvent(current, debit, at)];
-      },
-    ]);
+    return taking(wallet, at, [(current) => [debitEvent(current, payable(current, debit), at)]]);
   };
 
 /** Changes the settings that a caller may change. No event when nothing changes. */
@@ -181,6 +178,41 @@ export function spendable(state: WalletState, id: string): Wallet {
   });
 }
 
+/** A debit as it is asked for: whole or not at all, or as much as is there (D26). */
+export interface AskedDebit extends Debit {
+  readonly isPartialAllowed?: boolean;
+}
+
+/**
+ * The debit as the wallet can pay it: all of it, or the part that is there where that is allowed. Refuses it
+ * otherwise, and where nothing is there. A wallet that may owe pays all of it, so that a part makes no sense there.
+ */
+export function payable(
+  wallet: Wallet,
+  { isPartialAllowed, ...debit }: AskedDebit,
+): Debit | PartialDebit {
+  if (!isPartialAllowed) {
+    assertFunds(wallet, debit.credits, debit.effectiveAt);
+    return debit;
+  }
+  if (wallet.wallet_type === 'POST_PAID') {
+    throw invalidOperation(
+      `Wallet ${wallet.id} is POST_PAID and pays each debit whole. Leave allow_partial out.`,
+      { reason: 'never_partial' },
+    );
+  }
+  const { credits: requested, effectiveAt } = debit;
+  const available = fundsOf(wallet, effectiveAt);
+  const isPart = available !== zeroText && decimal(available).cmp(decimal(requested)) < 0;
+  const credits = isPart ? available : requested;
+  assertFunds(wallet, credits, effectiveAt);
+  return { ...debit, credits, requested };
+}
+
+/** Credits in lots; for a debit that is dated back, those that were in them then and ever since. */
+const fundsOf = ({ lots }: Wallet, effectiveAt?: Instant): DecimalText =>
+  sumOf(effectiveAt === undefined ? lots : lotsSince(lots, effectiveAt));
+
 /**
  * Refuses more than the lots hold, unless the wallet may owe (D26). Of a debit that is dated back, more than
  * was in them then and ever since: it was in the balance at each instant, so none of it falls below zero
@@ -189,8 +221,7 @@ export function spendable(state: WalletState, id: string): Wallet {
 export function assertFunds(wallet: Wallet, requested: DecimalText, effectiveAt?: Instant): void {
   if (effectiveAt !== undefined) assertExisted(wallet, effectiveAt);
   if (wallet.wallet_type === 'POST_PAID') return;
-  const { lots } = wallet;
-  const available = sumOf(effectiveAt === undefined ? lots : lotsSince(lots, effectiveAt));
+  const available = fundsOf(wallet, effectiveAt);
   if (decimal(requested).cmp(decimal(available)) <= 0) return;
   if (effectiveAt === undefined) {
     throw refusal(`The wallet has ${available} credits available, ${requested} requested.`, {

@@ -1,6 +1,7 @@
 import type {
   Currency,
   CustomerId,
+  DebitId,
   DecimalText,
   EventOf,
   HoldId,
@@ -139,8 +140,12 @@ const settingsShape = {
   auto_topup: autoTopupSchema.nullable(),
 } as const;
 
-export const settingsSchema = z.object(settingsShape);
-export type WalletSettings = z.output<typeof settingsSchema>;
+const settingsSchema = z.object(settingsShape);
+/** Its place among the wallets of the customer: smaller is drawn first, null last (D21). */
+const prioritySchema = z.number().int().nullable();
+export interface WalletSettings extends z.output<typeof settingsSchema> {
+  readonly priority: number | null;
+}
 
 export const walletEvents = {
   WalletCreated: z.object({
@@ -155,8 +160,11 @@ export const walletEvents = {
       .object({ id: text<PriceUnitId>(), code: z.string(), conversion_rate: figure })
       .optional(),
     ...settingsShape,
+    /** True for a wallet that may stand beside others of its currency and type (D21). */
+    allow_multiple: z.boolean().default(false),
+    priority: prioritySchema.default(null),
   }),
-  WalletSettingsChanged: settingsSchema.partial(),
+  WalletSettingsChanged: settingsSchema.extend({ priority: prioritySchema }).partial(),
   CreditsLoaded: z.object({
     ...entryShape,
     ...lotShape,
@@ -185,6 +193,8 @@ export const walletEvents = {
   }),
   CreditsDebited: z.object({
     ...entryShape,
+    /** Set where less may be taken than was asked for: the credits that were asked for (D26). */
+    credits_requested: figure.optional(),
     /** The lots it was taken from, in order. Less than `credits` when the rest is debt. */
     drawn: z.array(drawSchema),
   }),
@@ -211,6 +221,8 @@ export const walletEvents = {
   /** Credits set aside: they are out of their lots but still in the balance. */
   CreditsHeld: z.object({
     hold_id: text<HoldId>(),
+    /** Set where a debit of the customer over several wallets holds them (D76). */
+    debit_id: text<DebitId>().optional(),
     customer_id: text<CustomerId>(),
     credits: figure,
     expires_at: instantSchema.nullable(),

@@ -2,7 +2,7 @@ import { given } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { balanceAdder } from './audit/time-travel.ts';
-import { loadCredits, settleDue } from './decisions.ts';
+import { debitCredits, loadCredits, settleDue } from './decisions.ts';
 import type { WalletEvent } from './events.ts';
 import { captureHold, holdCredits } from './holds/decisions.ts';
 import { isMovement } from './ledger/transaction.ts';
@@ -11,6 +11,7 @@ import {
   at,
   create,
   debit,
+  debitOf,
   details,
   history,
   holdOf,
@@ -78,6 +79,21 @@ test('debts', () => {
   assert.equal([after(...owing).credit_balance, debtOf(after(...owing))], ['-15', '15']);
   const paid = after(...owing, loadCredits(id, [load('20')]));
   assert.equal([paid.credit_balance, left(paid)], ['5', ['5']]);
+});
+
+test('debits in part', () => {
+  const held = [create({}, '100'), holdCredits(id, holdOf('a', '30'))] as const;
+  const taking = (credits: string) => debitCredits(id, debitOf(credits, true));
+  given(wallet, story(...held))
+    .when(debit('80'))
+    .thenProblem('invalid_operation');
+  const events = story(...held, taking('80'));
+  const rows = events.flatMap((event) => (event.type === 'CreditsDebited' ? [event.data] : []));
+  assert.equal(
+    rows.map(({ credits, credits_requested }) => [credits, credits_requested]),
+    [['70', '80']],
+  );
+  given(wallet, events).when(taking('5')).thenProblem('invalid_operation');
 });
 
 test('holds', () => {

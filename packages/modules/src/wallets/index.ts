@@ -1,5 +1,8 @@
 import { dueWork, module } from '@counterfoil/engine/define';
 import { auditRoutes } from './audit/routes.ts';
+import { customerDebits } from './customer-debits/customer-debits.ts';
+import { debitsCarriedOut } from './customer-debits/reactions.ts';
+import { customerDebitRoutes } from './customer-debits/routes.ts';
 import { settleDue } from './decisions.ts';
 import { holdRoutes } from './holds/routes.ts';
 import { walletListRoutes } from './list-routes.ts';
@@ -23,7 +26,7 @@ const expiry = dueWork({
 /** Prepaid and postpaid credits of customers, with their ledger. */
 export const wallets = module({
   name: 'wallets',
-  aggregates: [wallet],
+  aggregates: [wallet, customerDebits],
   tables: [walletTable, transactionTable, holdTable],
   routes: {
     ...walletRoutes,
@@ -32,8 +35,10 @@ export const wallets = module({
     ...holdRoutes,
     ...reversalRoutes,
     ...auditRoutes,
+    ...customerDebitRoutes,
   },
   publicEvents: [walletPublicEvents],
+  reactions: [debitsCarriedOut],
   dueWork: [expiry],
 });
 
@@ -43,4 +48,5 @@ export type WalletRoutes = typeof walletRoutes &
   typeof topUpRoutes &
   typeof holdRoutes &
   typeof reversalRoutes &
-  typeof auditRoutes;
+  typeof auditRoutes &
+  typeof customerDebitRoutes;

@@ -8,7 +8,7 @@ import { nextDue, wallet } from './wallet.ts';
 /** One row per wallet. */
 export const walletTable = recordProjection(wallet, {
   name: 'wallets',
-  version: 3,
+  version: 4,
   view: walletView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },
@@ -16,7 +16,7 @@ export const walletTable = recordProjection(wallet, {
     name: { type: 'text', of: (shown) => shown.name },
     wallet_status: { type: 'text', of: (shown) => shown.wallet_status },
     wallet_type: { type: 'text', of: (shown) => shown.wallet_type },
-    credit_balance: { type: 'numeric', of: (shown) => shown.credit_balance },
+    credit_balance: { type: 'numeric', of: (shown) => shown.credit_balance, often: true },
     due_at: { type: 'timestamptz', of: (_shown, state) => nextDue(state), index: true },
     alert_enabled: {
       type: 'boolean',
@@ -28,7 +28,7 @@ export const walletTable = recordProjection(wallet, {
 /** One row per entry of the ledger; `credits_available` of a load falls as it is drawn from. */
 export const transactionTable = projection(wallet, {
   name: 'wallet_transactions',
-  version: 4,
+  version: 6,
   columns: {
     wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
     effective_at: { type: 'timestamptz', of: (shown) => shown.effective_at, listed: true },
@@ -40,19 +40,21 @@ export const transactionTable = projection(wallet, {
     reference_type: { type: 'text', of: (shown) => shown.reference_type },
     reference_id: { type: 'text', of: (shown) => shown.reference_id },
     expiry_date: { type: 'timestamptz', of: (shown) => shown.expiry_date },
-    credits_available: { type: 'numeric', of: (shown) => shown.credits_available },
+    credits_available: { type: 'numeric', of: (shown) => shown.credits_available, often: true },
     priority: { type: 'integer', of: (shown) => shown.priority },
     created_by: { type: 'text', of: (shown) => shown.created_by },
   },
   keys: touchedEntries,
   fold: (row: TransactionResource | null, event, key) => entryAfter(row, event, key),
   view: (row: TransactionResource) => row,
+  // Only loads are drawn from. That a debit is reversed is rare.
+  rests: (row) => row.type === 'debit',
 });
 
 /** One row per hold. */
 export const holdTable = projection(wallet, {
   name: 'wallet_holds',
-  version: 1,
+  version: 2,
   columns: {
     wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
     hold_status: { type: 'text', of: (shown) => shown.hold_status },

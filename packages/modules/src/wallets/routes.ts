@@ -76,7 +76,9 @@ function movementOf(
 export const walletRoutes = {
   'POST /wallets': route({
     summary: 'Create a wallet',
-    description: 'One wallet that is not closed per customer, currency and type.',
+    description:
+      'One wallet that is not closed per customer, currency and type; with `allow_multiple` it may ' +
+      'stand beside others.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -191,8 +193,8 @@ export const walletRoutes = {
   'POST /wallets/{id}/debit': route({
     summary: 'Take credits',
     description:
-      'All or nothing. A PRE_PAID wallet refuses more than its available credits, and of a debit ' +
-      'that is dated back, more than is left of those that were there then.',
+      'All or nothing, unless `allow_partial` is true. A PRE_PAID wallet refuses more than its available ' +
+      'credits, and of a debit that is dated back, more than is left of those that were there then.',
     tag,
     status: 200,
     permission: 'wallet:write',

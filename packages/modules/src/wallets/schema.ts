@@ -36,9 +36,14 @@ export const idempotencyKeySchema = requiredTextSchema(255);
 /** Priorities of lots: any integer that every client can hold exactly. */
 export const prioritySchema = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 
+/** The place of a wallet among those of its customer (D21). */
+const walletPrioritySchema = prioritySchema.meta({
+  description: 'Where a debit draws several wallets of a customer: smaller first, none last',
+});
+
 /** Body of POST /wallets (specification §4.6). */
-export const createWalletSchema = z
-  .object({
+export const createWalletSchema = withConditions(
+  z.object({
     currency: currencySchema,
     customer_id: referenceSchema('cust').optional(),
     external_customer_id: requiredTextSchema(255).optional(),
@@ -53,8 +58,19 @@ export const createWalletSchema = z
     initial_credits_expiry_date_utc: instantSchema.optional(),
     initial_credits_to_load_expiry_date: z.number().int().optional(),
     wallet_type: walletTypeSchema.default('PRE_PAID'),
-  })
-  .meta({ id: 'CreateWallet' });
+    allow_multiple: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'The wallet may stand beside others of its currency and type' }),
+    priority: walletPrioritySchema.optional(),
+  }),
+  [
+    {
+      someOf: ['customer_id', 'external_customer_id'],
+      says: 'customer_id or external_customer_id is required',
+    },
+  ],
+).meta({ id: 'CreateWallet' });
 export type CreateWallet = z.output<typeof createWalletSchema>;
 
 /** Body of PUT /wallets/{id}: absent fields stay as they are. */
@@ -66,6 +82,7 @@ export const updateWalletSchema = z
     config: walletConfigSchema.optional(),
     alert_settings: alertSettingsInput.nullable().optional(),
     auto_topup: autoTopupInput.nullable().optional(),
+    priority: walletPrioritySchema.nullable().optional(),
   })
   .meta({ id: 'UpdateWallet' });
 
@@ -118,11 +135,18 @@ export const onlyKeySchema = z
 /** Reasons that a manual debit may give. */
 export const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as const;
 
+/** The word that a debit above what is there takes what is there (D26). */
+export const allowPartialSchema = z
+  .boolean()
+  .default(false)
+  .meta({ description: 'Take what is there where that is less; the entry says what is missing' });
+
 /** Body of POST /wallets/{id}/debit. */
 export const debitSchema = z
   .object({
     credits: creditsSchema,
     transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
+    allow_partial: allowPartialSchema,
     effective_at: effectiveAtSchema,
     description: textSchema(1024).optional(),
     idempotency_key: idempotencyKeySchema.optional(),
@@ -188,6 +212,11 @@ export const walletSchema = z
     alert_state: z.enum(['ok', 'info', 'warning', 'in_alarm']),
     wallet_status: walletStatusSchema,
     wallet_type: walletTypeSchema,
+    allow_multiple: z
+      .boolean()
+      .optional()
+      .meta({ description: 'True where it may stand beside others of its currency and type' }),
+    priority: walletPrioritySchema.optional(),
     metadata: metadataSchema,
   })
   .meta({ id: 'Wallet' });
@@ -245,6 +274,14 @@ export const transactionSchema = z
       .array(z.object({ transaction_id: z.string(), credits: z.string() }))
       .optional()
       .meta({ description: 'Debits only: the loads that the credits were taken from, in order' }),
+    credits_requested: z
+      .string()
+      .optional()
+      .meta({ description: 'Debits with `allow_partial` only: the credits that were asked for' }),
+    credits_missing: z.string().optional().meta({
+      description:
+        'Debits with `allow_partial` only: what was asked for and not there; "0" for none',
+    }),
     credits_reversed: z
       .string()
       .optional()

@@ -60,7 +60,7 @@ const amount = fc
   )
   .map(text);
 const ahead = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
-const behind = fc.option(fc.integer({ min: 0, max: 90 }), { freq: 1 });
+const behind = fc.option(fc.integer({ min: 0, max: 90 }), { freq: 2 });
 const which = fc.nat(3);
 const load = fc.record({
   kind: fc.constant('load' as const),

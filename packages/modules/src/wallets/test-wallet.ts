@@ -6,10 +6,10 @@ import {
 } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { folded, stampAt } from '@counterfoil/testkit';
-import { createWallet, debitCredits, type WalletDecision } from './decisions.ts';
+import { type AskedDebit, createWallet, debitCredits, type WalletDecision } from './decisions.ts';
 import type { CreatedData, Entry, TransactionReason, WalletEvent } from './events.ts';
 import type { NewHold } from './holds/decisions.ts';
-import type { Debit, EntryDetails, Load } from './ledger/entries.ts';
+import type { EntryDetails, Load } from './ledger/entries.ts';
 import { entryAfter, touchedEntries } from './ledger/transaction.ts';
 import { type ReversibleEntry, reversibleEntry } from './reversals/reversals.ts';
 import type { TransactionResource } from './schema.ts';
@@ -57,7 +57,11 @@ export const load = (credits: string, options: Partial<Load> = {}): Load => ({
   ...options,
 });
 
-export const debitOf = (credits: string): Debit => ({ ...details(), credits: text(credits) });
+export const debitOf = (credits: string, isPartialAllowed = false): AskedDebit => ({
+  ...details(),
+  credits: text(credits),
+  isPartialAllowed,
+});
 
 export const debit = (credits: string): WalletDecision => debitCredits(id, debitOf(credits));
 

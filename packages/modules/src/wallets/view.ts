@@ -20,17 +20,26 @@ export function walletView(wallet: WalletState): WalletResource {
     ended_topups: _ended,
     automatic,
     reversals: _reversals,
+    allow_multiple,
+    credit_balance,
+    updated_at,
+    updated_by,
     ...shown
   } = wallet;
   return withoutNulls({
     ...shown,
+    allow_multiple: allow_multiple || null,
     status,
-    balance: balanceOf(wallet),
-    credits_available_breakdown: breakdownOf(wallet),
-    credits_held: heldCredits(holds),
     alert_settings: alertSettingsView(wallet.alert_settings),
     auto_topup: autoTopupView(wallet.auto_topup),
     auto_topup_status: automaticView(automatic, topups),
+    // What changes with every entry comes last: see `often` of a column.
+    credits_held: heldCredits(holds),
+    credits_available_breakdown: breakdownOf(wallet),
+    credit_balance,
+    balance: balanceOf(wallet),
+    updated_by,
+    updated_at,
   });
 }
 

@@ -7,6 +7,7 @@ import {
   decimal,
   type Instant,
   invariant,
+  laterOf,
   type RecordStamps,
   type Stamped,
   type TransactionId,
@@ -25,7 +26,9 @@ import {
   walletEvents,
 } from './events.ts';
 import { afterCapture, type Hold, heldCredits, holdFrom, partsReturned } from './holds/holds.ts';
+import { keptEntries } from './ledger/kept-entries.ts';
 import {
+  afterDebit,
   afterDraws,
   type Lot,
   type LotClass,
@@ -59,6 +62,7 @@ export interface Wallet extends RecordStamps, WalletSettings {
   readonly topup_conversion_rate: DecimalText;
   readonly wallet_type: WalletType;
   readonly wallet_status: WalletStatus;
+  readonly allow_multiple: boolean;
   readonly alert_state: AlertState;
   /** Sum of the lots less what is owed; below zero only for POST_PAID. */
   readonly credit_balance: DecimalText;
@@ -166,7 +170,11 @@ function evolveWallet(
       return withEndedTopUp(wallet, event.data.transaction_id, 'failed');
     case 'AutomaticTopUpStopped':
       return { ...wallet, automatic: { ...wallet.automatic, stopped_on: event.data.day } };
-    case 'CreditsDebited':
+    case 'CreditsDebited': {
+      const { data } = event;
+      const lots = afterDebit(wallet.lots, data.drawn, data.effective_at);
+      return { ...moved(wallet, data), lots };
+    }
     case 'CreditsExpired': {
       const { data } = event;
       return { ...moved(wallet, data), lots: afterDraws(wallet.lots, data.drawn) };
@@ -197,10 +205,11 @@ function heldBy({
   data,
   stamp,
 }: Stamped<Extract<WalletEvent, { type: 'CreditsHeld' }>>): Omit<Hold, 'parts'> {
-  const { hold_id: id, credits, expires_at, description, metadata } = data;
+  const { hold_id: id, debit_id, credits, expires_at, description, metadata } = data;
   const { created_at, created_by } = createdStamps(stamp);
   const captured = { captured: zeroText, captures: 0 };
-  return { id, credits, expires_at, description, metadata, created_at, created_by, ...captured };
+  const hold = { id, credits, expires_at, description, metadata, created_at, created_by };
+  return { ...hold, ...captured, ...(debit_id === undefined ? {} : { debit_id }) };
 }
 
 type HoldEvent = Extract<
@@ -235,10 +244,19 @@ function holdAfterEvent(
   if (event.type === 'HoldCaptured') {
     return event.data.is_final ? [] : [afterCapture(hold, event.data.credits)];
   }
-  const { credits, expires_at, parts } = event.data;
-  const known = [...hold.parts, ...lots];
-  return [{ ...holdFrom(known, hold, parts), credits, expires_at }];
+  const { credits, expires_at, parts, drawn } = event.data;
+  const more = holdFrom(lots, hold, drawn).parts;
+  const after = holdFrom([...hold.parts, ...more], hold, parts);
+  return [{ ...after, parts: countedTogether(after.parts, more), credits, expires_at }];
 }
+
+/** The parts of a hold to which more was added: what is one part counts from the later instant. */
+const countedTogether = (parts: readonly Lot[], more: readonly Lot[]): readonly Lot[] =>
+  parts.map((part) => {
+    const added = more.find(({ transaction_id }) => transaction_id === part.transaction_id);
+    if (!added) return part;
+    return { ...part, effective_at: laterOf(part.effective_at, added.effective_at) };
+  });
 
 const moved = (
   wallet: Wallet,
@@ -310,10 +328,12 @@ export const wallet = aggregate({
   name: 'wallet',
   scope: 'environment',
   events: walletEvents,
+  kept: keptEntries,
   initial: null as WalletState,
   evolve,
   /**
-   * One wallet that is not closed per customer, currency and type (D21). And one wallet for each top-up
+   * One wallet that is not closed per customer, currency and type, but for those that may stand beside others
+   * (D21). And one wallet for each top-up
    * that waits, so that its completion finds the wallet by the log.
    */
   refersTo: (state) =>
@@ -323,11 +343,13 @@ export const wallet = aggregate({
   unique: (state) => {
     if (!state || state.wallet_status === 'closed') return [];
     const { customer_id, currency, wallet_type } = state;
+    const claims = state.topups.map(claimOf);
+    if (state.allow_multiple) return claims;
     const slot = {
       name: 'customer_id, currency, wallet_type',
       value: `${customer_id}/${currency}/${wallet_type}`,
       problem: `The customer already has a ${wallet_type} wallet in ${currency}.`,
     };
-    return [slot, ...state.topups.map(claimOf)];
+    return [slot, ...claims];
   },
 });

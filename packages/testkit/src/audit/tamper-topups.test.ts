@@ -200,6 +200,33 @@ test('a debit that is dated back draws what was there then, and nothing that cam
   }
 });
 
+/** Ten credits of which four are held; a debit of nine that may be partial takes the others. */
+async function takenInPart(wallet_type: string, isPartialAllowed: boolean): Promise<string[]> {
+  const world = ledgerWorld();
+  await world.run(id, creation(id, { wallet_type }));
+  await world.run(id, loadCredits(id, [load('10')]));
+  const hold = { holdId: 'hold_a' as HoldId, credits: text('4'), expiresAt: null };
+  await world.run(id, holdCredits(id, { ...hold, description: null, metadata: {} }));
+  const credits = text(isPartialAllowed ? '9' : '5');
+  await world.run(id, debitCredits(id, { ...details(), credits, isPartialAllowed }));
+  return world.exported(id);
+}
+
+test('a debit takes less than was asked for only where nothing is left for it', async () => {
+  const honest = await takenInPart('PRE_PAID', true);
+  assert.match(await finding(honest), /: 4 events, credit balance 4, unsigned$/);
+  const more = rechained(honest, 4, (data) => ({ ...data, credits_requested: '5' }));
+  assert.match(await finding(more), /^line 5: revision 3: takes more than was asked for/);
+  for (const [type, named] of [
+    ['PRE_PAID', /takes less than was asked for, and leaves some of it/],
+    ['POST_PAID', /or is partial although the wallet may owe/],
+  ] as const) {
+    const whole = await takenInPart(type, false);
+    const forged = rechained(whole, 4, (data) => ({ ...data, credits_requested: '6' }));
+    assert.match(await finding(forged), named);
+  }
+});
+
 test('an order cannot count from before its payment', async () => {
   const world = ledgerWorld();
   await world.run(id, creation(id));

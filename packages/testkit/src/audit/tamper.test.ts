@@ -93,7 +93,7 @@ for (const [what, tamper, named] of [
   [
     'a renumbered event',
     () => withLine(lines.toSpliced(4, 1), 4, (line) => ({ ...line, revision: 3 })),
-    /^line 5: revision 3: does not follow/,
+    /^line 5: revision 3: its content .* or it does not follow/,
   ],
   ['no header', () => lines.slice(1), /^line 1: is no ledger/],
   [

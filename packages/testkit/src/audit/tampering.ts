@@ -1,5 +1,4 @@
-import { chainHash, type EventMetadata } from '@counterfoil/engine';
-import { canonicalJson, type Instant } from '@counterfoil/kernel';
+import { canonicalJson, hashOf, type Instant } from '@counterfoil/kernel';
 
 interface EventLine {
   readonly id: string;
@@ -7,7 +6,7 @@ interface EventLine {
   readonly stream: string;
   readonly revision: number;
   readonly data: Readonly<Record<string, unknown>>;
-  readonly metadata: EventMetadata;
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly hash: string };
 }
 
 /** The lines with one of them put through a change of its parsed form. */
@@ -27,7 +26,7 @@ export function rechained(
   change: (data: Record<string, never>) => object,
   { type, occurred_at }: { readonly type?: string; readonly occurred_at?: Instant } = {},
 ): string[] {
-  let prev = '';
+  let prev = '0'.repeat(64);
   return lines.map((text, index) => {
     const line = JSON.parse(text);
     if ('head' in line) return canonicalJson({ head: { ...line.head, hash: prev } });
@@ -41,9 +40,8 @@ export function rechained(
     const data = index === number ? change(event.data as Record<string, never>) : event.data;
     const isHere = index === number;
     const moved = isHere && occurred_at ? { ...metadata, occurred_at } : metadata;
-    const linked = { ...moved, prev };
     const changed = { ...event, data, type: isHere && type ? type : event.type };
-    prev = chainHash(event.stream, event.revision, { ...changed, metadata: linked });
-    return canonicalJson({ ...changed, metadata: { ...linked, hash: prev } });
+    prev = hashOf({ ...changed, metadata: moved, prev });
+    return canonicalJson({ ...changed, metadata: { ...moved, hash: prev } });
   });
 }

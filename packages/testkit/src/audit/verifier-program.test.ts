@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import {
-  copyFileSync,
+  cpSync,
+  mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -16,7 +19,8 @@ import * as assert from 'uvu/assert';
 import { loadCredits } from '../../../modules/src/wallets/decisions.ts';
 import { creation, ledgerWorld, load, signingKey } from './ledger-world.ts';
 
-const source = resolve(import.meta.dirname, '../../../../apps/cli/src/verify-ledger.ts');
+const folderOfSource = resolve(import.meta.dirname, '../../../../apps/cli/src/verify-ledger');
+const source = join(folderOfSource, 'verify-ledger.ts');
 const id = 'wallet_01';
 
 interface Folder {
@@ -51,16 +55,31 @@ function run({ path }: Folder, program: string, ...args: string[]) {
   return { status, line: stdout.toString().trimEnd() };
 }
 
-/** The verifier under another name, linked, and without its types. */
-const forms: Readonly<Record<string, (path: string) => void>> = {
-  'checker.ts': (path) => copyFileSync(source, path),
-  'link.ts': (path) => symlinkSync(source, path),
-  'compiled.mjs': (path) => writeFileSync(path, stripTypeScriptTypes(readFileSync(source, 'utf8'))),
+/** The files of the verifier as modules without types. */
+function compile(folder: string): void {
+  mkdirSync(folder);
+  for (const name of readdirSync(folderOfSource)) {
+    const code = stripTypeScriptTypes(readFileSync(join(folderOfSource, name), 'utf8'));
+    const compiled = code.replaceAll(/(from '\.\/[^']+)\.ts'/g, "$1.mjs'");
+    writeFileSync(join(folder, name.replace('.ts', '.mjs')), compiled);
+  }
+}
+
+/** The verifier copied, under another name, linked, and without its types: the program, and how it is made. */
+const forms: Readonly<Record<string, (folder: string) => void>> = {
+  'copied/verify-ledger.ts': (folder) =>
+    cpSync(folderOfSource, join(folder, 'copied'), { recursive: true }),
+  'renamed/checker.ts': (folder) => {
+    cpSync(folderOfSource, join(folder, 'renamed'), { recursive: true });
+    renameSync(join(folder, 'renamed/verify-ledger.ts'), join(folder, 'renamed/checker.ts'));
+  },
+  'link.ts': (folder) => symlinkSync(source, join(folder, 'link.ts')),
+  'compiled/verify-ledger.mjs': (folder) => compile(join(folder, 'compiled')),
 };
 
 for (const [name, make] of Object.entries(forms)) {
   test(`as ${name} it tells a genuine ledger from a tampered one`, (folder) => {
-    make(join(folder.path, name));
+    make(folder.path);
     const genuine = run(folder, name, 'ledger.jsonl');
     assert.is(genuine.status, 0);
     assert.match(genuine.line, /^OK .*: 2 events, credit balance 100, unsigned$/);

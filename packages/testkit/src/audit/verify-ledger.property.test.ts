@@ -75,7 +75,7 @@ const dated = (now: number, seconds: number | null) =>
   seconds === null ? {} : { effectiveAt: second(now - seconds) };
 const anyLoad = fc.record({
   quantity,
-  priority: fc.option(fc.constantFrom(0, 1), { freq: 1 }),
+  priority: fc.option(fc.constantFrom(0, 1), { freq: 2 }),
   reason: fc.constantFrom('FREE_CREDIT_GRANT' as const, 'PURCHASED_CREDIT_DIRECT' as const),
 });
 

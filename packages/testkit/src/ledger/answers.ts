@@ -4,6 +4,7 @@ import type { Exchange } from './exchange.ts';
 import { type Data, isCredit } from './history.ts';
 import type { BulkRuling, Ruling } from './oracle.ts';
 import type { Effect } from './reference-ledger.ts';
+import { creditsOf, shownCredits } from './units.ts';
 import type { WalletView } from './wallet-view.ts';
 
 /** An answer, and what the oracle says of its command. */
@@ -100,6 +101,8 @@ export const entryIn = (entry: Data, numbers: Numbers): Data => ({
         expires: entry.expiry_date ?? null,
       }
     : {
+        requested: entry.credits_requested ?? null,
+        missing: entry.credits_missing ?? null,
         drawn: entry.drawn_from.map((draw: Data) => [
           numbers.get(draw.transaction_id),
           draw.credits,
@@ -124,9 +127,19 @@ export function entryEffect(effect: Effect): Data {
     effective,
     ...(isIn
       ? { available, priority: priority ?? null, expires: expires ?? null }
-      : { drawn: drawn.map(([lot, taken]) => [lot, taken]) }),
+      : {
+          requested: effect.requested ?? null,
+          missing: missingOf(effect),
+          drawn: drawn.map(([lot, taken]) => [lot, taken]),
+        }),
   };
 }
+
+/** Credits that a debit in part was asked for and did not take; null where it had to be whole. */
+const missingOf = ({ requested, credits }: Effect): string | null =>
+  typeof requested === 'string'
+    ? shownCredits(creditsOf(requested) - creditsOf(String(credits)))
+    : null;
 
 function checkEntry(
   body: Data,

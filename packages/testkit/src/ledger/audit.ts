@@ -3,7 +3,13 @@ import { checkTampering } from './checks/chain-checks.ts';
 import type { Fault } from './checks/fault.ts';
 import { checkLots, checkNoNegative } from './checks/lot-checks.ts';
 import { checkBalanceChain, checkConservation } from './checks/money-checks.ts';
-import { checkNoDebtInPast, checkPast, momentsOf, type PastAnswer } from './checks/past-checks.ts';
+import {
+  checkNoDebtInPast,
+  checkPast,
+  momentsOf,
+  type PastAnswer,
+  type PeriodAnswer,
+} from './checks/past-checks.ts';
 import { checkDurability, checkKeys, type Published } from './checks/request-checks.ts';
 import { checkStates } from './checks/state-checks.ts';
 import { checkReads, type Reads } from './checks/view-checks.ts';
@@ -23,6 +29,8 @@ export interface Evidence {
   readonly environmentId: string;
   readonly strangers: readonly LedgerAnswer[];
   readonly published?: readonly Published[];
+  /** True where a test clock moved, so that nothing can have happened later than it was due. */
+  readonly isPunctual?: boolean;
 }
 
 /** The checkers that need nothing but the ledger itself. */
@@ -41,9 +49,9 @@ export const ledgerFaults = (history: History): Fault[] =>
 
 /** Asserts that a ledger is what the oracle says and that all of I1 to I11 hold of it. */
 export async function assertProven(evidence: Evidence): Promise<void> {
-  const { history, exchanges } = evidence;
-  const oracle = linearise(history, exchanges);
-  const { entries, past } = evidence.reads;
+  const { history, exchanges, isPunctual = false } = evidence;
+  const oracle = linearise(history, exchanges, { isPunctual });
+  const { entries, past, periods } = evidence.reads;
   const again = await replayed(history, exchanges);
   const faults = [
     ...ledgerFaults(history),
@@ -51,8 +59,8 @@ export async function assertProven(evidence: Evidence): Promise<void> {
       checkKeys(evidence),
       checkDurability(evidence),
       checkReads(evidence),
-      checkPast({ history, oracle, entries, past }),
-      checkNoDebtInPast({ history, oracle, entries, past }),
+      checkPast({ history, oracle, entries, past, periods }),
+      checkNoDebtInPast({ history, oracle }),
       checkIsolation(evidence),
       checkDeterminism({ history, again }),
     ].flatMap((fault) => fault ?? []),
@@ -82,6 +90,31 @@ async function pastOf(
   return answers;
 }
 
+/** Reads the entries of some periods, by their ends (D71). */
+async function periodsOf(
+  client: LedgerClient,
+  walletId: string,
+  history: History,
+): Promise<readonly PeriodAnswer[]> {
+  const moments = momentsOf(history);
+  const [middle, last] = [Math.floor(moments.length / 2), moments.length - 1];
+  const ends = [
+    [0, middle],
+    [middle, last],
+    [Math.floor(middle / 2), Math.min(middle + 1, last)],
+  ];
+  return Promise.all(
+    ends.map(async ([first = 0, end = 0]) => {
+      const [from = '', to = ''] = [moments[first], moments[end]];
+      const start_time = new Date(Date.parse(from) + 1).toISOString();
+      // A period within one instant has nothing in it, and cannot be asked for.
+      if (start_time > to) return { from, to: from, items: [] };
+      const query = { limit: '1000', start_time, end_time: to };
+      return { from, to, items: (await client.read(walletId, '/transactions', query)).items };
+    }),
+  );
+}
+
 /** Reads a wallet, and its ledger at that very moment. */
 export async function readAll(
   client: LedgerClient,
@@ -94,12 +127,13 @@ export async function readAll(
     const holds = await client.read(walletId, '/holds');
     const balance = await client.read(walletId, '/balance');
     const past = await pastOf(client, walletId, before);
+    const periods = await periodsOf(client, walletId, before);
     const history = await client.history(walletId);
     // Something may have fallen due meanwhile.
     if (before.length !== history.length) continue;
     return {
       history,
-      reads: { wallet, entries: entries.items, holds: holds.items, balance, past },
+      reads: { wallet, entries: entries.items, holds: holds.items, balance, past, periods },
     };
   }
 }

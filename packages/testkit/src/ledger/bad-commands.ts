@@ -40,6 +40,14 @@ export const badCommands: readonly BadCommand[] = [
     ),
     bad('bulk', { entries: [{ type: 'debit', credits }] }, '/entries/0/credits'),
   ]),
+  ...['2025-02-29T00:00:00Z', '2200-01-01T00:00:00.000Z'].flatMap((effective_at) => [
+    bad('debit', { credits: '1', effective_at }, '/effective_at'),
+    bad(
+      'bulk',
+      { entries: [{ type: 'debit', credits: '1', effective_at }] },
+      '/entries/0/effective_at',
+    ),
+  ]),
   ...badInstants.flatMap((instant) => [
     bad('hold', { credits: '1', expires_at: instant }, '/expires_at'),
     bad(

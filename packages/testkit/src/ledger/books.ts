@@ -11,8 +11,8 @@ export interface Lot {
   readonly priority: number | null;
   /** From when on its credits count. */
   readonly from: number;
-  /** The last time at which a reversal gave credits back, and how many were there all the time before. */
-  readonly refilled?: { readonly at: number; readonly kept: bigint } | null;
+  /** The last time at which credits came back that had not been there before, and how many were all the time. */
+  refilled?: { readonly at: number; readonly kept: bigint } | null;
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null;
   left: bigint;
@@ -36,6 +36,8 @@ export interface Order {
   readonly priority: number | null;
   readonly expires: number | null;
   readonly automatic: Automatic | null;
+  /** The moment at which it was made. */
+  readonly made: number;
 }
 
 /** The occasion on which a wallet looks whether it needs credits. */
@@ -174,12 +176,39 @@ export function takeSince(lots: readonly Lot[], credits: bigint, moment: number)
   return [...parts, ...take(lots, missing)];
 }
 
-/** Puts a part back where it came from. */
+/** Puts a part back where it came from. Of an open lot, what counts only from later was not there before. */
 export function putBack(books: Books, part: Lot): void {
   if (part.left === 0n) return;
   const lot = books.lots.find(({ number }) => number === part.number);
-  if (lot) lot.left += part.left;
-  else books.lots.push({ ...part });
+  if (!lot) {
+    books.lots.push({ ...part });
+    return;
+  }
+  if (part.from > lot.from) lot.refilled = refill(lot, part.from);
+  lot.left += part.left;
+}
+
+/** The mark of a lot to which credits come back that count from a moment. */
+export function refill({ left, refilled }: Lot, at: number): { at: number; kept: bigint } {
+  const kept = refilled && refilled.kept < left ? refilled.kept : left;
+  return { at: refilled && refilled.at > at ? refilled.at : at, kept };
+}
+
+/** A part of a lot that is set aside: it counts from when all of the lot does; what that has kept stays with it. */
+export const setAside = ({ refilled, ...part }: Lot): Lot => ({
+  ...part,
+  from: refilled ? refilled.at : part.from,
+});
+
+/** Takes what an entry that is dated back has drawn out of what the lots had kept from before. */
+export function takeFromKept(lots: readonly Lot[], parts: readonly Lot[], moment: number): void {
+  for (const lot of lots) {
+    const { refilled } = lot;
+    if (!refilled || refilled.at <= moment) continue;
+    const taken = total(parts.filter(({ number }) => number === lot.number));
+    const kept = refilled.kept > taken ? refilled.kept - taken : 0n;
+    lot.refilled = { ...refilled, kept };
+  }
 }
 
 /** A draw as it stands in an event: lot, credits taken, credits that its lot has afterwards. */
@@ -198,8 +227,10 @@ export const draws = ({ lots }: Books, parts: readonly Lot[]): Draw[] =>
 export function perLot(parts: readonly Lot[]): Lot[] {
   const byLot = new Map<number, Lot>();
   for (const part of parts) {
-    const left = part.left + (byLot.get(part.number)?.left ?? 0n);
-    byLot.set(part.number, { ...part, left });
+    const known = byLot.get(part.number);
+    const left = part.left + (known?.left ?? 0n);
+    const from = known && known.from > part.from ? known.from : part.from;
+    byLot.set(part.number, { ...part, from, left });
   }
   return [...byLot.values()];
 }

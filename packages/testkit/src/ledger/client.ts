@@ -16,8 +16,10 @@ export type ReadPath = '' | '/transactions' | '/holds' | '/balance';
 /** One service with wallets, however it is reached. */
 export interface LedgerClient {
   send(request: LedgerRequest): Promise<LedgerAnswer>;
-  /** The clock that decisions are made by, in milliseconds since 1970. */
+  /** The clock that decisions are made by, in milliseconds since 1970; where it is on its way, where it began. */
   now(): number;
+  /** The latest that the clock may be by now. */
+  nowAtMost(): number;
   /** Lets time go by. */
   pass(milliseconds: number): Promise<void>;
   /** Ends what falls due by itself. Does nothing where the service does so without being asked. */

@@ -41,6 +41,7 @@ export interface TopUpBody {
 
 export interface DebitBody {
   readonly credits: string;
+  readonly allow_partial?: boolean;
   readonly transaction_reason?: string;
   readonly effective_at?: string;
   readonly description?: string;
@@ -82,7 +83,12 @@ export type BulkEntryBody =
       readonly priority?: number;
       readonly effective_at?: string;
     }
-  | { readonly type: 'debit'; readonly credits: string; readonly effective_at?: string };
+  | {
+      readonly type: 'debit';
+      readonly credits: string;
+      readonly allow_partial?: boolean;
+      readonly effective_at?: string;
+    };
 
 export interface BulkBody {
   readonly atomic?: boolean;

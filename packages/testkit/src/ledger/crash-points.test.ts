@@ -91,16 +91,17 @@ async function run(
   last: Client = 'repeats',
 ): Promise<Run> {
   const state = { isWatched: false, calls: 0, isCut: false };
-  const client = memoryClient((store) =>
-    faultyStore(store, () => {
-      if (!state.isWatched) return null;
-      state.calls += 1;
-      if (!cut || state.calls < cut.call) return null;
-      if (state.calls > cut.call) return cut.isCrash ? 'lost' : null;
-      state.isCut = true;
-      return cut.mishap;
-    }),
-  );
+  const client = memoryClient({
+    wrap: (store) =>
+      faultyStore(store, () => {
+        if (!state.isWatched) return null;
+        state.calls += 1;
+        if (!cut || state.calls < cut.call) return null;
+        if (state.calls > cut.call) return cut.isCrash ? 'lost' : null;
+        state.isCut = true;
+        return cut.mishap;
+      }),
+  });
   const exchanges: Exchange[] = [];
   let walletId = '';
   const send = async (given: Command, name: string, attempt: number) => {

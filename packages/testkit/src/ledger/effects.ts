@@ -53,9 +53,11 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
   switch (type) {
     case 'CreditsLoaded': {
       const { credits_available: available, priority, expires_at: expires } = data;
-      const order = data.requested ? data.transaction_id : null;
+      const { requested } = data;
+      const order = requested ? data.transaction_id : null;
+      const ordered = requested?.at ?? null;
       const automatic = automaticOf(data, numbers);
-      return { ...entryOf(event), available, priority, expires, order, automatic };
+      return { ...entryOf(event), available, priority, expires, order, ordered, automatic };
     }
     case 'TopUpRequested': {
       const { transaction_id: id, reason, credits, amount, priority, expires_at: expires } = data;
@@ -71,7 +73,10 @@ export function effectOf(event: Fact, numbers: Numbers): Effect {
       const { day, limit, available } = data;
       return { type, ...occasionOf(data, numbers), day, limit, available };
     }
-    case 'CreditsDebited':
+    case 'CreditsDebited': {
+      const requested = data.credits_requested ?? null;
+      return { ...entryOf(event), requested, drawn: drawsOf(data.drawn, numbers) };
+    }
     case 'CreditsExpired':
       return { ...entryOf(event), drawn: drawsOf(data.drawn, numbers) };
     case 'HoldCaptured':

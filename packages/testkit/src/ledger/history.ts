@@ -3,6 +3,8 @@
  * Everything that judges a ledger starts from this, and from nothing of the code under test.
  */
 
+import { creditsOf, shownCredits } from './units.ts';
+
 // biome-ignore lint/suspicious/noExplicitAny: events of every type, written by what is under test.
 export type Data = Readonly<Record<string, any>>;
 
@@ -12,12 +14,13 @@ export interface HistoryEvent {
   readonly stream: string;
   readonly revision: number;
   readonly data: Data;
+  /** The data as the log keeps it: without what follows from the rest of the event. */
+  readonly kept?: Data;
   readonly metadata: Data & {
     readonly tenant_id: string;
     readonly environment_id: string;
     readonly occurred_at: string;
     readonly $correlationId: string;
-    readonly prev: string;
     readonly hash: string;
     readonly request?: {
       readonly key: string;
@@ -40,12 +43,36 @@ export async function historyOf(
 ): Promise<History> {
   const history: HistoryEvent[] = [];
   for await (const { id, type, stream, revision, data, metadata } of events) {
-    const copy: unknown = JSON.parse(
+    const copy: HistoryEvent = JSON.parse(
       JSON.stringify({ id, type, stream, revision, data, metadata }),
     );
-    history.push(copy as HistoryEvent);
+    history.push({ ...copy, data: wholeData(copy), kept: copy.data });
   }
   return history;
+}
+
+/** The data of an event with what the log leaves out of it. */
+export function wholeData({ type, data, metadata }: HistoryEvent): Data {
+  const isOrder = type.startsWith('TopUp');
+  if (!isOrder && !entryTypes.includes(type)) return data;
+  const isLot = isOrder || type === 'CreditsLoaded';
+  return {
+    description: null,
+    idempotency_key: null,
+    metadata: {},
+    reference_type: null,
+    reference_id: data.reference_type === 'REQUEST' ? data.idempotency_key : null,
+    topup_conversion_rate: data.conversion_rate,
+    ...(isLot ? { priority: null, expires_at: null } : {}),
+    ...(isOrder ? {} : { effective_at: metadata.occurred_at, ...balanceBefore(type, data) }),
+    ...data,
+  };
+}
+
+/** The balance before an entry: credits came to it, or went from it. */
+function balanceBefore(type: string, { credits, credit_balance_after: after }: Data) {
+  const change = isCredit({ type }) ? creditsOf(credits) : -creditsOf(credits);
+  return { credit_balance_before: shownCredits(creditsOf(after) - change) };
 }
 
 /** Types of events that move credits: each is one entry of the ledger. */

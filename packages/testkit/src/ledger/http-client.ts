@@ -11,6 +11,7 @@ export function httpClient(tenant: TestTenant, store: EventStore): LedgerClient 
   const streamOf = (walletId: string): string => `wallet-${tenant.environmentId}.${walletId}`;
   return {
     now: () => Date.now(),
+    nowAtMost: () => Date.now(),
     pass: (milliseconds) => pause(milliseconds),
     settle: () => Promise.resolve(),
     history: (walletId) => historyOf(store.readStream(streamOf(walletId))),

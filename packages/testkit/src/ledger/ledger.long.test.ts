@@ -22,7 +22,10 @@ test(`${requestsMinimum} random requests in memory, by one client and by four`, 
   let requests = 0;
   for (let round = 0; requests < requestsMinimum; round += 1) {
     const clients = round % 2 === 0 ? 1 : 4;
-    requests += await proveInMemory({ seed: seed + round, scenarios: scriptsPerRound, clients });
+    // Three rounds of four on a test clock; the fourth has due work that may be late.
+    const clock = round % 8 < 6 ? 'test' : 'system';
+    const run = { seed: seed + round, scenarios: scriptsPerRound, clients, clock } as const;
+    requests += (await proveInMemory(run)).requests;
     if (round % reportEvery === 0) console.log(`${requests} requests`);
   }
   const seconds = (performance.now() - startedAt) / 1_000;

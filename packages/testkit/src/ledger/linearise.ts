@@ -22,11 +22,16 @@ interface Silent {
  * Explains a ledger: its events, in the order of their revisions, must be exactly what the oracle
  * foresees for the requests that caused them; every answer must be what the state at that place
  * gives; and what left no event (refusals, repetitions, requests without a key that change nothing)
- * must be explained by some state between the sending and the answer. Throws an assertion otherwise.
+ * must be explained by some state between the sending and the answer. On a test clock due work is punctual:
+ * nothing happens while something earlier is due. Throws an assertion otherwise.
  *
  * @returns the oracle as the last event has left it
  */
-export function linearise(history: History, exchanges: readonly Exchange[]): Oracle {
+export function linearise(
+  history: History,
+  exchanges: readonly Exchange[],
+  { isPunctual = false }: { readonly isPunctual?: boolean } = {},
+): Oracle {
   const numbers = entryNumbers(history);
   const groups = groupsOf(history);
   const byRequest = new Map(exchanges.map((exchange) => [exchange.requestId, exchange]));
@@ -40,17 +45,26 @@ export function linearise(history: History, exchanges: readonly Exchange[]): Ora
   for (const [index, group] of groups.entries()) {
     explainSilent({ oracle, silent, firsts, numbers, state: index, lastAt });
     lastAt = group.at;
+    if (isPunctual) assertNothingOverdue(oracle, group.at);
     const exchange = byRequest.get(group.correlation);
     const ruling = explainGroup(oracle, group, exchange, numbers);
     const first = exchange && firsts.get(keyOf(exchange));
     if (first?.index === index) first.ruling = ruling;
   }
   explainSilent({ oracle, silent, firsts, numbers, state: groups.length, lastAt });
+  const end = Math.max(lastAt, ...exchanges.map(({ answeredAt }) => answeredAt));
+  if (isPunctual) assertNothingOverdue(oracle, end + 1);
   for (const { exchange, isExplained } of silent) {
     const { command, answer } = exchange;
     assert.ok(isExplained, `no state explains ${JSON.stringify({ command, answer })}`);
   }
   return oracle;
+}
+
+function assertNothingOverdue(oracle: Oracle, before: number): void {
+  const first = oracle.overdue(before);
+  const [due, then] = [first ?? before, before].map((time) => new Date(time).toISOString());
+  assert.is(first, null, `what was due at ${due} had not happened before ${then}`);
 }
 
 /** The first effect of an idempotency key, with its answer once that place is reached. */
@@ -127,7 +141,7 @@ function isExplainedHere({ exchange, from }: Silent, standing: Standing): boolea
       (checkReplay(exchange, first.exchange) && isSameOutcome(exchange, first, standing.numbers));
     if (isRepeated || first.index < from) return isRepeated;
   }
-  if (isTooLate(exchange)) return true;
+  if (isTooLate(exchange) || isTooEarly(exchange)) return true;
   const { oracle, numbers, lastAt } = standing;
   const start = Math.max(exchange.sentAt, lastAt);
   const upTo = exchange.answeredAt;
@@ -163,6 +177,23 @@ function isTooLate({ answer, command, answeredAt }: Exchange): boolean {
   return isAboutExpiry && instantsIn(command).some((time) => time <= answeredAt);
 }
 
+/** Days that an entry may be dated back (ADR 29). */
+const daysBack = 90;
+
+/** The instants of a request from which something is to count, which lie too far back for it to be heard. */
+const tooEarly = (command: AnyCommand, now: number): number[] =>
+  [...JSON.stringify(command).matchAll(/"effective_at":"([^"]+)"/g)]
+    .map(([, text = '']) => Date.parse(text))
+    .filter((time) => time < now - daysBack * 24 * 3_600_000);
+
+/** Tells whether it was refused because it dates an entry back too far. */
+function isTooEarly({ answer, command, answeredAt }: Exchange): boolean {
+  const pointer: string = answer?.body.errors?.[0]?.pointer ?? '';
+  const isAboutEffect = pointer.endsWith('/effective_at');
+  const isRefused = isAboutEffect && answer?.body.code === 'validation_error';
+  return isRefused && tooEarly(command, answeredAt).length > 0;
+}
+
 const isRefusedAt = ({ answer }: Exchange, pointer: string): boolean =>
   answer?.status === 400 &&
   answer.body.code === 'validation_error' &&
@@ -190,6 +221,7 @@ function explainGroup(
   }
   const { command, answer } = exchange;
   assert.is.not(command.kind, 'bad', `revision ${revision}: a wrong request left an event`);
+  assert.equal(tooEarly(command, exchange.sentAt), [], `revision ${revision}: dates back too far`);
   const ruling = oracle.run(command as Command, at, newIdsIn(events));
   const what = `revision ${revision}: ${JSON.stringify(command)}`;
   if (ruling.kind === 'refused') {

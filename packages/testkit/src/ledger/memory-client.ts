@@ -10,6 +10,7 @@ import {
   type EnvironmentId,
   instantOf,
   type KeyId,
+  millisecondsOf,
   Problem,
   type TenantId,
   type UserId,
@@ -21,6 +22,7 @@ import { memoryWorld } from '../memory-world.ts';
 import type { LedgerClient, LedgerRequest } from './client.ts';
 import type { LedgerAnswer } from './exchange.ts';
 import { type Data, historyOf } from './history.ts';
+import { memoryTestClock } from './memory-clock.ts';
 
 /** A service in this process: the real routes and stream writers on a log in memory. */
 export interface MemoryClient extends LedgerClient {
@@ -56,15 +58,34 @@ const routes: Readonly<Record<string, AnyRoute>> = Object.assign(
   ...slices.map((slice) => slice.routes),
 );
 
-/** Starts a service in memory. `wrap` puts something between it and its log. */
-export function memoryClient(
-  wrap: (store: MemoryClient['store']) => StreamsOptions['store'] = (store) => store,
-): MemoryClient {
+/** A service in memory, where it is not as usual. */
+export interface MemoryOptions {
+  /** Puts something between it and its log. */
+  readonly wrap?: (store: MemoryClient['store']) => StreamsOptions['store'];
+  /** A test clock runs what falls due while it moves; the system's time leaves that to `settle`, which may be late. */
+  readonly clock?: 'test' | 'system';
+}
+
+/** Starts a service in memory. */
+export function memoryClient({
+  wrap = (store) => store,
+  clock: kind = 'system',
+}: MemoryOptions = {}): MemoryClient {
   const world = memoryWorld(aggregates);
   let time = start;
   const now = () => time;
   const open = () => createStreams({ store: wrap(world.store), aggregates, now, idleStreams });
   let streams = open();
+  const clock = memoryTestClock({
+    store: world.store,
+    streams: () => streams,
+    work: dueWork,
+    owner: principal,
+    now: () => instantOf(time),
+    moveTo: (instant) => {
+      time = millisecondsOf(instant);
+    },
+  });
   const run = (request: LedgerRequest, body: unknown, params: unknown) => {
     const arrivedAt = instantOf(request.arrivedAt ?? time);
     const operation = `${request.route.split(' ')[0]} ${request.path}`;
@@ -94,8 +115,10 @@ export function memoryClient(
   return {
     store: world.store,
     now,
+    nowAtMost: now,
     pass: async (milliseconds) => {
-      time += milliseconds;
+      if (kind === 'test') await clock.pass(milliseconds);
+      else time += milliseconds;
     },
     restart: () => {
       streams = open();

@@ -1,6 +1,22 @@
 import { copied, type Level } from './books.ts';
-import type { AlertBody, BulkEntryBody, Command, CreateBody, TopUpBody } from './commands.ts';
-import { autoTopUpOf, conclude, endOrder, invoiced, isResumed, order } from './orders.ts';
+import type {
+  AlertBody,
+  BulkEntryBody,
+  Command,
+  CreateBody,
+  SettingsBody,
+  TopUpBody,
+} from './commands.ts';
+import {
+  autoTopUpOf,
+  conclude,
+  endOrder,
+  invoiced,
+  isResumed,
+  keptAutoTopUp,
+  order,
+  resumption,
+} from './orders.ts';
 import { countsFrom, type Past, pastOf, type Recorded } from './past.ts';
 import { type Effect, ReferenceLedger } from './reference-ledger.ts';
 import { type Load, type Refused, shortage } from './refusals.ts';
@@ -150,6 +166,17 @@ export class Oracle {
       .filter((time) => time > after && time <= upTo);
   }
 
+  /** The first time before another at which something should have ended or gone on by itself; null for none. */
+  overdue(before: number): number | null {
+    const { books } = this.#ledger;
+    if (books.status === 'closed') return null;
+    const { lots, holds, orders } = books;
+    const ends = [...lots, ...holds, ...orders].flatMap(({ expires }) => expires ?? []);
+    const times = [...ends, ...[resumption(books)].flatMap((time) => time ?? [])];
+    const first = Math.min(...times);
+    return first < before ? first : null;
+  }
+
   /** The wallet at a later time, when nothing but what is due happens until then. */
   viewAt(time: number): WalletView {
     const { books } = this.#ledger;
@@ -207,8 +234,9 @@ export class Oracle {
         }
         return;
       case 'debit': {
-        const { credits, transaction_reason = 'MANUAL_BALANCE_DEBIT' } = command.body;
-        ledger.debit(creditsOf(credits), transaction_reason, instant(command.body.effective_at));
+        const { credits, transaction_reason: reason = 'MANUAL_BALANCE_DEBIT' } = command.body;
+        const { allow_partial, effective_at } = command.body;
+        ledger.debit(creditsOf(credits), reason, instant(effective_at), allow_partial);
         return;
       }
       case 'hold':
@@ -254,12 +282,10 @@ export class Oracle {
     const ledger = this.#ledger;
     ledger.tell({ type: 'WalletCreated' });
     ledger.books.created = at;
-    ledger.books.settings = {
-      alert_settings: JSON.stringify(body.alert_settings ?? null),
-      auto_topup: JSON.stringify(body.auto_topup ?? null),
-    };
-    ledger.books.levels = levelsOf(body.alert_settings ?? null);
-    ledger.books.autoTopUp = autoTopUpOf(body.auto_topup ?? null);
+    const { alert_settings = null, auto_topup = null } = body;
+    ledger.books.settings = keptSettings({ alert_settings, auto_topup });
+    ledger.books.levels = levelsOf(alert_settings);
+    ledger.books.autoTopUp = autoTopUpOf(auto_topup);
     const credits = creditsOf(body.initial_credits_to_load ?? '0');
     const expires = instant(body.initial_credits_expiry_date_utc);
     const load = { reason: 'FREE_CREDIT_GRANT', credits, amount: null, priority: null, expires };
@@ -276,11 +302,11 @@ export class Oracle {
     conclude(ledger, at, status === 'active' ? 'unfreezing' : null);
   }
 
-  #change(body: object, at: number): void {
+  #change(body: SettingsBody, at: number): void {
     const ledger = this.#ledger;
     const { books } = ledger;
-    const given = Object.entries(body).map(([name, value]) => [name, JSON.stringify(value)]);
-    const changed = given.filter(([name, text]) => books.settings[name ?? ''] !== text);
+    const given = Object.entries(keptSettings(body));
+    const changed = given.filter(([name, text]) => books.settings[name] !== text);
     if (changed.length === 0) return;
     ledger.due(at);
     books.settings = { ...books.settings, ...Object.fromEntries(changed) };
@@ -328,7 +354,8 @@ function moveOne(ledger: ReferenceLedger, entry: BulkEntryBody, at: number): voi
   const credits = creditsOf(entry.credits);
   if (entry.type === 'debit') {
     ledger.assertNotFrozen();
-    ledger.debit(credits, 'MANUAL_BALANCE_DEBIT', instant(entry.effective_at));
+    const { effective_at, allow_partial } = entry;
+    ledger.debit(credits, 'MANUAL_BALANCE_DEBIT', instant(effective_at), allow_partial);
     return;
   }
   const { transaction_reason: reason = 'FREE_CREDIT_GRANT', priority = null } = entry;
@@ -340,6 +367,24 @@ function moveOne(ledger: ReferenceLedger, entry: BulkEntryBody, at: number): voi
 /** One entry of an atomic bulk refuses all of it, and is named. */
 const atIndex = (refused: Refused, index: number): Refused =>
   refused.with({ index, ...refused.details });
+
+/** Settings as texts that can be compared: equal ones are written in one way. */
+function keptSettings(body: SettingsBody): Readonly<Record<string, string>> {
+  const { auto_topup: given } = body;
+  const kept = given === undefined ? body : { ...body, auto_topup: keptAutoTopUp(given) };
+  return Object.fromEntries(
+    Object.entries(kept).map(([name, value]) => [name, canonical(value)] as const),
+  );
+}
+
+/** A value as JSON with the members of objects in their order. */
+function canonical(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`)}}`;
+}
 
 /** Alert levels that count, the most severe first. */
 function levelsOf(settings: AlertBody | null): Level[] {

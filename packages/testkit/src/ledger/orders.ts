@@ -32,7 +32,9 @@ export function order(
   const id = ledger.orderIds.shift() ?? '';
   const { reason, credits, priority, expires } = load;
   const amount = ledger.amountOf(load);
-  books.orders = [...books.orders, { id, reason, credits, amount, priority, expires, automatic }];
+  const made = ledger.now;
+  const ordered = { id, reason, credits, amount, priority, expires, automatic, made };
+  books.orders = [...books.orders, ordered];
   ledger.tell({
     type: 'TopUpRequested',
     id,
@@ -81,7 +83,7 @@ function load(ledger: ReferenceLedger, paid: Order): void {
   const { books } = ledger;
   books.orders = books.orders.filter((other) => other !== paid);
   books.ended = { ...books.ended, [paid.id]: 'completed' };
-  ledger.lot(paid, paid.id);
+  ledger.lot(paid, paid);
 }
 
 /**
@@ -153,14 +155,23 @@ const isLow = (books: Books): boolean =>
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
+/** The start of the day after the breaker, where what it stopped is still wanted; else null. */
+export function resumption(books: Books): number | null {
+  const { stoppedOn, orders, status } = books;
+  const isWaiting = orders.some(({ automatic }) => automatic);
+  if (stoppedOn === null || status !== 'active' || isWaiting || !isLow(books)) return null;
+  return Date.parse(`${stoppedOn}T23:59:59.999Z`) + 1;
+}
+
 /** Tells whether the breaker has stopped on an earlier day what is still wanted. */
 export function isResumed({ books }: ReferenceLedger, at: number): boolean {
-  const { stoppedOn, orders, status } = books;
-  if (stoppedOn === null || status !== 'active' || orders.some(({ automatic }) => automatic)) {
-    return false;
-  }
-  return stoppedOn < dayOf(at) && isLow(books);
+  const from = resumption(books);
+  return from !== null && from <= at;
 }
+
+/** Settings of automatic top-up as the wallet keeps them: what is not said is an order, to be paid for (D72). */
+export const keptAutoTopUp = (given: AutoTopUpBody | null): AutoTopUpBody | null =>
+  given && { ...given, invoicing: given.invoicing ?? true };
 
 /** The settings of automatic top-up; null when it is off. */
 export function autoTopUpOf(settings: AutoTopUpBody | null): AutoTopUp | null {
@@ -168,7 +179,7 @@ export function autoTopUpOf(settings: AutoTopUpBody | null): AutoTopUp | null {
   return {
     amount: creditsOf(settings.amount),
     threshold: creditsOf(settings.threshold),
-    isInvoiced: settings.invoicing ?? true,
+    isInvoiced: settings.invoicing !== false,
     limit: settings.daily_limit ?? usualLimit,
   };
 }

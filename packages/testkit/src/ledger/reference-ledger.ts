@@ -12,8 +12,10 @@ import {
   type Order,
   perLot,
   putBack,
+  setAside,
   spendable,
   take,
+  takeFromKept,
   takeSince,
   thereSince,
   total,
@@ -100,7 +102,8 @@ export class ReferenceLedger {
   load(load: Load, at: number, automatic: Automatic | null = null): void {
     assertLoadable(load, at);
     this.#assertExisted(load.from ?? at);
-    this.lot({ ...load, amount: this.amountOf(load), automatic }, null, load.from ?? at);
+    const amount = this.amountOf(load);
+    this.lot({ ...load, amount, automatic }, null, load.from ?? at);
   }
 
   /**
@@ -112,8 +115,8 @@ export class ReferenceLedger {
     return shownUnits(credits * this.topUpRate, amountPlaces);
   }
 
-  /** Makes a lot; `order` is the id of the order that it was, if it was one. */
-  lot(load: Omit<Order, 'id'>, order: string | null, from = this.now): void {
+  /** Makes a lot of a load, or of an order that is paid. */
+  lot(load: Omit<Order, 'id' | 'made'>, order: Order | null, from = this.now): void {
     const { reason, credits, amount, priority, expires, automatic } = load;
     const owed = debt(this.books);
     const left = credits > owed ? credits - owed : 0n;
@@ -122,7 +125,8 @@ export class ReferenceLedger {
       available: shownCredits(left),
       priority,
       expires: shownInstant(expires),
-      order,
+      order: order?.id ?? null,
+      ordered: shownInstant(order?.made ?? null),
       automatic,
       effective: shownInstant(from),
     });
@@ -168,24 +172,35 @@ export class ReferenceLedger {
   #take(credits: bigint, from = this.now): Lot[] {
     const lots = inOrder(this.books.lots);
     const taken = takeSince(lots, credits, from);
+    takeFromKept(lots, taken, from);
     this.books.lots = this.books.lots.filter(({ left }) => left > 0n);
     return taken;
   }
 
-  /** Takes credits whole or not at all; of those that were there at a moment, when it is dated back. */
-  debit(credits: bigint, reason: string, from: number | null = null): void {
+  /**
+   * Takes credits whole or not at all; of those that were there at a moment, when it is dated back. A debit that
+   * may be partial takes what is there, and is refused where that is nothing (D26).
+   */
+  debit(asked: bigint, reason: string, from: number | null = null, isPartial = false): void {
+    if (isPartial && this.#mayOwe) throw new Refused({ reason: 'never_partial' }, false);
+    const there = this.#fundsSince(from);
+    const credits = isPartial && there > 0n && there < asked ? there : asked;
     if (from === null) this.#assertFunds(credits);
     else this.#assertFundsThen(credits, from);
     const moment = from ?? this.now;
     const parts = this.#take(credits, moment);
-    const more = { drawn: draws(this.books, parts), effective: shownInstant(moment) };
+    const more = {
+      requested: isPartial ? shownCredits(asked) : null,
+      drawn: draws(this.books, parts),
+      effective: shownInstant(moment),
+    };
     this.#took(this.entry('CreditsDebited', reason, credits, -credits, more), credits, parts);
   }
 
   /** Sets credits aside. */
   hold(id: string, credits: bigint, expires: number | null): void {
     this.#assertFunds(credits);
-    const parts = this.#take(credits);
+    const parts = this.#take(credits).map(setAside);
     this.books.holds.push({ id, credits, expires, parts });
     const drawn = draws(this.books, parts);
     this.tell({
@@ -245,7 +260,7 @@ export class ReferenceLedger {
   #raise(hold: Hold, credits: bigint): [Draw[], Draw[]] {
     this.assertNotFrozen();
     this.#assertFunds(credits - hold.credits);
-    const more = this.#take(credits - hold.credits);
+    const more = this.#take(credits - hold.credits).map(setAside);
     this.#replace(hold, { ...hold, parts: perLot(inOrder([...hold.parts, ...more])) });
     return [draws(this.books, more), []];
   }
@@ -362,9 +377,15 @@ export class ReferenceLedger {
     throw new Refused({ reason: 'before_creation', created_at: shownInstant(created) }, false);
   }
 
+  /** Credits that can be taken; of those that were there at a moment and since, when one is given. */
+  #fundsSince(from: number | null): bigint {
+    if (from === null) return available(this.books);
+    return this.books.lots.reduce((sum, lot) => sum + thereSince(lot, from), 0n);
+  }
+
   #assertFundsThen(credits: bigint, from: number): void {
     this.#assertExisted(from);
-    const there = this.books.lots.reduce((sum, lot) => sum + thereSince(lot, from), 0n);
+    const there = this.#fundsSince(from);
     if (this.#mayOwe || credits <= there) return;
     throw new Refused({
       reason: 'insufficient_credits_then',

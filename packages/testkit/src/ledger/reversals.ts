@@ -1,4 +1,4 @@
-import { type Books, debt, inOrder, type Lot, take, total } from './books.ts';
+import { type Books, debt, inOrder, type Lot, refill, take, total } from './books.ts';
 import type { ReferenceLedger } from './reference-ledger.ts';
 import { isOver, Refused, shownInstant } from './refusals.ts';
 import { shownCredits } from './units.ts';
@@ -82,9 +82,7 @@ function putBackRenewed(books: Books, lot: Lot): void {
   if (!open) books.lots.push({ ...lot, refilled: null });
   else {
     // What it has kept until now was there before; what comes back was not.
-    const known = open.refilled?.kept;
-    const kept = known !== undefined && known < open.left ? known : open.left;
-    const refilled = { at: lot.from, kept };
+    const refilled = refill(open, lot.from);
     books.lots.push({ ...lot, from: open.from, refilled, left: lot.left + open.left });
   }
   books.known = { ...books.known, [lot.number]: lot };

@@ -18,8 +18,8 @@ export interface ScenarioOptions {
   readonly name: string;
   /** Clients that work at the same time. */
   readonly clients: number;
-  /** Milliseconds of one unit of time in the scenario. */
-  readonly unit: number;
+  /** Milliseconds of one unit of time, where the scenario is not to say so. */
+  readonly unit?: number;
   /** The least time from a request to an expiry in it, so that it lies in the future on arrival. */
   readonly lead: number;
 }
@@ -33,9 +33,10 @@ export async function runScenario(
   const run = new ScenarioRun(client, scenario, options);
   await run.open();
   const waiting = scenario.steps.values();
+  const { unit = scenario.unit } = options;
   const lane = async () => {
     for (const { wait, isKeyed, plan } of waiting) {
-      if (wait > 0) await client.pass(wait * options.unit);
+      if (wait > 0) await client.pass(wait * unit);
       await run.act(plan, isKeyed);
     }
   };
@@ -70,7 +71,7 @@ class ScenarioRun {
   /** Makes the customer and the wallet. */
   async open(): Promise<void> {
     const { name } = this.#options;
-    const { type, rate, topUpRate, initial, initialAhead } = this.#scenario;
+    const { type, rate, topUpRate, initial, initialAhead, levels, auto } = this.#scenario;
     const customer = await this.#client.send({
       route: 'POST /customers',
       path: '/customers',
@@ -89,6 +90,8 @@ class ScenarioRun {
         topup_conversion_rate: topUpRate,
         initial_credits_to_load: initial,
         ...(expiry === undefined ? {} : { initial_credits_expiry_date_utc: expiry }),
+        ...(levels === null ? {} : { alert_settings: levels }),
+        ...(auto === null ? {} : { auto_topup: auto }),
       };
       const answer = await this.send({ kind: 'create', body }, `${name}-create-${attempt}`);
       this.walletId = answer?.body.id;
@@ -127,7 +130,7 @@ class ScenarioRun {
     const requestId = `${this.#options.name}-${this.#sent}`;
     const [sent, sentAt] = [this.#next(), client.now()];
     const answer = await client.send({ ...wired(command, this.walletId), requestId, key });
-    const [answered, answeredAt] = [this.#next(), client.now()];
+    const [answered, answeredAt] = [this.#next(), client.nowAtMost()];
     this.exchanges.push({ requestId, command, key, sent, sentAt, answered, answeredAt, answer });
     if (command.kind === 'hold' && answer.status === 201) {
       if (!this.#holds.includes(answer.body.id)) this.#holds.push(answer.body.id);
@@ -154,13 +157,14 @@ class ScenarioRun {
 
   #expiry(ahead: number | null): string | undefined {
     if (ahead === null) return undefined;
-    const { unit, lead } = this.#options;
+    const { unit = this.#scenario.unit, lead } = this.#options;
     return new Date(this.#client.now() + lead + ahead * unit).toISOString();
   }
 
   #dated(behind: number | null): { readonly effective_at?: string } {
     if (behind === null) return {};
-    const time = this.#client.now() - behind * this.#options.unit;
+    const { unit = this.#scenario.unit } = this.#options;
+    const time = this.#client.now() - behind * unit;
     return { effective_at: new Date(time).toISOString() };
   }
 
@@ -183,7 +187,7 @@ class ScenarioRun {
       case 'debit': {
         const { credits, description, behind } = plan;
         const more = { ...(description === null ? {} : { description }), ...this.#dated(behind) };
-        return { kind: 'debit', body: { credits, ...more } };
+        return { kind: 'debit', body: { credits, ...partial(plan), ...more } };
       }
       case 'hold': {
         const expires_at = this.#expiry(plan.ahead);
@@ -248,7 +252,7 @@ class ScenarioRun {
 
   #entryOf(plan: BulkPlan) {
     const { type, credits, behind } = plan;
-    if (type === 'debit') return { type, credits, ...this.#dated(behind) };
+    if (type === 'debit') return { type, credits, ...partial(plan), ...this.#dated(behind) };
     const expiry = this.#expiry(plan.ahead);
     return {
       type,
@@ -259,6 +263,9 @@ class ScenarioRun {
     };
   }
 }
+
+const partial = ({ isPartial = false }: { readonly isPartial?: boolean }) =>
+  isPartial ? { allow_partial: true } : {};
 
 /** A figure that can be paid in a currency of two digits. */
 const payable = (figure: string): string => {

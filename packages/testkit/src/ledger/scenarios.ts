@@ -19,6 +19,7 @@ export type Plan =
   | {
       readonly kind: 'debit';
       readonly credits: string;
+      readonly isPartial?: boolean;
       readonly description: string | null;
       readonly behind: number | null;
     }
@@ -66,7 +67,12 @@ export type BulkPlan =
       readonly priority: number | null;
       readonly behind: number | null;
     }
-  | { readonly type: 'debit'; readonly credits: string; readonly behind: number | null };
+  | {
+      readonly type: 'debit';
+      readonly credits: string;
+      readonly isPartial?: boolean;
+      readonly behind: number | null;
+    };
 
 export interface Step {
   /** Units of time that go by before it. */
@@ -82,8 +88,15 @@ export interface Scenario {
   readonly topUpRate: string;
   readonly initial: string;
   readonly initialAhead: number | null;
+  readonly levels: AlertBody | null;
+  readonly auto: AutoTopUpBody | null;
+  /** Milliseconds of a unit of time, where nothing else says how long it is. */
+  readonly unit: number;
   readonly steps: readonly Step[];
 }
+
+const second = 1_000;
+const hour = 3_600 * second;
 
 const figure = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 1, max: 60 }).map(String) },
@@ -98,7 +111,8 @@ const figure = fc.oneof(
 );
 const ahead = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
 /** Units of time by which an entry is dated back. */
-const behind = fc.option(fc.integer({ min: 0, max: 60 }), { freq: 1 });
+const behind = fc.option(fc.integer({ min: 0, max: 60 }), { freq: 2 });
+const isPartial = fc.constantFrom(false, false, true);
 const priority = fc.option(fc.integer({ min: -1, max: 2 }), { freq: 2 });
 const maybe: fc.Arbitrary<string | null> = fc.option(figure, { freq: 2 });
 const description: fc.Arbitrary<string | null> = fc.constantFrom(null, 'für Müller', '✓');
@@ -116,13 +130,16 @@ const autoTopUps: fc.Arbitrary<AutoTopUpBody | null> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(null) },
   {
     weight: 4,
-    arbitrary: fc.record({
-      enabled: fc.constantFrom(true, true, true, false),
-      amount: fc.constantFrom('5', '30', '0.000000001'),
-      threshold: fc.constantFrom('0', '20', '1000'),
-      invoicing: fc.boolean(),
-      daily_limit: fc.constantFrom(1, 2, 5),
-    }),
+    arbitrary: fc.record(
+      {
+        enabled: fc.constantFrom(true, true, true, false),
+        amount: fc.constantFrom('5', '30', '0.000000001'),
+        threshold: fc.constantFrom('0', '20', '1000'),
+        invoicing: fc.constantFrom(true, false, false),
+        daily_limit: fc.constantFrom(1, 2, 5),
+      },
+      { requiredKeys: ['enabled', 'amount', 'threshold'] },
+    ),
   },
 );
 
@@ -147,7 +164,7 @@ const levels: fc.Arbitrary<AlertBody | null> = fc.oneof(
 
 const bulkEntry: fc.Arbitrary<BulkPlan> = fc.oneof(
   fc.record({ type: fc.constant('credit' as const), credits: figure, ahead, priority, behind }),
-  fc.record({ type: fc.constant('debit' as const), credits: figure, behind }),
+  fc.record({ type: fc.constant('debit' as const), credits: figure, isPartial, behind }),
 );
 
 const weighted = (weight: number, arbitrary: fc.Arbitrary<Plan>) => ({ weight, arbitrary });
@@ -172,6 +189,7 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
     fc.record({
       kind: fc.constant('debit' as const),
       credits: figure,
+      isPartial,
       description,
       behind,
     }),
@@ -224,6 +242,9 @@ export const scenarios = (minLength: number, maxLength: number): fc.Arbitrary<Sc
     topUpRate: fc.constantFrom('1', '2', '3', '0.7', '0.0000000007', '30000000'),
     initial: fc.constantFrom('0', '100', '0.000000001'),
     initialAhead: ahead,
+    levels: fc.option(levels, { freq: 2 }),
+    auto: fc.option(autoTopUps, { freq: 2 }),
+    unit: fc.constantFrom(second, hour, 7 * hour, 24 * hour, 50 * hour),
     steps: fc
       .tuple(
         fc.array(step(plan), { minLength, maxLength, size: 'max' }),

@@ -46,6 +46,9 @@ export const fullScenario = (type: Scenario['type'] = 'PRE_PAID'): Scenario => (
   topUpRate: '3',
   initial: '100',
   initialAhead: 20,
+  levels: null,
+  auto: null,
+  unit: 1_000,
   steps: [
     step(alerts),
     step(topUp('100', { by: 'amount', reason: 'PURCHASED_CREDIT_DIRECT', priority: 1 }), 1, true),
@@ -83,7 +86,7 @@ export const fullScenario = (type: Scenario['type'] = 'PRE_PAID'): Scenario => (
     step(debit('3', 10000)),
     step(topUp('11', { reason: 'PURCHASED_CREDIT_INVOICED', ahead: 50 })),
     step(topUp('12', { reason: 'PURCHASED_CREDIT_INVOICED', by: 'amount' }), 0, true),
-    step({ kind: 'complete', back: 1 }, 0, true),
+    step({ kind: 'complete', back: 1 }, 1, true),
     step({ kind: 'complete', back: 1 }),
     step({ kind: 'cancel', back: 1 }),
     step({ kind: 'cancel', back: 0 }),
@@ -122,10 +125,81 @@ export const fullScenario = (type: Scenario['type'] = 'PRE_PAID'): Scenario => (
   ],
 });
 
+const plain = { ...fullScenario(), initial: '0', initialAhead: null } as const;
+const hold = (credits: string): Plan => ({ kind: 'hold', credits, ahead: null });
+const end = (back: number): Plan => ({ kind: 'void', back });
+const reverse: Plan = { kind: 'reverse', back: 0, credits: null, ahead: null };
+
+/** Short stories about credits that a reversal gave back: they were not there before, whoever held them since. */
+export const reversalStories: Readonly<Record<string, Scenario>> = {
+  'what the lot had kept pays once': {
+    ...plain,
+    steps: [
+      step(topUp('3')),
+      step(debit('2'), 1),
+      step(reverse, 4),
+      step(debit('1', 4), 1),
+      step(debit('1', 5), 1),
+    ],
+  },
+  'a hold has nothing of what the lot had kept': {
+    ...plain,
+    steps: [
+      step(topUp('3')),
+      step(debit('1'), 1),
+      step(reverse, 4),
+      step(hold('1'), 1),
+      step(debit('2', 5), 1),
+      step(end(0), 1),
+      step(debit('1', 7), 1),
+    ],
+  },
+  'two holds end, the older one first': {
+    ...plain,
+    steps: [
+      step(topUp('10')),
+      step(hold('2'), 1),
+      step(debit('8'), 1),
+      step(reverse, 3),
+      step(hold('8'), 1),
+      step(end(1), 1),
+      step(end(0), 1),
+      step(debit('3', 5), 1),
+    ],
+  },
+  'a hold is raised by it': {
+    ...plain,
+    steps: [
+      step(topUp('10')),
+      step(hold('2'), 1),
+      step(debit('8'), 1),
+      step(reverse, 3),
+      step({ kind: 'change-hold', back: 0, credits: '10', ahead: null }, 1),
+      step(end(0), 1),
+      step(debit('3', 4), 1),
+    ],
+  },
+};
+
+/** The breaker stops what a wallet orders without a word about payment, and goes on on the next day. */
+export const breakerStory: Scenario = {
+  ...plain,
+  initial: '100',
+  auto: { enabled: true, amount: '5', threshold: '1000', daily_limit: 1 },
+  unit: 3_600_000,
+  steps: [
+    step({ kind: 'complete', back: 0 }, 1),
+    step(debit('1'), 1),
+    step({ kind: 'complete', back: 0 }, 30),
+    step({ ...topUp('9', { reason: 'PURCHASED_CREDIT_INVOICED', ahead: 5 }) }, 1),
+    step({ kind: 'debit', credits: '500', isPartial: true, description: null, behind: null }, 50),
+  ],
+};
+
 /** The full story, played in memory, with all that the checkers want to know. */
 export async function fullEvidence(type: Scenario['type'] = 'PRE_PAID'): Promise<Evidence> {
   const client = memoryClient();
-  const options = { name: 'story', clients: 1, unit: 1_000, lead: 0 };
+  const options = { name: 'story', clients: 1, lead: 0 };
   const { walletId, exchanges } = await runScenario(client, fullScenario(type), options);
   const { tenantId, environmentId } = memoryPrincipal;
   const all = await readAll(client, walletId);

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, caller } from '../caller.ts';
+import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
 
@@ -103,8 +104,47 @@ test('refusals are remembered up to the quota of a tenant; what has no key is an
     codes.push((await debit({})).body.code);
     const expected = ['invalid_operation', 'invalid_operation', 'too_many_requests'];
     assert.equal(codes, [...expected, 'invalid_operation']);
+    const again = await debit({ 'idempotency-key': '1' });
+    assert.is(again.body.code, 'invalid_operation', 'a known key has its first answer for ever');
     const other = caller(api.baseUrl, victim.apiKey);
     assert.is((await other.call('GET', `/customers/${customerId}`)).status, 200);
+  } finally {
+    await api.stop();
+  }
+});
+
+test('a tenant publishes up to its quota of bytes; repetitions, reads and other tenants are answered', async () => {
+  const [loud, quiet] = [await stack.tenant('loud'), await stack.tenant('quiet')];
+  const metadata = Object.fromEntries(times(50, (index) => [`key${index}`, 'x'.repeat(500)]));
+  const key = { 'idempotency-key': 'first' };
+  const customer = { external_id: 'loud', name: 'Loud', metadata };
+  const first = await loud.call('POST', '/customers', customer, key);
+  assert.is(first.status, 201);
+  const api = await apiBeside(stack, { TENANT_PUBLIC_BYTES_PER_HOUR: 20_000 });
+  try {
+    const bounded = caller(api.baseUrl, loud.apiKey);
+    let made = 0;
+    const refused = await eventually(async () => {
+      const name = `Loud ${made}`;
+      const answer = await bounded.call('POST', '/customers', { external_id: name, name });
+      made += answer.status === 201 ? 1 : 0;
+      return answer.status === 429 && answer;
+    });
+    assert.is(refused.body.code, 'too_many_requests');
+    assert.equal(refused.body.details, { reason: 'limit_reached', limit: 20_000 });
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d{0,3}$/);
+    const repeated = await bounded.call('POST', '/customers', customer, key);
+    assert.equal([repeated.status, repeated.body.id], [201, first.body.id]);
+    const listed = await eventually(async () => {
+      const { body } = await bounded.call('GET', '/customers?limit=1');
+      return body.pagination.total === made + 1 && body;
+    });
+    assert.is(listed.items.length, 1, 'what was refused is not there');
+    const other = caller(api.baseUrl, quiet.apiKey);
+    assert.is(
+      (await other.call('POST', '/customers', { external_id: 'q', name: 'Quiet' })).status,
+      201,
+    );
   } finally {
     await api.stop();
   }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import {
-  copyFileSync,
+  cpSync,
   createWriteStream,
   mkdtempSync,
   readFileSync,
@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -23,7 +23,7 @@ import { readPublicStream } from './public-stream.ts';
 
 const test = suite('audit');
 
-/** An empty folder with the one file, the key and what the service handed out: an auditor's machine. */
+/** An empty folder with the files of the verifier, the key and what the service handed out: an auditor's machine. */
 let folder: string;
 let stack: Stack;
 let tenant: TestTenant;
@@ -31,10 +31,8 @@ let walletId: WalletId;
 
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'counterfoil-auditor-'));
-  copyFileSync(
-    fileURLToPath(import.meta.resolve('@counterfoil/cli/verify-ledger')),
-    join(folder, 'verify-ledger.ts'),
-  );
+  const verifier = dirname(fileURLToPath(import.meta.resolve('@counterfoil/cli/verify-ledger')));
+  cpSync(verifier, folder, { recursive: true });
   stack = await startStack();
   writeFileSync(join(folder, 'pub.pem'), publicKeyOf(stack.secretKey));
   tenant = await stack.tenant('audit');

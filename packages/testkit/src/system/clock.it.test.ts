@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { onTestClock } from './on-test-clock.ts';
 
 const test = suite('test clock over HTTP');
 
@@ -17,31 +18,7 @@ const end = '2028-01-01T00:00:00.000Z';
 const month = (number: number): string =>
   `2027-${String(number).padStart(2, '0')}-15T12:00:00.000Z`;
 
-/** An advance of a hundred instants takes its time on a machine that is busy. */
-const patience = [() => 'the clock never stood', 60_000] as const;
-
-/** A tenant whose environment has a test clock, and what tests do with it. */
-async function onTestClock(seed: string) {
-  const tenant = await stack.tenant(seed);
-  const path = `/environments/${tenant.environmentId}/clock`;
-  const clock = () => tenant.ok('GET', path);
-  await tenant.ok('PUT', path, { now: start });
-  return {
-    ...tenant,
-    path,
-    clock,
-    advance: (to: string, options: object = {}) =>
-      tenant.call('POST', `${path}/advance`, { to, ...options }),
-    stands: () =>
-      eventually(
-        async () => {
-          const shown = await clock();
-          return shown.state === 'standing' && shown;
-        },
-        ...patience,
-      ),
-  };
-}
+const clocked = (seed: string) => onTestClock(stack, seed, start);
 
 async function makeWallet(tenant: TestTenant, name: string): Promise<string> {
   const customer = await tenant.ok('POST', '/customers', { external_id: name, name });
@@ -68,7 +45,7 @@ async function expiriesOf({ tenantId }: TestTenant): Promise<readonly (readonly 
 }
 
 test('a year runs in the order of its instants, whatever wallet they belong to', async () => {
-  const tenant = await onTestClock('year');
+  const tenant = await clocked('year');
   const wallets = await Promise.all(['a', 'b', 'c'].map((name) => makeWallet(tenant, name)));
   const months = Array.from({ length: 12 }, (_, index) => index + 1);
   // The later ones first, so that nothing but the instant can make the order.
@@ -97,7 +74,7 @@ test('a year runs in the order of its instants, whatever wallet they belong to',
 });
 
 test('it stops at the next effect when asked, and what is due later stays', async () => {
-  const tenant = await onTestClock('stops');
+  const tenant = await clocked('stops');
   const wallet = await makeWallet(tenant, 'a');
   for (const number of [3, 1, 2]) await load(tenant, wallet, String(number), month(number));
   await tenant.advance(end, { stop_at_next_effect: true });
@@ -112,7 +89,7 @@ test('it stops at the next effect when asked, and what is due later stays', asyn
 });
 
 test('a projector that ends in the middle leaves nothing out and does nothing twice', async () => {
-  const tenant = await onTestClock('killed');
+  const tenant = await clocked('killed');
   const wallet = await makeWallet(tenant, 'a');
   const days = Array.from({ length: 100 }, (_, day) =>
     new Date(Date.parse(start) + (day + 1) * 86_400_000).toISOString(),

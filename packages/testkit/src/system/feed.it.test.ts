@@ -137,10 +137,13 @@ test('a downstream system that lists, follows and is killed ends with what the A
       shown.items.map((wallet: { readonly id: string }) => [wallet.id, wallet]),
     );
     const wanted = JSON.stringify(sorted(truth));
-    const same = await eventually(() => {
-      const copy = copied();
-      return copy !== null && JSON.stringify(sorted(copy.wallets)) === wanted && copy;
-    });
+    const same = await eventually(
+      () => {
+        const copy = copied();
+        return copy !== null && JSON.stringify(sorted(copy.wallets)) === wanted && copy;
+      },
+      () => `at ${newest} the API has ${wanted}, and the copy is ${JSON.stringify(copied())}`,
+    );
     assert.is(Object.keys(same.wallets).length, wallets.length);
   } finally {
     last.kill('SIGKILL');

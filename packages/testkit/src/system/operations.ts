@@ -84,17 +84,34 @@ const schemaPlace = '#/components/schemas/';
 const parameterPlace = '#/components/parameters/';
 const responsePlace = '#/components/responses/';
 
+/** The schema with the members of the one that it narrows or extends beside its own. */
+function withBase({ allOf = [], ...schema }: Schema, known: Schemas): Schema {
+  const base = allOf.find(({ $ref }) => $ref !== undefined);
+  if (!base) return { ...schema, ...(allOf.length > 0 && { allOf }) };
+  const { properties, required = [], allOf: conditions = [], ...rest } = inlined(base, known);
+  return {
+    ...rest,
+    ...schema,
+    properties: { ...properties, ...schema.properties },
+    required: [...required, ...(schema.required ?? [])],
+    allOf: [...conditions, ...allOf.filter((each) => each !== base)],
+  };
+}
+
+type Schemas = Readonly<Record<string, Schema>>;
+
 /** The schema with everything it refers to in its place. */
-function inlined(schema: Schema, known: Readonly<Record<string, Schema>>): Schema {
+function inlined(schema: Schema, known: Schemas): Schema {
   if (schema.$ref !== undefined) {
     const found = known[schema.$ref.slice(schemaPlace.length)];
     if (!found) throw new Error(`${schema.$ref} is not in the document`);
     return inlined(found, known);
   }
-  const { properties, items, anyOf, oneOf, additionalProperties: others } = schema;
+  const whole = withBase(schema, known);
+  const { properties, items, anyOf, oneOf, additionalProperties: others } = whole;
   const each = (inner: Schema): Schema => inlined(inner, known);
   return {
-    ...schema,
+    ...whole,
     ...(properties && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, inner]) => [name, each(inner)]),

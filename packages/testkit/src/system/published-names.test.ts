@@ -7,6 +7,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
 }
 
 const file = new URL('../../../../docs/reference/openapi.json', import.meta.url);
@@ -17,11 +18,11 @@ const test = suite('names that published clients send');
 const resolved = (schema: Schema): Schema =>
   schema.$ref ? components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema;
 
-/** Returns the schema of a member, through references, lists and what may be null. */
+/** Returns the schema of a member, through references, lists, extensions and what may be null. */
 function member(schema: Schema | undefined, name: string): Schema | undefined {
   if (!schema) return undefined;
-  const { properties, items, anyOf = [] } = resolved(schema);
-  for (const inner of [...(items ? [items] : []), ...anyOf]) {
+  const { properties, items, anyOf = [], allOf = [] } = resolved(schema);
+  for (const inner of [...(items ? [items] : []), ...anyOf, ...allOf]) {
     const found = member(inner, name);
     if (found) return found;
   }

@@ -26,6 +26,25 @@ const pageSize = 1_000;
  */
 export async function assertNothingIsLost(known: Known): Promise<void> {
   const { acknowledged, walletIds, caller } = known;
+  const ledgers = await assertLedgers(caller, walletIds, acknowledged);
+  await assertDelivered(known, ledgers);
+  // The stream may grow meanwhile, but it has what was delivered before it is read.
+  const delivered = [...known.sink.deliveries];
+  const messages = await readPublicStream(known.natsUrl);
+  assertInOrder(messages);
+  assertPublishedOnce(messages, ledgers);
+  assertSameBytes(messages, delivered);
+}
+
+/**
+ * Asserts that every acknowledged movement is in the ledgers once and nothing else is, and that each entry begins
+ * where the one before it ended. Gives the ledgers.
+ */
+export async function assertLedgers(
+  caller: Caller,
+  walletIds: readonly string[],
+  acknowledged: readonly Acknowledged[],
+): Promise<ReadonlyMap<string, readonly Entry[]>> {
   const newest = acknowledged.reduce((last, { position }) => max(last, position), 0n);
   const ledgers = new Map<string, readonly Entry[]>();
   for (const id of walletIds) {
@@ -39,13 +58,7 @@ export async function assertNothingIsLost(known: Known): Promise<void> {
     );
     ledgers.set(id, entries);
   }
-  await assertDelivered(known, ledgers);
-  // The stream may grow meanwhile, but it has what was delivered before it is read.
-  const delivered = [...known.sink.deliveries];
-  const messages = await readPublicStream(known.natsUrl);
-  assertInOrder(messages);
-  assertPublishedOnce(messages, ledgers);
-  assertSameBytes(messages, delivered);
+  return ledgers;
 }
 
 const max = (left: bigint, right: bigint): bigint => (left > right ? left : right);

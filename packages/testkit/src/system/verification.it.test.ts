@@ -75,8 +75,12 @@ test('a balance changed in Postgres is named by row and field, and a rebuild men
 
 const dataFolder = (): string => join(stack.directory, 'eventstore', 'data');
 
-/** Changes one byte of a text inside the files of the event store, in every copy of it. */
-function tamper(directory: string, text: string, replacement: string): number {
+/**
+ * Changes one byte of a text inside the files of the event store, in every copy of it, while the store is
+ * stopped: it keeps the newest events in memory.
+ */
+async function tamper(directory: string, text: string, replacement: string): Promise<number> {
+  await stack.parts.eventStore.stop();
   let places = 0;
   for (const name of readdirSync(directory)) {
     const file = join(directory, name);
@@ -89,11 +93,12 @@ function tamper(directory: string, text: string, replacement: string): number {
     }
     closeSync(handle);
   }
+  await stack.parts.eventStore.start();
   return places;
 }
 
 test('one byte changed in an event is found, with stream and revision', async () => {
-  const places = tamper(dataFolder(), '"description":"marker"', '"description":"markes"');
+  const places = await tamper(dataFolder(), '"description":"marker"', '"description":"markes"');
   assert.ok(places > 0, 'the event was found on disk');
   const { isClean, lines } = await verified();
   assert.not(isClean);
@@ -145,7 +150,7 @@ async function debitAfresh() {
 
 /** One bit of it makes an event unreadable: `:` becomes `;`. */
 const faults = [
-  ['changed', () => 1, /its content does not match its hash/],
+  ['changed', async () => 1, /its content does not match its hash/],
   [
     'unreadable',
     () => tamper(dataFolder(), '"description":"markes"', '"description";"markes"'),
@@ -155,7 +160,7 @@ const faults = [
 
 for (const [name, prepare, told] of faults) {
   test(`an event that is ${name} is not decided on, and the command line names it`, async () => {
-    assert.ok(prepare() > 0);
+    assert.ok((await prepare()) > 0);
     const head = await stack.store.head();
     const answer = await debitAfresh();
     assert.is(answer.status, 500);
@@ -168,5 +173,17 @@ for (const [name, prepare, told] of faults) {
     assert.not.match(stdout + stderr, /\n\s+at /);
   });
 }
+
+test('a rebuild of a log that holds an unreadable event ends with the name of the event', async () => {
+  const { status, stderr } = counterfoil('rebuild', 'wallets');
+  assert.is(status, 1, stderr);
+  assert.match(
+    stderr,
+    new RegExp(`^wallets stopped at event wallet-.*${walletId}@2: it cannot be read.*\n$`),
+  );
+  const customer = await tenant.ok('POST', '/customers', { external_id: 'w', name: 'W' });
+  const { id } = await tenant.ok('POST', '/wallets', { customer_id: customer.id, currency: 'usd' });
+  assert.is((await tenant.ok('GET', `/wallets/${id}`)).id, id, 'everything else goes on');
+});
 
 test.run();

@@ -1,15 +1,15 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type Stack, startStack } from '../stack.ts';
+import { type ClockedTenant, onTestClock } from './on-test-clock.ts';
 
 const test = suite('reversals and changes of holds over HTTP');
 
 let stack: Stack;
-let tenant: TestTenant;
+let tenant: ClockedTenant;
 test.before(async () => {
   stack = await startStack();
-  tenant = await stack.tenant('reversals');
+  tenant = await onTestClock(stack, 'reversals', '2027-01-01T00:00:00.000Z');
 });
 test.after(() => stack.stop());
 
@@ -63,13 +63,11 @@ test('credits come back to their lots with class, priority and expiry', async ()
 
 test('a lot that has expired comes back with the expiry that is asked for', async () => {
   const id = await makeWallet('renewed');
-  const soon = new Date(Date.now() + 1_000).toISOString();
-  await load(id, '10', { expiry_date_utc: soon });
+  const expiry = '2027-02-01T00:00:00.000Z';
+  await load(id, '10', { expiry_date_utc: expiry });
   const { id: entry } = await debit(id, '4');
-  await eventually(
-    async () => (await tenant.ok('GET', `/wallets/${id}`)).credit_balance === '0',
-    () => 'the lot does not expire',
-  );
+  await tenant.moveTo(expiry);
+  assert.is((await tenant.ok('GET', `/wallets/${id}`)).credit_balance, '0');
   const until = '2040-01-01T00:00:00.000Z';
   await reverse(id, entry, { credits: '1', expiry_date_utc: until });
   const [lot] = await lotsOf(id);

@@ -2,17 +2,18 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type Stack, startStack } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
+import { type ClockedTenant, onTestClock } from './on-test-clock.ts';
 
 const test = suite('top-ups over HTTP');
 
 let stack: Stack;
-let tenant: TestTenant;
+let tenant: ClockedTenant;
 let other: Awaited<ReturnType<typeof apiBeside>>;
 test.before(async () => {
   stack = await startStack();
-  tenant = await stack.tenant('topups');
+  tenant = await onTestClock(stack, 'topups', '2027-01-01T00:00:00.000Z');
   other = await apiBeside(stack, {});
 });
 test.after(async () => {
@@ -26,7 +27,9 @@ const makeWallet = async (name: string, body: object = {}): Promise<string> => {
   return (await tenant.ok('POST', '/wallets', wallet)).id;
 };
 
-const soon = (): string => new Date(Date.now() + 1_500).toISOString();
+/** An instant an hour ahead of the clock. */
+const soon = async (): Promise<string> =>
+  new Date(Date.parse((await tenant.clock()).now) + 3_600_000).toISOString();
 
 const order = (id: string, body: object = {}) =>
   tenant.ok('POST', `/wallets/${id}/top-up`, {
@@ -66,22 +69,25 @@ test('many complete one order at once: all are answered the same, and it is load
 
 test('an order fails by itself when its credits would expire', async () => {
   const id = await makeWallet('late');
-  const expiry = soon();
+  const expiry = await soon();
   const { wallet_transaction: entry } = await order(id, { expiry_date_utc: expiry });
+  await tenant.moveTo(expiry);
   const [failed] = await entriesWith(id, 'failed');
   assert.is(failed.id, entry.id);
   assert.is(failed.created_at, entry.created_at);
-  assert.ok(failed.updated_at >= expiry);
+  assert.is(failed.updated_at, expiry);
   const path = `/wallets/transactions/${entry.id}/complete`;
   assert.is((await tenant.call('POST', path)).body.code, 'invalid_operation');
 });
 
 test('a wallet whose credits expire orders new ones by itself, once', async () => {
+  const expiry = await soon();
   const id = await makeWallet('itself', {
     initial_credits_to_load: '10',
-    initial_credits_expiry_date_utc: soon(),
+    initial_credits_expiry_date_utc: expiry,
     auto_topup: { enabled: true, threshold: 5, amount: 40, invoicing: true },
   });
+  await tenant.moveTo(expiry);
   const [ordered] = await entriesWith(id, 'pending');
   assert.is(ordered.credit_amount, '40');
   assert.is(ordered.created_by, 'system');
@@ -144,20 +150,44 @@ test('a debit that is refused above the threshold tops the wallet up, and a repe
 });
 
 test('what expired while the wallet was frozen is replaced when it is unfrozen', async () => {
+  const expiry = await soon();
   const id = await makeWallet('thawed', {
     initial_credits_to_load: '50',
-    initial_credits_expiry_date_utc: soon(),
+    initial_credits_expiry_date_utc: expiry,
     auto_topup,
   });
   await tenant.ok('POST', `/wallets/${id}/freeze`);
-  const balance = () => tenant.ok('GET', `/wallets/${id}`);
-  await eventually(
-    async () => (await balance()).credit_balance === '0',
-    () => 'it does not expire',
-  );
+  await tenant.moveTo(expiry);
+  assert.is((await tenant.ok('GET', `/wallets/${id}`)).credit_balance, '0');
   assert.is(await waitingIn(id), undefined);
   await tenant.ok('POST', `/wallets/${id}/unfreeze`);
   assert.ok(await waitingIn(id));
+});
+
+test('the breaker holds until its day is over, and goes on at 00:00 UTC by itself', async () => {
+  const id = await makeWallet('breaker', {
+    initial_credits_to_load: '10',
+    auto_topup: { ...auto_topup, amount: 20, invoicing: false, daily_limit: 1 },
+  });
+  // The first top-up of the day came with the initial credits, which are at the threshold.
+  const debit = (credits: string) => tenant.ok('POST', `/wallets/${id}/debit`, { credits });
+  const { wallet } = await debit('30');
+  const day = (await tenant.clock()).now.slice(0, 'YYYY-MM-DD'.length);
+  assert.equal(
+    [wallet.credit_balance, wallet.auto_topup_status],
+    ['0', { day, topups: 1, stopped_on: day }],
+  );
+  await refused(id, '1');
+  await tenant.moveTo(`${day}T23:59:59.999Z`);
+  assert.is((await tenant.ok('GET', `/wallets/${id}`)).credit_balance, '0');
+  const midnight = new Date(Date.parse(`${day}T23:59:59.999Z`) + 1).toISOString();
+  await tenant.moveTo(midnight);
+  const shown = await tenant.ok('GET', `/wallets/${id}`);
+  const next = midnight.slice(0, 'YYYY-MM-DD'.length);
+  assert.equal([shown.credit_balance, shown.auto_topup_status], ['20', { day: next, topups: 1 }]);
+  const [loaded] = await entriesWith(id, 'completed');
+  assert.is(loaded.effective_at, midnight);
+  assert.is((await debit('5')).wallet.credit_balance, '15');
 });
 
 test('alerts and automatic top-up look at what can be spent, and not at what is held', async () => {

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { onTestClock } from './on-test-clock.ts';
 
 const test = suite('wallets over HTTP');
 
@@ -13,42 +14,44 @@ test.before(async () => {
 });
 test.after(() => stack.stop());
 
-const makeWallet = async (name: string, body: object = {}): Promise<string> => {
-  const customer = await tenant.ok('POST', '/customers', { external_id: name, name });
+const makeWallet = async (name: string, body: object = {}, owner = tenant): Promise<string> => {
+  const customer = await owner.ok('POST', '/customers', { external_id: name, name });
   return (
-    await tenant.ok('POST', '/wallets', { customer_id: customer.id, currency: 'usd', ...body })
+    await owner.ok('POST', '/wallets', { customer_id: customer.id, currency: 'usd', ...body })
   ).id;
 };
 
-const soon = (): string => new Date(Date.now() + 1_500).toISOString();
-
 test('credits expire by themselves, and the past can be asked as it was known and as it is', async () => {
-  const expiry = soon();
-  const id = await makeWallet('expiry', {
-    initial_credits_to_load: '10',
-    initial_credits_expiry_date_utc: expiry,
-  });
-  await tenant.ok('POST', `/wallets/${id}/top-up`, {
+  const clocked = await onTestClock(stack, 'expiry', '2027-01-01T00:00:00.000Z');
+  const [before, expiry, after] = ['11:59:59.999Z', '12:00:00.000Z', '13:00:00.000Z'].map(
+    (time) => `2027-01-31T${time}`,
+  ) as [string, string, string];
+  const body = { initial_credits_to_load: '10', initial_credits_expiry_date_utc: expiry };
+  const id = await makeWallet('expiry', body, clocked);
+  await clocked.ok('POST', `/wallets/${id}/top-up`, {
     credits_to_add: '5',
     transaction_reason: 'PURCHASED_CREDIT_DIRECT',
   });
-  const expired = await eventually(async () => {
+  const expiries = async () => {
     const query = 'transaction_reason=CREDIT_EXPIRED';
-    const page = await tenant.ok('GET', `/wallets/${id}/transactions?${query}`);
-    return page.items[0];
-  });
+    return (await clocked.ok('GET', `/wallets/${id}/transactions?${query}`)).items;
+  };
+  await clocked.moveTo(before);
+  assert.equal(await expiries(), []);
+  await clocked.moveTo(after);
+  const [expired] = await expiries();
   assert.is(expired.credit_amount, '10');
   assert.is(expired.credit_balance_after, '5');
   assert.is(expired.effective_at, expiry);
-  assert.ok(expired.recorded_at >= expiry);
-  assert.is((await tenant.ok('GET', `/wallets/${id}`)).credit_balance, '5');
+  assert.is(expired.recorded_at, expiry);
+  assert.is((await clocked.ok('GET', `/wallets/${id}`)).credit_balance, '5');
 
-  // Between the instant of the expiry and its booking the log did not know yet.
-  const at = (asOf: string, knownAt: string) =>
-    tenant.ok('GET', `/wallets/${id}/balance?as_of=${asOf}&known_at=${knownAt}`);
-  const before = new Date(Date.parse(expired.recorded_at) - 1).toISOString();
-  assert.is((await at(before > expiry ? before : expiry, before)).credit_balance, '15');
-  assert.is((await at(expiry, expired.recorded_at)).credit_balance, '5');
+  // Before the expiry was booked the log did not know of it yet.
+  const at = async (asOf: string, knownAt: string) =>
+    (await clocked.ok('GET', `/wallets/${id}/balance?as_of=${asOf}&known_at=${knownAt}`))
+      .credit_balance;
+  const answers = [await at(before, after), await at(expiry, before), await at(expiry, expiry)];
+  assert.equal(answers, ['15', '15', '5']);
 });
 
 test('a hold is captured in part over HTTP, and ends once', async () => {

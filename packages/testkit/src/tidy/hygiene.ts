@@ -4,12 +4,6 @@ import { matchesOf, type Rule, type Source, type Violation } from './source.ts';
 /** From 300 lines on a file is asked whether it is two; at this many it is. */
 const LINES_MAX = 500;
 
-/** Files that are one on purpose, each with its own limit and the reason. */
-const LIMITS_OF: Readonly<Record<string, number>> = {
-  // An auditor is to read the verifier from top to bottom and to copy it alone.
-  'apps/cli/src/verify-ledger.ts': 690,
-};
-
 /** Unfinished work is written down where work is planned, not in the code. */
 const UNFINISHED = /\b(?:TODO|FIXME|XXX|HACK)\b/g;
 
@@ -30,9 +24,10 @@ const RULES_FOLDER = 'packages/testkit/src/tidy/';
 export const filesAreShort: Rule = (sources) =>
   sources.flatMap(({ path, lineCount }) => {
     if (!isCode(path)) return [];
-    const limit = LIMITS_OF[path] ?? LINES_MAX;
-    if (lineCount <= limit) return [];
-    return [{ path, line: limit + 1, message: `${lineCount} lines; the limit is ${limit}` }];
+    if (lineCount <= LINES_MAX) return [];
+    return [
+      { path, line: LINES_MAX + 1, message: `${lineCount} lines; the limit is ${LINES_MAX}` },
+    ];
   });
 
 /** Names of code files are lower-case words joined by hyphens. */

@@ -17,6 +17,8 @@ const READERS: Readonly<Record<string, string>> = {
   'packages/engine/src/http/steps.ts': 'the arrival of a request',
   'packages/engine/src/http/connections.ts': 'the time within the id of a refused connection',
   'packages/engine/src/gateway/reconcile-gateway.ts': 'the expiry of claims at the broker',
+  'packages/engine/src/log/append-call.ts': 'the deadline that the event store is told',
+  'packages/engine/src/members/member-post.ts': 'the age of a message between processes',
   'packages/engine/src/nats/nats-publisher.ts': 'a deadline for answers of the broker',
   'packages/engine/src/relay/progress.ts': 'a metric',
   'packages/engine/src/operations/trusted-time.ts': "the comparison with the event store's clock",

@@ -9,6 +9,7 @@ import {
 import { loadEndpoint } from '../endpoint/decisions.ts';
 import { endpointPathSchema } from '../endpoint/schema.ts';
 import type { WebhookOptions } from '../options.ts';
+import { findPublished } from './published-message.ts';
 import {
   endpointStats,
   findMessage,
@@ -64,7 +65,7 @@ function period(
 }
 
 /** Reads of messages, attempts and figures. They show the queue as it is, not as the log is. */
-export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents'>) => ({
+export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents' | 'feed'>) => ({
   'GET /webhooks/messages': route({
     summary: 'List messages and where their deliveries stand',
     description:
@@ -80,7 +81,9 @@ export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents'>) =>
   }),
   'GET /webhooks/messages/{id}': route({
     summary: 'Get a message with its body',
-    description: 'What the header ce-dataref of a shortened event names.',
+    description:
+      'What the header ce-dataref of a shortened event names. A message that no endpoint was to have is ' +
+      'found as long as the public stream keeps it, without deliveries.',
     tag,
     status: 200,
     permission: 'webhook:read',
@@ -88,7 +91,9 @@ export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents'>) =>
     response: wholeMessageSchema,
     example: { params: { id: newRecord('msg') } },
     handle: async (context, { params: { id } }) => {
-      const message = await requireMessage(context, id);
+      const message =
+        (await findMessage(context, id)) ?? (await findPublished(options.feed, context, id));
+      if (!message) throw notFound('webhook message', id);
       return { ...message.resource, body: await bodyOf(options, context, message) };
     },
   }),

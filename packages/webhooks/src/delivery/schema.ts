@@ -16,14 +16,16 @@ export const deliveryStateSchema = z.enum([
 /** The trigger of a delivery. */
 const triggerSchema = z.enum(['scheduled', 'recovery', 'resend', 'test']);
 
-const deliverySchema = z.object({
-  endpoint_id: z.string(),
-  state: deliveryStateSchema,
-  trigger: triggerSchema,
-  attempts: z.number().int(),
-  next_attempt_at: instantSchema.nullable(),
-  finished_at: instantSchema.nullable(),
-});
+const deliverySchema = z
+  .object({
+    endpoint_id: z.string(),
+    state: deliveryStateSchema,
+    trigger: triggerSchema,
+    attempts: z.number().int(),
+    next_attempt_at: instantSchema.nullable(),
+    finished_at: instantSchema.nullable(),
+  })
+  .meta({ id: 'MessageDelivery' });
 
 /** A message with its deliveries, as the API shows it. */
 export const messageSchema = z

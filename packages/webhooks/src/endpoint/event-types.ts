@@ -75,14 +75,30 @@ const coversType = (entry: string, type: string): boolean =>
 export const wantsType = (filter: readonly string[] | null, type: string): boolean =>
   filter === null ? standardTypes.has(type) : filter.some((entry) => coversType(entry, type));
 
-/** The entries that a filter may have: the types that are offered, and what they begin with. */
-const entriesFor = (offered: ReadonlySet<string>): readonly string[] => {
+/** The prefixes of the types that are offered, such as `invoice.*`. */
+const prefixesOf = (offered: ReadonlySet<string>): readonly string[] => {
   const words = [...offered].map((type) => type.split('.'));
   const prefixes = words.flatMap((parts) =>
     parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}${prefixMark}`),
   );
-  return [...new Set([...offered, ...prefixes])].sort();
+  return [...new Set(prefixes)].sort();
 };
+
+const refusal =
+  'must be an event type such as "customer.updated" or, in a filter, a prefix such as "invoice.*"';
+
+const typeSchemas = new WeakMap<ReadonlySet<string>, z.ZodType<string>>();
+
+/** The schema of one of the types that are offered: one for each set of them, which documents name. */
+export function offeredTypeSchema(offered: ReadonlySet<string>): z.ZodType<string> {
+  const known = typeSchemas.get(offered);
+  if (known) return known;
+  const schema = z
+    .enum([...offered].sort(), refusal)
+    .meta({ id: 'OfferedEventType', description: 'Type of event that endpoints may ask for' });
+  typeSchemas.set(offered, schema);
+  return schema;
+}
 
 /**
  * The event types that an endpoint receives: null, or 1 to 64 entries, each a type that is offered
@@ -93,10 +109,7 @@ export const eventFilterSchema = (offered: ReadonlySet<string>) =>
   z
     .array(
       z
-        .enum(
-          entriesFor(offered),
-          'must be an event type such as "customer.updated" or a prefix such as "invoice.*"',
-        )
+        .union([offeredTypeSchema(offered), z.enum(prefixesOf(offered), refusal)])
         .meta({ id: 'EventTypeFilter', example: 'customer.updated' }),
     )
     .min(1)

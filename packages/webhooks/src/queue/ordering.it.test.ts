@@ -1,7 +1,6 @@
-import { type Connection, connect } from '@counterfoil/engine';
+import { type Connection, connect, planByIndex } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { planning } from '../worker/loop.ts';
 import { type EndpointOptions, World } from '../worker/test-world.ts';
 import { giveUpHeldBack } from './giving-up.ts';
 import { standardBreakerPolicy } from './health.ts';
@@ -160,7 +159,7 @@ test('to let the next go costs no more in a group that is long', async (context)
   const id = await addEndpoint(world, environment);
   await fill(world, environment, id, 3_000);
   await world.query('analyze');
-  await connection.query(planning);
+  await connection.query(planByIndex);
   const [first] = await claim(connection);
   assert.ok(first);
   const [{ release } = { release: '' }] = await world.query<{ release: string }>(

@@ -213,7 +213,7 @@ export const interval = (
 
 /** The table of the endpoints that readers see, and how far it is. */
 export const servingEndpoints = queue
-  .selectFrom('projection')
+  .selectFrom('projection_progress')
   .select(['relation', 'position'])
   .where('name', '=', 'webhook_endpoints')
   .where('serving', '=', sql.lit(true));

@@ -6,7 +6,7 @@ import {
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { testType } from '../endpoint/event-types.ts';
+import { offeredTypeSchema, testType } from '../endpoint/event-types.ts';
 import { recoveredStateSchema, type Task, type TaskWork } from './task.ts';
 
 /** The state of a task. `refused`: its message or endpoint is no longer there. */
@@ -88,7 +88,7 @@ export const testBodySchema = (offered: ReadonlySet<string>) =>
   z
     .object({
       event_type: z
-        .enum([...new Set([testType, ...offered])].sort(), 'must be an event type')
+        .union([offeredTypeSchema(offered), z.literal(testType)])
         .default(testType)
         .meta({ description: 'The type to send a sample of' }),
     })

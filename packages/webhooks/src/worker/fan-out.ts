@@ -1,11 +1,13 @@
 import {
   type Connection,
+  environmentSubjects,
   followPublicStream,
   type Nats,
   type PublicMessage,
   StreamMismatch,
   sleep,
 } from '@counterfoil/engine';
+import { type Audience, isStill, readAudience } from '../queue/audience.ts';
 import { groupsOf, planDeliveries, type Target, wantedBy } from '../queue/fan-out-plan.ts';
 import {
   endpointsPosition,
@@ -87,6 +89,8 @@ class Reader {
   readonly #session: Session;
   readonly #show: (changes: Partial<FanOutStatus>) => void;
   #position: ReadPosition;
+  /** The place to go on from; null for the oldest message that is kept. */
+  #after: ReadPosition | null;
 
   constructor(
     options: FanOutOptions,
@@ -97,40 +101,44 @@ class Reader {
     this.#options = options;
     this.#session = session;
     this.#position = position;
+    this.#after = position.sequence === 0 ? null : position;
     this.#show = show;
   }
 
   /** Reads until the signal aborts. Throws when this session cannot go on. */
   async run(): Promise<void> {
-    let after: ReadPosition | null = this.#position.sequence === 0 ? null : this.#position;
     while (!this.#session.signal.aborted) {
       try {
-        await this.#follow(after);
+        await this.#follow(await readAudience(this.#session.connection));
       } catch (error) {
-        if (!(error instanceof StreamMismatch) || after === null) throw error;
+        if (!(error instanceof StreamMismatch) || this.#after === null) throw error;
         this.#reportMismatch(error);
         // From the oldest message that is kept; those that were read before are passed over.
-        after = null;
+        this.#after = null;
       }
     }
   }
 
-  async #follow(after: ReadPosition | null): Promise<void> {
+  /** Reads the messages of an audience, until another one is to be read for. */
+  async #follow(audience: Audience): Promise<void> {
     const { nats, log } = this.#options;
     const { signal, succeeded, stuck: onFault } = this.#session;
-    const following = { nats, after, signal, log, maximum: messagesMaximum, onFault };
-    for await (const batch of followPublicStream(following)) {
-      let rest = batch.filter((message) => this.#isNew(message));
-      while (rest.length > 0 && !signal.aborted) {
-        await this.#waitForEndpoints(rest);
+    const wanted = audience?.map(environmentSubjects);
+    const place = { after: this.#after, maximum: messagesMaximum, wanted };
+    for await (const batch of followPublicStream({ ...place, nats, signal, log, onFault })) {
+      let rest = batch.messages.filter((message) => this.#isNew(message));
+      do {
+        await this.#waitForEndpoints(rest.at(-1) ?? batch.reached);
         if (signal.aborted) return;
-        rest = rest.slice(await this.#store(rest));
+        const stored = await this.#store(rest, batch.reached, audience);
+        if (stored === null) return;
+        rest = rest.slice(stored);
         succeeded();
-      }
+      } while (rest.length > 0 && !signal.aborted);
     }
   }
 
-  #isNew({ position, index }: PublicMessage): boolean {
+  #isNew({ position, index }: Pick<ReadPosition, 'position' | 'index'>): boolean {
     const last = this.#position;
     return position > last.position || (position === last.position && index > last.index);
   }
@@ -145,10 +153,9 @@ class Reader {
     }
   }
 
-  /** Returns once the endpoints are as far as the messages, or when the signal aborts. */
-  async #waitForEndpoints(messages: readonly PublicMessage[]): Promise<void> {
+  /** Returns once the endpoints are as far as a message, or when the signal aborts. */
+  async #waitForEndpoints({ position: needed }: Pick<ReadPosition, 'position'>): Promise<void> {
     const { connection, signal } = this.#session;
-    const needed = messages.at(-1)?.position ?? 0n;
     while (!signal.aborted && (await endpointsPosition(connection)) < needed) {
       this.#show({ isWaiting: true });
       await sleep(behindMs, signal);
@@ -156,25 +163,39 @@ class Reader {
     this.#show({ isWaiting: false });
   }
 
-  /** Stores the deliveries of the first messages. Returns of how many messages. */
-  async #store(messages: readonly PublicMessage[]): Promise<number> {
+  /**
+   * Stores the deliveries of the first messages, or moves on to the place that was reached when there are
+   * none. Returns of how many messages; null when the audience is another one by now: then nothing was stored.
+   *
+   * What was passed over up to here was of no interest to the audience, and nobody has joined it since:
+   * the endpoints that are looked at are as far as the place, and an endpoint gets what happens after
+   * its creation.
+   */
+  async #store(
+    messages: readonly PublicMessage[],
+    reached: ReadPosition,
+    audience: Audience,
+  ): Promise<number | null> {
     const { endpoints, metrics, onDue } = this.#options;
     const { connection } = this.#session;
     const stored = await withQueueLock(connection, 'queue', async () => {
+      if (!(await isStill(connection, audience))) return null;
       const environmentIds = new Set(messages.flatMap((message) => message.environmentId ?? []));
       const targets = await endpoints.targets(connection, [...environmentIds]);
       const taken = messages.slice(0, Math.max(1, Math.floor(deliveriesMaximum / targets.length)));
       const deliveries = await insert(connection, taken, targets);
-      const position = taken.at(-1) ?? this.#position;
+      const position = taken.at(-1) ?? (this.#isNew(reached) ? reached : this.#position);
       // Looked at last: endpoints that were read while they were being filled again may not be all.
       if ((await endpointsPosition(connection)) < position.position) {
         throw new Error('The read model of endpoints has gone back while messages were matched.');
       }
-      await movePosition(connection, this.#position, position);
+      if (position !== this.#position) await movePosition(connection, this.#position, position);
       return { messages: taken.length, deliveries, position };
     });
+    if (stored === null) return null;
     const { sequence, position, index } = stored.position;
     this.#position = { sequence, position, index };
+    this.#after = this.#position;
     this.#show({ sequence });
     metrics.messages.inc(stored.messages);
     if (stored.deliveries > 0) onDue();
@@ -183,9 +204,8 @@ class Reader {
 }
 
 /**
- * Stores messages with their deliveries. Messages of environments without endpoints are not stored,
- * but for those that were too long: subscribers of NATS ask for their whole body by way of the
- * message. Returns the number of deliveries.
+ * Stores messages with their deliveries. Messages of environments without endpoints are not stored.
+ * Returns the number of deliveries.
  */
 async function insert(
   connection: Connection,
@@ -194,8 +214,7 @@ async function insert(
 ): Promise<number> {
   const environmentIds = new Set(targets.map(({ environmentId }) => environmentId));
   const kept = messages.filter(
-    ({ environmentId, isTruncated }) =>
-      environmentId !== null && (isTruncated || environmentIds.has(environmentId)),
+    ({ environmentId }) => environmentId !== null && environmentIds.has(environmentId),
   );
   if (kept.length === 0) return 0;
   const wanted = wantedBy(kept, targets);

@@ -3,6 +3,7 @@ import {
   connect,
   type Log,
   messageOf,
+  planByIndex,
   runForever,
   sleep,
 } from '@counterfoil/engine';
@@ -38,13 +39,6 @@ export interface Session {
   readonly stuck: (reason: unknown) => void;
 }
 
-/**
- * Every statement on the queue names few rows by an index. Prepared while the tables are as good as
- * empty, it would be planned to read them as a whole, and go on doing so while they fill.
- */
-export const planning =
-  'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off';
-
 const backOff = { firstMilliseconds: 100, lastMilliseconds: 5_000 };
 const readModelMs = 200;
 
@@ -61,7 +55,7 @@ export function startLoop(
   const turn = async (progressed: () => void): Promise<number> => {
     const connection = await connect(database, { application: `counterfoil webhooks ${name}` });
     try {
-      await connection.query(planning);
+      await connection.query(planByIndex);
       const lasting = AbortSignal.any([signal, connection.lost]);
       await waitForReadModel(connection, lasting);
       await work({

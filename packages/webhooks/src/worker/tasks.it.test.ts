@@ -1,4 +1,4 @@
-import { type Connection, connect } from '@counterfoil/engine';
+import { type Connection, connect, planByIndex } from '@counterfoil/engine';
 import { instantOf, randomId } from '@counterfoil/kernel';
 import { secretsFrom } from '@counterfoil/modules';
 import { suite } from 'uvu';
@@ -6,7 +6,6 @@ import * as assert from 'uvu/assert';
 import { latestBody, nextTask, type OpenTask, readPast } from '../queue/task-store.ts';
 import { claim, givenUp, putTask, queue, record, rowsRead, taskOf } from '../queue/test-queue.ts';
 import { createEndpointCache } from './endpoint-cache.ts';
-import { planning } from './loop.ts';
 import { workOnNext } from './tasks.ts';
 import { World } from './test-world.ts';
 
@@ -17,7 +16,7 @@ let environments = 0;
 test.before(async (context) => {
   context.world = await World.start();
   context.connection = await connect(context.world.databaseUrl, { application: 'test' });
-  await context.connection.query(planning);
+  await context.connection.query(planByIndex);
 });
 test.after(async ({ world, connection }) => {
   await connection.close();

@@ -108,7 +108,7 @@ export const createEntitlementSchema = withConditions(
   ownerConditions,
 )
   .superRefine(refineItem)
-  .meta({ id: 'CreateEntitlement' });
+  .meta({ id: 'CreateEntitlement', narrows: 'EntitlementItem' });
 
 /** One of many: the type of the feature may be left out (D17). */
 const entitlementItemSchema = withConditions(itemObject, ownerConditions)
@@ -147,7 +147,10 @@ export const entitlementSearchSchema = z.object({
   entity_ids: idsSchema,
   plan_ids: idsSchema,
   feature_ids: idsSchema,
-  has_grant_config: unused,
+  has_grant_config: z
+    .literal(false, 'must be false: no entitlement has a grant configuration')
+    .optional()
+    .meta({ description: 'No entitlement has one' }),
 });
 
 /** The entitlement on the wire (specification §2.7). */
@@ -158,7 +161,7 @@ export const entitlementSchema = z
     feature_id: z.string(),
     feature_type: featureTypeSchema,
     feature: featureSchema.optional(),
-    entity_type: z.enum(['PLAN', 'ADDON', 'COSTSHEET']),
+    entity_type: ownedTypeSchema,
     entity_id: z.string(),
     plan_id: z.string().optional().meta({ description: 'Of a plan: its id once more' }),
     parent_entitlement_id: z.string().optional(),

@@ -216,9 +216,9 @@ export const endPriceSchema = z
 const idsSchema = anyOfTexts(64);
 const idListSchema = listParameter(z.string()).optional();
 
-/** The filters of lists of prices, beside ids. */
+/** The filters of lists of prices, beside ids. The contract has owners that find nothing here. */
 const filterShape = {
-  entity_type: ownedTypeSchema.optional(),
+  entity_type: z.enum([...ownedTypeSchema.options, 'PRICE']).optional(),
   parent_price_id: z.string().max(64).optional(),
   subscription_id: z.string().max(64).optional(),
   start_date_lt: instantSchema.optional(),

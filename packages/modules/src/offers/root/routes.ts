@@ -7,7 +7,6 @@ import {
   type Route,
   type Routes,
   route,
-  unused,
   WithETag,
   withETag,
 } from '@counterfoil/engine/define';
@@ -36,6 +35,7 @@ import {
 } from '../projection.ts';
 import { addonView, costsheetView, planView, wholePlanView } from '../views.ts';
 import { clonePlan } from './clone.ts';
+import { costsheetFilters, flattened, nothingElsewhere } from './costsheet-search.ts';
 import {
   archiveAddon,
   archivePlan,
@@ -254,17 +254,7 @@ const costsheets = recordRoutes(
   },
 );
 
-/** Filters of POST /costs/search; the odd names are those of the client contract (specification §10.2). */
-const costsheetFilters = {
-  name: equalTo('name', z.string().max(255)),
-  lookupKey: equalTo('lookup_key', z.string().max(255)),
-  costsheetIDs: oneOf('id', 64),
-  expand: accepted(expandCostsheet),
-  environmentID: accepted(unused),
-  tenantID: accepted(unused),
-  queryFilter: accepted(unused),
-  timeRangeFilter: accepted(unused),
-} as const;
+const searchCostsheets = costsheets.search('CostsheetSearch', costsheetFilters);
 
 /** The route with its costsheet in a member of the answer, where the public contract has it. */
 const inMember = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType>({
@@ -294,7 +284,14 @@ const costsheetRoutes = {
       decide: createCostsheet,
     }),
   ),
-  'POST /costs/search': costsheets.search('CostsheetSearch', costsheetFilters),
+  'POST /costs/search': route({
+    ...searchCostsheets,
+    handle: async (context, { body, ...rest }) => {
+      const search = flattened(body);
+      const nothing = nothingElsewhere(context, search);
+      return nothing ?? searchCostsheets.handle(context, { ...rest, body: search });
+    },
+  }),
   'GET /costs/active': route({
     operationId: 'getActiveCostsheet',
     summary: 'Get the newest published costsheet with its prices',

@@ -1,7 +1,7 @@
 import { invariant, Problem, type Stamped } from '@counterfoil/kernel';
-import { assertFunds, open, spendable, type WalletDecision } from '../decisions.ts';
+import { type AskedDebit, open, payable, spendable, type WalletDecision } from '../decisions.ts';
 import type { WalletEvent } from '../events.ts';
-import { type Debit, debitEvent, type Load, loadEvents } from '../ledger/entries.ts';
+import { debitEvent, type Load, loadEvents } from '../ledger/entries.ts';
 import { isMovement, transactionOf } from '../ledger/transaction.ts';
 import { taking } from '../topups/automatic.ts';
 import type { Wallet } from '../wallet.ts';
@@ -10,7 +10,7 @@ import type { BulkResult } from './schema.ts';
 /** One entry of a bulk: a load or a debit, as it could be sent alone. */
 export type BulkEntry =
   | { readonly type: 'credit'; readonly load: Load }
-  | { readonly type: 'debit'; readonly debit: Debit };
+  | { readonly type: 'debit'; readonly debit: AskedDebit };
 
 type Recorded = Extract<WalletEvent, { type: 'BulkRecorded' }>['data']['results'][number];
 
@@ -28,8 +28,7 @@ export const moveInBulk =
       const events = attempt(() => {
         if (entry.type === 'credit') return loadEvents(current, entry.load, at);
         spendable(current, id);
-        assertFunds(current, entry.debit.credits, entry.debit.effectiveAt);
-        return [debitEvent(current, entry.debit, at)];
+        return [debitEvent(current, payable(current, entry.debit), at)];
       });
       if (events instanceof Problem) {
         if (isAtomic) throw atIndex(events, results.length);

@@ -1,6 +1,7 @@
 import { instantSchema, metadataSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import {
+  allowPartialSchema,
   creditsSchema,
   debitReasons,
   effectiveAtSchema,
@@ -43,6 +44,7 @@ export const bulkSchema = z
             type: z.literal('debit'),
             ...bulkEntryShape,
             transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
+            allow_partial: allowPartialSchema,
           }),
         ]),
       )

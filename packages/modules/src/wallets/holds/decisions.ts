@@ -3,6 +3,7 @@ import {
   decimal,
   type HoldId,
   type Instant,
+  invalidOperation,
   type Metadata,
   refusal,
   textOf,
@@ -147,9 +148,15 @@ export const voidHold =
     ]);
   };
 
-/** A hold that has not ended. Throws 400: a hold ends exactly once. */
+/** A hold of a caller that has not ended. Throws 400: a hold ends exactly once. */
 function openHold(wallet: Wallet, holdId: string): Hold {
   const hold = wallet.holds.find(({ id }) => id === holdId);
+  if (hold?.debit_id !== undefined) {
+    throw invalidOperation(`Hold ${holdId} belongs to ${hold.debit_id}, which ends it.`, {
+      reason: 'hold_of_debit',
+      debit_id: hold.debit_id,
+    });
+  }
   if (hold) return hold;
   throw refusal(`Hold ${holdId} is not open: it was captured or voided, or has expired.`, {
     reason: 'hold_ended',

@@ -1,4 +1,5 @@
 import {
+  type DebitId,
   type DecimalText,
   decimal,
   type HoldId,
@@ -18,6 +19,8 @@ import {
   inDrawOrder,
   inOneEach,
   type Lot,
+  partOf,
+  refilledAt,
   sumOf,
 } from '../ledger/lots.ts';
 
@@ -27,6 +30,8 @@ import {
  */
 export interface Hold {
   readonly id: HoldId;
+  /** Set where a debit of the customer holds them, and alone ends it (D76). */
+  readonly debit_id?: DebitId;
   readonly credits: DecimalText;
   readonly expires_at: Instant | null;
   readonly description: string | null;
@@ -48,7 +53,7 @@ export function holdFrom(
 ): Hold {
   const parts = draws.flatMap((draw) => {
     const lot = lots.find(({ transaction_id }) => transaction_id === draw.transaction_id);
-    return lot ? [{ ...lot, remaining: draw.credits }] : [];
+    return lot ? [partOf(lot, draw.credits)] : [];
   });
   return { ...hold, parts };
 }
@@ -158,9 +163,13 @@ export const partsReturned = (
   returned: readonly Draw[],
 ): readonly Lot[] =>
   returned.flatMap(({ transaction_id, remaining }) => {
+    const isIt = (other: Lot) => other.transaction_id === transaction_id;
+    const [lot, part] = [lots.find(isIt), parts.find(isIt)];
     // The lot itself where it is open: a reversal may have renewed its expiry (D42).
-    const lot = [...lots, ...parts].find((other) => other.transaction_id === transaction_id);
-    return lot ? [{ ...lot, remaining }] : [];
+    if (!part) return [];
+    if (!lot) return [{ ...part, remaining }];
+    const isLater = part.effective_at > lot.effective_at;
+    return [{ ...lot, ...(isLater ? refilledAt(lot, part.effective_at) : {}), remaining }];
   });
 
 /** Credits of all holds. */

@@ -57,6 +57,10 @@ export const holdSchema = z
     status: recordStatusSchema,
     wallet_id: z.string(),
     customer_id: z.string(),
+    debit_id: z
+      .string()
+      .optional()
+      .meta({ description: 'The debit of the customer that holds them, and ends it by itself' }),
     hold_status: z.enum(['open', 'captured', 'voided', 'expired']),
     credits: z.string(),
     captured_credits: z.string(),
@@ -81,6 +85,7 @@ export const openHoldView = (wallet: Wallet, { id, credits, ...hold }: Hold): Ho
     status: 'published' as const,
     wallet_id: wallet.id,
     customer_id: wallet.customer_id,
+    debit_id: hold.debit_id ?? null,
     hold_status: 'open' as const,
     credits,
     captured_credits: hold.captured,
@@ -116,13 +121,21 @@ export function holdAfter(
   if (holdIdOf(event) !== id) return hold;
   switch (event.type) {
     case 'CreditsHeld': {
-      const { customer_id, credits, expires_at, description, metadata } = event.data;
+      const {
+        customer_id,
+        debit_id = null,
+        credits,
+        expires_at,
+        description,
+        metadata,
+      } = event.data;
       return withoutNulls({
         id,
         ...createdStamps(event.stamp),
         status: 'published' as const,
         wallet_id: walletId,
         customer_id,
+        debit_id,
         hold_status: 'open' as const,
         credits,
         captured_credits: '0',

@@ -7,7 +7,7 @@ import { balanceAdder } from '../audit/time-travel.ts';
 import { moveInBulk } from '../bulk/bulk.ts';
 import { debitCredits, loadCredits, settleDue, type WalletDecision } from '../decisions.ts';
 import type { WalletEvent } from '../events.ts';
-import { holdCredits, voidHold } from '../holds/decisions.ts';
+import { changeHold, holdCredits, voidHold } from '../holds/decisions.ts';
 import { reverseEntry } from '../reversals/decisions.ts';
 import { walletRoutes } from '../routes.ts';
 import {
@@ -21,6 +21,7 @@ import {
   id,
   load,
   reversibleIn,
+  text,
 } from '../test-wallet.ts';
 import { walletWorld } from '../test-wallet-world.ts';
 import { wallet } from '../wallet.ts';
@@ -154,6 +155,75 @@ test('credits that a reversal gave back were not there before; what the lot had 
     assert.is(refusalOf(events, 9, debitAt(second, '11'))?.available, available);
   }
   assert.equal(drawn(decided(events, 9, debitAt(1, '2'))), ['2']);
+});
+
+/** Reverses the debit of a story, whole, at a second. */
+const reversed = (events: Events, second: number) => {
+  const entry = reversibleIn(events, 0);
+  assert.ok(entry);
+  const whole = { ...details('CREDIT_ADJUSTMENT'), credits: null, expiresAt: null };
+  return [second, reverseEntry(id, entry, whole)] as const;
+};
+
+test('what a lot has kept from before a reversal is drawn once', () => {
+  const story = [
+    [0, create({}, '3')],
+    [1, debit('2')],
+  ] as const;
+  const events = history(...story, reversed(history(...story), 5), [6, debitAt(2, '1')]);
+  const refusal = { reason: 'insufficient_credits_then', available: '0', requested: '1' };
+  assert.equal(refusalOf(events, 7, debitAt(2, '1')), { ...refusal, effective_at: at(2) });
+  assert.is(refusalOf(events, 7, debitAt(5, '2')), null);
+});
+
+test('what a reversal gave back does not count from earlier because a hold kept it', () => {
+  const story = [
+    [0, create({}, '10')],
+    [1, holdCredits(id, holdOf('a', '2'))],
+    [2, debit('8')],
+  ] as const;
+  const back = [...story, reversed(history(...story), 5)] as const;
+  const refusal = { reason: 'insufficient_credits_then', requested: '3', effective_at: at(3) };
+  const ends = {
+    'two holds, the older one ends first': [
+      [6, holdCredits(id, holdOf('b', '8'))],
+      [7, voidHold(id, 'hold_a')],
+      [8, voidHold(id, 'hold_b')],
+    ],
+    'two holds, the younger one ends first': [
+      [6, holdCredits(id, holdOf('b', '8'))],
+      [7, voidHold(id, 'hold_b')],
+      [8, voidHold(id, 'hold_a')],
+    ],
+    'one hold, which was raised': [
+      [6, changeHold(id, 'hold_a', { credits: text('10'), expiresAt: null })],
+      [8, voidHold(id, 'hold_a')],
+    ],
+  } as const;
+  for (const [name, end] of Object.entries(ends)) {
+    const events = history(...back, ...end);
+    const found = refusalOf(events, 9, debitAt(3, '3'));
+    assert.ok(found, name);
+    const { available, ...rest } = found ?? {};
+    assert.equal(rest, refusal, name);
+    assert.ok(Number(available) <= 2, `${name}: ${available} were there`);
+  }
+});
+
+test('what a lot has kept from before a reversal is not kept twice when a hold takes a part of it', () => {
+  const story = [
+    [0, create({}, '3')],
+    [1, debit('1')],
+  ] as const;
+  const events = history(
+    ...story,
+    reversed(history(...story), 5),
+    [6, holdCredits(id, holdOf('a', '1'))],
+    [7, debitAt(2, '2')],
+    [8, voidHold(id, 'hold_a')],
+  );
+  const refusal = { reason: 'insufficient_credits_then', available: '0', requested: '1' };
+  assert.equal(refusalOf(events, 9, debitAt(2, '1')), { ...refusal, effective_at: at(2) });
 });
 
 test('a load that is dated back can be drawn by what counts after it, and by nothing before', () => {

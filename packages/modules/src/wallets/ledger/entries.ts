@@ -52,6 +52,12 @@ export interface Debit extends EntryDetails {
   readonly credits: DecimalText;
 }
 
+/** A debit of which the wallet takes as much as is there (D26). */
+export interface PartialDebit extends Debit {
+  /** The credits that were asked for, of which `credits` are there. */
+  readonly requested: DecimalText;
+}
+
 const creditPlaces = 9;
 
 /** The end of a hold without a capture. */
@@ -228,10 +234,15 @@ function creditsOf(quantity: Quantity, { topup_conversion_rate, currency }: Wall
   return credits;
 }
 
-export const debitEvent = (wallet: Wallet, debit: Debit, at: Instant): WalletEvent => ({
+export const debitEvent = (
+  wallet: Wallet,
+  debit: Debit | PartialDebit,
+  at: Instant,
+): WalletEvent => ({
   type: 'CreditsDebited',
   data: {
     ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
+    ...('requested' in debit ? { credits_requested: debit.requested } : {}),
     drawn: [...drawsOf(wallet, debit)],
   },
 });

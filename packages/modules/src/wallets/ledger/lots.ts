@@ -2,6 +2,7 @@ import {
   type DecimalText,
   decimal,
   type Instant,
+  laterOf,
   smaller,
   type TransactionId,
   textOf,
@@ -31,7 +32,7 @@ export interface Lot {
   readonly priority: number | null;
   /** The instant from which its credits count; a debit that is dated back to before it cannot draw them. */
   readonly effective_at: Instant;
-  /** Set when a reversal gave credits back to it: of what it has, only `kept` was there before. */
+  /** Set when credits came back that had not been there before: of what it has, only `kept` was there before `at`. */
   readonly refilled?: { readonly at: Instant; readonly kept: DecimalText };
   /** From this instant on the lot cannot be spent; null: never expires. */
   readonly expires_at: Instant | null;
@@ -83,10 +84,38 @@ export const lotsSince = (lots: readonly Lot[], instant: Instant): readonly Lot[
     return remaining === zeroText ? [] : [{ ...lot, remaining }];
   });
 
-/** The instant of a reversal that gives credits back to a lot, and what the lot has kept until then. */
+/** The instant from which credits that come back to a lot count, and what the lot has kept until then. */
 export function refilledAt({ remaining, refilled }: Lot, at: Instant): Pick<Lot, 'refilled'> {
   const kept = refilled ? smaller(decimal(refilled.kept), decimal(remaining)) : decimal(remaining);
-  return { refilled: { at, kept: textOf(kept) } };
+  return { refilled: { at: refilled ? laterOf(refilled.at, at) : at, kept: textOf(kept) } };
+}
+
+/**
+ * A part of a lot that is taken out of it and may come back. It counts from the instant from which all of the lot
+ * does: what the lot has kept from before stays with the lot, so that it cannot be drawn twice.
+ */
+export function partOf({ refilled, ...lot }: Lot, credits: DecimalText): Lot {
+  return { ...lot, remaining: credits, effective_at: refilled?.at ?? lot.effective_at };
+}
+
+/** The lots after a debit that counts from an instant. Dated back to before a lot was refilled it takes of what that has kept. */
+export const afterDebit = (
+  lots: readonly Lot[],
+  draws: readonly Draw[],
+  instant: Instant,
+): readonly Lot[] =>
+  afterDraws(
+    lots.map((lot) => lessKept(lot, draws, instant)),
+    draws,
+  );
+
+function lessKept(lot: Lot, draws: readonly Draw[], instant: Instant): Lot {
+  const { refilled } = lot;
+  const draw = draws.find(({ transaction_id }) => transaction_id === lot.transaction_id);
+  if (!refilled || !draw || refilled.at <= instant) return lot;
+  const taken = smaller(decimal(refilled.kept), decimal(draw.credits));
+  const kept = textOf(decimal(refilled.kept).minus(taken));
+  return { ...lot, refilled: { ...refilled, kept } };
 }
 
 /** Credits in lots, expired or not. */

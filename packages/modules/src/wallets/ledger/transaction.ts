@@ -1,8 +1,11 @@
 import type { RecordedEvent } from '@counterfoil/engine/define';
 import {
   createdStamps,
+  type DecimalText,
+  decimal,
   type RecordStatus,
   type Stamped,
+  textOf,
   updatedStamps,
   withoutNulls,
 } from '@counterfoil/kernel';
@@ -44,7 +47,8 @@ const status: RecordStatus = 'published';
 export function transactionOf(event: Stamped<EntryEvent>, walletId: string): TransactionResource {
   const { data } = event;
   const requested = 'requested' in data ? data.requested : undefined;
-  const stamps = createdStamps(event.stamp);
+  const { updated_at, updated_by, ...stamps } = createdStamps(event.stamp);
+  const { credits_available, ...own } = specific(event);
   const recorded = requested ?? { at: stamps.created_at, by: stamps.created_by };
   return withoutNulls({
     id: data.transaction_id,
@@ -58,7 +62,11 @@ export function transactionOf(event: Stamped<EntryEvent>, walletId: string): Tra
     status,
     wallet_id: walletId,
     ...shared(data),
-    ...specific(event),
+    ...own,
+    // What a draw changes comes last: see `often` of a column.
+    credits_available,
+    updated_by,
+    updated_at,
   });
 }
 
@@ -82,9 +90,7 @@ function specific(event: EntryEvent) {
     case 'CreditsLoaded':
       return {
         type: 'credit' as const,
-        transaction_status: 'completed' as const,
-        credit_balance_before: event.data.credit_balance_before,
-        credit_balance_after: event.data.credit_balance_after,
+        ...moved(event.data),
         credits_available: event.data.credits_available,
         ...lotOf(event.data),
       };
@@ -104,18 +110,15 @@ function specific(event: EntryEvent) {
     case 'HoldCaptured':
       return {
         type: 'debit' as const,
-        transaction_status: 'completed' as const,
-        credit_balance_before: event.data.credit_balance_before,
-        credit_balance_after: event.data.credit_balance_after,
+        ...moved(event.data),
         credits_available: '0',
         drawn_from: partsOf(event.data.drawn),
+        ...('credits_requested' in event.data ? shortfall(event.data) : {}),
       };
     case 'DebitReversed':
       return {
         type: 'credit' as const,
-        transaction_status: 'completed' as const,
-        credit_balance_before: event.data.credit_balance_before,
-        credit_balance_after: event.data.credit_balance_after,
+        ...moved(event.data),
         credits_available: event.data.credits_available,
         reverses: event.data.reverses,
         returned_to: partsOf(event.data.returned),
@@ -124,6 +127,25 @@ function specific(event: EntryEvent) {
       return event satisfies never;
   }
 }
+
+/** The credits that a debit with allow_partial was to take, and those of them that were not there (D26). */
+function shortfall({ credits, credits_requested }: Taken) {
+  if (credits_requested === undefined) return {};
+  const credits_missing = textOf(decimal(credits_requested).minus(decimal(credits)));
+  return { credits_requested, credits_missing };
+}
+
+interface Taken {
+  readonly credits: DecimalText;
+  readonly credits_requested?: DecimalText | undefined;
+}
+
+/** The members that all movements share: they are final, and lead from one balance to the next. */
+const moved = ({ credit_balance_before, credit_balance_after }: MovementEvent['data']) => ({
+  transaction_status: 'completed' as const,
+  credit_balance_before,
+  credit_balance_after,
+});
 
 const partsOf = (draws: readonly Draw[]) =>
   draws.map(({ transaction_id, credits }) => ({ transaction_id, credits }));

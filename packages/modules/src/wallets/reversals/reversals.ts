@@ -52,7 +52,7 @@ export interface ReversibleEntry {
 
 /**
  * Credits of an entry that are reversed by now, given that of its look-up: they only grow, and the wallet
- * remembers those that have come since. Throws 409 when there were more of them.
+ * remembers those that have come since. Throws 503 when there were more of them: a repetition looks again.
  */
 export function reversedBy(
   { count, last }: Reversals,
@@ -60,8 +60,9 @@ export function reversedBy(
 ): DecimalText {
   if (count - reversals > last.length) {
     throw new Problem(
-      'version_conflict',
-      'The wallet had too many reversals while this one was decided. Send it again.',
+      'service_unavailable',
+      'The wallet had too many reversals while this one was decided. Retry shortly.',
+      { retryAfterSeconds: 1 },
     );
   }
   const latest = last.findLast(({ transaction_id }) => transaction_id === transactionId);

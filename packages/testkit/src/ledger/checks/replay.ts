@@ -1,4 +1,4 @@
-import { type Hold, inOrder, type Lot } from '../books.ts';
+import { type Hold, inOrder, type Lot, refill, setAside, takeFromKept } from '../books.ts';
 import type { Data, HistoryEvent } from '../history.ts';
 import { creditsOf } from '../units.ts';
 import { must } from './fault.ts';
@@ -166,12 +166,10 @@ export class Replay {
       must(back <= lot.consumed + lot.expired, event, `gives more back to ${id} than it gave`);
       lot.consumed -= back;
       const at = Date.parse(data.effective_at);
-      const known = lot.refilled?.kept ?? lot.left;
-      const kept = known < lot.left ? known : lot.left;
       this.lots.set(id, {
         ...lot,
         from: lot.left > 0n ? lot.from : at,
-        refilled: lot.left > 0n ? { at, kept } : null,
+        refilled: lot.left > 0n ? refill(lot, at) : null,
         left: lot.left + back,
         expires: time(expires_at),
       });
@@ -189,6 +187,8 @@ export class Replay {
     const lot = this.lotOf(event, draw.transaction_id);
     const credits = creditsOf(draw.credits);
     must(credits > 0n && credits <= lot.left, event, `draws ${draw.credits} from ${lot.id}`);
+    if (!isExpiry)
+      takeFromKept([lot], [{ ...lot, left: credits }], Date.parse(event.data.effective_at));
     lot.left -= credits;
     if (isExpiry) lot.expired += credits;
     else lot.consumed += credits;
@@ -202,7 +202,7 @@ export class Replay {
       const taken = creditsOf(draw.credits);
       must(taken > 0n && taken <= lot.left, event, `holds ${draw.credits} of ${lot.id}`);
       lot.left -= taken;
-      return { ...lot, left: taken };
+      return setAside({ ...lot, left: taken });
     });
     this.holds.set(id, { id, credits: creditsOf(credits), expires: time(expires_at), parts });
     this.ends.set(id, 'open');
@@ -243,8 +243,11 @@ export class Replay {
       const lot = this.lotOf(event, draw.transaction_id);
       const more = creditsOf(draw.credits);
       must(more <= lot.left, event, `holds ${draw.credits} of ${lot.id}`);
+      const known = parts.get(lot.number);
+      const added = setAside({ ...lot, left: (known?.left ?? 0n) + more });
       lot.left -= more;
-      parts.set(lot.number, { ...lot, left: (parts.get(lot.number)?.left ?? 0n) + more });
+      const from = known && known.from > added.from ? known.from : added.from;
+      parts.set(lot.number, { ...added, from });
     }
     const before = { ...hold, parts: [...parts.values()] };
     for (const draw of data.returned) this.#giveBack(event, before, draw);
@@ -294,7 +297,16 @@ export class Replay {
       event,
       `gives ${draw.credits} back to ${lot.id}`,
     );
-    if (part) part.left -= credits;
-    lot.left += credits;
+    if (!part) return;
+    part.left -= credits;
+    // What was held all the time has counted all the time, also when its lot was empty meanwhile and refilled.
+    const isEmpty = lot.left === 0n;
+    const isLater = !isEmpty && part.from > lot.from;
+    this.lots.set(lot.id, {
+      ...lot,
+      from: isEmpty ? part.from : lot.from,
+      refilled: isEmpty ? null : isLater ? refill(lot, part.from) : (lot.refilled ?? null),
+      left: lot.left + credits,
+    });
   }
 }

@@ -3,7 +3,7 @@ import { inOrder } from '../books.ts';
 import { type Data, type History, isCredit, isEntry } from '../history.ts';
 import { amountPlaces, ratePlaces, shownCredits, shownUnits, unitsOf } from '../units.ts';
 import { checker, must } from './fault.ts';
-import type { PastAnswer } from './past-checks.ts';
+import type { PastAnswer, PeriodAnswer } from './past-checks.ts';
 import { Replay } from './replay.ts';
 
 /** The state of a wallet as the read models and the balance show it. */
@@ -16,6 +16,8 @@ export interface Reads {
   readonly balance: Data;
   /** Balances of the past. */
   readonly past: readonly PastAnswer[];
+  /** Entries of some periods. */
+  readonly periods: readonly PeriodAnswer[];
 }
 
 /** I7: reads show what the log adds up to, for the wallet, its entries, its holds and its lots. */

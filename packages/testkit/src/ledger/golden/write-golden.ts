@@ -55,6 +55,7 @@ async function tellStories(stack: Stack): Promise<void> {
   }
   const price = await own.make('price');
   await tenant.call('PUT', `/prices/${price}`, { description: 'per token' });
+  await refuseDebit(tenant, own);
   const client = httpClient(tenant, stack.store);
   for (const type of ['PRE_PAID', 'POST_PAID'] as const) {
     const options = { name: `golden-${type}`, clients: 1, unit: 4, lead: 100 };
@@ -63,6 +64,13 @@ async function tellStories(stack: Stack): Promise<void> {
   await reportFailures(stack, tenant, own);
   await begin(stack);
   await takeCheckpoints(stack.eventStoreUrl, stack.secretKey, () => undefined);
+}
+
+/** Asks for more than a customer has in all wallets. */
+async function refuseDebit(tenant: TestTenant, own: Records): Promise<void> {
+  const { customer_id } = await tenant.ok('GET', `/wallets/${await own.make('wallet')}`);
+  const body = { currency: 'usd', amount: '1000' };
+  await tenant.call('POST', `/customers/${customer_id}/debit`, body);
 }
 
 /** Reports failures of an endpoint as the worker does: no request can do that. */

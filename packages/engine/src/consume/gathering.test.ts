@@ -1,0 +1,55 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { gathered, gatheringPause } from './gathering.ts';
+
+const test = suite('gathering');
+
+test('what comes alone never waits, and a backlog does not either', () => {
+  for (const size of [0, 1, 2, 3, 4, 256, 4_000]) assert.is(gatheringPause(size), 0, `${size}`);
+});
+
+test('the wait grows with what is coming, up to a bound', () => {
+  const pauses = [5, 8, 12, 17, 18, 50, 255].map(gatheringPause);
+  assert.equal(
+    pauses,
+    pauses.toSorted((left, right) => left - right),
+  );
+  assert.ok((pauses[0] ?? 0) > 0);
+  assert.is(pauses.at(-1), 20);
+});
+
+/** A source that gives what has arrived whenever it is asked, as a subscription does. */
+async function* arriving(waiting: number[]) {
+  while (waiting.length > 0) {
+    yield waiting.splice(0);
+  }
+}
+
+test('what arrives during the pause is one batch, and everything comes once and in order', async () => {
+  const waiting = [1, 2, 3, 4, 5, 6];
+  const batches: (readonly number[])[] = [];
+  const pauses: number[] = [];
+  const arriveMeanwhile = async (milliseconds: number) => {
+    pauses.push(milliseconds);
+    waiting.push(8);
+  };
+  const source = arriving(waiting);
+  for await (const batch of gathered(source, new AbortController().signal, arriveMeanwhile)) {
+    batches.push(batch);
+    if (batches.length === 1) waiting.push(7);
+  }
+  assert.equal(batches, [
+    [1, 2, 3, 4, 5, 6],
+    [7, 8],
+  ]);
+  assert.equal(pauses, [gatheringPause(6)]);
+});
+
+test('the end of work ends the pause', async () => {
+  const ending = new AbortController();
+  const source = arriving([1, 2, 3, 4, 5, 6, 7, 8]);
+  for await (const _ of gathered(source, ending.signal)) ending.abort();
+  assert.ok(ending.signal.aborted);
+});
+
+test.run();

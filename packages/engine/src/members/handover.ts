@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Ownership } from '../decide/ownership.ts';
+import type { Nats } from '../nats/nats-connection.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import { ContendedStreams } from './contended-streams.ts';
+import { LiveMembers, type Member } from './live-members.ts';
+import { type MemberPost, openMemberPost, type PostKind } from './member-post.ts';
+import { messageLimits, Outbox } from './outbox.ts';
+import { createSealing } from './sealing.ts';
+
+/** Anything that JSON carries, with about its size in bytes. */
+export interface Sized<Value> {
+  readonly value: Value;
+  readonly bytes: number;
+}
+
+export interface HandoverOptions<Request, Answer> {
+  readonly nats: Nats;
+  /** A secret that all members of the api have, and nobody else. */
+  readonly secret: Uint8Array;
+  /** Carries a request of another member out; null when that cannot be done here. It must not reject. */
+  readonly carryOut: (request: Request) => Promise<Sized<Answer> | null>;
+  readonly metrics: Metrics;
+}
+
+/** The share of a member in the common work. */
+export interface Handover<Request, Answer> extends Ownership {
+  /** Hands a request to its owner. Null when no answer came in time: it is then decided here. */
+  handOver(owner: string, request: Sized<Request>): Promise<Answer | null>;
+  /** The members that are there, this one first. */
+  members(): readonly Member[];
+  /** Throws, with a sentence for operators, while this member cannot hear the others. */
+  check(): void;
+  /** Tells the others to ask this member nothing more. What they have asked is still answered. */
+  leave(): void;
+  close(): Promise<void>;
+}
+
+export const handoverLimits = {
+  /** The time that an owner has to answer. */
+  waitMilliseconds: 1_000,
+  announcedEveryMilliseconds: 1_000,
+  /** Requests that wait for owners, and those of others that are carried out here, at most at once. */
+  underWay: 2_000,
+  carriedOut: 2_000,
+} as const;
+
+interface Waiting<Answer> {
+  readonly owner: string;
+  readonly resolve: (answer: Answer | null) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+type Numbered<Value> = readonly [number: number, value: Value];
+type WithoutOwner = 'silent' | 'gone' | 'refused' | 'unsent';
+
+/** Joins the members of the api, and leaves them when it is closed. */
+export function joinMembers<Request, Answer>(
+  options: HandoverOptions<Request, Answer>,
+): Handover<Request, Answer> {
+  return new JoinedMember(options);
+}
+
+const newMember = (): Member => ({
+  id: randomBytes(12).toString('hex'),
+  name: `${hostname()}:${process.pid}`,
+});
+
+class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
+  readonly #options: HandoverOptions<Request, Answer>;
+  readonly #live = new LiveMembers(newMember());
+  readonly #contended = new ContendedStreams();
+  readonly #post: MemberPost;
+  readonly #requests = new Map<string, Outbox<Numbered<Request>>>();
+  readonly #answers = new Map<string, Outbox<Numbered<Answer | null>>>();
+  readonly #waiting = new Map<number, Waiting<Answer>>();
+  readonly #announcing: NodeJS.Timeout;
+  readonly #count: ReturnType<typeof counters>;
+  #numbersGiven = 0;
+  #carriedOut = 0;
+  #isLeaving = false;
+
+  constructor(options: HandoverOptions<Request, Answer>) {
+    this.#options = options;
+    this.#count = counters(options.metrics, () => this.members().length);
+    const { nats, secret } = options;
+    this.#post = openMemberPost({
+      nats,
+      sealing: createSealing(secret),
+      self: this.#live.self,
+      onAnnounced: this.#hear.bind(this),
+      onPost: this.#take.bind(this),
+      onUndelivered: (member) => this.#lose(member),
+      onOpen: () => this.#announce(),
+    });
+    this.#announcing = setInterval(
+      () => this.#announce(),
+      handoverLimits.announcedEveryMilliseconds,
+    );
+  }
+
+  ownerElsewhere(stream: string): string | null {
+    if (!this.#contended.has(stream) || !this.#post.isOpen()) return null;
+    const owner = this.#live.ownerOf(stream);
+    return owner === this.#live.self.id ? null : owner;
+  }
+
+  lost(stream: string): void {
+    this.#contended.lost(stream);
+  }
+
+  members(): readonly Member[] {
+    return this.#post.isOpen() ? this.#live.all() : [this.#live.self];
+  }
+
+  handOver(owner: string, { value, bytes }: Sized<Request>): Promise<Answer | null> {
+    this.#count.handedOver.inc();
+    if (this.#waiting.size >= handoverLimits.underWay || bytes > messageLimits.bytes) {
+      this.#count.withoutOwner.inc({ reason: 'unsent' });
+      return Promise.resolve(null);
+    }
+    this.#numbersGiven += 1;
+    const number = this.#numbersGiven;
+    return new Promise((resolve) => {
+      const { waitMilliseconds } = handoverLimits;
+      const timer = setTimeout(() => this.#giveUp(number), waitMilliseconds);
+      this.#waiting.set(number, { owner, resolve, timer });
+      this.#outboxOf(owner).add([number, value], bytes);
+    });
+  }
+
+  check(): void {
+    if (this.#post.isOpen()) return;
+    throw new Error('NATS is away: contended records are decided wherever requests arrive.');
+  }
+
+  leave(): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    clearInterval(this.#announcing);
+    this.#post.announce({ isLeaving: true });
+  }
+
+  async close(): Promise<void> {
+    this.leave();
+    for (const number of this.#waiting.keys()) this.#end(number, null, 'unsent');
+    await this.#post.close();
+  }
+
+  #announce(): void {
+    if (this.#isLeaving) return;
+    this.#post.announce({ isLeaving: false });
+  }
+
+  #hear(from: Member, content: unknown): void {
+    if ((content as { readonly isLeaving: boolean }).isLeaving) this.#lose(from.id);
+    // Who is new hears of this member at once.
+    else if (this.#live.heard(from)) this.#announce();
+  }
+
+  #take(from: Member, kind: PostKind, content: unknown): void {
+    if (kind === 'requests') {
+      for (const request of content as Numbered<Request>[]) void this.#carryOut(from, request);
+      return;
+    }
+    this.#live.answered(from.id);
+    for (const [number, answer] of content as Numbered<Answer | null>[]) {
+      this.#end(number, answer, 'refused');
+    }
+  }
+
+  async #carryOut(from: Member, [number, request]: Numbered<Request>): Promise<void> {
+    let answer: Sized<Answer> | null = null;
+    if (this.#carriedOut < handoverLimits.carriedOut && !this.#isLeaving) {
+      this.#count.takenOver.inc();
+      this.#carriedOut += 1;
+      answer = await this.#options.carryOut(request);
+      this.#carriedOut -= 1;
+    }
+    const box = this.#answerBoxOf(from.id);
+    if (answer && answer.bytes <= messageLimits.bytes)
+      box.add([number, answer.value], answer.bytes);
+    else box.add([number, null], 0);
+  }
+
+  #outboxOf(owner: string): Outbox<Numbered<Request>> {
+    return boxOf(this.#requests, owner, (items) => {
+      if (this.#post.send(owner, 'requests', items)) return;
+      for (const [number] of items) this.#end(number, null, 'unsent');
+    });
+  }
+
+  #answerBoxOf(member: string): Outbox<Numbered<Answer | null>> {
+    return boxOf(this.#answers, member, (items) => void this.#post.send(member, 'answers', items));
+  }
+
+  #giveUp(number: number): void {
+    const owner = this.#waiting.get(number)?.owner;
+    if (owner !== undefined) this.#live.keptSilent(owner);
+    this.#end(number, null, 'silent');
+  }
+
+  /** A member is gone: what it was asked is decided here at once. */
+  #lose(member: string): void {
+    this.#live.left(member);
+    this.#requests.delete(member);
+    this.#answers.delete(member);
+    for (const [number, { owner }] of this.#waiting) {
+      if (owner === member) this.#end(number, null, 'gone');
+    }
+  }
+
+  #end(number: number, answer: Answer | null, otherwise: WithoutOwner): void {
+    const waiting = this.#waiting.get(number);
+    if (!waiting) return;
+    this.#waiting.delete(number);
+    clearTimeout(waiting.timer);
+    if (answer === null) this.#count.withoutOwner.inc({ reason: otherwise });
+    waiting.resolve(answer);
+  }
+}
+
+/** Members to which there is something to send; those that went without a word are forgotten with them. */
+const boxesMaximum = 1_000;
+
+function boxOf<Item>(
+  boxes: Map<string, Outbox<Item>>,
+  member: string,
+  send: (items: readonly Item[]) => void,
+): Outbox<Item> {
+  const known = boxes.get(member);
+  if (known) return known;
+  // One that still holds something sends it all the same.
+  if (boxes.size >= boxesMaximum) boxes.clear();
+  const made = new Outbox(send);
+  boxes.set(member, made);
+  return made;
+}
+
+function counters(metrics: Metrics, members: () => number) {
+  metrics.gauge({
+    name: 'counterfoil_api_members',
+    help: 'Processes of the api that this one knows to be there, itself included',
+    collect: (gauge) => gauge.set(members()),
+  });
+  return {
+    handedOver: metrics.counter({
+      name: 'counterfoil_requests_handed_over_total',
+      help: 'Requests about contended streams that were handed to their owner',
+    }),
+    takenOver: metrics.counter({
+      name: 'counterfoil_requests_taken_over_total',
+      help: 'Requests of other processes that were carried out here',
+    }),
+    withoutOwner: metrics.counter({
+      name: 'counterfoil_decisions_without_owner_total',
+      help: 'Requests that were decided here because their owner did not answer, by reason',
+      labels: ['reason'],
+    }),
+  };
+}

@@ -1,0 +1,31 @@
+/** Collects the items for one member: all that come in one turn go in one message, or in a few. */
+export class Outbox<Item> {
+  readonly #send: (items: readonly Item[]) => void;
+  #items: Item[] = [];
+  #bytes = 0;
+
+  constructor(send: (items: readonly Item[]) => void) {
+    this.#send = send;
+  }
+
+  /** `bytes` is about the size of the item. */
+  add(item: Item, bytes: number): void {
+    if (this.#items.length >= messageLimits.items || this.#bytes + bytes > messageLimits.bytes) {
+      this.#flush();
+    }
+    this.#items.push(item);
+    this.#bytes += bytes;
+    if (this.#items.length === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const items = this.#items;
+    if (items.length === 0) return;
+    this.#items = [];
+    this.#bytes = 0;
+    this.#send(items);
+  }
+}
+
+/** The most that goes in one message, of which brokers take 1 MiB. */
+export const messageLimits = { items: 64, bytes: 256 * 1024 } as const;

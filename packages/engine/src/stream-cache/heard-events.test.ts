@@ -1,0 +1,104 @@
+import { MemoryStore } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { command, fill, type Jar, jar, startOn } from '../decide/test-jar.ts';
+import { placeOf } from './stream-state.ts';
+
+const test = suite('streams that hear of others');
+
+const place = placeOf(jar, 'env_1', '1');
+
+/** Two processes on a store that counts reads; `tell` brings the log to the first one. */
+function world() {
+  const store = new MemoryStore();
+  const conflicts: string[] = [];
+  let reads = 0;
+  const readStream = store.readStream.bind(store);
+  store.readStream = (...given) => {
+    reads += 1;
+    return readStream(...given);
+  };
+  const here = startOn(store, undefined, { onConflict: () => conflicts.push('here') });
+  const there = startOn(store);
+  let told = 0;
+  const { cache } = here.streams;
+  const tell = (): number => {
+    const news = store.log.slice(told).filter(cache.wants.bind(cache));
+    told = store.log.length;
+    for (const event of news) cache.hear(event);
+    return news.length;
+  };
+  const run = (process: typeof here, coins = 1, key?: string) =>
+    process.writer().run(command(fill(coins), key));
+  return { store, here, there, tell, run, conflicts, reads: () => reads };
+}
+
+test('what another process appended is known without a read, and no append is lost', async () => {
+  const { here, there, tell, run, conflicts, reads } = world();
+  await run(here);
+  tell();
+  await run(there, 5, 'key');
+  const before = reads();
+  assert.is(tell(), 1);
+  assert.is((await run(here)).state.coins, 7);
+  assert.equal([conflicts.length, reads() - before], [0, 0]);
+  const again = await run(here, 5, 'key');
+  assert.equal([again.replayed, again.state.coins], [true, 6]);
+});
+
+test('events of streams that are not kept, and those that this process appended, are not wanted', async () => {
+  const { store, here, there, tell, run } = world();
+  await there.writer('2').run(command(fill(1)));
+  assert.is(tell(), 0);
+  await run(here);
+  assert.is(tell(), 0);
+  assert.is(store.log.length, 2);
+});
+
+test('events of an append under way are known by their ids, and are its answer', async () => {
+  const { store, here, tell, run } = world();
+  await run(here);
+  const append = store.append.bind(store);
+  store.append = async (...given) => {
+    const appended = await append(...given);
+    tell();
+    return appended;
+  };
+  const stream = here.streams.cache.of<Jar>(place);
+  const decided = await run(here, 2, 'key');
+  assert.is(decided.state.coins, 3);
+  assert.is(
+    stream.now.state,
+    decided.state,
+    'the state is the one that was decided, not folded again',
+  );
+  assert.is(stream.now.position, 2n);
+  assert.ok((await run(here, 2, 'key')).replayed);
+});
+
+test('after a gap the stream is read before anything is decided on it', async () => {
+  const { here, there, store, run, conflicts } = world();
+  await run(here);
+  await run(there);
+  await run(there);
+  const stream = here.streams.cache.of<Jar>(place);
+  const [, , last] = store.log;
+  assert.ok(last);
+  stream.hear(last);
+  assert.equal([stream.now.state.coins, stream.isBehind], [1, true]);
+  assert.is((await run(here)).state.coins, 4);
+  assert.is(conflicts.length, 0);
+});
+
+test('an event that is not as it was written is not taken from the log', async () => {
+  const { here, there, store, run } = world();
+  await run(here);
+  await run(there, 5);
+  const stream = here.streams.cache.of<Jar>(place);
+  const written = store.log.at(-1);
+  assert.ok(written);
+  stream.hear({ ...written, data: { coins: 500 } });
+  assert.equal([stream.now.state.coins, stream.isBehind], [1, true]);
+});
+
+test.run();

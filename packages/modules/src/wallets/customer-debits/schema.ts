@@ -1,0 +1,37 @@
+import { currencySchema, metadataSchema, textSchema, withConditions } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { creditsSchema, debitReasons, idempotencyKeySchema, transactionSchema } from '../schema.ts';
+
+/** Body of POST /customers/{id}/debit (D76). */
+export const debitCustomerSchema = withConditions(
+  z.object({
+    currency: currencySchema,
+    amount: creditsSchema.optional().meta({
+      description: 'Money; each wallet pays its part at its own conversion_rate',
+    }),
+    credits: creditsSchema.optional().meta({
+      description: 'Credits, where all wallets have the same conversion_rate',
+    }),
+    transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
+    description: textSchema(1024).optional(),
+    idempotency_key: idempotencyKeySchema.optional(),
+    metadata: metadataSchema.default({}),
+  }),
+  [{ oneOf: ['amount', 'credits'], says: 'amount or credits is required, and not both' }],
+).meta({ id: 'DebitCustomer' });
+export type DebitCustomer = z.output<typeof debitCustomerSchema>;
+
+/** A debit of a customer on the wire: an entry of each wallet drawn, and their sums. */
+export const customerDebitSchema = z
+  .object({
+    id: z.string().meta({ description: '`reference_id` of its entries' }),
+    customer_id: z.string(),
+    currency: z.string(),
+    amount: z.string().meta({ description: 'Sum of the amounts of its entries' }),
+    credits: z.string().meta({ description: 'Sum of the credits of its entries' }),
+    transactions: z
+      .array(transactionSchema)
+      .meta({ description: 'One entry of each wallet drawn, in the order in which they were' }),
+  })
+  .meta({ id: 'CustomerDebit' });
+export type CustomerDebitResource = z.output<typeof customerDebitSchema>;
