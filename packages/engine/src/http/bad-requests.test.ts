@@ -121,6 +121,24 @@ test('400 names the first of very many wrong values', async ({ machine }) => {
   assert.is(answer.problem().errors?.length, 50);
 });
 
+test('400 names what is wrong in a long list, its items and beside it', async ({ machine }) => {
+  const parts = Array.from({ length: 500 }, (): object => ({ 'a/b': 'x' }));
+  parts[120] = { 'a/b': 3 };
+  parts[499] = { 'a/b': 'x', more: 1 };
+  const answer = await machine.request('POST', '/v1/things', { body: { nmae: 'a', parts } });
+  assert.equal(
+    answer.problem().errors?.map(({ pointer }) => pointer),
+    ['/nmae', '/parts/499/more', '/name', '/parts/120/a~1b'],
+  );
+});
+
+test('the items of a long list arrive as they are parsed', async ({ machine }) => {
+  const parts = Array.from({ length: 501 }, (_, index) => ({ 'a/b': String(index) }));
+  const answer = await machine.request('POST', '/v1/things', { body: { name: 'a', parts } });
+  assert.is(answer.status, 201);
+  assert.equal(machine.begun[0]?.fields.parts, parts);
+});
+
 test('400 for a truncated compressed body', async ({ machine }) => {
   const answer = await machine.request('POST', '/v1/things', {
     body: gzipSync('{"name":"a"}').subarray(0, 15),

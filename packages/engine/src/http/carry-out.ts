@@ -6,6 +6,7 @@ import { fieldsOf } from './fields.ts';
 import type { MadeKey } from './handed-request.ts';
 import type { HttpSettings, RequestRun } from './host.ts';
 import { invalidRequest, type Names, queryOf, refuseFaultyTexts } from './parse.ts';
+import type { Pieces } from './pieces.ts';
 import {
   idempotencyKeyOf,
   ifMatchOf,
@@ -22,8 +23,6 @@ export interface Call {
   readonly headers: IncomingHttpHeaders;
   /** The parsed JSON of the body; undefined when there is none. */
   readonly body: unknown;
-  /** Takes JSON pointers to members of the request that have no effect (D6). */
-  readonly ignored: string[];
   readonly caller: Principal;
   readonly requestId: string;
   readonly receivedAt: Instant;
@@ -33,42 +32,55 @@ export interface Call {
 
 export type CallSettings = Pick<HttpSettings, 'host' | 'unknownNames'>;
 
-function parseBody(endpoint: Endpoint, body: unknown, names: Names): unknown {
+/** The checked parts of a request. */
+export interface Parts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  /** JSON pointers to members of the request that have no effect (D6), the first of them. */
+  readonly ignored: readonly string[];
+}
+
+function* bodyOf(endpoint: Endpoint, body: unknown, names: Names): Pieces<unknown> {
   const { route } = endpoint;
   if (route.body === undefined) {
-    if (body !== undefined) endpoint.parseBody(body, names);
+    if (body !== undefined) yield* endpoint.parseBody(body, names);
     return undefined;
   }
-  if (body !== undefined) return endpoint.parseBody(body, names);
-  if (route.bodyOptional) return endpoint.parseBody({}, names);
+  if (body !== undefined) return yield* endpoint.parseBody(body, names);
+  if (route.bodyOptional) return yield* endpoint.parseBody({}, names);
   const message = 'a JSON body is required';
   throw invalidRequest([{ pointer: '', message }], 'body');
 }
 
-function parseParams(
-  endpoint: Endpoint,
-  params: Readonly<Record<string, string>>,
-  names: Names,
-): unknown {
+function* paramsOf({ endpoint, params }: Call, names: Names): Pieces<unknown> {
   if (endpoint.placeholders.length === 0) return {};
   refuseFaultyTexts(params, 'path');
-  return endpoint.parseParams === null ? params : endpoint.parseParams({ ...params }, names);
+  return endpoint.parseParams === null ? params : yield* endpoint.parseParams({ ...params }, names);
+}
+
+/** Checks the parts of a request, and leaves out what has no effect. Throws a 400 `Problem`. */
+export function* partsOf(call: Call, { unknownNames }: CallSettings): Pieces<Parts> {
+  const { endpoint, headers } = call;
+  const ignored: string[] = [];
+  const names = { isLenient: unknownNames === 'ignore' || prefersLenient(headers), ignored };
+  const params = yield* paramsOf(call, names);
+  const query = yield* endpoint.parseQuery(queryOf(call.url), names);
+  const body = yield* bodyOf(endpoint, call.body, names);
+  return { params, query, body, ignored };
 }
 
 /**
- * Parses the parts of a request, runs its handler and returns what that returns. `onBegin` is told before,
- * so that failures are answered with what the run has come to.
+ * Runs the handler of a request and returns what that returns. `onBegin` is told before, so that failures are
+ * answered with what the run has come to.
  */
 export async function carryOut(
-  { host, unknownNames }: CallSettings,
+  { host }: CallSettings,
   call: Call,
+  { params, query, body }: Parts,
   onBegin: (run: RequestRun) => void,
 ): Promise<unknown> {
-  const { endpoint, headers, ignored } = call;
-  const names = { isLenient: unknownNames === 'ignore' || prefersLenient(headers), ignored };
-  const params = parseParams(endpoint, call.params, names);
-  const query = endpoint.parseQuery(queryOf(call.url), names);
-  const body = parseBody(endpoint, call.body, names);
+  const { endpoint, headers } = call;
   const run = host.begin({
     principal: call.caller,
     requestId: call.requestId,

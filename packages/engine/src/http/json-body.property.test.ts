@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseJsonBody } from './json-body.ts';
+import { atOnce } from './pieces.ts';
 
 const test = suite('JSON bodies');
 
-const parse = (text: string): unknown => parseJsonBody(Buffer.from(text));
+const parse = (text: string): unknown => atOnce(parseJsonBody(Buffer.from(text)));
 
 const refusal = (text: string): string | null => {
   try {
@@ -77,7 +78,7 @@ test('takes 64 levels and refuses 65', () => {
   assert.match(refusal(nested(100_000)) ?? '', /64 levels/);
 });
 
-test('takes 100,000 values and refuses more, before it builds them', () => {
+test('takes 100,000 values and refuses more', () => {
   const lists = (count: number) =>
     `[${Array.from({ length: count }, () => '[1,2,3,4,5,6,7]').join()}]`;
   assert.is(refusal(lists(9_999)), null);
@@ -85,8 +86,111 @@ test('takes 100,000 values and refuses more, before it builds them', () => {
     refusal(`[${Array.from({ length: 13 }, () => lists(1_000)).join()}]`) ?? '',
     /100000 values/,
   );
-  // What is not well-formed either is refused for the first of both.
-  assert.match(refusal('[,'.repeat(100_000)) ?? '', /100000 values/);
+});
+
+/** The value of a text that is cut into pieces of about so many bytes as JSON, or the pointer to what is refused. */
+function outcome(text: string, pieceBytes: number): string {
+  try {
+    return JSON.stringify(atOnce(parseJsonBody(Buffer.from(text), pieceBytes)));
+  } catch (error) {
+    assert.instance(error, Problem);
+    const [{ pointer, message } = { pointer: null, message: '' }] = (error as Problem).errors ?? [];
+    return `${pointer}: ${message}`;
+  }
+}
+
+/** The value as the runtime parses it. */
+function expected(text: string): string {
+  try {
+    return JSON.stringify(
+      JSON.parse(text, (key, value) => (key === '__proto__' ? undefined : value)),
+    );
+  } catch {
+    return ': the body must be well-formed JSON';
+  }
+}
+
+/** JSON with white space, escapes, brackets in texts, `__proto__`, names that come twice and numbers as names. */
+const anyText = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom('1', '-0.5e3', 'true', 'null', '""', '"]"', '"\\\\"', '"\\",{"', '"é"'),
+    fc
+      .array(fc.tuple(tie('space'), tie('value'), tie('space')).map((all) => all.join('')))
+      .map((items) => `[${items.join()}]`),
+    fc
+      .array(
+        fc
+          .tuple(
+            tie('space'),
+            tie('name'),
+            tie('space'),
+            fc.constant(':'),
+            tie('value'),
+            tie('space'),
+          )
+          .map((all) => all.join('')),
+      )
+      .map((members) => `{${members.join()}}`),
+  ),
+  name: fc.constantFrom('"a"', '"b"', '""', '"2"', '"1"', '"__proto__"', '"\\u0061"', '"\\n"'),
+  space: fc.constantFrom('', '', ' ', '\n\t'),
+})).value as fc.Arbitrary<string>;
+
+/** A text, or one of which a little is missing, too much or something else. */
+const maybeBroken = fc
+  .tuple(
+    anyText,
+    fc.nat(),
+    fc.nat(2),
+    fc.constantFrom('', '', ',', ']', '}', '[', '{', ':', '1', '"'),
+  )
+  .map(([text, at, missing, more]) => {
+    const place = at % (text.length + 1);
+    return more === '' ? text : text.slice(0, place) + more + text.slice(place + missing);
+  });
+
+test('a text has the value that it has as JSON, however small the pieces are, and all else is refused', () => {
+  fc.assert(
+    fc.property(maybeBroken, fc.integer({ min: 0, max: 40 }), (text, pieceBytes) => {
+      assert.is(outcome(text, pieceBytes), expected(text));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+for (const [text, refused] of [
+  [
+    '{"a":[1,{"b":["x","\\u0000"]}],"c":1}',
+    '/a/1/b/1: must not contain the NUL character (U+0000)',
+  ],
+  ['{"a":[1,2,3,[4,5,1e400]]}', '/a/3/2: must be a number that is not so large'],
+  ['[[],{},{"a":{"\\udc00":[[1,2],3]}}]', '/2/a: must have no key with a NUL'],
+  [`{"a":[1,{"b":${'['.repeat(62)}]}]}`, `/a/1/b${'/0'.repeat(61)}: must not be nested deeper`],
+  [`{"a":[1,{"b":[${'1,'.repeat(10_000)}1]}]}`, '/a/1/b: must have at most 10000 items'],
+  [`[{"a":{${'"b":[],'.repeat(1_001)}}}]`, '/0/a: must have at most 1000 members'],
+] as const) {
+  test(`the pointer of what is refused is the same in pieces: ${refused.slice(0, 40)}`, () => {
+    for (const pieceBytes of [0, 1, 5, 20, 1_000, Number.POSITIVE_INFINITY]) {
+      assert.is(outcome(text, pieceBytes).slice(0, refused.length), refused);
+    }
+  });
+}
+
+test('numbers that are long are counted in all pieces', () => {
+  const text = `[${Array.from({ length: 1_001 }, () => '1e-300').join()}]`;
+  for (const pieceBytes of [10, 1_000])
+    assert.match(outcome(text, pieceBytes), /1000 long numbers/);
+});
+
+test('a body as large as there are is parsed in pieces', () => {
+  const entries = Array.from({ length: 1_000 }, (_, index) => ({ index, text: 'x'.repeat(1_000) }));
+  const work = parseJsonBody(Buffer.from(JSON.stringify({ entries })));
+  let pauses = 0;
+  let step = work.next();
+  for (; !step.done; step = work.next()) pauses += 1;
+  assert.ok(pauses > 25, `${pauses} pauses`);
+  assert.equal(step.value, { entries });
 });
 
 test('counts no commas and brackets within texts', () => {

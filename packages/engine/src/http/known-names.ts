@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { unused } from '../define/unused.ts';
 import { isMap } from './fields.ts';
 import { maximumFieldProblems } from './issues.ts';
+import { maximumOf } from './long-lists.ts';
 
 /** A member that is to be left out of its object before the object is parsed. */
 export interface Superfluous {
@@ -32,13 +33,15 @@ type MaybeSearch = Search | null;
  * null only means absent (D6), and of lists that are too long: a parser would look at all their items first.
  * What is of another form than the schema is left to the parser. Null where there is nothing to be found.
  */
-export function finderOf(schema: z.ZodType): ((value: unknown) => Found) | null {
+export function finderOf(
+  schema: z.ZodType,
+): ((value: unknown, path?: readonly PropertyKey[]) => Found) | null {
   const search = searchFor(schema as z.core.$ZodType);
   return (
     search &&
-    ((value) => {
+    ((value, path = []) => {
       const found: Found = { superfluous: [], unknown: 0, tooLong: null };
-      search(value, [], found);
+      search(value, path, found);
       return found;
     })
   );
@@ -62,16 +65,6 @@ function searchFor(schema: z.core.$ZodType): MaybeSearch {
   }
   return null;
 }
-
-/** The most items of a list; infinite where its schema gives none. */
-const maximumOf = ({ def }: z.ZodArray): number =>
-  Math.min(
-    ...(def.checks ?? []).map((check) =>
-      check instanceof z.core.$ZodCheckMaxLength
-        ? check._zod.def.maximum
-        : Number.POSITIVE_INFINITY,
-    ),
-  );
 
 interface Member {
   readonly isUnused: boolean;

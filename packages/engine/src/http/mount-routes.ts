@@ -17,10 +17,12 @@ import {
   type Step,
 } from './steps.ts';
 import type { Traffic } from './traffic.ts';
+import type { Turns } from './turns.ts';
 
 interface MountOptions {
   readonly settings: HttpSettings;
   readonly traffic: Traffic;
+  readonly turns: Turns;
   readonly limitRate: Step;
 }
 
@@ -36,10 +38,11 @@ const prefix = '/v1';
 export function mountRoutes(
   application: Express,
   placed: readonly PlacedRoute[],
-  { settings, traffic, limitRate }: MountOptions,
+  { settings, traffic, turns, limitRate }: MountOptions,
 ): void {
   const identifyCaller = authenticate(settings);
-  const answer = answerWith(settings);
+  const parseBody = readJson(turns);
+  const answer = answerWith({ ...settings, turns });
 
   // The steps of every request to a route, in order.
   const stepsOf = (endpoint: Endpoint): readonly AsyncStep[] => [
@@ -53,8 +56,7 @@ export function mountRoutes(
     readBytes(endpoint.bodyLimitBytes),
     traffic.admit,
     traffic.takeTurn,
-    readJson,
-    traffic.takeTurnAgain,
+    parseBody,
     answer,
   ];
 

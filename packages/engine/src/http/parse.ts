@@ -3,8 +3,10 @@ import { type FieldProblem, Problem } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { isMap } from './fields.ts';
 import { describeIssue, fieldProblemsOf, maximumFieldProblems, pointerOf } from './issues.ts';
-import { faultInText } from './json-body.ts';
-import { type Found, finderOf, type Superfluous } from './known-names.ts';
+import { faultInText } from './json-faults.ts';
+import { type Found, finderOf } from './known-names.ts';
+import { longList, type Parts, partsOf } from './long-lists.ts';
+import type { Pieces } from './pieces.ts';
 
 /** The part of a request in which a value stands. */
 export type RequestPart = 'path' | 'query' | 'header' | 'body';
@@ -21,30 +23,120 @@ export interface Names {
  * Checks and converts one part of a request. Throws a 400 `Problem` that names what is wrong. Members that
  * are to be left out are removed from the input and added to the ignored names.
  */
-export type Parser = (input: unknown, names: Names) => unknown;
+export type Parser = (input: unknown, names: Names) => Pieces<unknown>;
 
-const parseOptions = { error: describeIssue, async: false };
+/** Items of a list that are checked without a pause. */
+const itemsInPiece = 50;
 
 /** Compiles a schema to a parser. A request builds nothing but the result. */
 export function parserOf(schema: z.ZodType, part: RequestPart): Parser {
+  const whole = checkOf(schema);
+  const parts = partsOf(schema);
+  const inParts = parts && checkInParts(parts);
+  return function* parse(input, names) {
+    const faults = new Faults(part, names);
+    const value = inParts?.isLong(input)
+      ? yield* inParts.check(input, faults)
+      : whole(input, [], faults);
+    faults.refuse(input);
+    return value;
+  };
+}
+
+const parseOptions = { error: describeIssue, async: false };
+
+/** Checks a value at a path, and converts it. What is wrong becomes a fault. */
+type Check = (input: unknown, path: readonly PropertyKey[], faults: Faults) => unknown;
+
+function checkOf(schema: z.ZodType): Check {
   const compiled = z.compile(schema);
   const find = finderOf(schema);
-  return (input, names) => {
-    const found = find?.(input) ?? nothing;
-    if (found.tooLong) throw tooLong(found.tooLong, part);
-    const unknown = withoutSuperfluous(found.superfluous, names);
+  return (input, path, faults) => {
+    if (find) faults.leaveOut(find(input, path));
     // `safeParse` would describe every issue, which costs far more than to find it.
     const parsed = compiled._zod.run({ value: input, issues: [] }, parseOptions);
     if (parsed instanceof Promise) throw new z.core.$ZodAsyncError();
-    if (parsed.issues.length === 0 && unknown.length === 0) return parsed.value;
-    const issues = parsed.issues
-      .slice(0, maximumFieldProblems)
+    if (parsed.issues.length > 0) faults.add(parsed.issues, path);
+    return parsed.value;
+  };
+}
+
+/** Checks an object and the items of its lists one after the other, up to as many faults as are told. */
+function checkInParts({ shell, items }: Parts) {
+  const checkShell = checkOf(shell);
+  const checkItem = new Map([...items].map(([name, schema]) => [name, checkOf(schema)]));
+  return {
+    isLong: (input: unknown): input is Record<string, unknown> =>
+      isMap(input) && [...items.keys()].some((name) => lengthOf(input[name]) > longList),
+    *check(input: Record<string, unknown>, faults: Faults): Pieces<unknown> {
+      const value = checkShell(input, [], faults) as Record<string, unknown>;
+      for (const [name, check] of checkItem) {
+        const list = value[name];
+        if (!Array.isArray(list)) continue;
+        const checked: unknown[] = [];
+        for (const [index, item] of list.entries()) {
+          if (faults.areMany) break;
+          checked.push(check(item, [name, index], faults));
+          if (index % itemsInPiece === itemsInPiece - 1) yield;
+        }
+        value[name] = checked;
+      }
+      return value;
+    },
+  };
+}
+
+const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
+
+/** The faults of one part of a request. */
+class Faults {
+  readonly #part: RequestPart;
+  readonly #names: Names;
+  /** Pointers to members that nobody knows. */
+  readonly #unknown: string[] = [];
+  readonly #issues: z.core.$ZodRawIssue[] = [];
+
+  constructor(part: RequestPart, names: Names) {
+    this.#part = part;
+    this.#names = names;
+  }
+
+  /** True when there are as many as are told to the caller. */
+  get areMany(): boolean {
+    return this.#unknown.length + this.#issues.length >= maximumFieldProblems;
+  }
+
+  /** Removes members from their objects, and remembers those that are refused. Throws for a list that is too long. */
+  leaveOut({ superfluous, tooLong: list }: Found): void {
+    if (list) throw tooLong(list, this.#part);
+    const { isLenient, ignored } = this.#names;
+    for (const { holder, name, path, why } of superfluous) {
+      delete holder[name];
+      if (why === 'absent') continue;
+      const pointers = why === 'unknown' && !isLenient ? this.#unknown : ignored;
+      if (pointers.length < maximumFieldProblems) pointers.push(pointerOf(path));
+    }
+  }
+
+  add(issues: readonly z.core.$ZodRawIssue[], path: readonly PropertyKey[]): void {
+    for (const issue of issues.slice(0, maximumFieldProblems - this.#issues.length)) {
+      this.#issues.push(
+        path.length === 0 ? issue : { ...issue, path: [...path, ...(issue.path ?? [])] },
+      );
+    }
+  }
+
+  /** Throws the 400 for all of them, if there are any. */
+  refuse(input: unknown): void {
+    if (this.#unknown.length === 0 && this.#issues.length === 0) return;
+    const part = this.#part;
+    const issues = this.#issues
       .map((issue) => z.core.util.finalizeIssue(issue, parseOptions, z.config()))
       .map((issue) => (part === 'query' && isRepeated(issue, input) ? withMessage(issue) : issue));
-    const refused = unknown.map((pointer) => ({ pointer, message: unknownName[part] }));
+    const refused = this.#unknown.map((pointer) => ({ pointer, message: unknownName[part] }));
     const wrong = [...refused, ...fieldProblemsOf(issues)].slice(0, maximumFieldProblems);
     throw invalidRequest(wrong, part);
-  };
+  }
 }
 
 type Issue = z.core.$ZodIssue;
@@ -65,8 +157,6 @@ const withMessage = ({ path }: Issue): Issue => ({
   message: 'is given more than once: give it once',
 });
 
-const nothing: Found = { superfluous: [], unknown: 0, tooLong: null };
-
 const tooLong = ({ path, maximum }: NonNullable<Found['tooLong']>, part: RequestPart): Problem => {
   const message = `must have at most ${maximum} item${maximum === 1 ? '' : 's'}`;
   return invalidRequest([{ pointer: pointerOf(path), message }], part);
@@ -78,18 +168,6 @@ const unknownName: Readonly<Record<RequestPart, string>> = {
   header: 'is not known',
   body: 'is no field of this request',
 };
-
-/** Removes members from their objects, and returns the pointers of those that are refused. */
-function withoutSuperfluous(found: readonly Superfluous[], names: Names): string[] {
-  const refused: string[] = [];
-  for (const { holder, name, path, why } of found) {
-    delete holder[name];
-    if (why === 'absent') continue;
-    const list = why === 'unknown' && !names.isLenient ? refused : names.ignored;
-    if (list.length < maximumFieldProblems) list.push(pointerOf(path));
-  }
-  return refused;
-}
 
 /**
  * The 400 for wrong values. Pointers are relative to the part of the request; `details.in` names the

@@ -55,7 +55,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     // The steps of every request, in order.
     application.use(identify, traffic.watch, apiSecurity, crossOrigin(settings.corsOrigins));
     // First those that are asked for most: the pages below are tried one after the other.
-    mountRoutes(application, placed, { settings, traffic, limitRate });
+    mountRoutes(application, placed, { settings, traffic, turns, limitRate });
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
     mountDocumentation(application, options.info.title, {
       '/openapi.json': document,

@@ -3,7 +3,7 @@ import { instantOf, makeId, Problem } from '@counterfoil/kernel';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { OwnedElsewhere } from '../decide/ownership.ts';
 import type { Principal } from '../define/context.ts';
-import { type Call, type CallSettings, carryOut } from './carry-out.ts';
+import { type Call, type CallSettings, carryOut, type Parts, partsOf } from './carry-out.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Exchange, endpointOf, exchangeOf, principalOf } from './exchange.ts';
 import { marksOf, problemFrom } from './handed-request.ts';
@@ -12,6 +12,7 @@ import { parseJsonBody } from './json-body.ts';
 import { createPassage } from './passage.ts';
 import { givenRequestId, hasBody, ignoredNames, isJson } from './request-headers.ts';
 import { rendered, sendResult } from './respond.ts';
+import type { Turns } from './turns.ts';
 
 /** A step of a request: does its part, or throws the `Problem` that is answered. */
 export type Step = (request: Request, response: Response, next: NextFunction) => void;
@@ -107,33 +108,65 @@ export const checkContentType: Step = (request, _response, next) => {
 /** Reads the body, inflated if need be, up to a limit in bytes. */
 export const readBytes = (limit: number) => express.raw({ limit, type: () => true });
 
-/** Turns the bytes into a JSON value. An empty body counts as none. */
-export const readJson: Step = (request, response, next) => {
-  const bytes: unknown = request.body;
-  if (Buffer.isBuffer(bytes) && bytes.length > 0) {
-    exchangeOf(response).body = parseJsonBody(bytes);
-  }
-  next();
-};
+/** Tells whether a request still waits for its answer: its time may have ended, or its caller gone away. */
+export const isOpen = (response: Response): boolean => !response.headersSent && !response.destroyed;
+
+/** Turns the bytes into a JSON value, a large body in pieces. An empty body counts as none. */
+export const readJson =
+  (turns: Turns): Step =>
+  (request, response, next) => {
+    const bytes: unknown = request.body;
+    if (!Buffer.isBuffer(bytes) || bytes.length === 0) return next();
+    const exchange = exchangeOf(response);
+    turns.goOn({
+      tenant: principalOf(exchange).tenantId,
+      pieces: parseJsonBody(bytes),
+      isWanted: () => isOpen(response),
+      done: (value) => {
+        exchange.body = value;
+        next();
+      },
+      failed: next,
+    });
+  };
+
+type AnswerOptions = CallSettings & Pick<HttpSettings, 'elsewhere'> & { readonly turns: Turns };
 
 /**
- * The last step: carries the request out and answers. One that is better carried out elsewhere is handed
- * over, and carried out here after all when no answer comes in time.
+ * The last step: checks the parts of the request, carries it out and answers. One that is better carried out
+ * elsewhere is handed over, and carried out here after all when no answer comes in time.
  */
-export const answerWith = (settings: CallSettings & Pick<HttpSettings, 'elsewhere'>): AsyncStep => {
-  const { elsewhere } = settings;
+export const answerWith = (options: AnswerOptions): AsyncStep => {
+  const { elsewhere, turns } = options;
   const passage = elsewhere && createPassage(elsewhere);
-  const answerHere = async (request: Request, response: Response, call: Call): Promise<void> => {
+
+  async function answer(
+    request: Request,
+    response: Response,
+    call: Call,
+    parts: Parts,
+  ): Promise<void> {
     const exchange = exchangeOf(response);
     const { endpoint, params } = call;
-    const result = await carryOut(settings, call, (run) => {
+    const result = await carryOut(options, call, parts, (run) => {
       exchange.run = run;
-      if (call.ignored.length > 0)
-        response.setHeader('Counterfoil-Ignored', ignoredNames(call.ignored));
+      tellIgnored(response, parts.ignored);
     });
     const { run } = exchange;
     if (run) await sendResult(request, response, endpoint, run, rendered(endpoint, params, result));
-  };
+  }
+
+  const answerHere = (request: Request, response: Response, call: Call): Promise<void> =>
+    new Promise((resolve, reject) => {
+      turns.goOn({
+        tenant: call.caller.tenantId,
+        pieces: partsOf(call, options),
+        isWanted: () => isOpen(response),
+        done: (parts) => answer(request, response, call, parts).then(resolve, reject),
+        failed: reject,
+      });
+    });
+
   return async (request, response) => {
     const exchange = exchangeOf(response);
     const endpoint = endpointOf(exchange);
@@ -143,7 +176,6 @@ export const answerWith = (settings: CallSettings & Pick<HttpSettings, 'elsewher
       url: request.url,
       headers: request.headers,
       body: exchange.body,
-      ignored: [],
       caller: principalOf(exchange),
       requestId: exchange.requestId,
       receivedAt: exchange.receivedAt,
@@ -163,21 +195,19 @@ export const answerWith = (settings: CallSettings & Pick<HttpSettings, 'elsewher
     const made = randomUUID();
     const bytes: unknown = request.body;
     const text = Buffer.isBuffer(bytes) && bytes.length > 0 ? bytes.toString('utf8') : null;
-    const answer = await passage.handOver(place, call, text, made);
-    if (answer === null) {
+    const answered = await passage.handOver(place, call, text, made);
+    if (answered === null) {
       // The other process may have carried it out: from here on the key remembers everything.
       const madeKey = { key: made, remembersRefusals: true };
-      return answerHere(request, response, {
-        ...call,
-        ignored: [],
-        mayGoElsewhere: false,
-        madeKey,
-      });
+      return answerHere(request, response, { ...call, mayGoElsewhere: false, madeKey });
     }
-    exchange.run = marksOf(answer);
-    if (answer.kind === 'problem') throw problemFrom(answer);
-    if (answer.ignored.length > 0)
-      response.setHeader('Counterfoil-Ignored', ignoredNames(answer.ignored));
-    await sendResult(request, response, endpoint, exchange.run, answer);
+    exchange.run = marksOf(answered);
+    if (answered.kind === 'problem') throw problemFrom(answered);
+    tellIgnored(response, answered.ignored);
+    await sendResult(request, response, endpoint, exchange.run, answered);
   };
 };
+
+function tellIgnored(response: Response, pointers: readonly string[]): void {
+  if (pointers.length > 0) response.setHeader('Counterfoil-Ignored', ignoredNames(pointers));
+}

@@ -1,7 +1,7 @@
 import type { Principal } from '../define/context.ts';
 import type { Sized } from '../members/handover.ts';
 import type { RunMarks } from './answer.ts';
-import { type Call, type CallSettings, carryOut } from './carry-out.ts';
+import { type Call, type CallSettings, carryOut, type Parts, partsOf } from './carry-out.ts';
 import type { Endpoint } from './endpoint.ts';
 import { reported } from './failure.ts';
 import {
@@ -13,6 +13,7 @@ import {
 } from './handed-request.ts';
 import type { HttpSettings } from './host.ts';
 import { parseJsonBody } from './json-body.ts';
+import type { Pieces } from './pieces.ts';
 import { rendered } from './respond.ts';
 import { assertAllowed } from './steps.ts';
 import type { Turns } from './turns.ts';
@@ -32,30 +33,59 @@ export const takeOverWith =
   async (request: HandedRequest, caller: Principal): Promise<Sized<HandedAnswer> | null> => {
     const endpoint = options.endpointOf(request.route);
     if (endpoint === null) return null;
-    await new Promise<void>((resolve) => options.turns.take(caller.tenantId, resolve));
-    const answer = await answerTo(options, request, endpoint, caller);
+    const { tenantId: tenant } = caller;
+    const answer = await new Promise<HandedAnswer>((resolve) => {
+      const refuse = (error: unknown): void => resolve(problemOf(options, request, null, error));
+      const done = ({ call, parts }: Checked): void =>
+        resolve(answerTo(options, request, call, parts));
+      const pieces = checked(options, request, endpoint, caller);
+      options.turns.take(tenant, () =>
+        options.turns.goOn({ tenant, pieces, done, failed: refuse }),
+      );
+    });
     return sized(answer, answer.kind === 'result' ? answer.text : answer.message);
   };
 
-async function answerTo(
+interface Checked {
+  readonly call: Call;
+  readonly parts: Parts;
+}
+
+function* checked(
   options: TakeOverOptions,
   request: HandedRequest,
   endpoint: Endpoint,
   caller: Principal,
-): Promise<HandedAnswer> {
-  const ignored: string[] = [];
+): Pieces<Checked> {
+  assertAllowed(endpoint, caller);
   const { params, url, headers, requestId, receivedAt, madeKey } = request;
+  const body = request.body === null ? undefined : yield* parseJsonBody(Buffer.from(request.body));
+  const about = { endpoint, params, url, headers, body, caller, requestId, receivedAt };
+  const call: Call = { ...about, madeKey, mayGoElsewhere: false };
+  return { call, parts: yield* partsOf(call, options) };
+}
+
+async function answerTo(
+  options: TakeOverOptions,
+  request: HandedRequest,
+  call: Call,
+  parts: Parts,
+): Promise<HandedAnswer> {
   let marks: RunMarks | null = null;
   try {
-    assertAllowed(endpoint, caller);
-    const body = request.body === null ? undefined : parseJsonBody(Buffer.from(request.body));
-    const parts = { endpoint, params, url, headers, body, ignored, caller, requestId, receivedAt };
-    const call: Call = { ...parts, madeKey, mayGoElsewhere: false };
-    const result = await carryOut(options, call, (run) => {
+    const result = await carryOut(options, call, parts, (run) => {
       marks = run;
     });
-    return handedResult(marks as unknown as RunMarks, ignored, rendered(endpoint, params, result));
+    const text = rendered(call.endpoint, call.params, result);
+    return handedResult(marks as unknown as RunMarks, parts.ignored, text);
   } catch (error) {
-    return handedProblem(marks, reported(options.log, error, { requestId, label: endpoint.key }));
+    return problemOf(options, request, marks, error);
   }
 }
+
+const problemOf = (
+  { log }: TakeOverOptions,
+  { requestId, route }: HandedRequest,
+  marks: RunMarks | null,
+  error: unknown,
+): HandedAnswer => handedProblem(marks, reported(log, error, { requestId, label: route }));

@@ -4,10 +4,9 @@ import { durationBuckets } from '../operations/metrics.ts';
 import type { Connections } from './connections.ts';
 import { type Exchange, exchangeOf, principalOf } from './exchange.ts';
 import type { BodyPace, HttpSettings } from './host.ts';
-import { httpDefaults } from './limits.ts';
 import { hasBody } from './request-headers.ts';
 import { sendProblem } from './respond.ts';
-import type { Step } from './steps.ts';
+import { isOpen, type Step } from './steps.ts';
 import type { Turns } from './turns.ts';
 
 type TrafficOptions = Pick<
@@ -63,8 +62,6 @@ export interface Traffic {
   readonly admit: Step;
   /** Lets a request wait for the turn of its tenant. */
   readonly takeTurn: Step;
-  /** The same once more for a large body, so that to parse it and to check it are two pieces of work. */
-  readonly takeTurnAgain: Step;
 }
 
 /** Makes the steps that watch over every request. */
@@ -120,14 +117,6 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
     connections.onAnswered();
   }
 
-  const takeTurn: Step = (_request, response, next) => {
-    const { tenantId } = principalOf(exchangeOf(response));
-    turns.take(tenantId, () => {
-      // While it waited its time may have ended, or its caller gone away.
-      if (!response.headersSent && !response.destroyed) next();
-    });
-  };
-
   return {
     watch: (_request, response, next) => {
       response.on('close', onClose);
@@ -157,12 +146,11 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
       exchange.deadline?.refresh();
       next();
     },
-    takeTurn,
-    takeTurnAgain: (request, response, next) => {
-      const bytes: unknown = request.body;
-      const isLarge = Buffer.isBuffer(bytes) && bytes.length > httpDefaults.bodyLimitBytes;
-      if (isLarge) setImmediate(takeTurn, request, response, next);
-      else next();
+    takeTurn: (_request, response, next) => {
+      const { tenantId } = principalOf(exchangeOf(response));
+      turns.take(tenantId, () => {
+        if (isOpen(response)) next();
+      });
     },
   };
 }

@@ -18,12 +18,33 @@ function world() {
   const turns = createTurns({ sliceMs: 5, share: 0.5, presenceMs: 1_000, clock });
   return {
     done,
+    turns,
     /** Work of a tenant that takes so many milliseconds. */
     take: (tenant: string, name: string, milliseconds = 1) =>
       turns.take(tenant, () => {
         time += milliseconds;
         done.push(name);
       }),
+    /** Long work of a tenant in pieces of so many milliseconds. */
+    goOn: (tenant: string, name: string, pieces: readonly number[], isWanted = () => true) => {
+      function* work(): Generator<undefined, string> {
+        for (const [index, milliseconds] of pieces.entries()) {
+          time += milliseconds;
+          done.push(`${name}${index}`);
+          if (index < pieces.length - 1) yield;
+        }
+        return name;
+      }
+      turns.take(tenant, () =>
+        turns.goOn({
+          tenant,
+          pieces: work(),
+          isWanted,
+          done: (result) => done.push(`${result} done`),
+          failed: (error) => done.push(`${name} failed: ${error}`),
+        }),
+      );
+    },
     /** Lets time pass, and does what is due then. */
     pass: (milliseconds: number) => {
       time += milliseconds;
@@ -108,6 +129,53 @@ test('what comes while others of the tenant wait is done after them', () => {
   pass(0);
   pass(0);
   assert.equal(done, ['long', 'waiting', 'late']);
+});
+
+test('long work is paid for piece by piece, and what others send goes in between', () => {
+  const { take, goOn, pass, done } = world();
+  take('b', 'b1');
+  goOn('a', 'a', [4, 4, 4, 4]);
+  assert.equal(done, ['b1', 'a0']);
+  take('b', 'b2');
+  pass(0);
+  assert.equal(done, ['b1', 'a0', 'b2', 'a1']);
+  take('b', 'b3');
+  pass(0);
+  assert.equal(done.slice(4), ['b3', 'a2']);
+  // It has spent 12 ms, and has had its slice of 5 and half of the 14 that have passed since.
+  pass(0);
+  assert.equal(done.slice(6), []);
+  pass(1);
+  assert.equal(done.slice(6), ['a3', 'a done']);
+});
+
+test('long work stops when nobody wants its outcome any more', () => {
+  const { take, goOn, pass, done, isIdle } = world();
+  let isWanted = true;
+  goOn('a', 'a', [1, 1, 1], () => isWanted);
+  isWanted = false;
+  pass(0);
+  assert.equal(done, ['a0']);
+  assert.ok(isIdle());
+  take('a', 'next');
+  assert.equal(done, ['a0', 'next']);
+});
+
+test('a failure of long work is told, and the tenant goes on', () => {
+  const { take, pass, done, turns } = world();
+  function* broken(): Generator<undefined, void> {
+    yield;
+    throw 'broken';
+  }
+  turns.goOn({
+    tenant: 'a',
+    pieces: broken(),
+    done: () => done.push('done'),
+    failed: (error) => done.push(`failed: ${error}`),
+  });
+  pass(0);
+  take('a', 'next');
+  assert.equal(done, ['failed: broken', 'next']);
 });
 
 test.run();

@@ -1,10 +1,25 @@
-/** A piece of work that runs without a pause, such as the parsing of a body. */
+import type { Pieces } from './pieces.ts';
+
+/** A piece of work that runs without a pause, such as the parsing of a small body. */
 type Work = () => void;
+
+/** Work of a tenant that pauses between its pieces. */
+interface LongWork<Result> {
+  readonly tenant: string;
+  readonly pieces: Pieces<Result>;
+  /** Tells between two pieces whether somebody still waits for the outcome. */
+  readonly isWanted?: () => boolean;
+  /** Takes the outcome, in the same turn as the last piece. */
+  readonly done: (result: Result) => void;
+  readonly failed: (error: unknown) => void;
+}
 
 /** Lets tenants take turns at the one thread of the process (D45). */
 export interface Turns {
   /** Runs work of a tenant: at once, or when the share of the tenant allows it. */
   take(tenant: string, work: Work): void;
+  /** Does long work in the turn that the tenant has now, and what is left of it piece by piece in further ones. */
+  goOn<Result>(work: LongWork<Result>): void;
 }
 
 interface TurnsOptions {
@@ -45,6 +60,7 @@ interface Account {
   /** The instant of this credit. */
   at: number;
   readonly waiting: Work[];
+  isWorking: boolean;
 }
 
 /**
@@ -63,7 +79,12 @@ export function createTurns(options: TurnsOptions): Turns {
 
   function run(account: Account, work: Work): void {
     const startedAt = clock.now();
-    work();
+    account.isWorking = true;
+    try {
+      work();
+    } finally {
+      account.isWorking = false;
+    }
     const spent = clock.now() - startedAt;
     // Nobody could go in between, so what is longer than a slice counts double.
     account.credit -= spent > sliceMs ? 2 * spent : spent;
@@ -103,23 +124,47 @@ export function createTurns(options: TurnsOptions): Turns {
     clock.later(turn, milliseconds);
   }
 
-  return {
-    take: (tenant, work) => {
-      const now = clock.now();
-      presence.note(tenant, now);
-      const account = accounts.get(tenant) ?? { tenant, credit: sliceMs, at: now, waiting: [] };
-      accounts.set(tenant, account);
-      if (account.waiting.length === 0) {
-        earn(account);
-        if (account.credit > 0) {
-          run(account, work);
-          return;
-        }
+  function accountOf(tenant: string, now: number): Account {
+    const known = accounts.get(tenant);
+    if (known) return known;
+    const made = { tenant, credit: sliceMs, at: now, waiting: [], isWorking: false };
+    accounts.set(tenant, made);
+    return made;
+  }
+
+  function take(tenant: string, work: Work): void {
+    const now = clock.now();
+    presence.note(tenant, now);
+    const account = accountOf(tenant, now);
+    if (account.waiting.length === 0 && !account.isWorking) {
+      earn(account);
+      if (account.credit > 0) {
+        run(account, work);
+        return;
       }
-      account.waiting.push(work);
-      book(0);
-    },
-  };
+    }
+    account.waiting.push(work);
+    book(0);
+  }
+
+  function goOn<Result>(work: LongWork<Result>): void {
+    const { tenant, pieces, isWanted, done, failed } = work;
+    try {
+      const step = pieces.next();
+      if (step.done) {
+        done(step.value);
+        return;
+      }
+    } catch (error) {
+      failed(error);
+      return;
+    }
+    take(tenant, () => {
+      if (isWanted?.() ?? true) goOn(work);
+    });
+  }
+
+  return { take, goOn };
 }
 
 /** Knows whether a tenant is the only one there. */
