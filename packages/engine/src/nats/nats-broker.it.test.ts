@@ -1,9 +1,9 @@
 import { Problem } from '@counterfoil/kernel';
-import type { NatsConnection } from 'nats';
+import type { ConsumerInfo, NatsConnection } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ReaderStart } from '../define/event-broker.ts';
-import type { FeedEvent, PublicFeed } from '../define/public-feed.ts';
+import type { FeedEvent, FeedPage, PublicFeed } from '../define/public-feed.ts';
 import { silentLog as log, until } from '../projection/test-world.ts';
 import { boxScope } from '../relay/test-box.ts';
 import {
@@ -134,20 +134,16 @@ interface SmallStream {
   readonly head: () => Promise<bigint>;
 }
 
-/** The same connection, but something happens right before a consumer is made. */
-function beforeConsumer(nats: Nats, work: () => Promise<void>): Nats {
+type Consumers = Awaited<ReturnType<NatsConnection['jetstreamManager']>>['consumers'];
+
+/** The same connection, on which some requests about consumers are other ones. */
+function withConsumers(nats: Nats, change: (consumers: Consumers) => Partial<Consumers>): Nats {
   const over = (session: NatsSession): NatsSession => {
     const jetstreamManager: typeof session.connection.jetstreamManager = async (options) => {
       const manager = await session.connection.jetstreamManager(options);
-      const consumers = Object.create(manager.consumers, {
-        add: {
-          value: async (...given: Parameters<typeof manager.consumers.add>) => {
-            await work();
-            return manager.consumers.add(...given);
-          },
-        },
-      });
-      return Object.create(manager, { consumers: { value: consumers } });
+      const { consumers } = manager;
+      const changed = Object.assign(Object.create(consumers), change(consumers));
+      return Object.create(manager, { consumers: { value: changed } });
     };
     const { connection } = session;
     const hooked = {
@@ -158,6 +154,51 @@ function beforeConsumer(nats: Nats, work: () => Promise<void>): Nats {
     return { ...session, connection: Object.create(connection, hooked) };
   };
   return { ...nats, session: async (signal) => over(await nats.session(signal)) };
+}
+
+/** The same connection, but something happens right before a consumer is made. */
+const beforeConsumer = (nats: Nats, work: () => Promise<void>): Nats =>
+  withConsumers(nats, (consumers) => ({
+    add: async (...given) => {
+      await work();
+      return consumers.add(...given);
+    },
+  }));
+
+/** The same connection, but the broker counts what waits for a consumer wrongly. */
+const miscounting = (nats: Nats, count: (pending: number) => number): Nats =>
+  withConsumers(nats, (consumers) => {
+    const wrong = (info: ConsumerInfo) => ({ ...info, num_pending: count(info.num_pending) });
+    return {
+      add: async (...given) => wrong(await consumers.add(...given)),
+      info: async (...given) => wrong(await consumers.info(...given)),
+    };
+  });
+
+for (const [what, count] of [
+  ['too many', (pending: number) => pending + 2],
+  ['too few', (pending: number) => Math.max(0, pending - 2)],
+  ['none', () => 0],
+] as const) {
+  test(`every event comes, though the broker counts ${what} that wait`, async () => {
+    const broker = natsBroker(miscounting(await stack.nats(), count), log, () =>
+      stack.store.head(),
+    );
+    for (const limit of [7, 1_000]) {
+      const read: FeedEvent[] = [];
+      let after: string | null = null;
+      for (let more = true; more; ) {
+        const page: FeedPage = await broker.read(boxScope, { after, limit });
+        read.push(...page.events);
+        after = page.nextPosition;
+        more = page.hasMore;
+      }
+      assert.equal(bodies(read), expected, `pages of ${limit}`);
+    }
+    const { nextPosition } = await feed.read(boxScope, { after: null, limit: 1_000 });
+    const page = await broker.read(quietScope, { after: null, limit: 7 });
+    assert.equal(page, { events: [], nextPosition, hasMore: false });
+  });
 }
 
 const codeOf = (answer: Promise<unknown>): Promise<unknown> =>

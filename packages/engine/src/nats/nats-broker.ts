@@ -12,6 +12,7 @@ import type { Nats } from './nats-connection.ts';
 import { openPull } from './nats-pull.ts';
 import { durableStatus, ensureDurable, removeDurable } from './nats-readers.ts';
 import { type JetStreamRequests, jetStreamRequests, readTail } from './nats-tail.ts';
+import { orIdle } from './or-idle.ts';
 
 /** The time that one request to the broker may take before the caller is told to try again. */
 const requestMilliseconds = 5_000;
@@ -81,10 +82,10 @@ async function readPage(
   for (let attempt = 0; attempt < readTries; attempt += 1) {
     // Looked up before the reading: when all that waits has been read, nothing before this end is
     // missing.
-    const { last } = await readTail(requests);
+    const { last, sequence: end } = await readTail(requests);
     await refuseBeyond(request, last?.position ?? 0n);
     const { sequence: from, oldest } = await startOf(requests, after);
-    const read = await readMessages(requests, scope, { ...request, from });
+    const read = await readMessages(requests, scope, { ...request, from, end });
     const first = await firstKept(requests);
     // When nothing is kept any more, messages dropped since the end was looked up cannot be
     // noticed.
@@ -118,33 +119,43 @@ function wholeUpTo(last: MessagePlace | null): Position {
   return last.index + 1 < last.count ? last.position - 1n : last.position;
 }
 
-/**
- * The messages that a reading brought, and how many messages the stream held for it at the
- * beginning.
- */
+/** The messages that a reading brought. */
 interface Reading {
   readonly messages: readonly PublicMessage[];
-  readonly pending: number;
+  /** True when more may come after them, false when they are all that the stream held at the beginning. */
+  readonly hasMore: boolean;
 }
+
+interface Stretch {
+  /** Sequence of the first message of the stream that is looked at. */
+  readonly from: number;
+  /** Sequence of the last message of the stream before the reading. */
+  readonly end: number;
+}
+
+/** Times for which nothing may come until the broker is asked whether there is anything more. */
+const idleWaits = { firstMilliseconds: 2, lastMilliseconds: 250 };
 
 async function readMessages(
   requests: JetStreamRequests,
   scope: FeedScope,
-  { from, limit, signal, type, resourceId }: PageRequest & { readonly from: number },
+  { from, end, limit, signal, type, resourceId }: PageRequest & Stretch,
 ): Promise<Reading> {
+  if (from > end) return { messages: [], hasMore: false };
   const filter = feedSubjects(scope, { type, resourceId });
   const pull = await openPull(requests, { from, maximum: limit, filters: [filter], signal });
   try {
-    const { pending } = pull;
     const messages: PublicMessage[] = [];
+    const isLevel = async (): Promise<boolean> =>
+      (messages.at(-1)?.sequence ?? 0) >= end || (await pull.isLevel(messages.length, end));
     // A page that ends within the messages of one event goes on to the last of them.
-    const isWhole = (): boolean =>
-      messages.length >= pending ||
-      (messages.length >= limit && (isLastOfEvent(messages.at(-1)) || cutOf(messages, limit) > 0));
-    if (isWhole()) return { messages, pending };
-    for await (const batch of pull.batches) {
-      messages.push(...batch);
-      if (isWhole()) return { messages, pending };
+    const isFull = (): boolean =>
+      messages.length >= limit && (isLastOfEvent(messages.at(-1)) || cutOf(messages, limit) > 0);
+    for await (const batch of orIdle(pull.batches, idleWaits)) {
+      messages.push(...(batch ?? []));
+      if (isFull()) return { messages, hasMore: !(await isLevel()) };
+      const mayBeAll = batch === null || (messages.at(-1)?.sequence ?? 0) >= end;
+      if (mayBeAll && (await isLevel())) return { messages, hasMore: false };
     }
     throw signal.reason;
   } finally {
@@ -156,10 +167,9 @@ async function readMessages(
  * Returns what a reading brought from a sequence on, without the messages of an event that began
  * before it.
  */
-function wholeEventsFrom({ messages, pending }: Reading, first: number): Reading {
+function wholeEventsFrom({ messages, hasMore }: Reading, first: number): Reading {
   const start = messages.findIndex(({ sequence, index }) => sequence - index >= first);
-  const kept = start < 0 ? [] : messages.slice(start);
-  return { messages: kept, pending: pending - (messages.length - kept.length) };
+  return { messages: start < 0 ? [] : messages.slice(start), hasMore };
 }
 
 async function startOf(requests: JetStreamRequests, after: string | null): Promise<StreamPlace> {
@@ -184,15 +194,15 @@ interface PageParts extends Reading, Pick<PageRequest, 'after' | 'limit'> {
  * A caller that has got everything goes on from the end of the stream, and not from its own last event:
  * that one may be dropped long before the next one comes, and then nobody could tell whether any was missed.
  */
-function pageOf({ messages, pending, after, limit, whole }: PageParts): FeedPage {
+function pageOf({ messages, hasMore, after, limit, whole }: PageParts): FeedPage {
   const cut = cutOf(messages, limit);
   const kept = cut < 0 ? withoutTornEnd(messages, whole) : messages.slice(0, cut);
-  const isAll = kept.length === messages.length && messages.length >= pending;
+  const isAll = kept.length === messages.length && !hasMore;
   const reached = kept.at(-1)?.position ?? BigInt(after ?? '0');
   return {
     events: kept.map(feedEvent),
     nextPosition: String(isAll && whole > reached ? whole : reached),
-    hasMore: pending > kept.length,
+    hasMore: !isAll,
   };
 }
 

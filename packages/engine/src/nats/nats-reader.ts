@@ -7,6 +7,7 @@ import { ConnectionLost, type Nats, type NatsSession } from './nats-connection.t
 import { openPull, type Pull } from './nats-pull.ts';
 import { streamInfo } from './nats-streams.ts';
 import { type JetStreamRequests, jetStreamRequests, messagePlace, readTail } from './nats-tail.ts';
+import { orIdle } from './or-idle.ts';
 
 /** The last message that a reader is done with; a `PublicMessage` is one. */
 export interface ReaderPlace {
@@ -136,6 +137,7 @@ async function* readAll(
 
 /** Time after which the end of the stream is looked at while nothing that is wanted comes. */
 const idleMilliseconds = 500;
+const idleWaits = { firstMilliseconds: idleMilliseconds, lastMilliseconds: idleMilliseconds };
 /** Time after which it is looked at in any case, for messages that are no longer kept. */
 const lookMilliseconds = 5_000;
 
@@ -154,7 +156,8 @@ async function* readWanted(
   let seen = last;
   let taken = 0;
   let lookAt = performance.now() + lookMilliseconds;
-  for await (const messages of orIdle(gathered(pull.batches, signal), idleMilliseconds)) {
+  const { sequence: held } = await readTail(requests);
+  for await (const messages of orIdle(gathered(pull.batches, signal), idleWaits)) {
     const reached = messages?.at(-1) ?? null;
     if (messages && reached) {
       yield { messages, reached };
@@ -167,7 +170,7 @@ async function* readWanted(
     seen = last;
     if (reached) continue;
     const { sequence, last: end } = await readTail(requests);
-    if (end && sequence >= (last ?? 0) && (await pull.isLevel(taken))) {
+    if (end && sequence >= (last ?? 0) && (await pull.isLevel(taken, sequence, held))) {
       last = sequence;
       yield { messages: [], reached: { sequence, position: end.position, index: end.index } };
     }
@@ -191,33 +194,6 @@ async function* placesOf(
       yield { messages: [], reached: { sequence, position: end.position, index: end.index } };
     last = sequence;
     await sleep(idleMilliseconds, signal);
-  }
-}
-
-/** The items of an iterable, and null whenever none has come for some milliseconds. */
-async function* orIdle<Item>(
-  items: AsyncIterable<Item>,
-  milliseconds: number,
-): AsyncGenerator<Item | null> {
-  const iterator = items[Symbol.asyncIterator]();
-  const ask = (): Promise<IteratorResult<Item>> => {
-    const next = iterator.next();
-    // A failure is thrown when the item is taken, and must not end the process before.
-    next.catch(() => {});
-    return next;
-  };
-  try {
-    for (let next = ask(); ; ) {
-      const idle = Promise.withResolvers<null>();
-      const timer = setTimeout(() => idle.resolve(null), milliseconds);
-      const result = await Promise.race([next, idle.promise]).finally(() => clearTimeout(timer));
-      if (result?.done) return;
-      yield result ? result.value : null;
-      if (result) next = ask();
-    }
-  } finally {
-    // Not waited for: it ends when the item that is asked for has come, or its source has been closed.
-    iterator.return?.().catch(() => {});
   }
 }
 
