@@ -79,9 +79,7 @@ export async function openPull(
   return {
     batches: batchesOf(inSequence(messages), maximum, signal),
     isLevel: async (taken, sequence, held = sequence) => {
-      const { delivered, num_pending } = await run(
-        manager.consumers.info(publicStream, info.name),
-      );
+      const { delivered, num_pending } = await run(manager.consumers.info(publicStream, info.name));
       const looked = delivered.stream_seq;
       const isThrough = looked >= sequence || (looked >= held && num_pending === 0);
       return isThrough && delivered.consumer_seq === taken;
