@@ -16,8 +16,16 @@ body gets the first outcome, with \`Idempotency-Replayed: true\`, for ever. The 
 ## Paging
 
 Lists take \`limit\` (1 to 1,000, 50 by default) and \`offset\`, and answer with \`items\` and a \`pagination\`
-of \`limit\`, \`offset\` and \`total\`. \`sort\` names a field and \`order\` the direction. Searches take the
-same in their body, with \`filters\` on any field. A parameter that the list does not know is refused.
+of \`limit\`, \`offset\` and \`total\`. \`sort\` names a field (\`created_at\` by default) and \`order\` the
+direction (\`desc\`). Searches take the same in their body, with \`filters\` on any field. A parameter that the
+list does not know is refused.
+
+## Updates and deletions
+
+An update changes the fields that are given. \`""\` and null clear an optional text; \`metadata\` replaces the
+pairs that there were. Customers and records of the catalogue that are deleted are archived, unless the operation
+says otherwise: they are read by their ids, can no longer be changed, and lists leave them out; their lookup_key,
+code or external_id is free again.
 
 ## Consistency
 
@@ -39,6 +47,7 @@ Every request may have
 Every answer has
 
 - \`X-Request-Id\`: the id of the request;
+- \`Location\`, when it has made a record that can be read by its id: the path of it;
 - \`ETag\`, when it has a body: it covers the whole body;
 - \`Counterfoil-Position\`: the position in the log of what the request wrote, or up to which what it read
   shows the log;

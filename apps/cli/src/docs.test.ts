@@ -66,8 +66,11 @@ test('every list and search names the fields that it is ordered by', () => {
     ...(name === 'sort' && schema ? [schema] : []),
     ...(properties?.sort ? [properties.sort] : []),
   ]);
-  assert.ok(sorts.length > 20);
-  for (const sort of sorts) assert.match(JSON.stringify(sort), /schemas\/\w+Field"/);
+  assert.ok(sorts.length > 30);
+  // What searches have in common describes the field, and each of them says which names it takes.
+  const own = sorts.filter((sort) => Object.keys(sort).join() !== 'description');
+  assert.ok(sorts.length - own.length <= 2);
+  for (const sort of own) assert.match(JSON.stringify(sort), /schemas\/\w+Field"/);
 });
 
 interface Part {

@@ -65,17 +65,33 @@ function* partsOf(document: Part, value: unknown, at: string): Generator<Place> 
 
 const allParts = documents.flatMap(({ name, document }) => [...partsOf(document, document, name)]);
 
+/** The part of a document that a reference names. */
+const partAt = (document: Part, reference: string): unknown =>
+  reference
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((part, key) => (isPart(part) ? part[key] : null), document);
+
 /** A field is described by itself, or by the schema of a name that it has or may have. */
 function isDescribed(document: Part, field: unknown): boolean {
   if (!isPart(field)) return false;
   const { description, $ref, anyOf } = field;
   if (typeof description === 'string') return description.trim() !== '';
-  if (typeof $ref === 'string') {
-    const keys = $ref.split('/').slice(1);
-    const named = keys.reduce<unknown>((part, key) => (isPart(part) ? part[key] : null), document);
-    return isDescribed(document, named);
-  }
+  if (typeof $ref === 'string') return isDescribed(document, partAt(document, $ref));
   return Array.isArray(anyOf) && anyOf.some((each) => isDescribed(document, each));
+}
+
+/** A field is described as well by one of the schemas that its own extends. */
+function isInherited(document: Part, schema: unknown, name: string): boolean {
+  if (!isPart(schema) || !Array.isArray(schema.allOf)) return false;
+  const bases = schema.allOf.flatMap((each) =>
+    isPart(each) && typeof each.$ref === 'string' ? [partAt(document, each.$ref)] : [],
+  );
+  return bases.some(
+    (base) =>
+      isDescribed(document, isPart(base) && isPart(base.properties) && base.properties[name]) ||
+      isInherited(document, base, name),
+  );
 }
 
 test('every field of every schema has a description', () => {
@@ -83,16 +99,13 @@ test('every field of every schema has a description', () => {
   const fields = allParts.flatMap(({ document, at, part }) =>
     isPart(part.properties) && !conditions.test(at)
       ? Object.entries(part.properties).map(([name, field]) => ({
-          document,
           at: `${at}/${name}`,
-          field,
+          isSaid: isDescribed(document, field) || isInherited(document, part, name),
         }))
       : [],
   );
   assert.ok(fields.length > 1_000);
-  const missing = fields
-    .filter(({ document, field }) => !isDescribed(document, field))
-    .map(({ at }) => at);
+  const missing = fields.filter(({ isSaid }) => !isSaid).map(({ at }) => at);
   assert.equal(missing, []);
 });
 
@@ -143,7 +156,7 @@ test('every operation has a summary and a description', () => {
  * The most that the document may take up for each operation, in bytes as it is served. What several operations share belongs
  * into a component, and what all of them do alike into the introduction.
  */
-const bytesPerOperation = 1_850;
+const bytesPerOperation = 1_672;
 
 test('the document does not grow faster than its operations', () => {
   const document = JSON.parse(written['openapi.json'] ?? '') as Part;

@@ -52,7 +52,9 @@ export function expandParameter(names: readonly string[], always: readonly strin
     names.length === 0
       ? z.array(z.string()).max(0, nothing)
       : z.array(z.enum(names)).max(filterValuesMaximum);
-  const description = always.length > 0 ? `Always shown: ${always.join(', ')}` : undefined;
+  const isAll = names.every((name) => always.includes(name));
+  const shown = isAll ? 'Always shown' : `Always shown: ${always.join(', ')}`;
+  const description = always.length > 0 ? shown : undefined;
   return parts.pipe(known).optional().meta({ description });
 }
 

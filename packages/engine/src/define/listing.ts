@@ -160,12 +160,7 @@ export const pageShape = {
 export const listShape = {
   ...pageShape,
   order: z.enum(['asc', 'desc']).optional(),
-  sort: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .meta({ description: 'Field to order by; default: created_at' }),
+  sort: z.string().min(1).max(64).optional().meta({ description: 'Field to order by' }),
   status: recordStatusSchema.optional(),
   start_time: instantSchema.optional(),
   end_time: instantSchema.optional(),
@@ -262,7 +257,7 @@ const sortsBy = <Field extends z.ZodType<string>>(field: Field) =>
   z
     .union([field, z.array(sortedBy(field).meta({ narrows: 'SearchSort' })).max(8)])
     .optional()
-    .meta({ description: 'Fields to order by, or the one that `order` has the direction of' });
+    .meta({ description: 'Fields to order by, or one, in the direction of `order`' });
 
 /** The fields that every search takes in its body beside its own and `expand`. */
 export const searchShape = {
@@ -300,7 +295,7 @@ const columnSchemas = new Map<string, z.ZodType<string>>();
 function columnSchema({ name, columns }: WithColumns<ColumnTypes>): z.ZodType<string> {
   const names = [...new Set([...Object.keys(commonColumns), ...Object.keys(columns)])].sort();
   const id = `${name.replace(/(?:^|_)[a-z]/g, (start) => start.slice(-1).toUpperCase())}Field`;
-  const schema = columnSchemas.get(name) ?? z.enum(names).meta({ id, ...fieldMeta });
+  const schema = columnSchemas.get(name) ?? z.enum(names).meta({ id });
   columnSchemas.set(name, schema);
   return schema;
 }

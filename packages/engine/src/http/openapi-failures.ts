@@ -26,7 +26,7 @@ const statusesOf = (placed: PlacedRoute): number[] =>
 
 /** The name of the answer that routes of a kind have in common when they fail. */
 const failureName = (placed: PlacedRoute): string =>
-  `${placed.route.permission ? '' : 'Open'}${kindOf(placed)}Failure`;
+  `${placed.route.permission ? '' : 'Open'}${kindOf(placed)}Failure`.replace('Write', '');
 
 /** A reference to the answer of a route that fails. */
 export const failureReference = (placed: PlacedRoute) => ({
@@ -45,8 +45,8 @@ function failureResponse(statuses: readonly number[]): ZodOpenApiResponseObject 
     ],
   };
   return {
-    description: `It failed, with the status ${statuses.slice(0, -1).join(', ')} or ${statuses.at(-1)}`,
-    headers: headerReferences(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Retry-After']),
+    description: 'It failed',
+    headers: headerReferences(['Retry-After']),
     content: { 'application/json': { schema: failure } },
   };
 }

@@ -1,14 +1,21 @@
 import { isMap } from './fields.ts';
 import type { ApiInfo } from './host.ts';
+import { withFamilies } from './openapi-families.ts';
 import { commonFields } from './openapi-fields.ts';
 import { liftParameters, operationsOf, shareParameters } from './openapi-parameters.ts';
-import { withBase, withExtensions, withNarrowed, withNullTypes } from './openapi-schemas.ts';
-import { shareAnswers, shareFields } from './openapi-sharing.ts';
+import {
+  withBase,
+  withExtensions,
+  withNarrowed,
+  withNullTypes,
+  withoutRepeatedTypes,
+} from './openapi-schemas.ts';
+import { shareAnswers, shareFields, shareTypes } from './openapi-sharing.ts';
 
 type Json = Record<string, unknown>;
 
-/** The schema of the fields that every record has: its stamps and its status. */
-const stampsName = 'RecordStamps';
+/** The schemas of the fields that every record has, its stamps and its status: the one with more fields first. */
+const stampNames = ['RecordStamps', 'TenantStamps'];
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -45,6 +52,15 @@ function withTexts(value: unknown, schema: string, fields: Fields): unknown {
   const isParameter = typeof whole.name === 'string' && 'in' in whole;
   return isParameter ? described(whole, String(whole.name), schema, fields) : whole;
 }
+
+/** The parameters that stand in operations and paths, and those that these refer to. */
+const allParameters = (paths: Json, shared: Json): Json[] =>
+  [
+    ...Object.values(paths).flatMap((item) => [item, ...operationsOf(item)] as Json[]),
+    { parameters: Object.values(shared) },
+  ]
+    .flatMap(({ parameters }) => (Array.isArray(parameters) ? parameters : []))
+    .filter((parameter) => isMap(parameter) && 'schema' in parameter);
 
 /** The parts of all kinds that something in the document refers to, and those that need none. */
 function withoutUnused(document: Json & { components: Json }): Json {
@@ -86,10 +102,13 @@ export function finishedDocument(
   const parameters = { ...(components.parameters as Json), ...shareParameters(paths, pathWords) };
   liftParameters(paths);
   const webhooks = withTexts(plain.webhooks ?? {}, '', fields);
-  const composed = withExtensions(
-    withBase(withNarrowed(schemas), stampsName, schemas[stampsName] as Json) as Json,
+  const based = stampNames.reduce(
+    (all, name) => withBase(all, name, schemas[name] as Json) as Json,
+    withNarrowed(schemas),
   );
+  const composed = withoutRepeatedTypes(withFamilies(withExtensions(based))) as Json;
   shareFields(composed);
+  shareTypes(composed, allParameters(paths, parameters));
   const responses = {
     ...(components.responses as Json),
     ...shareAnswers(Object.values(paths).flatMap(operationsOf)),

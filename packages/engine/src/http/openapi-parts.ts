@@ -3,21 +3,12 @@ import { z } from 'zod';
 import type { ZodOpenApiObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { searchFilterSchema, searchSortSchema } from '../define/listing.ts';
 import { problemSchema } from './problem-body.ts';
-import {
-  idempotencyKeyLimit,
-  ifMatchLimit,
-  ifMatchText,
-  positionText,
-  visibleAscii,
-} from './request-headers.ts';
+import { idempotencyKeyLimit, ifMatchLimit, ifMatchText, visibleAscii } from './request-headers.ts';
 
 const header = (description: string) => ({ description, schema: { type: 'string' as const } });
 
 const responseHeaders = {
-  'X-Request-Id': header('Id of the request: the one sent, or a new one'),
   Location: header('Path at which the record that was made is read'),
-  RateLimit: header('What is left of the limit of this API key, and until when'),
-  'RateLimit-Policy': header('The limit of this API key'),
   'Retry-After': header('Seconds after which a repetition makes sense'),
 } as const;
 
@@ -31,7 +22,6 @@ export const headerReferences = (names: readonly ResponseHeader[]) =>
 const parameter = (name: string, description: string, limit?: number, pattern?: RegExp) => ({
   name,
   in: 'header' as const,
-  required: false,
   description,
   schema: {
     type: 'string' as const,
@@ -43,7 +33,7 @@ const parameter = (name: string, description: string, limit?: number, pattern?: 
 const requestHeaders = {
   IdempotencyKey: parameter(
     'Idempotency-Key',
-    'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever, with `Idempotency-Replayed: true`. 1 to 255 visible ASCII characters.',
+    'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever, with `Idempotency-Replayed: true`.',
     idempotencyKeyLimit,
     visibleAscii,
   ),
@@ -52,12 +42,6 @@ const requestHeaders = {
     'The ETag that the record must still have; 412 when it has another.',
     ifMatchLimit,
     ifMatchText,
-  ),
-  MinimumPosition: parameter(
-    'Counterfoil-Min-Position',
-    'A Counterfoil-Position that the answer must include; 503 when that takes too long, 400 when the log ends before it.',
-    20,
-    positionText,
   ),
   WebhookId: parameter('webhook-id', 'Id of the event, the same at every attempt.', 64),
   WebhookTimestamp: parameter('webhook-timestamp', 'When it is sent, in Unix seconds.', 20),
@@ -72,12 +56,16 @@ const requestHeaders = {
 export const parameterReferences = (names: readonly (keyof typeof requestHeaders)[]) =>
   names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 
+/** The stamps of records that are in no environment. */
+const { environment_id: _, ...ofTenant } = recordStampsShape;
+
 /** The parts that operations refer to. */
 export const sharedComponents = (
   failures: Record<string, ZodOpenApiResponseObject>,
 ): NonNullable<ZodOpenApiObject['components']> => ({
   schemas: {
     Problem: problemSchema,
+    TenantStamps: z.object({ ...ofTenant, status: recordStatusSchema }),
     RecordStamps: z.object({ ...recordStampsShape, status: recordStatusSchema }),
     SearchFilter: searchFilterSchema,
     SearchSort: searchSortSchema,

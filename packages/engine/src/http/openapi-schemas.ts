@@ -37,7 +37,8 @@ function withNullType(schema: Json): Json {
 }
 
 /** The part of a document with the schemas of one type or null written shortly. */
-export const withNullTypes = (value: unknown): unknown => eachSchema(value, withNullType);
+export const withNullTypes = (value: unknown): unknown =>
+  eachSchema(value, (schema) => withNullType(withShortNames(schema)));
 
 const isPart = (part: Json, whole: Json): boolean =>
   Object.entries(part).every(
@@ -129,3 +130,20 @@ export function withExtensions(schemas: Json): Json {
   });
   return { ...schemas, ...Object.fromEntries(extended) };
 }
+
+/** The names of members are texts, so that only what else they are has to be said. */
+function withShortNames({ propertyNames, ...schema }: Json): Json {
+  if (!isMap(propertyNames)) return schema;
+  const { type: _, ...names } = propertyNames;
+  return Object.keys(names).length === 0 ? schema : { ...schema, propertyNames: names };
+}
+
+const isReference = (part: unknown): boolean => isMap(part) && '$ref' in part;
+
+/** The part of a document without the type of schemas that extend another one, which says that they are objects. */
+export const withoutRepeatedTypes = (value: unknown): unknown =>
+  eachSchema(value, (schema) => {
+    const { type, ...others } = schema;
+    const extendsOne = Array.isArray(schema.allOf) && schema.allOf.some(isReference);
+    return type === 'object' && extendsOne ? others : schema;
+  });

@@ -121,6 +121,55 @@ export function shareFields(schemas: Json): void {
   }
 }
 
+/** The schema without what it means at one place. */
+const typeOf = ({ description: _, ...type }: Json): Json => type;
+
+/** Names for types, by what they are and not by what they mean: `Instant`, `DecimalOrNull`, `Texts`. */
+function typeName(type: Json, place: Place, taken: Json): string {
+  const plain = plainTypeName(type);
+  if (plain === null) return freeName(place, false, taken);
+  const name = `${plain}${mayBeNull(type) ? 'OrNull' : ''}`;
+  let number = 1;
+  while (nameWith(name, number) in taken) number += 1;
+  return nameWith(name, number);
+}
+
+function plainTypeName({ type, format, pattern, items }: Json): string | null {
+  if (format === 'date-time') return 'Instant';
+  if (pattern !== undefined && [type].flat().includes('number')) return 'Decimal';
+  return isMap(items) && items.type === 'string' && !('enum' in items) ? 'Texts' : null;
+}
+
+/**
+ * Replaces the types of fields that several have in common, each with its own meaning, by references to one
+ * schema, beside which the meaning stays. Changes the parts, and adds the new schemas.
+ */
+export function shareTypes(schemas: Json, parameters: readonly Json[]): void {
+  const fields = Object.entries(schemas).flatMap(([name, schema]) => [
+    ...placesIn(schema, name.replace(/Output$/, ''), name),
+  ]);
+  const ofParameters = parameters.flatMap((holder): Place[] => {
+    const { schema, name } = holder;
+    if (!isMap(schema)) return [];
+    const place = { holder, key: 'schema', schema, name: String(name), owner: '' };
+    return [place, ...placesIn(schema, '', place.name)];
+  });
+  const places = [...fields, ...ofParameters].filter(({ schema }) => schema.$ref === undefined);
+  const groups = Map.groupBy(places, ({ schema }) => canonicalJson(typeOf(schema)));
+  for (const [text, group] of groups) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const type = typeOf(first.schema);
+    const name = typeName(type, group.find(({ owner }) => owner !== '') ?? first, schemas);
+    if (savingOf(text, group.length, referenceTo(name)) <= worthwhile) continue;
+    schemas[name] = type;
+    for (const { holder, key, schema } of group) {
+      const { description } = schema;
+      holder[key] = { ...referenceTo(name), ...(description !== undefined && { description }) };
+    }
+  }
+}
+
 /**
  * The name of a shared answer: `Wallet` for the usual one with that body, `WalletCreated` for that of another
  * status, `WalletAt` for one that tells the place of the record, `NoContent` for one without a body.

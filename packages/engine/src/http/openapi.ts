@@ -93,13 +93,20 @@ const override: Override = (context) => {
 const onlyReads = ({ method, route }: PlacedRoute): boolean =>
   method === 'GET' || (route.permission?.endsWith(':read') ?? false);
 
-/** Tells whether a request asks for a page of many records. */
-const isList = ({ route: { query, body } }: PlacedRoute): boolean =>
-  [query, body].some((part) => asObject(part)?.shape.limit !== undefined);
+const isNewestFirst = ({ route: { query, body } }: PlacedRoute): boolean =>
+  [query, body].some((part) => asObject(part)?.shape.order !== undefined);
+
+/** Returns the description of an operation that has none of its own. */
+function plainDescription(placed: PlacedRoute): string {
+  if (onlyReads(placed) && isNewestFirst(placed)) return 'The newest first.';
+  const [, key] = /\{(\w+)\}$/.exec(placed.path) ?? [];
+  if (placed.method === 'GET' && key !== undefined) return `By its ${key}.`;
+  return `${placed.route.summary}.`;
+}
 
 /** The headers that some requests take. Those that all take are said once, in the introduction. */
 function requestHeaders(placed: PlacedRoute) {
-  if (onlyReads(placed)) return parameterReferences(isList(placed) ? ['MinimumPosition'] : []);
+  if (onlyReads(placed)) return [];
   const { method, placeholders } = placed;
   const isOfRecord = method !== 'POST' || placeholders.length > 0;
   return parameterReferences([
@@ -125,7 +132,7 @@ function operation(placed: PlacedRoute, { pathWords }: ApiInfo): ZodOpenApiOpera
     operationId: operationId(placed, pathWords),
     tags: [route.tag],
     summary: route.summary,
-    description: route.description ?? `${route.summary}.`,
+    description: route.description ?? plainDescription(placed),
     requestParams: { ...(placed.placeholders.length > 0 && { path }), ...(query && { query }) },
     parameters: requestHeaders(placed),
     ...(route.body && {

@@ -84,8 +84,7 @@ export const catalogTransferRoutes = {
     operationId: 'exportCatalog',
     summary: 'Export the catalogue as one document without ids',
     description:
-      'Everything that is published, named by lookup_keys, codes and names, in an order that does ' +
-      'not depend on when it was made: it can be kept under version control.',
+      'All that is published, named by lookup_keys, codes and names, in an order that is always the same: it can be kept under version control.',
     tag,
     status: 200,
     permission: 'catalog:read',
@@ -96,9 +95,7 @@ export const catalogTransferRoutes = {
   'POST /catalog/import': route({
     summary: 'Make the catalogue as a document says, all or nothing',
     description:
-      'What the document names is created or changed; what it does not name stays, unless `prune` ' +
-      'is set. A second import of the same document changes nothing. `dry_run` answers what would ' +
-      'change. When anything is wrong, all of it is told at once and nothing happens.',
+      'What the document names is created or changed; what it does not name stays, unless `prune` is set. A second import changes nothing. `dry_run` answers what would change. All faults are told at once.',
     tag,
     status: 200,
     permission: 'catalog:write',

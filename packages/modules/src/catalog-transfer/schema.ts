@@ -26,7 +26,11 @@ export const sectionMaximum = 2000;
 const entrySchema = z.record(z.string().max(64), z.unknown()).meta({ id: 'CatalogEntry' });
 export type Entry = Readonly<z.output<typeof entrySchema>>;
 
-const entriesSchema = z.array(entrySchema).max(sectionMaximum).optional();
+const entriesSchema = z
+  .array(entrySchema)
+  .max(sectionMaximum)
+  .meta({ id: 'CatalogSection', description: 'Records of one kind' })
+  .optional();
 
 /** The catalogue of an environment as one document without ids. A section may be left out. */
 export const documentSchema = z
@@ -50,7 +54,7 @@ export const importSchema = z
     document: documentSchema,
     dry_run: z.boolean().default(false).meta({ description: 'Only say what would change' }),
     prune: z.boolean().default(false).meta({
-      description: 'Archive or end what the sections that are given do not name',
+      description: 'Whether given sections archive what they do not name',
     }),
   })
   .meta({ id: 'CatalogImportRequest' });
@@ -80,7 +84,7 @@ export const importResultSchema = z
     unchanged: z.number().int(),
     refused: z
       .array(refusedSchema)
-      .meta({ description: 'Records that somebody else changed in the same moment' }),
+      .meta({ description: 'Records that changed in the same moment' }),
   })
   .meta({ id: 'CatalogImportResult' });
 export type ImportResult = z.output<typeof importResultSchema>;

@@ -90,8 +90,7 @@ export const clockRoutes = (clocks: FollowedClocks) =>
     'POST /environments/{id}/clock/advance': route({
       summary: 'Move a test clock to a later instant',
       description:
-        'For a super_admin. Everything that falls due on the way runs, in the order of its instant. ' +
-        '`GET /environments/{id}/clock` tells the progress.',
+        'For a super_admin. All that falls due on the way runs, in its order. `GET /environments/{id}/clock` tells the progress.',
       tag,
       status: 202,
       permission: 'environment:write',

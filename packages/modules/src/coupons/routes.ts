@@ -37,8 +37,7 @@ export const couponRoutes = {
     decide: updateCoupon,
   }),
   'DELETE /coupons/{id}': routes.endWithMessage({
-    description:
-      'It is archived: readable by id, out of lists, not redeemable; its code is free again.',
+    description: 'It cannot be redeemed any more.',
     decide: archiveCoupon,
   }),
 } satisfies Routes;

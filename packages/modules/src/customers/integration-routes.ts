@@ -60,6 +60,7 @@ export const integrationRoutes = {
   'DELETE /integrations/link': route({
     operationId: 'unlinkIntegration',
     summary: 'Remove the mapping of a customer to a provider',
+    description: 'Other mappings stay.',
     tag,
     status: 200,
     permission: 'customer:write',

@@ -84,9 +84,7 @@ export const customerRoutes = {
   'PUT /customers': route({
     operationId: 'updateCustomer',
     summary: 'Update a customer, named by id or external_customer_id',
-    description:
-      'Only fields that are given change; `""` and null clear an optional text. `metadata` replaces ' +
-      'the existing pairs, an integration mapping replaces the one of the same provider.',
+    description: 'An integration mapping replaces the one of the same provider.',
     tag,
     status: 200,
     permission: 'customer:write',
@@ -116,9 +114,7 @@ export const customerRoutes = {
   'GET /customers/{id}': routes.get({ query }),
   'GET /customers/external/{external_id}': routes.getBy('external_id', { query }),
   'DELETE /customers/{id}': routes.end({
-    description:
-      'The customer is archived: readable by id, out of lists, no longer writable; its ' +
-      'external_id is free again. Refused while active records depend on it.',
+    description: 'Refused while active records depend on it.',
     decide: archiveCustomer,
   }),
 } satisfies Routes;

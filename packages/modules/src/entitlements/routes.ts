@@ -9,7 +9,7 @@ import { customerEntitlementsQuerySchema, customerEntitlementsSchema } from './s
 const { table, called } = customerRecords;
 
 const common = {
-  description: 'By feature, over all active and trialing subscriptions, with where it comes from.',
+  description: 'By feature, over all active and trialing subscriptions.',
   tag: 'Entitlements',
   status: 200,
   permission: 'entitlement:read',

@@ -110,8 +110,7 @@ export const cloneRoutes = (directory: Directory) =>
     'POST /environments/{id}/clone': route({
       summary: 'Copy the catalogue of an environment into another one',
       description:
-        'For a super_admin. The target is a new environment, called `name`, or the one that ' +
-        '`target_environment_id` names; what that has beside it stays.',
+        'For a super_admin. Into a new environment, called `name`, or `target_environment_id`; what that has beside it stays.',
       tag: 'Environments',
       status: 202,
       permission: 'environment:write',

@@ -74,9 +74,7 @@ export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
     'GET /feed': route({
       summary: 'Read public events in order',
       description:
-        'The events of this environment in the order of the log, without gaps. To follow them, ask ' +
-        'again with `next_position` and the same filters. To start from a list, take the `Counterfoil-Position` of its ' +
-        'answer.',
+        'In the order of the log, without gaps. To follow them, ask again with `next_position` and the same filters. To start from a list, take the `Counterfoil-Position` of its answer.',
       tag,
       status: 200,
       permission: 'public_event:read',
@@ -110,7 +108,8 @@ export const eventRoutes = (types: EventTypes, feed: PublicFeed) =>
     }),
 
     'GET /event-types/{event_type}/schema': route({
-      summary: 'Get the JSON Schema of the body of a type of event',
+      summary: 'Get the JSON Schema of a type of event',
+      description: 'Of its body.',
       tag,
       status: 200,
       permission: null,

@@ -27,8 +27,7 @@ export const feedQuerySchema = (types: ReadonlySet<string>) =>
     resource_id: recordIdSchema.optional().meta({ description: 'Events about this record' }),
     customer_id: recordIdSchema.optional().meta({
       description:
-        'Events about this customer or its records. A page looks through 1,000 events, so it may have few or ' +
-        'none of them while `has_more` is true',
+        'Events about this customer or its records. A page looks through 1,000, so it may have few or none while `has_more` is true',
     }),
   });
 

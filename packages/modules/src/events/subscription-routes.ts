@@ -123,8 +123,7 @@ export const subscriptionRoutes = ({
     'POST /feed/subscriptions': route({
       summary: 'Subscribe a downstream system to public events on NATS',
       description:
-        'Makes a durable consumer whose place NATS keeps. Without a start it begins with the next ' +
-        'event. Credentials to read from it are issued by a request of their own.',
+        'Makes a durable consumer whose place NATS keeps. Without a start it begins with the next event.',
       tag,
       status: 201,
       permission: 'event_subscription:write',
@@ -191,7 +190,8 @@ export const subscriptionRoutes = ({
     }),
 
     'DELETE /feed/subscriptions/{id}': route({
-      summary: 'Delete an event subscription, its consumer and its credentials',
+      summary: 'Delete an event subscription',
+      description: 'With its consumer and its credentials.',
       tag,
       status: 204,
       permission: 'event_subscription:write',

@@ -112,7 +112,7 @@ export const issuedCredentialsSchema = connectionSchema
       description: 'Events as they happen, at most once, for plain subscribers',
     }),
     credentials: z.string().meta({
-      description: 'Content of a .creds file, as every NATS client reads it. Shown here only.',
+      description: 'Content of a .creds file for NATS clients. Shown here only.',
     }),
   })
   .meta({ id: 'EventSubscriptionCredentials' });

@@ -66,9 +66,7 @@ export const featureRoutes = {
   'PUT /features/{id}': route({
     ...common,
     summary: 'Update a feature',
-    description:
-      'Only fields that are given change; `""` and null clear an optional one. Units are set ' +
-      'together. `filters` replaces those of the meter.',
+    description: 'Units are set together. `filters` replaces those of the meter.',
     status: 200,
     params,
     body: updateFeatureSchema,
@@ -83,7 +81,8 @@ export const featureRoutes = {
   }),
   'POST /features/{id}/clone': route({
     ...common,
-    summary: 'Copy a feature, and its meter',
+    summary: 'Copy a feature',
+    description: 'With its meter.',
     status: 201,
     params,
     body: cloneFeatureSchema,
@@ -97,8 +96,7 @@ export const featureRoutes = {
   'DELETE /features/{id}': route({
     summary: 'Delete a feature',
     description:
-      'It is archived: readable by id, out of lists; its lookup_key is free again. Its meter is ' +
-      'stopped when nothing else uses it. Refused while entitlements use the feature.',
+      'Its meter is stopped when nothing else uses it. Refused while entitlements use the feature.',
     tag,
     status: 200,
     permission: 'feature:write',

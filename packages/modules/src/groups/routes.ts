@@ -32,9 +32,7 @@ export const groupRoutes = {
   'GET /groups': routes.list(filters),
   'POST /groups/search': routes.search('GroupSearch', filters),
   'DELETE /groups/{id}': routes.end({
-    description:
-      'The group is archived: readable by id, out of lists; its lookup_key is free again. ' +
-      'Refused while features or prices are in it.',
+    description: 'Refused while features or prices are in it.',
     decide: archiveGroup,
   }),
 } satisfies Routes;

@@ -14,8 +14,7 @@ const filters = {
 export const meterRoutes = {
   'POST /meters': routes.create({
     description:
-      'What of which events is counted. An expression is the part of CEL that gives a number from ' +
-      'properties of the event, such as `ceil(seconds / 60)`.',
+      'What of which events is counted. An expression of CEL gives a number from properties of the event, such as `ceil(seconds / 60)`.',
     body: createMeterSchema,
     example: {
       body: {
@@ -31,14 +30,14 @@ export const meterRoutes = {
   'GET /meters/{id}': routes.get(),
   'PUT /meters/{id}': routes.change({
     summary: 'Replace the filters of a meter',
+    description: 'For all that use it.',
     body: updateMeterSchema,
     example: { body: { filters: [{ key: 'model', values: ['large'] }] } },
     decide: (id, { filters }) => replaceFilters(id, filters),
   }),
   'POST /meters/{id}/disable': routes.change({
     summary: 'Stop a meter',
-    description:
-      'It counts no more events and cannot be used by anything new; it stays readable. For good.',
+    description: 'For good: it counts no more events and cannot be used by anything new.',
     decide: disableMeter,
   }),
   'DELETE /meters/{id}': routes.endWithMessage({

@@ -39,9 +39,7 @@ export const priceUnitRoutes = {
     decide: changePriceUnit,
   }),
   'DELETE /prices/units/{id}': routes.endWithMessage({
-    description:
-      'It is archived: readable by id, out of lists, its code is free again. Refused while prices ' +
-      'use it.',
+    description: 'Refused while prices use it.',
     decide: archivePriceUnit,
   }),
 } satisfies Routes;

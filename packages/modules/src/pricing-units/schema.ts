@@ -32,7 +32,7 @@ export const createPriceUnitSchema = z
   })
   .meta({ id: 'CreatePriceUnit' });
 
-const forEver = { description: 'It never changes: only the value that it has is taken' } as const;
+const forEver = { description: 'It never changes' } as const;
 
 /**
  * Body of PUT /prices/units/{id}: what prices and wallets are computed with is for ever, and may be sent as it

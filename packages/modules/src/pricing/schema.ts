@@ -11,7 +11,7 @@ export const quoteBodySchema = withConditions(
   z.object({
     quantity: quantitySchema.optional(),
     quantities: z.array(quantitySchema).min(1).max(maximumQuotedBuckets).optional().meta({
-      description: 'Values of buckets: each is priced on its own, the sum is rounded once',
+      description: 'Values of buckets: each is priced alone, the sum is rounded',
     }),
   }),
   [{ oneOf: ['quantity', 'quantities'], says: 'give either quantity or quantities' }],
@@ -20,7 +20,7 @@ export type QuoteBody = z.output<typeof quoteBodySchema>;
 
 const commonChargeShape = {
   quantity: z.string(),
-  amount: z.string().meta({ description: 'Exact; in the price unit when the price has one' }),
+  amount: z.string().meta({ description: 'Exact, in the unit of the price' }),
   explanation: z.array(z.string()),
 } as const;
 

@@ -47,7 +47,8 @@ const associationList = associations.list({
 /** The routes of tax associations, which name the records that rates are attached to. */
 export const associationRoutes = {
   'POST /taxes/associations': associations.create({
-    summary: 'Attach a tax rate to the tenant or a customer',
+    summary: 'Attach a tax rate',
+    description: 'To the tenant or a customer.',
     status: 200,
     body: createAssociationSchema,
     example: {
@@ -74,7 +75,8 @@ export const associationRoutes = {
     summary: 'Get a tax association with its rate',
   }),
   'PUT /taxes/associations/{id}': associations.change({
-    summary: 'Change priority, auto_apply or metadata of a tax association',
+    summary: 'Change a tax association',
+    description: 'Its priority, auto_apply or metadata.',
     body: updateAssociationSchema,
     example: { body: { priority: 7 } },
     decide: updateAssociation,

@@ -27,9 +27,7 @@ export const taxRoutes = {
     decide: updateTaxRate,
   }),
   'DELETE /taxes/rates/{id}': rates.end({
-    description:
-      'It is archived: readable by id, out of lists; its code is free again. Refused while it is ' +
-      'associated with anything.',
+    description: 'Refused while it is associated with anything.',
     decide: archiveTaxRate,
   }),
 } satisfies Routes;

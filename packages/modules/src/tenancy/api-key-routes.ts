@@ -112,8 +112,7 @@ const creation = (makeKey: ReturnType<typeof keyMaker>) =>
   route({
     summary: 'Create an API key',
     description:
-      'Made for the caller with its own roles or, by a super_admin, for a service account or in ' +
-      'another environment of the tenant. `api_key` is shown in this answer alone: it is stored nowhere.',
+      'For the caller with its own roles or, by a super_admin, for a service account or in another environment. `api_key` is shown in this answer alone.',
     tag,
     status: 201,
     permission: 'secret:write',

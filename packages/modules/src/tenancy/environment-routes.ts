@@ -69,8 +69,7 @@ export const environmentRoutes = (directory: Directory) =>
     'POST /environments': route({
       summary: 'Create an environment',
       description:
-        'For a super_admin. It is empty; `POST /secrets/api/keys` with its id as `environment_id` ' +
-        'makes a key of it.',
+        'For a super_admin. It is empty; `POST /secrets/api/keys` with its id makes a key of it.',
       tag,
       status: 201,
       permission: 'environment:write',

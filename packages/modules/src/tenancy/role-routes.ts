@@ -9,7 +9,8 @@ const tag = 'Roles';
 /** The routes that show the table of roles. */
 export const roleRoutes = {
   'GET /rbac/roles': route({
-    summary: 'List the roles with their rights',
+    summary: 'List the roles',
+    description: 'With their rights.',
     tag,
     status: 200,
     permission: 'user:read',

@@ -184,7 +184,7 @@ export const createApiKeySchema = z
     service_account_id: referenceSchema('user').nullish(),
     environment_id: referenceSchema('env')
       .nullish()
-      .meta({ description: 'Another environment of the tenant; by default the one of the call' }),
+      .meta({ description: 'Environment of the key; default: that of the call' }),
   })
   .meta({ id: 'CreateApiKey' });
 export type CreateApiKey = z.output<typeof createApiKeySchema>;

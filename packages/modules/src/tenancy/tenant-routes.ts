@@ -25,9 +25,7 @@ export const tenantRoutes = {
   'PUT /tenants/update': route({
     operationId: 'updateTenant',
     summary: 'Update the own tenant',
-    description:
-      'Only fields that are given change, those of `billing_details` one by one; `""` and null ' +
-      'clear an optional text. `metadata` replaces the existing pairs.',
+    description: 'Those of `billing_details` change one by one.',
     tag,
     status: 200,
     permission: 'tenant:write',

@@ -104,7 +104,8 @@ const routes = {
   }),
 
   'PUT /users/{id}': route({
-    summary: 'Rename a service account or a person',
+    summary: 'Rename a user',
+    description: 'A service account or a person.',
     tag,
     status: 200,
     permission: 'user:write',

@@ -50,9 +50,7 @@ export const walletListRoutes = {
   'GET /customers/wallets': route({
     operationId: 'getCustomerWallets',
     summary: 'List the wallets of a customer, named by id or lookup_key',
-    description:
-      '`lookup_key` is the external_id of the customer. With `include_real_time_balance` each ' +
-      'wallet shows what it can still pay, from the log.',
+    description: '`lookup_key` is the external_id of the customer.',
     tag,
     status: 200,
     permission: 'wallet:read',

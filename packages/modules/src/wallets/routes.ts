@@ -136,7 +136,8 @@ export const walletRoutes = {
 
   'GET /wallets/{id}/balance/real-time': route({
     operationId: 'getWalletBalance',
-    summary: 'Get what a wallet can still pay, from the log',
+    summary: 'Get what a wallet can still pay',
+    description: 'From the log.',
     tag,
     status: 200,
     permission: 'wallet:read',
@@ -148,6 +149,7 @@ export const walletRoutes = {
 
   'PUT /wallets/{id}': route({
     summary: 'Change the settings of a wallet',
+    description: 'Such as its priority, its alerts and automatic top-up.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -165,9 +167,7 @@ export const walletRoutes = {
   'POST /wallets/{id}/top-up': route({
     summary: 'Load credits',
     description:
-      'By `credits_to_add`, or by `amount` of the currency divided by topup_conversion_rate. With ' +
-      'PURCHASED_CREDIT_INVOICED the transaction is `pending` and changes no balance before ' +
-      'POST /wallets/transactions/{id}/complete.',
+      'By `credits_to_add`, or by `amount` divided by topup_conversion_rate. With PURCHASED_CREDIT_INVOICED the transaction is `pending` and changes no balance before it is completed.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -193,8 +193,7 @@ export const walletRoutes = {
   'POST /wallets/{id}/debit': route({
     summary: 'Take credits',
     description:
-      'All or nothing, unless `allow_partial` is true. A PRE_PAID wallet refuses more than its available ' +
-      'credits, and of a debit that is dated back, more than is left of those that were there then.',
+      'All or nothing, unless `allow_partial` is true. A PRE_PAID wallet refuses more than its available credits; dated back, more than is left of those that were there then.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -216,9 +215,7 @@ export const walletRoutes = {
 
   'POST /wallets/{id}/transactions/bulk': route({
     summary: 'Load and take credits in one request',
-    description:
-      'Up to 1,000 entries, in their order, as one change. `atomic`: all or nothing; otherwise ' +
-      'each stands for itself, with its own result.',
+    description: 'Up to 1,000 entries, in their order, as one change.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -254,6 +251,7 @@ export const walletRoutes = {
 
   'POST /wallets/{id}/unfreeze': route({
     summary: 'Let debits of a frozen wallet through again',
+    description: 'Of an active one it changes nothing.',
     tag,
     status: 200,
     permission: 'wallet:write',

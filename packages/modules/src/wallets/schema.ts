@@ -38,7 +38,7 @@ export const prioritySchema = z.number().int().min(-2_147_483_648).max(2_147_483
 
 /** The place of a wallet among those of its customer (D21). */
 const walletPrioritySchema = prioritySchema.meta({
-  description: 'Where a debit draws several wallets of a customer: smaller first, none last',
+  description: 'Place among the wallets that a debit draws: smaller first, none last',
 });
 
 /** Body of POST /wallets (specification §4.6). */
@@ -61,7 +61,7 @@ export const createWalletSchema = withConditions(
     allow_multiple: z
       .boolean()
       .default(false)
-      .meta({ description: 'The wallet may stand beside others of its currency and type' }),
+      .meta({ description: 'Whether it may stand beside others of its currency and type' }),
     priority: walletPrioritySchema.optional(),
   }),
   [
@@ -139,7 +139,7 @@ export const debitReasons = ['MANUAL_BALANCE_DEBIT', 'CREDIT_ADJUSTMENT'] as con
 export const allowPartialSchema = z
   .boolean()
   .default(false)
-  .meta({ description: 'Take what is there where that is less; the entry says what is missing' });
+  .meta({ description: 'Take what is there where that is less' });
 
 /** Body of POST /wallets/{id}/debit. */
 export const debitSchema = z
@@ -215,7 +215,7 @@ export const walletSchema = z
     allow_multiple: z
       .boolean()
       .optional()
-      .meta({ description: 'True where it may stand beside others of its currency and type' }),
+      .meta({ description: 'Whether it may stand beside others of its currency and type' }),
     priority: walletPrioritySchema.optional(),
     metadata: metadataSchema,
   })
@@ -244,7 +244,7 @@ export const transactionSchema = z
     recorded_at: instantSchema.meta({ description: 'When it was written down' }),
     completed_at: instantSchema
       .optional()
-      .meta({ description: 'When it became final: at once, or with the payment of an order' }),
+      .meta({ description: 'When it became final: at once, or when it was paid for' }),
     wallet_id: z.string(),
     customer_id: z.string(),
     type: z.enum(['credit', 'debit']),
@@ -273,19 +273,18 @@ export const transactionSchema = z
     drawn_from: z
       .array(z.object({ transaction_id: z.string(), credits: z.string() }))
       .optional()
-      .meta({ description: 'Debits only: the loads that the credits were taken from, in order' }),
+      .meta({ description: 'Debits only: the loads that were drawn, in order' }),
     credits_requested: z
       .string()
       .optional()
-      .meta({ description: 'Debits with `allow_partial` only: the credits that were asked for' }),
+      .meta({ description: 'Debits with `allow_partial` only: what was asked for' }),
     credits_missing: z.string().optional().meta({
-      description:
-        'Debits with `allow_partial` only: what was asked for and not there; "0" for none',
+      description: 'Debits with `allow_partial` only: what was not there',
     }),
     credits_reversed: z
       .string()
       .optional()
-      .meta({ description: 'Debits only: credits that have come back by reversals' }),
+      .meta({ description: 'Debits only: what came back by reversals' }),
     reverses: z.string().optional().meta({ description: 'The debit that this entry reverses' }),
     returned_to: z
       .array(z.object({ transaction_id: z.string(), credits: z.string() }))

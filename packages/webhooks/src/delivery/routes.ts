@@ -69,8 +69,7 @@ export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents' | 'f
   'GET /webhooks/messages': route({
     summary: 'List messages and where their deliveries stand',
     description:
-      'Messages are kept for 90 days unless configured otherwise, from the first endpoint of an ' +
-      'environment on.',
+      'Kept for 90 days unless configured otherwise, from the first endpoint of an environment on.',
     tag,
     status: 200,
     permission: 'webhook:read',
@@ -82,8 +81,7 @@ export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents' | 'f
   'GET /webhooks/messages/{id}': route({
     summary: 'Get a message with its body',
     description:
-      'What the header ce-dataref of a shortened event names. A message that no endpoint was to have is ' +
-      'found as long as the public stream keeps it, without deliveries.',
+      'What the header ce-dataref of a shortened event names. One that no endpoint was to have is found as long as the public stream keeps it.',
     tag,
     status: 200,
     permission: 'webhook:read',
@@ -125,7 +123,8 @@ export const deliveryRoutes = (options: Pick<WebhookOptions, 'publicEvents' | 'f
     },
   }),
   'GET /webhooks/endpoints/{id}/stats': route({
-    summary: 'Get figures of an endpoint: deliveries, answer times, breaker',
+    summary: 'Get figures of an endpoint',
+    description: 'Deliveries, answer times and the breaker.',
     tag,
     status: 200,
     permission: 'webhook:read',

@@ -118,7 +118,6 @@ export const eventFilterSchema = (offered: ReadonlySet<string>) =>
     .nullable()
     .meta({
       description:
-        'Event types to receive, exact or as a prefix such as "invoice.*"; null: all of the ' +
-        'interface specification',
+        'Types or prefixes such as "invoice.*"; null: all of the interface specification',
       example: ['customer.updated', 'invoice.*'],
     });

@@ -44,6 +44,6 @@ export const headersSchema = z
     const names = Object.keys(headers).map((name) => name.toLowerCase());
     return new Set(names).size === names.length;
   }, 'must not name a header twice')
-  .meta({ description: 'Sent with every delivery; values are stored encrypted and never shown' });
+  .meta({ description: 'Sent with every delivery; values are encrypted and never shown' });
 
 export type EndpointHeaders = z.output<typeof headersSchema>;

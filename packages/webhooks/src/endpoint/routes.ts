@@ -118,8 +118,7 @@ async function decide(context: RequestContext, id: string, decision: Prepared<En
 const switchRoutes = {
   'POST /webhooks/endpoints/{id}/enable': route({
     summary: 'Enable a webhook endpoint',
-    description:
-      'Events that happened while it was disabled are not delivered by this, but can be recovered.',
+    description: 'Events that happened while it was disabled can be recovered.',
     tag,
     status: 200,
     permission: 'webhook:write',
@@ -173,7 +172,7 @@ const readRoutes = {
 const changeRoute = (options: WebhookOptions, body: EndpointBodies['change']) =>
   route({
     summary: 'Change a webhook endpoint',
-    description: 'Members that are left out stay as they are; headers are replaced as a whole.',
+    description: 'Headers are replaced as a whole.',
     tag,
     status: 200,
     permission: 'webhook:write',

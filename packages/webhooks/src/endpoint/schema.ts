@@ -32,12 +32,11 @@ export const endpointDefaults: Omit<NewEndpoint, 'id' | 'url' | 'headers' | 'sec
 const urlSchema = textSchema(2048).meta({ example: 'https://example.com/webhooks' });
 
 const orderGuardSchema = z.number().int().min(1).max(86_400).nullable().meta({
-  description:
-    'Seconds that later events of a resource wait for an earlier one that fails; null: no limit',
+  description: 'Seconds that later events of a record wait for one that fails; null: no limit',
 });
 
 const maxInFlightSchema = z.number().int().min(1).max(64).meta({
-  description: 'Deliveries to this endpoint that may be under way at the same time',
+  description: 'Deliveries under way at the same time, at most',
 });
 
 const rateLimitSchema = z.number().int().min(1).max(10_000).nullable().meta({

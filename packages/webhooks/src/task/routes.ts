@@ -73,8 +73,7 @@ const askingRoutes = (offered: ReadonlySet<string>) => ({
   'POST /webhooks/endpoints/{id}/test': route({
     summary: 'Send a test event to an endpoint',
     description:
-      'A sample of a type, or `webhook.test`, marked by the member `test`. It is tried once, ' +
-      'even while the endpoint is held back for its failures.',
+      'A sample of a type, or `webhook.test`, marked by the member `test`. It is tried once, whatever the breaker says.',
     tag,
     status: 202,
     permission: 'webhook:write',
@@ -105,8 +104,7 @@ const askingRoutes = (offered: ReadonlySet<string>) => ({
   'POST /webhooks/endpoints/{id}/recover': route({
     summary: 'Deliver again what an endpoint has missed in a period',
     description:
-      'In the order of the log and at the rate of the endpoint. The task tells how far it is and ' +
-      'can be cancelled.',
+      'In the order of the log and at the rate of the endpoint. The task can be cancelled.',
     tag,
     status: 202,
     permission: 'webhook:write',

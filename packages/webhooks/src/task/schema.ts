@@ -107,8 +107,7 @@ export const recoverBodySchema = z
       .default(['failed', 'skipped'])
       .meta({
         description:
-          'failed: given up; skipped: happened while it was disabled; missing: never its delivery, ' +
-          'for example because its filter was another one',
+          'failed: given up; skipped: happened while it was disabled; missing: never its delivery, as its filter was another one',
       }),
   })
   .meta({ id: 'RecoverWebhookEndpoint' });

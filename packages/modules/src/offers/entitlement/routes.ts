@@ -40,9 +40,7 @@ const entitlementExample = {
 export const entitlementRoutes = {
   'POST /entitlements': route({
     summary: 'Create an entitlement',
-    description:
-      'What a plan or an add-on grants of a feature; at most one for each feature. `usage_limit` ' +
-      'absent or null is unlimited, 0 is none.',
+    description: 'What a plan or an add-on grants of a feature; at most one for each feature.',
     tag,
     status: 201,
     permission: 'entitlement:write',
@@ -141,7 +139,7 @@ export const entitlementRoutes = {
 
   'PUT /entitlements/{id}': route({
     summary: 'Update an entitlement',
-    description: 'Only fields that are given change. `usage_limit` null is unlimited, 0 is none.',
+    description: '`usage_limit` null is unlimited, 0 is none.',
     tag,
     status: 200,
     permission: 'entitlement:write',
@@ -160,6 +158,7 @@ export const entitlementRoutes = {
 
   'DELETE /entitlements/{id}': route({
     summary: 'Delete an entitlement',
+    description: 'Its feature may be granted anew.',
     tag,
     status: 200,
     permission: 'entitlement:write',

@@ -45,7 +45,7 @@ const grantsInput = {
     .int()
     .min(0)
     .nullish()
-    .meta({ description: 'Of a metered feature: null is unlimited, 0 is none at all' }),
+    .meta({ description: 'Of a metered feature: null is unlimited, 0 is none' }),
   usage_reset_period: resetPeriodSchema
     .nullish()
     .meta({ description: 'Of a metered feature; absent: with the billing period' }),

@@ -106,7 +106,8 @@ export const creditGrantRoutes = {
   }),
 
   'PUT /creditgrants/{id}': route({
-    summary: 'Update the name and metadata of a credit grant',
+    summary: 'Update a credit grant',
+    description: 'Its name and metadata.',
     tag,
     status: 200,
     permission: 'creditgrant:write',

@@ -97,7 +97,8 @@ export const priceRoutes = {
   }),
 
   'POST /prices/bulk': route({
-    summary: 'Create up to 100 prices of one owner, all or none',
+    summary: 'Create up to 100 prices',
+    description: 'Of one owner, all or none.',
     tag,
     status: 201,
     permission: 'price:write',
@@ -197,9 +198,7 @@ export const priceRoutes = {
   'PUT /prices/{id}': route({
     summary: 'Edit the labels of a price, or set new figures from a date on',
     description:
-      'Names, keys, group and metadata change in place. Any figure that differs ends the price at ' +
-      '`effective_from` (default: now) and starts a new one there, which is answered; ' +
-      '`parent_price_id` of the new one is the first price of the chain.',
+      'Names, keys, group and metadata change in place. Any figure that differs ends the price at `effective_from` and starts a new one there, which is answered; its `parent_price_id` is the first price of the chain.',
     tag,
     status: 200,
     permission: 'price:write',
@@ -240,7 +239,8 @@ export const priceRoutes = {
   }),
 
   'POST /prices/{id}/quote': route({
-    summary: 'Show what a quantity costs at a price, and why',
+    summary: 'Show what a quantity costs at a price',
+    description: 'Step by step, and unrounded too.',
     tag,
     status: 200,
     permission: 'price:read',

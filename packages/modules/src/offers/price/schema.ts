@@ -226,7 +226,7 @@ const filterShape = {
 
 const allowExpiredSchema = flagParameter
   .optional()
-  .meta({ description: 'Show prices whose end_date has passed as well; default: false' });
+  .meta({ description: 'Whether prices that have ended are shown as well' });
 
 export const priceListSchema = z.object({
   ...filterShape,

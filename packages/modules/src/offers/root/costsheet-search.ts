@@ -33,20 +33,16 @@ export const costsheetFilters = {
   costsheetIDs: oneOf('id', 64),
   expand: accepted(expandCostsheet),
   environmentID: accepted(
-    placeSchema.meta({ description: 'Any other environment than that of the key finds nothing' }),
+    placeSchema.meta({ description: 'Another than that of the key finds nothing' }),
   ),
   tenantID: accepted(
-    placeSchema.meta({ description: 'Any other tenant than that of the key finds nothing' }),
+    placeSchema.meta({ description: 'Another than that of the key finds nothing' }),
   ),
   queryFilter: accepted(
-    queryFilterSchema
-      .optional()
-      .meta({ description: 'The same members as beside it, which give way to these' }),
+    queryFilterSchema.optional().meta({ description: 'The same as beside it, which gives way' }),
   ),
   timeRangeFilter: accepted(
-    timeRangeSchema
-      .optional()
-      .meta({ description: 'The same members as beside it, which give way to these' }),
+    timeRangeSchema.optional().meta({ description: 'The same as beside it, which gives way' }),
   ),
 } as const;
 

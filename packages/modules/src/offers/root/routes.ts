@@ -110,7 +110,6 @@ function ownedRoutes<Prefix extends IdPrefix, Row, Resource>(
 }
 
 const common = { aggregate: offer, unique: { field: 'lookup_key' } } as const;
-const onlyGiven = 'Only fields that are given change; `""` and null clear an optional text.';
 const beginsEmpty = 'It begins empty: prices, entitlements and credit grants are added one by one.';
 
 const plans = recordRoutes(
@@ -152,7 +151,7 @@ const planRoutes = {
     summary: 'Get a plan with its prices, entitlements and credit grants',
   }),
   'PUT /plans/{id}': plans.change({
-    description: onlyGiven,
+    description: 'Its prices, entitlements and credit grants stay.',
     body: updatePlanSchema,
     example: { body: { description: newText('For large teams') } },
     decide: updatePlan,
@@ -160,9 +159,7 @@ const planRoutes = {
   'POST /plans/{id}/clone': route({
     summary: 'Clone a plan',
     description:
-      'Copies the prices that have not ended, the entitlements and the credit grants, all or ' +
-      'nothing, under new ids. The name must differ from that of the source; lookup_keys of ' +
-      'prices are not copied. `metadata.source_plan_id` names the source.',
+      'Copies prices that have not ended, without lookup_keys, entitlements and credit grants under new ids. The name must differ from that of the source, which `metadata.source_plan_id` names.',
     tag: 'Plans',
     status: 201,
     permission: 'plan:write',
@@ -185,9 +182,7 @@ const planRoutes = {
   'GET /plans/{id}/entitlements': ownedByPlans.entitlements,
   'GET /plans/{id}/creditgrants': ownedByPlans.creditGrants,
   'DELETE /plans/{id}': plans.endWithMessage({
-    description:
-      'It is archived with all that it owns: readable by id, out of lists, no longer writable; ' +
-      'its lookup_key and those of its prices are free again.',
+    description: 'With all that it owns; the lookup_keys of its prices are free again too.',
     decide: archivePlan,
   }),
 } satisfies Routes;
@@ -227,7 +222,7 @@ const addonRoutes = {
     summary: 'Get an add-on with its prices, entitlements and credit grants',
   }),
   'PUT /addons/{id}': addons.change({
-    description: 'Only fields that are given change. The lookup_key is for ever.',
+    description: 'The lookup_key is for ever.',
     body: updateAddonSchema,
     example: { body: { name: newText('Renamed') } },
     decide: updateAddon,
@@ -294,7 +289,8 @@ const costsheetRoutes = {
   }),
   'GET /costs/active': route({
     operationId: 'getActiveCostsheet',
-    summary: 'Get the newest published costsheet with its prices',
+    summary: 'Get the active costsheet',
+    description: 'The newest that is published, with its prices.',
     tag: 'Costsheets',
     status: 200,
     permission: 'cost:read',
@@ -313,14 +309,15 @@ const costsheetRoutes = {
   ),
   'PUT /costs/{id}': inMember(
     costsheets.change({
-      description: onlyGiven,
+      description: 'Its prices stay.',
       body: updateCostsheetSchema,
       example: { body: { name: newText('Renamed') } },
       decide: updateCostsheet,
     }),
   ),
   'DELETE /costs/{id}': route({
-    summary: 'Delete a costsheet with its prices',
+    summary: 'Delete a costsheet',
+    description: 'With its prices.',
     tag: 'Costsheets',
     status: 200,
     permission: 'cost:write',

@@ -18,9 +18,7 @@ export const auditRoutes = {
     operationId: 'getWalletBalanceAt',
     summary: 'Get what a wallet held at an instant, as known at another',
     description:
-      'From the log alone, down to the lots. `as_of` is when it was true, `known_at` what the log ' +
-      'held then: credits that expired are gone from their nominal instant on, however late the ' +
-      'expiry was booked. Neither may lie in the future.',
+      'From the log alone, down to the lots. Credits that expired are gone from their nominal instant on, however late that was booked. Neither instant may lie in the future.',
     tag,
     status: 200,
     permission: 'wallet:read',
@@ -33,8 +31,7 @@ export const auditRoutes = {
   'GET /wallets/{id}/ledger': route({
     summary: 'Get the whole log of a wallet, with the links of its hash chain',
     description:
-      'Every revision, also those that keep the answer to a request that was refused or changed ' +
-      'nothing. The `previous_hash` of each item is the `hash` of the one before it.',
+      'Every revision, also those that keep the answer to a request that changed nothing. `previous_hash` is the `hash` of the item before.',
     tag,
     status: 200,
     permission: 'wallet:read',
@@ -45,7 +42,8 @@ export const auditRoutes = {
   }),
 
   'GET /wallets/{id}/transactions/{transaction_id}/explanation': route({
-    summary: 'Explain which lots an entry drew from, in which order and why',
+    summary: 'Explain an entry',
+    description: 'Which lots it drew from, in which order and why.',
     tag,
     status: 200,
     permission: 'wallet:read',

@@ -71,7 +71,7 @@ export const ledgerPageSchema = z
     next_after_revision: z
       .number()
       .int()
-      .meta({ description: 'Ask on with this as after_revision; the end is an empty page' }),
+      .meta({ description: 'The next after_revision; the end is an empty page' }),
   })
   .meta({ id: 'WalletLedger' });
 export type LedgerPage = z.output<typeof ledgerPageSchema>;

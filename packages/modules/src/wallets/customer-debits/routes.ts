@@ -38,8 +38,7 @@ export const customerDebitRoutes = {
   'POST /customers/{id}/debit': route({
     summary: 'Take credits of several wallets of a customer',
     description:
-      'All or nothing, of the active wallets in a currency: by `priority`, PRE_PAID before POST_PAID, ' +
-      'the oldest first. Each pays its part of `amount` at its own conversion_rate.',
+      'All or nothing, of the active wallets in a currency: by `priority`, PRE_PAID before POST_PAID, the oldest first.',
     tag: 'Wallets',
     status: 200,
     permission: 'wallet:write',

@@ -64,8 +64,7 @@ export const holdRoutes = {
   'POST /wallets/{id}/holds': route({
     summary: 'Set credits aside',
     description:
-      'The credits leave what is available and stay in the balance, until the hold is captured, ' +
-      'voided or expires. They do not expire while they are held.',
+      'The credits stay in the balance and are not available until the hold ends. They do not expire while they are held.',
     tag,
     status: 201,
     permission: 'wallet:write',
@@ -156,8 +155,7 @@ export const holdRoutes = {
   'POST /wallets/{id}/holds/{hold_id}/capture': route({
     summary: 'Debit what a hold has set aside',
     description:
-      'In whole, or in part by `credits`; the rest goes back, and the hold ends. With `final` false the ' +
-      'rest stays held for further captures.',
+      'In whole, or in part by `credits`; the rest goes back, and the hold ends, unless `final` is false.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -190,6 +188,7 @@ export const holdRoutes = {
 
   'POST /wallets/{id}/holds/{hold_id}/void': route({
     summary: 'Give a hold up',
+    description: 'Its credits go back to their lots.',
     tag,
     status: 200,
     permission: 'wallet:write',

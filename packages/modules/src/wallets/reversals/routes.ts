@@ -40,9 +40,7 @@ export const reversalRoutes = {
   'POST /wallets/{id}/transactions/{transaction_id}/reverse': route({
     summary: 'Give the credits of a debit back',
     description:
-      'To the lots that they were taken from, with class, priority and expiry; the lot that was drawn ' +
-      'last gets its credits back first. All that is left of the entry, or the part in `credits`. A lot ' +
-      'that has expired meanwhile comes back with `expiry_date_utc`, by default after 30 days.',
+      'All that is left of the entry, or the part in `credits`, to the lots that it drew, the last one first. A lot that has expired meanwhile comes back with `expiry_date_utc`, by default after 30 days.',
     tag: 'Wallets',
     status: 200,
     permission: 'wallet:write',

@@ -74,8 +74,7 @@ export const topUpRoutes = {
   'POST /wallets/transactions/{id}/complete': route({
     summary: 'Load credits that were ordered and are paid for',
     description:
-      'Ends a `pending` transaction: its credits are a lot from now on. Completing it again ' +
-      'changes nothing and is answered the same.',
+      'Ends a `pending` transaction: its credits are a lot from now on. Completing it again is answered the same.',
     tag,
     status: 200,
     permission: 'wallet:write',
@@ -93,8 +92,7 @@ export const topUpRoutes = {
   'POST /wallets/transactions/{id}/cancel': route({
     summary: 'Give up credits that were ordered and are not paid for',
     description:
-      'Ends a `pending` transaction as `failed`; no balance changes. Cancelling one that has ' +
-      'failed changes nothing and is answered the same.',
+      'Ends a `pending` transaction as `failed`. Cancelling one that has failed is answered the same.',
     tag,
     status: 200,
     permission: 'wallet:write',
