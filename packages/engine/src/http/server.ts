@@ -1,6 +1,5 @@
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import express, { type Express } from 'express';
-import helmet from 'helmet';
 import type { RouteKey } from '../define/route.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { crossOrigin } from './cross-origin.ts';
@@ -9,32 +8,17 @@ import { compileEndpoint, type Endpoint } from './endpoint.ts';
 import { failureHandler } from './failure.ts';
 import type { HttpOptions, HttpServer, HttpSettings } from './host.ts';
 import { httpDefaults, tenantTurns } from './limits.ts';
-import { mountRoutes } from './mount-routes.ts';
+
 import { openApiDocument } from './openapi.ts';
 import { createRateLimiter } from './rate-limit.ts';
+import { routesOf } from './routes.ts';
 import { type PlacedRoute, placeRoutes } from './routing.ts';
+import { secureAnswer } from './security-headers.ts';
 import { mountServiceRoutes } from './service-routes.ts';
-import { identify, type Step } from './steps.ts';
+import { identify, inOrder, type Step } from './steps.ts';
 import { takeOverWith } from './take-over.ts';
 import { createTraffic } from './traffic.ts';
 import { createTurns } from './turns.ts';
-
-/** Answers of an API are never pages: a browser may load, frame or guess nothing from them. */
-const apiSecurity = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-  },
-  xFrameOptions: { action: 'deny' },
-  // The omitted headers matter only to documents, and each header costs work on every request.
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xPoweredBy: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
 
 /** Makes the HTTP server of all routes. It serves nothing before `listen`. */
 export function createHttpServer(options: HttpOptions): HttpServer {
@@ -52,10 +36,17 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const createApplication = (connections: Connections): Express => {
     const application = bareApplication();
     const traffic = createTraffic({ ...settings, turns }, connections);
-    // The steps of every request, in order.
-    application.use(identify, traffic.watch, apiSecurity, crossOrigin(settings.corsOrigins));
-    // First those that are asked for most: the pages below are tried one after the other.
-    mountRoutes(application, placed, { settings, traffic, turns, limitRate });
+    // The steps of every request, in order, and first of all that is asked for what is asked for most. They are one
+    // handler, because Express goes through a list of its handlers for each request.
+    application.use(
+      inOrder([
+        identify,
+        traffic.watch,
+        secureAnswer,
+        crossOrigin(settings.corsOrigins),
+        routesOf(placed, { settings, traffic, turns, limitRate }),
+      ]),
+    );
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
     mountDocumentation(application, options.info.title, {
       '/openapi.json': document,

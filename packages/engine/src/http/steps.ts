@@ -1,6 +1,11 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { instantOf, makeId, Problem } from '@counterfoil/kernel';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, {
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import { OwnedElsewhere } from '../decide/ownership.ts';
 import type { Principal } from '../define/context.ts';
 import { type Call, type CallSettings, carryOut, type Parts, partsOf } from './carry-out.ts';
@@ -22,6 +27,27 @@ export type AsyncStep = (
   response: Response,
   next: NextFunction,
 ) => Promise<void> | void;
+
+/** One handler that takes steps in their order, each when the one before it is done; a failure ends them. */
+export const inOrder =
+  (steps: readonly AsyncStep[]): RequestHandler =>
+  (request, response, done) => {
+    let taken = 0;
+    const next = (failure?: unknown): void => {
+      const step = steps[taken];
+      if (failure !== undefined || step === undefined) {
+        done(failure);
+        return;
+      }
+      taken += 1;
+      try {
+        step(request, response, next)?.catch(done);
+      } catch (thrown) {
+        done(thrown);
+      }
+    };
+    next();
+  };
 
 const entropyBytes = 10;
 const entropyPool = Buffer.alloc(entropyBytes * 400);

@@ -1,4 +1,4 @@
-import type { Express, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { compileEndpoint, type Endpoint } from './endpoint.ts';
 import { exchangeOf } from './exchange.ts';
 import type { HttpSettings } from './host.ts';
@@ -12,6 +12,7 @@ import {
   authenticate,
   authorise,
   checkContentType,
+  inOrder,
   readBytes,
   readJson,
   type Step,
@@ -19,7 +20,7 @@ import {
 import type { Traffic } from './traffic.ts';
 import type { Turns } from './turns.ts';
 
-interface MountOptions {
+interface RouteOptions {
   readonly settings: HttpSettings;
   readonly traffic: Traffic;
   readonly turns: Turns;
@@ -34,12 +35,14 @@ interface Answers {
 
 const prefix = '/v1';
 
-/** Mounts the routes, and for each path the answer to methods that it does not have. */
-export function mountRoutes(
-  application: Express,
+/**
+ * Makes the step that answers requests to the routes, and for each path those with methods that it does not have.
+ * It is one for all routes: Express itself would try one path after the other.
+ */
+export function routesOf(
   placed: readonly PlacedRoute[],
-  { settings, traffic, turns, limitRate }: MountOptions,
-): void {
+  { settings, traffic, turns, limitRate }: RouteOptions,
+): Step {
   const identifyCaller = authenticate(settings);
   const parseBody = readJson(turns);
   const answer = answerWith({ ...settings, turns });
@@ -74,8 +77,7 @@ export function mountRoutes(
     [...routesByPath(placed)].map(([path, siblings]) => [prefix + path, answersOf(siblings)]),
   );
 
-  // One handler for all routes: Express itself would try one path after the other.
-  application.use((request, response, next) => {
+  return (request, response, next) => {
     const found = answersAt(request.path);
     if (found === null) {
       next();
@@ -86,26 +88,5 @@ export function mountRoutes(
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handle = standing.byMethod.get(method) ?? standing.otherwise;
     handle(request, response, next);
-  });
-}
-
-/** One handler that takes steps in their order, each when the one before it is done; a failure ends them. */
-const inOrder =
-  (steps: readonly AsyncStep[]): RequestHandler =>
-  (request, response, done) => {
-    let taken = 0;
-    const next = (failure?: unknown): void => {
-      const step = steps[taken];
-      if (failure !== undefined || step === undefined) {
-        done(failure);
-        return;
-      }
-      taken += 1;
-      try {
-        step(request, response, next)?.catch(done);
-      } catch (thrown) {
-        done(thrown);
-      }
-    };
-    next();
   };
+}
