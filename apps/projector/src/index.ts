@@ -6,7 +6,7 @@ import {
   countPublicBytes,
   createLog,
   createMetrics,
-  createReadModel,
+  createReaders,
   createServiceServer,
   createStreams,
   dueRunner,
@@ -226,12 +226,17 @@ function actByItself(
   const database = config.DATABASE_URL;
   const { projected } = projector;
   const common = { database, streams, clocks, projected, log, isActive: isActive(projector) };
-  const readModel = started.add(createReadModel({ url: database, log }), close);
+  // Told by the projector here, without a session that hears of every batch.
+  const behindAt = (table: string) =>
+    projector.status().tables.find(({ name, status, behind: isBehind }) => {
+      return name === table && status !== 'building' && isBehind;
+    })?.position ?? null;
+  const readers = started.add(createReaders({ url: database, log, behindAt }), close);
   const reactions = startReactions({
     ...common,
     store,
     reactions: slices.flatMap((slice) => slice.reactions ?? []),
-    reader: readModel.reader,
+    reader: readers.reader,
     metrics,
   });
   started.add(reactions, stop);

@@ -5,17 +5,22 @@ import { gathered, gatheringPause } from './gathering.ts';
 const test = suite('gathering');
 
 test('what comes alone never waits, and a backlog does not either', () => {
-  for (const size of [0, 1, 2, 3, 4, 256, 4_000]) assert.is(gatheringPause(size), 0, `${size}`);
+  for (const size of [0, 1, 2, 3, 4, 256, 4_000]) assert.is(gatheringPause(size, 10), 0, `${size}`);
 });
 
-test('the wait grows with what is coming, up to a bound', () => {
-  const pauses = [5, 8, 12, 17, 18, 50, 255].map(gatheringPause);
-  assert.equal(
-    pauses,
-    pauses.toSorted((left, right) => left - right),
-  );
-  assert.ok((pauses[0] ?? 0) > 0);
-  assert.is(pauses.at(-1), 20);
+test('the wait grows with the work on a batch and with its size, up to a bound', () => {
+  for (const [size, work, pause] of [
+    [5, 0, 0],
+    [8, 4, 2],
+    [16, 4, 4],
+    [32, 4, 8],
+    [255, 1, 15.9375],
+    [16, 20, 20],
+    [17, 20, 20],
+    [5, 400, 20],
+  ] as const) {
+    assert.is(gatheringPause(size, work), pause, `${size}, ${work} ms`);
+  }
 });
 
 /** A source that gives what has arrived whenever it is asked, as a subscription does. */
@@ -29,20 +34,25 @@ test('what arrives during the pause is one batch, and everything comes once and 
   const waiting = [1, 2, 3, 4, 5, 6];
   const batches: (readonly number[])[] = [];
   const pauses: number[] = [];
-  const arriveMeanwhile = async (milliseconds: number) => {
-    pauses.push(milliseconds);
-    waiting.push(8);
+  let at = 1_000;
+  const tools = {
+    now: () => at,
+    wait: async (milliseconds: number) => {
+      pauses.push(milliseconds);
+      waiting.push(8);
+    },
   };
   const source = arriving(waiting);
-  for await (const batch of gathered(source, new AbortController().signal, arriveMeanwhile)) {
+  for await (const batch of gathered(source, new AbortController().signal, tools)) {
     batches.push(batch);
+    at += 3;
     if (batches.length === 1) waiting.push(7);
   }
   assert.equal(batches, [
     [1, 2, 3, 4, 5, 6],
     [7, 8],
   ]);
-  assert.equal(pauses, [gatheringPause(6)]);
+  assert.equal(pauses, [gatheringPause(6, 3)]);
 });
 
 test('the end of work ends the pause', async () => {

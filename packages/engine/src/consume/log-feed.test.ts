@@ -151,6 +151,24 @@ test('those who begin at the end share one subscription, each with its own strea
   await Promise.all([first.stop(), second.stop(), feed.close()]);
 });
 
+test('one is woken at once by its own streams, and moved on past those of others soon after', async () => {
+  const log = memoryLog();
+  const feed = openLogFeed({ store: log.store, prefixes: ['a-', 'b-'] });
+  const first = follower(feed, ['a-'], 0n);
+  const second = follower(feed, ['b-'], 0n);
+  await settled();
+  for (let count = 1; count <= 3; count += 1) {
+    log.append('a-1');
+    await settled();
+    assert.equal(first.seen, ['caught up', ...positions(count)]);
+    while (second.position() < BigInt(count * 10)) await turn();
+  }
+  log.append('b-1');
+  await settled();
+  assert.equal(second.seen, ['caught up', '40']);
+  await Promise.all([first.stop(), second.stop(), feed.close()]);
+});
+
 test('one that begins earlier reads for itself, and then joins', async () => {
   const log = memoryLog();
   for (const stream of ['a-1', 'b-1', 'a-1']) log.append(stream);

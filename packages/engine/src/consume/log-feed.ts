@@ -8,7 +8,7 @@ import {
   StoreUnavailable,
   type SubscriptionOptions,
 } from '../log/types.ts';
-import { createBackOff, unlessAborted } from './run-forever.ts';
+import { createBackOff } from './run-forever.ts';
 
 /** The source of a follower's events: the event store itself, or a feed that several share. */
 export type Followed = Pick<EventStore, 'follow'>;
@@ -34,6 +34,11 @@ const windowEventsDefault = 4_096;
 const windowCharacters = 64 * 1024 ** 2;
 /** Items taken from the subscription together. */
 const batchMaximum = 512;
+/**
+ * Followers hear at the latest after so many milliseconds that the log has moved on past events of others. At once would
+ * wake each of them for every event: with ten of them that costs more than the events themselves.
+ */
+const lullMilliseconds = 5;
 const rejoining = { firstMilliseconds: 50, lastMilliseconds: 5_000 };
 
 /**
@@ -81,6 +86,15 @@ export function openLogFeed(options: LogFeedOptions): LogFeed {
   };
 }
 
+/** A follower that has all there is. */
+interface Waiting {
+  readonly prefixes: readonly string[];
+  readonly wake: () => void;
+}
+
+const isOf = (prefixes: readonly string[], { stream }: StoredEvent): boolean =>
+  prefixes.some((prefix) => stream.startsWith(prefix));
+
 /** The latest events of the subscription. */
 class FeedWindow {
   /** The window holds every event after `start` and up to `position`; null before the subscription. */
@@ -95,21 +109,33 @@ class FeedWindow {
   loss: Error = new StoreUnavailable('the subscription was lost');
   readonly #maximum: number;
   readonly #events: StoredEvent[] = [];
+  readonly #waiting = new Set<Waiting>();
   #characters = 0;
-  #change = Promise.withResolvers<void>();
+  #lull: NodeJS.Timeout | null = null;
 
   constructor(maximum: number) {
     this.#maximum = maximum;
   }
 
-  /** Resolves at the next change. */
-  get changed(): Promise<void> {
-    return this.#change.promise;
+  /** Wakes a follower when events of its streams have come, and a little later when only others have. */
+  tell(waiting: Waiting): void {
+    this.#waiting.add(waiting);
   }
 
   #notify(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers();
+    if (this.#lull) clearTimeout(this.#lull);
+    this.#lull = null;
+    for (const { wake } of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  #notifyOf(events: readonly StoredEvent[]): void {
+    for (const waiting of this.#waiting) {
+      if (!events.some((event) => isOf(waiting.prefixes, event))) continue;
+      this.#waiting.delete(waiting);
+      waiting.wake();
+    }
+    if (this.#waiting.size > 0) this.#lull ??= setTimeout(() => this.#notify(), lullMilliseconds);
   }
 
   open(position: Position): Position {
@@ -119,14 +145,18 @@ class FeedWindow {
   }
 
   take(items: readonly LogItem[]): void {
-    for (const event of eventsOf(items)) {
+    const events = eventsOf(items);
+    for (const event of events) {
       this.#events.push(event);
       this.#characters += sizeOf(event);
     }
     this.position = positionAfter(items) ?? this.position;
-    this.isCaughtUp ||= isCaughtUp(items);
     this.#trim();
-    this.#notify();
+    if (this.isCaughtUp || !isCaughtUp(items)) this.#notifyOf(events);
+    else {
+      this.isCaughtUp = true;
+      this.#notify();
+    }
   }
 
   #trim(): void {
@@ -197,6 +227,8 @@ class Follower {
   readonly #window: FeedWindow;
   readonly #options: FollowerOptions;
   #position: Position = 0n;
+  /** Ends the wait for news. One listener for all waits: to add one for each costs more than the wait. */
+  #wake = (): void => undefined;
 
   constructor(store: Followed, window: FeedWindow, options: FollowerOptions) {
     this.#store = store;
@@ -206,12 +238,23 @@ class Follower {
 
   /** The items after a position. Throws when the subscription, or the reading in its place, is lost. */
   async *from(position: Position): AsyncGenerator<readonly LogItem[]> {
+    const { signal } = this.#options;
+    const stop = (): void => this.#wake();
+    signal.addEventListener('abort', stop);
+    try {
+      yield* this.#items(position);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async *#items(position: Position): AsyncGenerator<readonly LogItem[]> {
     this.#position = position;
     const { losses } = this.#window;
     let isTold = false;
     for (;;) {
       this.#options.signal.throwIfAborted();
-      const { start, isCaughtUp, hasEnded, loss, changed } = this.#window;
+      const { start, isCaughtUp, hasEnded, loss } = this.#window;
       if (this.#window.losses !== losses) throw loss;
       if (hasEnded) yield* this.#read(() => false);
       else if (start !== null && this.#position < start) yield* this.#readUpTo(start);
@@ -223,17 +266,24 @@ class Follower {
           items.push({ kind: 'caught_up' });
         }
         if (items.length > 0) yield items;
-        else await unlessAborted(changed, this.#options.signal);
+        else await this.#news();
       }
     }
+  }
+
+  /** Resolves at the next change of the window, or when the following is to end. */
+  #news(): Promise<void> {
+    const { prefixes } = this.#options;
+    return new Promise((wake) => {
+      this.#wake = wake;
+      this.#window.tell({ prefixes, wake });
+    });
   }
 
   #fromWindow(): LogItem[] {
     const { prefixes, maximum } = this.#options;
     const { events, upTo } = this.#window.after(this.#position, maximum);
-    const wanted = events.filter(({ stream }) =>
-      prefixes.some((prefix) => stream.startsWith(prefix)),
-    );
+    const wanted = events.filter((event) => isOf(prefixes, event));
     const items: LogItem[] = wanted.map((event) => ({ kind: 'event', event }));
     const reached = wanted.at(-1)?.position ?? this.#position;
     if (upTo > reached) items.push({ kind: 'checkpoint', position: upTo });

@@ -109,6 +109,13 @@ export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSigna
   return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
+/** Resolves when all pieces of work have ended, well or badly. Rejects with the failure that came first in time. */
+export async function whenAllEnded(work: readonly Promise<unknown>[]): Promise<void> {
+  const all = Promise.all(work);
+  await Promise.allSettled([all, ...work]);
+  await all;
+}
+
 /**
  * Does a piece of work for each of some things, so many of them at once. Rejects with the first failure, as
  * soon as nothing is under way any more.

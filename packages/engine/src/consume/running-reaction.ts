@@ -146,15 +146,21 @@ export class RunningReaction {
   async #handleBatch(items: readonly LogItem[], signal: AbortSignal): Promise<void> {
     const events = eventsOf(items).filter((event) => this.#isWanted(event));
     const reached = positionAfter(items) ?? this.#place.position;
-    await this.#awaitProjection(events.at(-1)?.position ?? 0n, signal);
+    // Most of what passes by concerns others.
+    const last = events.at(-1);
+    if (last) await this.#awaitProjection(last.position, signal);
     if (signal.aborted) return;
     this.#taken = reached;
-    const waiting = events.filter(({ stream }) => !this.#place.heldBack.has(stream));
-    const records = [...Map.groupBy(waiting, ({ stream }) => stream).values()];
-    await inParallel(records, limits.records, (record) => this.#handleRecord(record, signal));
+    if (last) await this.#handleEvents(events, signal);
     if (signal.aborted) return;
     this.#place.position = reached;
     this.reached.set(reached);
+  }
+
+  async #handleEvents(events: readonly StoredEvent[], signal: AbortSignal): Promise<void> {
+    const waiting = events.filter(({ stream }) => !this.#place.heldBack.has(stream));
+    const records = [...Map.groupBy(waiting, ({ stream }) => stream).values()];
+    await inParallel(records, limits.records, (record) => this.#handleRecord(record, signal));
   }
 
   #isWanted({ type }: StoredEvent): boolean {

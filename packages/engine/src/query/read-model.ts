@@ -27,11 +27,18 @@ export interface ReadModel extends PositionTracker {
   reader(caller: Place, options?: ReaderOptions): Reader;
 }
 
+/** The reads of a process. */
+export interface Readers extends Pick<ReadModel, 'reader'> {
+  close(): Promise<void>;
+}
+
 /**
- * Opens the read models for reading. It resolves at once and connects when needed, so a process
- * can start before Postgres does; reads are refused with 503 until then.
+ * Opens the read models for reading, for a process that knows from elsewhere how far they are. It resolves at once and
+ * connects when needed, so a process can start before Postgres does; reads are refused with 503 until then.
  */
-export function createReadModel(options: ReadModelOptions): ReadModel {
+export function createReaders(
+  options: ReadModelOptions & Pick<PositionTracker, 'behindAt'>,
+): Readers {
   const pool = new ScopedPool({
     url: options.url,
     log: options.log,
@@ -39,18 +46,27 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
     statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
     checkoutTimeoutMs: options.checkoutTimeoutMs ?? 2_000,
   });
-  const tracker = trackPosition(options.url, options.log);
   const context = {
     pool,
-    behindAt: tracker.behindAt,
+    behindAt: options.behindAt,
     collation: collationOf(options.url),
     farOffset: options.farOffset,
   };
   return {
-    ...tracker,
     reader: (caller, readerOptions) => createReader(context, caller, readerOptions),
+    close: () => pool.close(),
+  };
+}
+
+/** Opens the read models for reading, and keeps up to date how far they are. */
+export function createReadModel(options: ReadModelOptions): ReadModel {
+  const tracker = trackPosition(options.url, options.log);
+  const readers = createReaders({ ...options, behindAt: tracker.behindAt });
+  return {
+    ...tracker,
+    reader: readers.reader,
     async close() {
-      await Promise.all([tracker.close(), pool.close()]);
+      await Promise.all([tracker.close(), readers.close()]);
     },
   };
 }
