@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Compilable } from 'kysely';
-import { Client, type CustomTypesConfig, type QueryConfig, types } from 'pg';
-import { Mutex } from './mutex.ts';
+import { Client, type ClientConfig, type CustomTypesConfig, type QueryConfig, types } from 'pg';
 
 /** The schema that holds everything of ours, so that one database can be shared with others. */
 export const schemaName = 'counterfoil';
@@ -47,7 +46,10 @@ export interface StatementOptions {
   readonly timeoutMs?: number;
 }
 
-/** One Postgres session that is used by one owner only. */
+/**
+ * One Postgres session that is used by one owner only. Statements run in the order in which they were handed over.
+ * They are sent at once, so that those that do not wait for each other share a round trip; each fails by itself.
+ */
 export interface Connection {
   /** Runs one statement that a builder has written. */
   run<Row>(statement: Compilable<Row>, options?: StatementOptions): Promise<QueryResult<Row>>;
@@ -79,21 +81,24 @@ const defaultQueryTimeoutMs = 120_000;
  * the void.
  */
 export async function connect(url: string, options: ConnectOptions): Promise<Connection> {
-  const client = new Client({
+  const config: PipelinedClient = {
     connectionString: url,
     application_name: options.application,
     options: sessionSettings,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: connectTimeoutMs,
-  });
+    pipeline: true,
+  };
+  const client = new Client(config);
   // Without a listener the driver's error event would end the process.
   client.on('error', () => undefined);
   await client.connect();
   return connectionOf(client, options.onStatement);
 }
 
-/** The driver takes a time-out with each query; its types do not say so. */
+/** The driver sends statements without waiting for the answers before, and takes a time-out with each; its types do not say so. */
+type PipelinedClient = ClientConfig & { readonly pipeline: true };
 type TimedQuery = QueryConfig & { query_timeout?: number };
 
 function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']): Connection {
@@ -105,9 +110,8 @@ function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']
   };
   client.on('error', lose);
   client.on('end', () => lose(undefined));
-  // The driver runs one statement at a time and wants to be told one at a time.
-  const inTurn = new Mutex();
   let closing: Promise<void> | null = null;
+  let underWay = 0;
   let isInTransaction = false;
   const count = (text: string): void => {
     if (text.startsWith('begin')) isInTransaction = true;
@@ -116,6 +120,8 @@ function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']
   };
   const closeOnce = (): Promise<void> => {
     closing ??= client.end().catch(() => undefined);
+    // The driver would wait for the answers, and a server that hangs gives none.
+    if (underWay > 0) client.connection.stream.destroy();
     return closing;
   };
   const query = async <Row>(
@@ -128,7 +134,10 @@ function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']
       const config: TimedQuery = { text, values: [...values], types: exactTypes };
       config.query_timeout = timeoutMs;
       if (prepared) config.name = preparedName(text);
-      const result = await inTurn.run(() => client.query(config));
+      underWay += 1;
+      const result = await client.query(config).finally(() => {
+        underWay -= 1;
+      });
       count(text);
       return { rows: result.rows as Row[], count: result.rowCount ?? 0 };
     } catch (error) {
@@ -154,21 +163,51 @@ function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']
   };
 }
 
+/** The names that were given, so that a text is hashed once. There are few texts. */
+const preparedNames = new Map<string, string>();
+
 /** One name for one text for ever, as the session demands. */
-export const preparedName = (text: string): string => hash('sha256', text, 'base64url');
+export function preparedName(text: string): string {
+  const known = preparedNames.get(text);
+  if (known !== undefined) return known;
+  const name = hash('sha256', text, 'base64url');
+  preparedNames.set(text, name);
+  return name;
+}
 
 const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout';
 
 /** Runs `work` between begin and commit; rolls back when it throws. */
-export async function transaction<Result>(
+export const transaction = <Result>(
   connection: Connection,
   work: () => Promise<Result>,
   begin = 'begin',
+): Promise<Result> =>
+  transactionAtOnce(
+    connection,
+    async (begun) => {
+      await begun;
+      return work();
+    },
+    begin,
+  );
+
+/**
+ * As `transaction`, but `work` starts at once, so that what it reads travels together with the begin. It must not write
+ * before `begun` has resolved: after a begin that failed, each statement would be a transaction of its own. It
+ * must not end before all its statements have: one that is sent later would fall into the next transaction.
+ */
+export async function transactionAtOnce<Result>(
+  connection: Connection,
+  work: (begun: Promise<unknown>) => Promise<Result>,
+  begin = 'begin',
 ): Promise<Result> {
-  await connection.query(begin);
+  const begun = connection.query(begin);
+  // Whether or not the work looks at it.
+  begun.catch(() => undefined);
   try {
-    const result = await work();
+    const result = await work(begun);
     await connection.query('commit');
     return result;
   } catch (error) {

@@ -110,9 +110,9 @@ export function chainFault(head: ChainHead, event: StoredEvent): string | null {
 }
 
 function isAsHashed(head: ChainHead, event: StoredEvent): boolean {
-  const { hash, ...metadata } = event.metadata;
   const recorded = ReadEvent.recordedOf(event);
-  if (recorded) return isAsRecorded(head, recorded, hash);
+  if (recorded) return isAsRecorded(head, recorded, event.metadata.hash);
+  const { hash, ...metadata } = event.metadata;
   const { stream, id, type, data } = event;
   return chainHash(stream, head, { id, type, data, metadata }) === hash;
 }

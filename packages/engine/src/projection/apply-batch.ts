@@ -1,5 +1,5 @@
-import { messageOf } from '../consume/run-forever.ts';
-import { type Connection, transaction } from '../database/database.ts';
+import { messageOf, whenAllEnded } from '../consume/run-forever.ts';
+import { type Connection, transactionAtOnce } from '../database/database.ts';
 import { isStatementFault } from '../database/database-errors.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 import { Batch, foldSteps, planSteps } from './fold.ts';
@@ -50,11 +50,20 @@ interface Applied {
   readonly poison: Poison | null;
 }
 
-/** Does the work of all tables; results in the order of the tables. */
+/** The transaction of a batch. */
+interface BatchTransaction {
+  /** Nothing is written before it resolves. */
+  readonly begun: Promise<unknown>;
+  /** Moves the checkpoints, given the poison that each table met. */
+  readonly finish: (poisons: readonly (Poison | null)[]) => Promise<void>;
+}
+
+/** Does the work of all tables, and moves the checkpoints; results in the order of the tables. */
 type BatchStep = (
   context: BatchContext,
   targets: readonly Target[],
   batch: Batch,
+  transaction: BatchTransaction,
 ) => Promise<readonly Applied[]>;
 
 /**
@@ -72,13 +81,17 @@ export async function applyBatch<Key extends Target>(
   const run = async (step: BatchStep): Promise<readonly Stopped<Key>[]> => {
     let results: readonly Applied[] = [];
     let stopped: readonly Stopped<Key>[] = [];
-    await transaction(context.connection, async () => {
-      results = await step(context, targets, new Batch(events));
-      stopped = targets.flatMap((target, index) => {
-        const poison = results[index]?.poison;
-        return poison ? [stoppedBy(target, poison, events)] : [];
+    await transactionAtOnce(context.connection, async (begun) => {
+      results = await step(context, targets, new Batch(events), {
+        begun,
+        finish: (poisons) => {
+          stopped = targets.flatMap((target, index) => {
+            const poison = poisons[index];
+            return poison ? [stoppedBy(target, poison, events)] : [];
+          });
+          return finish(stopped);
+        },
       });
-      await finish(stopped);
     });
     for (const { pending } of results) remember(context.cache, pending);
     return stopped;
@@ -105,30 +118,28 @@ export async function applyBatch<Key extends Target>(
 const isFault = (error: unknown): boolean => error instanceof Unfit || isStatementFault(error);
 
 /**
- * The fast way: while Postgres is busy with the rows of one table, the next one is folded. Their
- * statements queue on the one connection. Everything has come to its end when this returns or
- * throws, for a statement that is still under way would fall into the next transaction.
+ * The fast way, in three round trips: the begin with all that is read, all that is written, and the commit. While
+ * Postgres is busy with the rows of one table, the next one is folded. Everything has come to its end when this
+ * returns or throws, for a statement that is still to be sent would fall into the next transaction.
  */
-const applyTogether: BatchStep = async (context, targets, batch) => {
-  const errors: unknown[] = [];
-  const results = await Promise.all(
-    targets.map(async (target): Promise<Applied> => {
-      const pending = await applyTable(context, target, batch).catch((error: unknown) => {
-        errors.push(error);
-        return [];
-      });
-      return { pending, poison: null };
+const applyTogether: BatchStep = async (context, targets, batch, { begun, finish }) => {
+  const applied = targets.map(
+    async (target): Promise<Applied> => ({
+      pending: await applyTable(context, target, batch, begun),
+      poison: null,
     }),
   );
   // The first error in time is the cause; later statements fail because the transaction has.
-  if (errors.length > 0) throw errors[0];
-  return results;
+  await whenAllEnded([begun.then(() => finish([])), ...applied]);
+  return Promise.all(applied);
 };
 
 /** The slow way: one table after the other, so that a fault of one leaves the others alone. */
-const applyInTurn: BatchStep = async (context, targets, batch) => {
+const applyInTurn: BatchStep = async (context, targets, batch, { begun, finish }) => {
+  await begun;
   const results: Applied[] = [];
   for (const target of targets) results.push(await applyGuarded(context, target, batch));
+  await finish(results.map(({ poison }) => poison));
   return results;
 };
 
@@ -207,11 +218,18 @@ async function guarded<Result>(
   }
 }
 
-/** One read, one fold, one write for all events of a table. Throws `Unfit` when it cannot take them. */
+/** The begin of a transaction that has begun already. */
+const already = Promise.resolve();
+
+/**
+ * One read, one fold, one write for all events of a table. Reads at once, and writes when the transaction has begun.
+ * Throws `Unfit` when the table cannot take them.
+ */
 async function applyTable(
   { connection, cache }: BatchContext,
   target: Target,
   batch: Batch,
+  begun: Promise<unknown> = already,
 ): Promise<readonly Pending[]> {
   const { table, relation } = target;
   const steps = fitting(() => planSteps(table, batch.eventsFor(table)));
@@ -223,20 +241,20 @@ async function applyTable(
     if (row) before.set(place.key, row);
     else missing.set(place.key, place);
   }
-  if (missing.size > 0) {
-    for (const row of await loadRows(connection, target, [...missing.values()])) {
-      before.set(row.key, row);
-    }
-  }
+  const loading = loadRows(connection, target, [...missing.values()]);
+  await whenAllEnded([loading, begun]);
+  for (const row of await loading) before.set(row.key, row);
   const changed = fitting(() => foldSteps(table, steps, (key) => before.get(key) ?? null));
   const kept = [...changed.values()].filter((row) => row !== null);
   const added = kept.filter(({ key }) => !before.has(key));
-  const inserted = await saveRows(connection, target, added, 'insert');
   const known = kept.filter(({ key }) => before.has(key));
-  const updated = await saveRows(connection, target, known, 'update');
-  // Rows that come to rest would only burden the collector.
-  const saved = [...inserted, ...updated].filter(({ row }) => !table.rests?.(row.state));
   const removed = [...before.values()].filter(({ key }) => changed.get(key) === null);
-  if (removed.length > 0) await removeRows(connection, target, removed);
+  const written = [
+    saveRows(connection, target, added, 'insert'),
+    saveRows(connection, target, known, 'update'),
+  ];
+  await whenAllEnded([...written, removeRows(connection, target, removed)]);
+  // Rows that come to rest would only burden the collector.
+  const saved = (await Promise.all(written)).flat().filter(({ row }) => !table.rests?.(row.state));
   return [{ relation, saved, removed: removed.map(({ key }) => key) }];
 }

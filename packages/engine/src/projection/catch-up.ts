@@ -68,22 +68,32 @@ async function readPass(
   const prefixes = [...categories].map(categoryPrefix);
   let batch: StoredEvent[] = [];
   let count = 0;
+  let applying = Promise.resolve();
+  // The next events are read while Postgres is busy with these.
   const flush = async () => {
     const events = batch;
     batch = [];
-    await run(() => applyEvents(options, events));
+    await applying;
+    applying = run(() => applyEvents(options, events));
+    // Whoever waits for it hears of it.
+    applying.catch(() => undefined);
   };
   const read = async () => {
-    for await (const event of store.readLog({ prefixes, after, upTo, signal })) {
-      batch.push(event);
-      count += 1;
-      if (batch.length >= batchMaximum) await flush();
+    try {
+      for await (const event of store.readLog({ prefixes, after, upTo, signal })) {
+        batch.push(event);
+        count += 1;
+        if (batch.length >= batchMaximum) await flush();
+      }
+    } finally {
+      await Promise.allSettled([applying]);
     }
   };
   const unreadable = await unreadableOf(read());
   // A read that was given up looks like one that came to its end.
   signal.throwIfAborted();
   if (batch.length > 0) await flush();
+  await applying;
   if (unreadable) await run(() => stopGroup(options, unreadable));
   return count;
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { whenAllEnded } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import {
@@ -83,12 +84,13 @@ const placeParameters = (places: readonly RowPlace[]): string[] => [
   arrayText(places.map(({ id }) => id)),
 ];
 
-/** Reads the rows at these places, in one statement. Places without a row are left out. */
+/** Reads the rows at these places, in one statement, or none for no place. Places without a row are left out. */
 export async function loadRows(
   connection: Connection,
   { table, relation }: Target,
   places: readonly RowPlace[],
 ): Promise<readonly Row[]> {
+  if (places.length === 0) return [];
   const scope = scopeColumn(table);
   // Lateral with a limit: each place is looked up by its key, however many the planner expects. Not
   // prepared: a plan that is made while the table is empty takes any index for as good as the key's, and
@@ -121,6 +123,17 @@ const columnTypeOf = (table: AnyProjection, column: string): string =>
   column in fixedColumns
     ? fixedColumns[column as keyof typeof fixedColumns]
     : databaseType(table.columns[column]?.type ?? 'text');
+
+/** The statements that write rows of each target, which are long. */
+const writeTexts = { insert: new WeakMap<Target, string>(), update: new WeakMap<Target, string>() };
+
+function knownWriteText(target: Target, kind: 'insert' | 'update'): string {
+  const known = writeTexts[kind].get(target);
+  if (known !== undefined) return known;
+  const text = writeText(target, kind);
+  writeTexts[kind].set(target, text);
+  return text;
+}
 
 /**
  * The statement that writes many rows of a table: one parameter per column. JSON travels as one
@@ -186,25 +199,32 @@ const parametersOf = (table: AnyProjection, rows: readonly Written[]): string[] 
   ),
 ];
 
-/** Bounds the size of one statement, in characters of JSON; larger changes go out as several. */
-const statementWeightMaximum = 8_000_000;
+/**
+ * Characters of JSON after which a statement is sent. Postgres writes its rows while those of the next one are made into
+ * text, which is as much work.
+ */
+const statementWeight = 500_000;
 
-function* portions(rows: readonly Written[]): Generator<readonly Written[]> {
-  let start = 0;
+/** The rows as they are stored, in portions of one statement each, made as they are taken. */
+function* portions(rows: readonly Row[]): Generator<readonly Written[]> {
+  let portion: Written[] = [];
   let weight = 0;
-  for (const [index, row] of rows.entries()) {
-    weight += row.weight;
-    if (weight < statementWeightMaximum) continue;
-    yield rows.slice(start, index + 1);
-    start = index + 1;
+  for (const row of rows) {
+    const stored = written(row);
+    portion.push(stored);
+    weight += stored.weight;
+    if (weight < statementWeight) continue;
+    yield portion;
+    portion = [];
     weight = 0;
   }
-  if (start < rows.length) yield rows.slice(start);
+  if (portion.length > 0) yield portion;
 }
 
 /**
  * Writes rows: new ones (`insert`, which fails if they are not) or changed ones (`update`). Gives
- * each with its weight. Throws `Unfit` when one of them does not fit its columns.
+ * each with its weight. Throws `Unfit` when one of them does not fit its columns. Nothing is under way any more when
+ * it ends.
  */
 export async function saveRows(
   connection: Connection,
@@ -212,20 +232,29 @@ export async function saveRows(
   rows: readonly Row[],
   kind: 'insert' | 'update',
 ): Promise<readonly Weighed[]> {
-  const all = fitting(() => rows.map(written));
-  for (const portion of portions(all)) {
-    const parameters = fitting(() => parametersOf(target.table, portion));
-    await connection.query(writeText(target, kind), parameters, { prepared: true });
-  }
-  return all;
+  const saved: Weighed[] = [];
+  const statements: Promise<unknown>[] = [];
+  const send = async (): Promise<void> =>
+    fitting(() => {
+      for (const portion of portions(rows)) {
+        const parameters = parametersOf(target.table, portion);
+        const text = knownWriteText(target, kind);
+        statements.push(connection.query(text, parameters, { prepared: true }));
+        for (const row of portion) saved.push(row);
+      }
+    });
+  const sent = send();
+  await whenAllEnded([sent, ...statements]);
+  return saved;
 }
 
-/** Removes the rows at these places, in one statement. */
+/** Removes the rows at these places, in one statement, or none for no place. */
 export async function removeRows(
   connection: Connection,
   { table, relation }: Target,
   places: readonly RowPlace[],
 ): Promise<void> {
+  if (places.length === 0) return;
   await connection.query(
     `delete from ${relation}
       where (${scopeColumn(table)}, id) in (select * from unnest($1::text[], $2::text[]))`,

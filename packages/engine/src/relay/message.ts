@@ -111,13 +111,11 @@ function messageHeaders(
   };
 }
 
-const encoder = new TextEncoder();
-
 function encodeBody(type: string, body: PublicEvent['body']): Uint8Array {
   if (Object.hasOwn(body, 'event_type')) {
     throw new BrokenInvariant(`the body of ${type} has an event_type of its own`);
   }
-  return encoder.encode(JSON.stringify({ event_type: type, ...body }));
+  return Buffer.from(JSON.stringify({ event_type: type, ...body }));
 }
 
 /**
