@@ -177,6 +177,8 @@ test('Postgres may go away and come back', async () => {
 
   postgres = await startPostgres({ ...place, port });
   assert.ok(await model.projected.waitFor(position, 20_000));
+  // The kill may have taken the table itself, which is then shown again right after it has been filled.
+  await untilLive(projector, position);
   assert.is((await model.reader(caller).find(counters, 'c1'))?.resource.total, '7');
   await projector.stop();
   await model.close();

@@ -299,6 +299,8 @@ test('a disabled endpoint is skipped, a deleted one cancelled', async (context) 
   await world.publish({ environment });
   await world.publish({ environment });
   await receiver.count(2);
+  // An endpoint that is gone gets no delivery of a message that is read later.
+  await eventually('recorded', async () => (await world.states(id)).length === 5);
   await world.changeEndpoint(id, { enabled: false, status: 'deleted' });
   await eventually(
     'cancelled',
