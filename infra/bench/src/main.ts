@@ -51,7 +51,11 @@ const program = new Command('bench')
   .option('--clients <numbers>', 'clients at once; several with commas between', wholeNumbers)
   .option('--seconds <number>', 'measured seconds of each load', wholeNumber)
   .option('--wallets <number>', 'wallets that requests are spread over', wholeNumber)
-  .option('--rate <number>', 'open loop of so many requests a second in S1 to S6', wholeNumber)
+  .option(
+    '--rate <number>',
+    'open loop of so many requests a second in S1 to S6 and LAG',
+    wholeNumber,
+  )
   .option('--kills <number>', 'processes that S9 kills', wholeNumber)
   .option('--kill-every <seconds>', 'time from one kill of S9 to the next', wholeNumber)
   .option('--cold-entries <number>', 'entries of the wallet of S10', wholeNumber)

@@ -10,7 +10,7 @@ export interface BenchOptions {
   readonly seconds: number;
   /** Wallets of the scenarios that spread their requests. */
   readonly wallets: number;
-  /** Requests per second of an open loop in S1 to S6; null: closed loops. */
+  /** Requests per second of an open loop in S1 to S6, and in LAG; null: closed loops, and half of S1's rate in LAG. */
   readonly rate: number | null;
   /** Processes that S9 kills, and seconds from one to the next. */
   readonly kills: number;

@@ -7,14 +7,15 @@ const clients = 64;
 const followedPerSecond = 25;
 
 /**
- * LAG: the time from its answer until a write is seen by readers. An open loop at half the rate of S1;
- * some of the writes are read back, with their position, until the read model shows them.
+ * LAG: the time from its answer until a write is seen by readers. An open loop at the given rate, or at half the rate
+ * of S1; some of the writes are read back, with their position, until the read model shows them.
  */
 export const lag: Scenario = {
   id: 'LAG',
-  title: "answer to visible, open loop at half of S1's rate",
+  title: 'answer to visible, open loop',
   run: async (world) => {
-    const perSecond = Math.max(1, Math.floor((await rateOfSpread(world)) / 2));
+    const perSecond =
+      world.options.rate ?? Math.max(1, Math.floor((await rateOfSpread(world)) / 2));
     const part = writers(
       clients,
       { kind: 'open', perSecond },
