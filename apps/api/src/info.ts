@@ -8,14 +8,14 @@ import { introduction, operatorIntroduction } from './introduction.ts';
 
 /** The meaning of each tag of the API. */
 const tags = {
-  'API keys': 'Keys that act for a user in an environment, with the rights of its roles',
+  'API keys': 'Keys that act for a user in an environment',
   'Add-ons': 'Offers that a subscription takes in addition to its plan',
-  'Catalogue transfer': 'The catalogue as one document without ids: export, preview, import',
+  'Catalogue transfer': 'The catalogue as one document: export, preview, import',
   Costsheets: 'What usage costs the seller, by price',
   Coupons: 'Discounts by amount or percentage',
-  'Credit grants': 'Credits that a plan or an add-on gives, once or in every period',
-  Customers: 'Those who are billed, and what they are called at other providers',
-  Entitlements: 'The features that a plan or an add-on includes, with their limits',
+  'Credit grants': 'Credits that an offer gives, once or in every period',
+  Customers: 'Those who are billed',
+  Entitlements: 'The features that an offer includes, with their limits',
   Environments: 'Separate sets of records within a tenant, such as for tests',
   'Event subscriptions': 'Durable readers of the public events on NATS, with their credentials',
   Events: 'The public events in the order of the log, and the schemas of their bodies',
@@ -34,8 +34,7 @@ const tags = {
     'The balance at any instant, the events of a wallet, and why an entry drew on what',
   'Wallet holds': 'Credits that are set aside until they are captured or given up',
   Wallets: 'Credits of a customer: loads, debits, balances and entries',
-  'Webhook deliveries':
-    'Messages to webhook endpoints, the attempts to deliver them, and repetitions',
+  'Webhook deliveries': 'Messages to endpoints, attempts to deliver them, and repetitions',
   Webhooks: 'Endpoints that get events by HTTP: filters, order, rates and secrets',
 } as const;
 

@@ -40,6 +40,7 @@ const bodySchema = z.object({
   list: z.array(z.string()).nullish(),
   pairs: z.record(z.string(), z.string()).nullish(),
   count: z.number().nullish(),
+  isOn: z.boolean().default(true),
 });
 type Member = keyof typeof bodySchema.shape;
 
@@ -50,6 +51,7 @@ const domains: Readonly<Record<Member, readonly unknown[]>> = {
   list: [undefined, null, [], ['t']],
   pairs: [undefined, {}, { k: 't' }],
   count: [undefined, null, 0, 1],
+  isOn: [undefined, true, false],
 };
 
 /** Every combination of the values of the members. */
@@ -64,6 +66,7 @@ const bodies = Object.entries(domains).reduce<readonly Json[]>(
 const says = 'no';
 const conditions: readonly Condition<Member>[] = [
   { needs: 'text', says },
+  { when: { isOn: true }, someOf: ['text', 'count'], says },
   { when: { kind: 'a' }, needs: 'list', says },
   { when: { kind: 'b', mode: ['x', 'y'] }, lacks: 'pairs', says },
   { when: { mode: 'x' }, limits: 'count', to: [1], says },

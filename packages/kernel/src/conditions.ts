@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
 /** Values of members by name: those of which each member has one. */
-type Values<Member extends string> = Readonly<Partial<Record<Member, string | readonly string[]>>>;
+type Values<Member extends string> = Readonly<
+  Partial<Record<Member, string | boolean | readonly string[]>>
+>;
 
 type Several<Member extends string> = readonly [Member, Member, ...Member[]];
 

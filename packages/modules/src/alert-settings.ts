@@ -5,6 +5,7 @@ import {
   decimalPlaces,
   decimalSchema,
   invalidField,
+  withConditions,
   withoutNulls,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -34,13 +35,24 @@ export const alertSettingsSchema = z.object({
 });
 export type AlertSettings = z.output<typeof alertSettingsSchema>;
 
-/** Alert settings as a request gives them. */
-export const alertSettingsInput = alertSettingsSchema
-  .extend({ alert_threshold_type: unused })
-  .meta({ id: 'ChangeAlertSettings' });
-
 /** Alert levels, the most severe first. */
 export const alertLevels = ['critical', 'warning', 'info'] as const;
+
+const needsLevel = 'needs at least one of critical, warning and info';
+const needsCritical = 'needs critical beside it';
+
+const givenSettings = alertSettingsSchema.extend({ alert_threshold_type: unused });
+
+/** Alert settings as a request gives them that keeps nothing of those before. */
+export const alertSettingsInput = withConditions(givenSettings, [
+  { when: { alert_enabled: true }, someOf: alertLevels, says: needsLevel },
+  { beside: 'warning', needs: 'critical', says: needsCritical },
+]).meta({ id: 'ChangeAlertSettings' });
+
+/** Those that a request changes, which keep what it does not name. */
+export const changedAlertSettingsInput = givenSettings.extend({
+  alert_enabled: z.boolean().optional(),
+});
 
 /**
  * Refuses levels that contradict each other (D28): enabled needs a level, warning needs critical,
@@ -52,10 +64,10 @@ export function assertConsistentAlerts(settings: AlertSettings): void {
     return entry ? [{ level, ...entry }] : [];
   });
   if (settings.alert_enabled && given.length === 0) {
-    throw invalidField('/alert_settings', 'needs at least one of critical, warning and info');
+    throw invalidField('/alert_settings', needsLevel);
   }
   if (settings.warning && !settings.critical) {
-    throw invalidField('/alert_settings/warning', 'needs critical beside it');
+    throw invalidField('/alert_settings/warning', needsCritical);
   }
   for (const [index, next] of given.slice(1).entries()) {
     const previous = given[index];

@@ -43,7 +43,7 @@ export const accountFields: Readonly<Record<string, string>> = {
   'CreateEnvironment.type': 'Use of the environment',
   'EnvironmentClone.message': 'Result of the copy, for people',
   run_id: 'Id of the copy',
-  'SetClock.now': 'The instant that the environment stands at from now on',
+  'SetClock.now': 'Instant that the environment stands at',
   'ClockProgress.from': 'Instant at which the advance began',
   'ClockProgress.to': 'Instant that the advance goes to',
   stop_at_next_effect: 'Whether it stops where something is due',

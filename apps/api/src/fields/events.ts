@@ -48,7 +48,7 @@ export const eventFields: Readonly<Record<string, string>> = {
   milliseconds: 'Milliseconds until the answer; null: there was none',
   'WebhookMessage.deliveries': 'Deliveries, one for each endpoint',
   'WholeWebhookMessage.deliveries': 'Deliveries, one for each endpoint',
-  deliveries: 'Number of deliveries in each state',
+  deliveries: 'Deliveries in each state',
   answer_milliseconds: 'Milliseconds until the answers of the period',
   p50: 'Half of the answers took at most this',
   p95: '95 of 100 answers took at most this',
@@ -56,7 +56,7 @@ export const eventFields: Readonly<Record<string, string>> = {
   breaker: 'The breaker, which keeps messages from an endpoint that fails',
   'WebhookEndpointStats.state':
     '`closed`: messages are sent; `open`: they wait; `half_open`: one is tried',
-  'WebhookEndpointStats.attempts': 'Number of attempts in the period',
+  'WebhookEndpointStats.attempts': 'Attempts in the period',
   failures_in_row: 'Failed attempts since the last success',
   failing_since: 'When the first of them failed; null: the last attempt succeeded',
   next_probe_at: 'When the next message is tried; null: the breaker is closed',

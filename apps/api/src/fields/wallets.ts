@@ -92,7 +92,7 @@ export const walletFields: Readonly<Record<string, string>> = {
   known_at: 'Instant up to which the log was read',
   lots: 'Loads with credits left, in the order in which they are spent',
   class: 'Bought or given',
-  'WalletBalanceAt.events': 'Number of events that were read',
+  'WalletBalanceAt.events': 'Events that were read',
   after_revision: 'Events with a greater revision than this',
   revision: 'Place in the stream of the record, from 0',
   event_id: 'Id of the event',
@@ -111,7 +111,7 @@ export const walletFields: Readonly<Record<string, string>> = {
   expired: 'Whether the load had expired',
   verified_at: 'When the verification last went on',
   completed_at: 'When the whole ledger was last gone through',
-  findings_total: 'Number of findings',
+  findings_total: 'Findings',
   problem: 'What does not hold',
   found_at: 'When it was found',
 };

@@ -39,7 +39,7 @@ function failureResponse(statuses: readonly number[]): ZodOpenApiResponseObject 
       { $ref: '#/components/schemas/Problem' },
       {
         properties: {
-          http_status_code: { enum: [...statuses], description: 'Status code of HTTP' },
+          http_status_code: { enum: [...statuses] },
         },
       },
     ],

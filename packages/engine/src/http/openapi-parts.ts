@@ -33,7 +33,7 @@ const parameter = (name: string, description: string, limit?: number, pattern?: 
 const requestHeaders = {
   IdempotencyKey: parameter(
     'Idempotency-Key',
-    'Makes the request safe to repeat: the same key and the same body give the first outcome, for ever, with `Idempotency-Replayed: true`.',
+    'The same key and the same body give the first outcome, for ever, with `Idempotency-Replayed: true`.',
     idempotencyKeyLimit,
     visibleAscii,
   ),

@@ -20,7 +20,7 @@ export const problemSchema = z
     details: z.record(z.string(), z.unknown()).optional(),
     success: z.literal(false),
     error: z.object({ code: z.string(), message: z.string() }),
-    type: z.string().meta({ description: 'Where the code is explained' }),
+    type: z.string().meta({ description: 'Page of the code' }),
     title: z.string(),
     status: z.int(),
     instance: z.string().meta({ description: 'Id of the request' }),

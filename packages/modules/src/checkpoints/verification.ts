@@ -18,13 +18,13 @@ export const verificationSchema = z
   .object({
     round: z.number().int().meta({ description: 'Number of the present walk through the log' }),
     verified_position: z.string().meta({
-      description: 'Position of the log up to which the present walk has come',
+      description: 'Position that the present walk has come to',
     }),
     verified_at: instantSchema.nullable(),
     completed_position: z
       .string()
       .nullable()
-      .meta({ description: 'Position up to which the last complete walk went' }),
+      .meta({ description: 'Position of the last complete walk' }),
     completed_at: instantSchema.nullable(),
     findings: z.array(findingSchema).meta({
       description: 'What was found in this environment or its tenant, oldest first, at most 100',

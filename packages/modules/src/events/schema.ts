@@ -19,7 +19,7 @@ export const feedQuerySchema = (types: ReadonlySet<string>) =>
       description: 'Events after this position; from the oldest that are kept when absent',
     }),
     limit: pageShape.limit.meta({
-      description: 'Events wanted. Those of one change come together, so it may be a few more',
+      description: 'Events wanted, or a few more: those of one change come together',
     }),
     event_type: z.enum(typesAndPrefixes(types)).optional().meta({
       description: 'Events of this type, or of all types with a prefix such as `wallet.*`',

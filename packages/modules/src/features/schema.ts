@@ -10,7 +10,11 @@ import {
   withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { alertSettingsInput, alertSettingsOutput } from '../alert-settings.ts';
+import {
+  alertSettingsInput,
+  alertSettingsOutput,
+  changedAlertSettingsInput,
+} from '../alert-settings.ts';
 import { groupSchema } from '../groups/index.ts';
 import { createMeterSchema, filtersSchema, meterSchema } from '../meters/index.ts';
 
@@ -73,8 +77,7 @@ export const updateFeatureSchema = z
   .object({
     name: nameSchema.optional(),
     ...describedShape,
-    alert_settings: alertSettingsInput
-      .extend({ alert_enabled: z.boolean().optional() })
+    alert_settings: changedAlertSettingsInput
       .nullable()
       .optional()
       .meta({ description: 'Levels that are given replace theirs; null removes one, or all' }),

@@ -122,7 +122,7 @@ export const graceMaximumSeconds = 604_800;
 export const rotateSecretSchema = z
   .object({
     grace_seconds: z.number().int().min(0).max(graceMaximumSeconds).default(86_400).meta({
-      description: 'How long the former secret signs too; 0: not at all',
+      description: 'How long the former secret signs too',
     }),
     signature: signatureKindSchema.optional(),
     secret: secretSchema.optional(),
