@@ -11,7 +11,7 @@ const prefixes = [categoryPrefix('wallet')];
 export const catchUp: Scenario = {
   id: 'CATCH-UP',
   title: 'check of the whole log, and all read models again from its start',
-  run: async ({ store, demo, processorTime }) => {
+  run: async ({ store, demo, processorTime, profiles }) => {
     const urls: ServerUrls = {
       eventStoreUrl: demo.eventstore_url,
       databaseUrl: demo.database_url,
@@ -23,8 +23,10 @@ export const catchUp: Scenario = {
     const verified = await timed(() => verify(urls, (line) => lines.push(line)));
     const events = Number(/(\d+) events/.exec(lines.join('\n'))?.[1]);
     const before = processorTime();
+    const recording = profiles?.start(catchUp.id);
     const rebuilt = await timed(() => rebuild(urls, []));
     const spent = processorTime();
+    await recording?.end(events);
     const of = (name: string): number => (spent[name] ?? 0) - (before[name] ?? 0);
     return [
       {
