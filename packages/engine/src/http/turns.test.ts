@@ -20,11 +20,13 @@ function world() {
     done,
     turns,
     /** Work of a tenant that takes so many milliseconds. */
-    take: (tenant: string, name: string, milliseconds = 1) =>
-      turns.take(tenant, () => {
+    take: (tenant: string, name: string, milliseconds = 1, spentMs = 0) => {
+      const work = () => {
         time += milliseconds;
         done.push(name);
-      }),
+      };
+      turns.take(tenant, work, spentMs);
+    },
     /** Long work of a tenant in pieces of so many milliseconds. */
     goOn: (tenant: string, name: string, pieces: readonly number[], isWanted = () => true) => {
       function* work(): Generator<undefined, string> {
@@ -96,6 +98,19 @@ test('while others are there, long work is paid for by the time after it', () =>
   assert.equal(done, ['b1', 'a1', 'b2']);
   pass(2);
   assert.equal(done, ['b1', 'a1', 'b2', 'a2']);
+});
+
+test('what was spent on work before its turn is paid for first', () => {
+  const { take, pass, done } = world();
+  take('b', 'b1', 0);
+  take('a', 'a1', 1, 15);
+  pass(0);
+  assert.equal(done, ['b1']);
+  // Of 15 ms are 5 the slice, and half of the time is the tenant's.
+  pass(20);
+  assert.equal(done, ['b1']);
+  pass(1);
+  assert.equal(done, ['b1', 'a1']);
 });
 
 test('when the others have been away for a second, the tenant is alone', () => {

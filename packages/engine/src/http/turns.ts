@@ -16,8 +16,12 @@ interface LongWork<Result> {
 
 /** Lets tenants take turns at the one thread of the process (D45). */
 export interface Turns {
-  /** Runs work of a tenant: at once, or when the share of the tenant allows it. */
-  take(tenant: string, work: Work): void;
+  /**
+   * Runs work of a tenant: at once, or when the share of the tenant allows it.
+   *
+   * @param spentMs the milliseconds that the thread has already spent on this work, which count first
+   */
+  take(tenant: string, work: Work, spentMs?: number): void;
   /** Does long work in the turn that the tenant has now, and what is left of it piece by piece in further ones. */
   goOn<Result>(work: LongWork<Result>): void;
 }
@@ -134,10 +138,11 @@ export function createTurns(options: TurnsOptions): Turns {
     return made;
   }
 
-  function take(tenant: string, work: Work): void {
+  function take(tenant: string, work: Work, spentMs = 0): void {
     const now = clock.now();
     presence.note(tenant, now);
     const account = accountOf(tenant, now);
+    account.credit -= spentMs;
     if (account.waiting.length === 0 && !account.isWorking) {
       earn(account, now);
       if (account.credit > 0) {
