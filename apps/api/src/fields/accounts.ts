@@ -63,7 +63,7 @@ export const accountFields: Readonly<Record<string, string>> = {
   taxrate_codes: 'Tax rates with one of these codes',
   tax_rate_type: 'Percentage or fixed amount',
   tax_rate_status: 'Whether the rate applies',
-  percentage_value: 'Percent of the taxed amount, from 0 to 100',
+  percentage_value: 'Percent of the taxed amount',
   fixed_value: 'Fixed amount',
   auto_apply: 'Whether it applies by itself',
   'TaxAssociation.entity_type': 'Kind of record that is taxed',

@@ -125,7 +125,7 @@ export const catalogueFields: Readonly<Record<string, string>> = {
   'CreatePriceUnit.conversion_rate': 'Amount of the base currency in one unit',
   base_currency: 'Currency of the rate',
   is_enabled: 'Whether the feature is given',
-  is_soft_limit: 'Whether use beyond the limit is let through',
+  is_soft_limit: 'Whether more than the limit is let through',
   static_value: 'Text that a static feature has',
   static_values: 'Texts that a static feature has, one of each source',
   parent_entitlement_id: 'Entitlement that this one changes',

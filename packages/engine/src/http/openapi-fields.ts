@@ -15,7 +15,7 @@ export const commonFields: Readonly<Record<string, string>> = {
   'Problem.http_status_code': 'Status code of HTTP',
   'Problem.success': 'Always false',
   'Problem.title': 'Meaning of the code, for people',
-  'Problem.error': 'Code and message, for clients that look here',
+  'Problem.error': 'Code and message once more',
   'Problem.code': 'What is wrong, for programs',
   'Problem.message': 'What is wrong with the field, for people',
   'Problem.details': 'Figures and names that belong to the failure',

@@ -84,7 +84,7 @@ export const catalogTransferRoutes = {
     operationId: 'exportCatalog',
     summary: 'Export the catalogue as one document without ids',
     description:
-      'All that is published, named by lookup_keys, codes and names, in an order that is always the same: it can be kept under version control.',
+      'All that is published, by lookup_keys, codes and names, always in the same order: it can be kept under version control.',
     tag,
     status: 200,
     permission: 'catalog:read',

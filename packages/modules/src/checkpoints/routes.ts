@@ -33,7 +33,7 @@ export const checkpointRoutes = {
   'GET /ledger/verification': route({
     summary: 'Get how far the ledger has been verified, and what was found',
     description:
-      'The service goes through its log again and again: it computes every hash, holds the log against the checkpoints, and the read models against the log.',
+      'The service goes through its log again and again: it computes every hash, and holds log, checkpoints and read models against each other.',
     tag,
     status: 200,
     permission: 'ledger:read',

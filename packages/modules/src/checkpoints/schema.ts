@@ -14,7 +14,7 @@ export const checkpointSchema = z
     sequence: z.number().int().meta({ description: 'Number in its environment, from 1 on' }),
     tree_size: z.number().int().meta({ description: 'Wallet events that the tree has as leaves' }),
     root_hash: z.string().meta({ description: 'Root of the tree (RFC 6962, SHA-256)' }),
-    position: z.string().meta({ description: 'Position in the log up to which the tree reaches' }),
+    position: z.string().meta({ description: 'Position that the tree reaches to' }),
     wallets: z.number().int().meta({ description: 'Number of wallets' }),
     heads_root: z.string().meta({
       description: 'Root of the tree over the last event of each wallet, by the name of its stream',

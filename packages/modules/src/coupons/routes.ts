@@ -12,7 +12,7 @@ const filters = {
 
 export const couponRoutes = {
   'POST /coupons': routes.create({
-    description: 'A discount: an amount or a percentage, for one billing period, several or all.',
+    description: 'An amount or a percentage, for one billing period, several or all.',
     body: createCouponSchema,
     example: {
       body: {

@@ -32,7 +32,7 @@ export const credentialRoutes = (gateway: EventGateway | null) =>
       operationId: 'issueFeedSubscriptionCredentials',
       summary: 'Issue credentials for an event subscription',
       description:
-        'With them a system reads its own consumer on NATS and nothing else. They replace those issued before, whose connections are closed.',
+        'With them a system reads its own consumer on NATS alone. They replace those issued before, whose connections are closed.',
       tag,
       status: 201,
       permission: 'event_subscription:write',

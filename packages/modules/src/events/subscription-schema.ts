@@ -109,7 +109,7 @@ export const issuedCredentialsSchema = connectionSchema
       example: ['nats://events.example.com:4222'],
     }),
     live_subject: z.string().meta({
-      description: 'Events as they happen, at most once, for plain subscribers',
+      description: 'Events as they happen, at most once',
     }),
     credentials: z.string().meta({
       description: 'Content of a .creds file for NATS clients. Shown here only.',

@@ -35,9 +35,7 @@ export const featureRoutes = {
   'POST /features': route({
     ...common,
     summary: 'Create a feature',
-    description:
-      'A metered feature names its meter by `meter_id`, or brings one as `meter` that is created ' +
-      'with it.',
+    description: 'A metered feature names its meter by `meter_id`, or brings a new one as `meter`.',
     status: 201,
     body: createFeatureSchema,
     example: {

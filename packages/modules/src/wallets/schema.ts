@@ -273,7 +273,7 @@ export const transactionSchema = z
     drawn_from: z
       .array(z.object({ transaction_id: z.string(), credits: z.string() }))
       .optional()
-      .meta({ description: 'Debits only: the loads that were drawn, in order' }),
+      .meta({ description: 'Debits only: the loads drawn, in order' }),
     credits_requested: z
       .string()
       .optional()

@@ -46,9 +46,7 @@ export type MessageResource = z.output<typeof messageSchema>;
 export const wholeMessageSchema = z
   .object({
     ...messageSchema.shape,
-    body: z
-      .unknown()
-      .meta({ description: 'What is delivered, also when it was too long to be delivered whole' }),
+    body: z.unknown().meta({ description: 'What is delivered, also when it was too long for it' }),
   })
   .meta({ id: 'WholeWebhookMessage' });
 

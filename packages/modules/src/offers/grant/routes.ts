@@ -53,8 +53,7 @@ async function ownerOf(context: RequestContext, id: string): Promise<string> {
 export const creditGrantRoutes = {
   'POST /creditgrants': route({
     summary: 'Create a credit grant of a plan or an add-on',
-    description:
-      'Credits that each subscription of the plan or add-on gets, once or with every period.',
+    description: 'Credits that each subscription gets, once or with every period.',
     tag,
     status: 201,
     permission: 'creditgrant:write',

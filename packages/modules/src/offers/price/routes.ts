@@ -74,8 +74,7 @@ export const priceRoutes = {
   'POST /prices': route({
     summary: 'Create a price of a plan, an add-on or a costsheet',
     description:
-      'Tiers are checked as a whole: ascending whole bounds, inclusive, only the last one may be ' +
-      'open. A CUSTOM price is set in a pricing unit and keeps the rate that the unit has now.',
+      'Tiers have ascending whole bounds, inclusive; only the last one may be open. A CUSTOM price is set in a pricing unit and keeps the rate that the unit has now.',
     tag,
     status: 201,
     permission: 'price:write',

@@ -64,7 +64,7 @@ export const holdRoutes = {
   'POST /wallets/{id}/holds': route({
     summary: 'Set credits aside',
     description:
-      'The credits stay in the balance and are not available until the hold ends. They do not expire while they are held.',
+      'The credits stay in the balance, are not available and do not expire until the hold ends.',
     tag,
     status: 201,
     permission: 'wallet:write',
