@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyCommand, Command } from './commands.ts';
-import type { Exchange } from './exchange.ts';
+import type { Command } from './commands.ts';
+import type { AnyExchange } from './exchange.ts';
 import { type Data, isCredit } from './history.ts';
 import type { BulkRuling, Ruling } from './oracle.ts';
 import type { Effect } from './reference-ledger.ts';
@@ -223,7 +223,7 @@ function checkResults(
 }
 
 /** Tells whether a repetition got the first answer again, word for word. */
-export function checkReplay(repeated: Exchange, first: Exchange): boolean {
+export function checkReplay(repeated: AnyExchange, first: AnyExchange): boolean {
   const { answer } = repeated;
   if (answer === null || !isSameBody(repeated, first)) return false;
   if (first.answer === null || first.answer.status >= 500) return true;
@@ -236,7 +236,7 @@ const sayTheSame = (one: { readonly body: Data }, other: { readonly body: Data }
   isDeepStrictEqual({ ...one.body, instance: null }, { ...other.body, instance: null });
 
 /** Tells whether a request with the key of another one was told in which fields it differs. */
-export function isConflictOf(repeated: Exchange, first: Exchange): boolean {
+export function isConflictOf(repeated: AnyExchange, first: AnyExchange): boolean {
   const { answer } = repeated;
   const differing = differingFields(bodyOf(repeated.command), bodyOf(first.command));
   return (
@@ -247,9 +247,10 @@ export function isConflictOf(repeated: Exchange, first: Exchange): boolean {
   );
 }
 
-const bodyOf = (command: AnyCommand): Data => ('body' in command ? (command.body as Data) : {});
+const bodyOf = (command: AnyExchange['command']): Data =>
+  'body' in command ? (command.body as Data) : {};
 
-const isSameBody = (one: Exchange, other: Exchange): boolean =>
+const isSameBody = (one: AnyExchange, other: AnyExchange): boolean =>
   differingFields(bodyOf(one.command), bodyOf(other.command)).length === 0;
 
 /** Names of the fields in which two bodies differ. Generated bodies never spell a default out. */

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert';
+import { explainDebits } from './account.ts';
 import { checkTampering } from './checks/chain-checks.ts';
 import type { Fault } from './checks/fault.ts';
 import { checkLots, checkNoNegative } from './checks/lot-checks.ts';
@@ -17,11 +18,13 @@ import { checkDeterminism, checkIsolation } from './checks/world-checks.ts';
 import type { LedgerClient } from './client.ts';
 import type { Exchange, LedgerAnswer } from './exchange.ts';
 import type { History } from './history.ts';
-import { linearise } from './linearise.ts';
-import { replayed } from './replay.ts';
+import { type Circumstances, linearise } from './linearise.ts';
+import { replayed, replayedTogether } from './replay.ts';
+import { type ScenarioResult, scenarioCurrency } from './scenario-runner.ts';
+import type { DebitsStory, WalletStory } from './together.ts';
 
 /** All that is known of a wallet, for the checkers. */
-export interface Evidence {
+export interface Evidence extends Circumstances {
   readonly history: History;
   readonly exchanges: readonly Exchange[];
   readonly reads: Reads;
@@ -29,8 +32,17 @@ export interface Evidence {
   readonly environmentId: string;
   readonly strangers: readonly LedgerAnswer[];
   readonly published?: readonly Published[];
-  /** True where a test clock moved, so that nothing can have happened later than it was due. */
-  readonly isPunctual?: boolean;
+  /**
+   * The same commands carried out once more, where they are not only this wallet's; null when they cannot be. When
+   * absent they are carried out again.
+   */
+  readonly again?: History | null;
+}
+
+/** All that is known of the wallets of a customer, and the debits over them. */
+export interface CustomerEvidence {
+  readonly wallets: readonly (Omit<Evidence, 'shares' | 'debits' | 'again'> & WalletStory)[];
+  readonly debits: DebitsStory;
 }
 
 /** The checkers that need nothing but the ledger itself. */
@@ -47,24 +59,45 @@ export const ledgerChecks = [
 export const ledgerFaults = (history: History): Fault[] =>
   ledgerChecks.flatMap((check) => check(history) ?? []);
 
+/**
+ * Asserts that the debits over the wallets of a customer are what the rules say, and every ledger, their parts
+ * included, is what the oracle says, and that all of I1 to I11 hold.
+ */
+export async function assertCustomerProven(evidence: CustomerEvidence): Promise<void> {
+  const { wallets, debits } = evidence;
+  const { shares, isInterrupted } = explainDebits(evidence);
+  const again = isInterrupted ? null : await replayedTogether(evidence);
+  for (const [index, wallet] of wallets.entries()) {
+    await assertProven({
+      ...wallet,
+      shares: shares[index] ?? new Map(),
+      debits: debits.exchanges,
+      again: again?.[index] ?? null,
+    });
+  }
+  assertSound([checkKeys(debits)]);
+}
+
 /** Asserts that a ledger is what the oracle says and that all of I1 to I11 hold of it. */
 export async function assertProven(evidence: Evidence): Promise<void> {
-  const { history, exchanges, isPunctual = false } = evidence;
-  const oracle = linearise(history, exchanges, { isPunctual });
+  const { history, exchanges } = evidence;
+  const oracle = linearise(history, exchanges, evidence);
   const { entries, past, periods } = evidence.reads;
-  const again = await replayed(history, exchanges);
-  const faults = [
+  const { again = await replayed(history, exchanges) } = evidence;
+  assertSound([
     ...ledgerFaults(history),
-    ...[
-      checkKeys(evidence),
-      checkDurability(evidence),
-      checkReads(evidence),
-      checkPast({ history, oracle, entries, past, periods }),
-      checkNoDebtInPast({ history, oracle }),
-      checkIsolation(evidence),
-      checkDeterminism({ history, again }),
-    ].flatMap((fault) => fault ?? []),
-  ];
+    checkKeys(evidence),
+    checkDurability(evidence),
+    checkReads(evidence),
+    checkPast({ history, oracle, entries, past, periods }),
+    checkNoDebtInPast({ history, oracle }),
+    checkIsolation(evidence),
+    again && checkDeterminism({ history, again }),
+  ]);
+}
+
+function assertSound(found: readonly (Fault | null)[]): void {
+  const faults = found.flatMap((fault) => fault ?? []);
   const sentences = faults.map(({ invariant, revision, message }) => {
     return `${invariant}${revision === null ? '' : ` at revision ${revision}`}: ${message}`;
   });
@@ -136,4 +169,18 @@ export async function readAll(
       reads: { wallet, entries: entries.items, holds: holds.items, balance, past, periods },
     };
   }
+}
+
+/** Reads all wallets of a customer, and the log of the debits over them. */
+export async function readTogether(
+  client: LedgerClient,
+  { customerId, wallets, debits }: ScenarioResult,
+  owner: Pick<Evidence, 'tenantId' | 'environmentId' | 'strangers' | 'isPunctual'>,
+): Promise<CustomerEvidence> {
+  const read: CustomerEvidence['wallets'][number][] = [];
+  for (const { walletId, exchanges } of wallets) {
+    read.push({ walletId, exchanges, ...(await readAll(client, walletId)), ...owner });
+  }
+  const history = await client.debits(customerId, scenarioCurrency);
+  return { wallets: read, debits: { history, exchanges: debits } };
 }

@@ -25,6 +25,8 @@ export interface LedgerClient {
   /** Ends what falls due by itself. Does nothing where the service does so without being asked. */
   settle(walletId: string): Promise<void>;
   history(walletId: string): Promise<History>;
+  /** The log of a customer's debits in a currency. */
+  debits(customerId: string, currency: string): Promise<History>;
   /** The answer to a GET below the wallet, which shows at least what the log holds now. */
   read(walletId: string, path: ReadPath, query?: Readonly<Record<string, string>>): Promise<Data>;
 }

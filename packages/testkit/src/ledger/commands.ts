@@ -12,6 +12,8 @@ export interface CreateBody {
   readonly initial_credits_expiry_date_utc?: string;
   readonly alert_settings?: AlertBody;
   readonly auto_topup?: AutoTopUpBody;
+  readonly allow_multiple?: boolean;
+  readonly priority?: number;
 }
 
 export interface AlertBody {
@@ -72,6 +74,17 @@ export interface SettingsBody {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly alert_settings?: AlertBody | null;
   readonly auto_topup?: AutoTopUpBody | null;
+  readonly priority?: number | null;
+}
+
+/** A debit over the wallets of a customer: of money, or of credits. */
+export interface CustomerDebitBody {
+  readonly currency: string;
+  readonly amount?: string;
+  readonly credits?: string;
+  readonly allow_partial?: boolean;
+  readonly transaction_reason?: string;
+  readonly description?: string;
 }
 
 export type BulkEntryBody =
@@ -130,8 +143,15 @@ export interface BadCommand {
 
 export type AnyCommand = Command | BadCommand;
 
+/** A request to all wallets of a customer. */
+export interface CustomerCommand {
+  readonly kind: 'debit-customer';
+  readonly customer: string;
+  readonly body: CustomerDebitBody;
+}
+
 /** The hold, order or entry that a command is about; empty for none. */
-export function targetOf(command: AnyCommand): string {
+export function targetOf(command: AnyCommand | CustomerCommand): string {
   if ('hold' in command) return command.hold;
   if ('order' in command) return command.order;
   return 'entry' in command ? command.entry : '';
@@ -161,13 +181,14 @@ const routes = {
   complete: 'POST /wallets/transactions/{id}/complete',
   cancel: 'POST /wallets/transactions/{id}/cancel',
   create: 'POST /wallets',
+  'debit-customer': 'POST /customers/{id}/debit',
 } as const;
 
-/** A command for a wallet as a request. */
-export function wired(command: AnyCommand, walletId: string): WireCommand {
+/** A command for a wallet, or for a customer, as a request. */
+export function wired(command: AnyCommand | CustomerCommand, recordId: string): WireCommand {
   const route = routes[command.kind === 'bad' ? command.of : command.kind];
   const all = {
-    id: 'order' in command ? command.order : walletId,
+    id: 'order' in command ? command.order : recordId,
     hold_id: 'hold' in command ? command.hold : '',
     transaction_id: 'entry' in command ? command.entry : '',
   };

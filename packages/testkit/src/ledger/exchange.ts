@@ -1,4 +1,4 @@
-import type { AnyCommand } from './commands.ts';
+import type { AnyCommand, CustomerCommand } from './commands.ts';
 
 /** An answer, as far as it is compared. */
 export interface LedgerAnswer {
@@ -9,10 +9,10 @@ export interface LedgerAnswer {
   readonly isReplay: boolean;
 }
 
-/** A request that a client has sent, with its answer. */
-export interface Exchange {
+/** A request that a client has sent, with its answer: to a wallet, unless it says otherwise. */
+export interface Exchange<Asked extends AnyCommand | CustomerCommand = AnyCommand> {
   readonly requestId: string;
-  readonly command: AnyCommand;
+  readonly command: Asked;
   /** The idempotency key; null for none. */
   readonly key: string | null;
   /** Places among all sendings and answers of the clients, which tell the order of two of them. */
@@ -24,3 +24,9 @@ export interface Exchange {
   /** Null when there was none: the request may or may not have been carried out. */
   readonly answer: LedgerAnswer | null;
 }
+
+/** A debit of a customer, with its answer. */
+export type CustomerExchange = Exchange<CustomerCommand>;
+
+/** A request of either kind, with its answer. */
+export type AnyExchange = Exchange<AnyCommand | CustomerCommand>;

@@ -13,6 +13,8 @@ export interface HistoryEvent {
   readonly type: string;
   readonly stream: string;
   readonly revision: number;
+  /** Its place among all events of the log; none in an export. */
+  readonly position?: bigint;
   readonly data: Data;
   /** The data as the log keeps it: without what follows from the rest of the event. */
   readonly kept?: Data;
@@ -42,11 +44,12 @@ export async function historyOf(
   >,
 ): Promise<History> {
   const history: HistoryEvent[] = [];
-  for await (const { id, type, stream, revision, data, metadata } of events) {
+  for await (const { id, type, stream, revision, position, data, metadata } of events) {
     const copy: HistoryEvent = JSON.parse(
       JSON.stringify({ id, type, stream, revision, data, metadata }),
     );
-    history.push({ ...copy, data: wholeData(copy), kept: copy.data });
+    const place = position === undefined ? {} : { position };
+    history.push({ ...copy, ...place, data: wholeData(copy), kept: copy.data });
   }
   return history;
 }
@@ -119,6 +122,9 @@ export const walletTypes = [
   'AlertStateChanged',
 ];
 
+/** Types that the log of a customer's debits may hold. */
+export const debitTypes = ['DebitRequested', 'DebitCompleted', 'DebitRefused'];
+
 /** Ids that the service gave in these events: of a hold, and of orders. */
 export const newIdsIn = (events: readonly Fact[]) => ({
   hold: String(events.find(({ type }) => type === 'CreditsHeld')?.data.hold_id ?? ''),
@@ -141,7 +147,9 @@ export function groupsOf(history: History): Group[] {
     const { $correlationId: correlation, occurred_at } = event.metadata;
     const at = Date.parse(occurred_at);
     const last = groups.at(-1);
-    if (last?.correlation === correlation && last.at === at) last.events.push(event);
+    // What marks a request begins an append: a debit of a customer makes several of one wallet.
+    const isSame = last?.correlation === correlation && last.at === at;
+    if (isSame && !event.metadata.request) last.events.push(event);
     else groups.push({ correlation, at, events: [event] });
   }
   return groups;

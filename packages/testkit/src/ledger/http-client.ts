@@ -15,6 +15,10 @@ export function httpClient(tenant: TestTenant, store: EventStore): LedgerClient 
     pass: (milliseconds) => pause(milliseconds),
     settle: () => Promise.resolve(),
     history: (walletId) => historyOf(store.readStream(streamOf(walletId))),
+    debits: (customerId, currency) =>
+      historyOf(
+        store.readStream(`customer_debits-${tenant.environmentId}.${customerId}_${currency}`),
+      ),
     send: async ({ route, path, body, requestId, key }) => {
       const method = route.split(' ')[0] ?? '';
       const answer = await tenant.call(method, path, body, {

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { eventually } from '../eventually.ts';
 import type { Stack, TestTenant } from '../stack.ts';
 import { readPublicStream } from '../system/public-stream.ts';
-import { assertProven, readAll } from './audit.ts';
+import { assertCustomerProven, type CustomerEvidence, readTogether } from './audit.ts';
 import { checkDurability } from './checks/request-checks.ts';
 import type { LedgerAnswer } from './exchange.ts';
 import { httpClient } from './http-client.ts';
-import { runScenario, type ScenarioResult } from './scenario-runner.ts';
+import { runScenario } from './scenario-runner.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 /** Wallets that are played on at the same time. */
@@ -17,7 +17,7 @@ const times = { unit: 4, lead: 400 } as const;
 /** Proofs of random ledgers on the real service. */
 export interface HttpRuns {
   /** Everything that has been played so far. */
-  readonly played: readonly ScenarioResult[];
+  readonly played: readonly CustomerEvidence[];
   /** Plays random scenarios, so many clients at once on each wallet, until the time is used up. */
   prove(options: {
     readonly seed: number;
@@ -33,23 +33,22 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
   const own = await stack.tenant('ledger');
   const stranger = await stack.tenant('ledger of another');
   const client = httpClient(own, stack.store);
-  const played: ScenarioResult[] = [];
+  const played: CustomerEvidence[] = [];
   let begun = 0;
 
   const proveOne = async (scenario: Scenario, clients: number): Promise<void> => {
     begun += 1;
-    const { exchanges, walletId } = await runScenario(client, scenario, {
+    const result = await runScenario(client, scenario, {
       ...times,
       name: `ledger-${begun}`,
       clients,
     });
-    const [all, strangers] = await Promise.all([
-      readAll(client, walletId),
-      askedBy(stranger, walletId),
-    ]);
-    played.push({ walletId, exchanges, history: all.history });
+    const asked = result.wallets.map(({ walletId }) => askedBy(stranger, walletId));
+    const strangers = (await Promise.all(asked)).flat();
     const { tenantId, environmentId } = own;
-    await assertProven({ ...all, exchanges, tenantId, environmentId, strangers });
+    const evidence = await readTogether(client, result, { tenantId, environmentId, strangers });
+    played.push(evidence);
+    await assertCustomerProven(evidence);
   };
 
   const proveNumbered = async (seed: number, clients: number): Promise<void> => {
@@ -85,7 +84,7 @@ export async function httpRuns(stack: Stack): Promise<HttpRuns> {
           const messages = await readPublicStream(stack.natsUrl);
           const found: string[] = [];
           // One after the other: there may be thousands of wallets.
-          for (const { walletId, exchanges } of played) {
+          for (const { walletId, exchanges } of played.flatMap(({ wallets }) => wallets)) {
             const published = messages.filter(({ stream }) => stream.endsWith(`.${walletId}`));
             // Since the end of its scenario more may have fallen due.
             const history = await client.history(walletId);
@@ -117,7 +116,9 @@ export function summaryOf({ played }: Pick<HttpRuns, 'played'>): {
   readonly requests: number;
   readonly text: string;
 } {
-  const requests = played.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
-  const events = played.reduce((sum, { history }) => sum + history.length, 0);
-  return { requests, text: `${requests} requests, ${played.length} wallets, ${events} events` };
+  const wallets = played.flatMap((each) => each.wallets);
+  const all = [...wallets, ...played.map(({ debits }) => debits)];
+  const requests = all.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
+  const events = all.reduce((sum, { history }) => sum + history.length, 0);
+  return { requests, text: `${requests} requests, ${wallets.length} wallets, ${events} events` };
 }

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { walletTypes } from './history.ts';
+import { debitTypes, walletTypes } from './history.ts';
 import { type Proof, proveInMemory, seedOfRun } from './runs.ts';
 
 const test = suite('ledgers against the oracle, in memory');
@@ -12,6 +12,8 @@ const count = (proof: Proof) => {
   requests += proof.requests;
   for (const each of proof.reached) reached.add(each);
 };
+/** Debits over the wallets of a customer (D76), by the number of wallets that paid. */
+const kindsOfDebits = ['debit over 1', 'debit over 2', 'debit over 3', 'debit in part'];
 /** The occasions of automatic top-up (D29). */
 const occasions = ['change', 'settings', 'unfreezing', 'new_day', 'refused_debit'];
 
@@ -26,7 +28,8 @@ test('four clients at once on a test clock: the order of the log explains every 
 test('that was enough', () => {
   console.log(`${requests} requests on a test clock, COUNTERFOIL_TEST_SEED=${seed}`);
   assert.ok(requests >= 20_000, `${requests} requests`);
-  const wanted = [...walletTypes, ...occasions.map((occasion) => `top-up: ${occasion}`)];
+  const topUps = occasions.map((occasion) => `top-up: ${occasion}`);
+  const wanted = [...walletTypes, ...debitTypes, ...kindsOfDebits, ...topUps];
   assert.equal(
     wanted.filter((each) => !reached.has(each)),
     [],

@@ -2,11 +2,22 @@ import * as assert from 'uvu/assert';
 import { checkAnswer, checkReplay, isConflictOf, type Judged } from './answers.ts';
 import { type AnyCommand, type Command, targetOf } from './commands.ts';
 import { effectOf, entryNumbers } from './effects.ts';
-import type { Exchange } from './exchange.ts';
+import type { AnyExchange, CustomerExchange, Exchange } from './exchange.ts';
 import { type Group, groupsOf, type History, newIdsIn } from './history.ts';
 import { Oracle } from './oracle.ts';
+import type { SharePart } from './shares.ts';
 
 type Numbers = ReadonlyMap<string, number>;
+
+/** Other knowledge of a ledger. */
+export interface Circumstances {
+  /** True where a test clock moved, so that nothing can have happened later than it was due. */
+  readonly isPunctual?: boolean;
+  /** The parts in debits of the customer, by the revision of their first event. */
+  readonly shares?: ReadonlyMap<number, SharePart>;
+  /** The debits of the customer that it has parts in. */
+  readonly debits?: readonly CustomerExchange[];
+}
 
 /** A request without an event in the log, and between which states it can have been answered. */
 interface Silent {
@@ -23,14 +34,15 @@ interface Silent {
  * foresees for the requests that caused them; every answer must be what the state at that place
  * gives; and what left no event (refusals, repetitions, requests without a key that change nothing)
  * must be explained by some state between the sending and the answer. On a test clock due work is punctual:
- * nothing happens while something earlier is due. Throws an assertion otherwise.
+ * nothing happens while something earlier is due. What a debit of the customer did is foreseen, too: `shares` says
+ * which part of it. Throws an assertion otherwise.
  *
  * @returns the oracle as the last event has left it
  */
 export function linearise(
   history: History,
   exchanges: readonly Exchange[],
-  { isPunctual = false }: { readonly isPunctual?: boolean } = {},
+  { isPunctual = false, shares = new Map(), debits = [] }: Circumstances = {},
 ): Oracle {
   const numbers = entryNumbers(history);
   const groups = groupsOf(history);
@@ -40,12 +52,17 @@ export function linearise(
   const oracle = new Oracle(first.command.body);
   oracle.numbers = numbers;
   const firsts = firstOfKeys(groups, byRequest);
-  const silent = silentOnes(groups, exchanges);
+  const silent = silentOnes(groups, exchanges, debits);
   let lastAt = 0;
   for (const [index, group] of groups.entries()) {
     explainSilent({ oracle, silent, firsts, numbers, state: index, lastAt });
     lastAt = group.at;
     if (isPunctual) assertNothingOverdue(oracle, group.at);
+    const part = shares.get(group.events[0]?.revision ?? -1);
+    if (part) {
+      explainShare(oracle, group, part, numbers);
+      continue;
+    }
     const exchange = byRequest.get(group.correlation);
     const ruling = explainGroup(oracle, group, exchange, numbers);
     const first = exchange && firsts.get(keyOf(exchange));
@@ -91,21 +108,30 @@ function firstOfKeys(
   return firsts;
 }
 
-function silentOnes(groups: readonly Group[], exchanges: readonly Exchange[]): Silent[] {
-  const places = new Map(groups.map(({ correlation }, index) => [correlation, index]));
-  const spoken = exchanges.flatMap((exchange) => {
-    const index = places.get(exchange.requestId);
-    return index === undefined ? [] : [{ ...exchange, index }];
+function silentOnes(
+  groups: readonly Group[],
+  exchanges: readonly Exchange[],
+  debits: readonly CustomerExchange[],
+): Silent[] {
+  const places = groups.map(({ correlation }, index) => [correlation, index] as const);
+  const [firsts, lasts] = [new Map(places.toReversed()), new Map(places)];
+  const heard: readonly AnyExchange[] = [
+    ...exchanges,
+    ...debits.filter(({ answer }) => (answer?.status ?? 500) < 500),
+  ];
+  const spoken = heard.flatMap((exchange) => {
+    const [first, last] = [firsts.get(exchange.requestId), lasts.get(exchange.requestId)];
+    return first === undefined || last === undefined ? [] : [{ ...exchange, first, last }];
   });
   return exchanges.flatMap((exchange): Silent[] => {
-    if (places.has(exchange.requestId) || exchange.answer === null || exchange.answer.status >= 500)
+    if (firsts.has(exchange.requestId) || exchange.answer === null || exchange.answer.status >= 500)
       return [];
     const before = spoken.filter(({ answered, answer }) => answer && answered < exchange.sent);
     const after = spoken.filter(({ sent }) => sent > exchange.answered);
-    const from = before.reduce((most, { index }) => Math.max(most, index + 1), 0);
+    const from = before.reduce((most, { last }) => Math.max(most, last + 1), 0);
     const later = groups.findIndex(({ at }) => at > exchange.answeredAt);
     const upTo = after.reduce(
-      (least, { index }) => Math.min(least, index),
+      (least, { first }) => Math.min(least, first),
       later < 0 ? groups.length : later,
     );
     return [{ exchange, from, upTo: Math.max(from, upTo), isExplained: false }];
@@ -199,6 +225,19 @@ const isRefusedAt = ({ answer }: Exchange, pointer: string): boolean =>
   answer.body.code === 'validation_error' &&
   JSON.stringify(answer.body.errors ?? []).includes(`"${pointer}`);
 
+function explainShare(oracle: Oracle, group: Group, part: SharePart, numbers: Numbers): void {
+  const { events, at } = group;
+  const what = `revision ${events[0]?.revision}: ${part.kind} of a debit of the customer`;
+  const effects = [...oracle.share(part, at, newIdsIn(events))];
+  assert.equal(writtenIn(events, numbers), effects, what);
+}
+
+/** The words of events; null for one that keeps a refusal, nothing for one that keeps that nothing happened. */
+const writtenIn = (events: History, numbers: Numbers) =>
+  events.every(({ type }) => type === 'RequestWithoutEffect')
+    ? []
+    : events.map((event) => (event.type === 'RequestRefused' ? null : effectOf(event, numbers)));
+
 function explainGroup(
   oracle: Oracle,
   group: Group,
@@ -208,9 +247,7 @@ function explainGroup(
   const { events, at } = group;
   const revision = events[0]?.revision;
   const isWithoutEffect = events.every(({ type }) => type === 'RequestWithoutEffect');
-  const written = isWithoutEffect
-    ? []
-    : events.map((event) => (event.type === 'RequestRefused' ? null : effectOf(event, numbers)));
+  const written = writtenIn(events, numbers);
   if (!exchange) {
     assert.equal(
       written,

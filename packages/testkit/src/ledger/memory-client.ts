@@ -124,6 +124,10 @@ export function memoryClient({
       streams = open();
     },
     history: (walletId) => historyOf(world.store.readStream(streamOf(walletId))),
+    debits: (customerId, currency) => {
+      const stream = `customer_debits-${principal.environmentId}.${customerId}_${currency}`;
+      return historyOf(world.store.readStream(stream));
+    },
     settle: async (walletId) => {
       const { tenantId, environmentId } = principal;
       const scope = { tenantId, environmentId, correlationId: 'due' };

@@ -21,6 +21,7 @@ import { countsFrom, type Past, pastOf, type Recorded } from './past.ts';
 import { type Effect, ReferenceLedger } from './reference-ledger.ts';
 import { type Load, type Refused, shortage } from './refusals.ts';
 import { reverse } from './reversals.ts';
+import { doShare, type SharePart } from './shares.ts';
 import { creditPlaces, creditsOf, halfEven, ratePlaces, unitsOf } from './units.ts';
 import { viewOf, type WalletView } from './wallet-view.ts';
 
@@ -114,6 +115,15 @@ export class Oracle {
     }
     this.#keep(at);
     return { kind: 'refused', details, isRemembered, effects: this.#ledger.effects };
+  }
+
+  /** Does the part of a debit of the customer, at a time. */
+  share(part: SharePart, at: number, { hold, orders }: NewIds): readonly Effect[] {
+    this.#ledger.orderIds = [...orders];
+    this.#ledger.effects = [];
+    this.#ledger.now = at;
+    doShare(this.#ledger, part, at, hold);
+    return this.#keep(at);
   }
 
   /** Returns what a command would lead to. */
@@ -282,8 +292,8 @@ export class Oracle {
     const ledger = this.#ledger;
     ledger.tell({ type: 'WalletCreated' });
     ledger.books.created = at;
-    const { alert_settings = null, auto_topup = null } = body;
-    ledger.books.settings = keptSettings({ alert_settings, auto_topup });
+    const { alert_settings = null, auto_topup = null, priority = null } = body;
+    ledger.books.settings = keptSettings({ alert_settings, auto_topup, priority });
     ledger.books.levels = levelsOf(alert_settings);
     ledger.books.autoTopUp = autoTopUpOf(auto_topup);
     const credits = creditsOf(body.initial_credits_to_load ?? '0');

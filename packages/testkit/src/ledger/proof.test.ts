@@ -7,8 +7,10 @@ import { scenarios } from './scenarios.ts';
 import {
   bought,
   breakerStory,
+  customerStory,
   fullEvidence,
   fullScenario,
+  returnStories,
   reversalStories,
 } from './test-scenario.ts';
 
@@ -29,9 +31,12 @@ test('credits for an amount, where both neighbours are equally near', async () =
   assert.is((await proveScript(scenario, 1)).requests, 1 + amounts.length);
 });
 
-for (const [name, scenario] of Object.entries({ ...reversalStories, breakerStory })) {
+const stories = { ...reversalStories, ...returnStories, breakerStory, customerStory };
+for (const [name, scenario] of Object.entries(stories)) {
   test(`on a test clock: ${name}`, async () => {
-    assert.is((await proveScript(scenario, 1, 'test')).requests, scenario.steps.length + 1);
+    const wallets = 1 + (scenario.others ?? []).length;
+    const { requests } = await proveScript(scenario, 1, 'test');
+    assert.is(requests, scenario.steps.length + wallets);
   });
 }
 

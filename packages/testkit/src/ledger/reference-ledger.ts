@@ -75,12 +75,12 @@ export class ReferenceLedger {
   effects: Effect[] = [];
   readonly rate: bigint;
   readonly topUpRate: bigint;
-  readonly #mayOwe: boolean;
+  readonly mayOwe: boolean;
 
   constructor({ mayOwe, rate, topUpRate }: Terms) {
     this.rate = unitsOf(rate, ratePlaces);
     this.topUpRate = unitsOf(topUpRate, ratePlaces);
-    this.#mayOwe = mayOwe;
+    this.mayOwe = mayOwe;
   }
 
   /** Does work; when it is refused, nothing of it has happened. Returns the refusal. */
@@ -182,7 +182,7 @@ export class ReferenceLedger {
    * may be partial takes what is there, and is refused where that is nothing (D26).
    */
   debit(asked: bigint, reason: string, from: number | null = null, isPartial = false): void {
-    if (isPartial && this.#mayOwe) throw new Refused({ reason: 'never_partial' }, false);
+    if (isPartial && this.mayOwe) throw new Refused({ reason: 'never_partial' }, false);
     const there = this.#fundsSince(from);
     const credits = isPartial && there > 0n && there < asked ? there : asked;
     if (from === null) this.#assertFunds(credits);
@@ -213,7 +213,12 @@ export class ReferenceLedger {
   }
 
   /** Turns a hold, or a part of it, into a debit. */
-  capture(hold: Hold, asked: string | undefined, isLast = true): void {
+  capture(
+    hold: Hold,
+    asked: string | undefined,
+    isLast = true,
+    reason = 'MANUAL_BALANCE_DEBIT',
+  ): void {
     const credits = asked === undefined ? hold.credits : creditsOf(asked);
     if (credits > hold.credits) {
       throw new Refused({
@@ -229,7 +234,6 @@ export class ReferenceLedger {
     const back = isFinal ? this.#end(hold, owed) : [];
     if (!isFinal) this.#replace(hold, { ...hold, credits: hold.credits - credits });
     const drawn = draws(this.books, [...own, ...beyond]);
-    const reason = 'MANUAL_BALANCE_DEBIT';
     const more = { id: hold.id, isFinal, drawn, returned: back };
     const number = this.entry('HoldCaptured', reason, credits, -credits, more);
     this.#took(number, credits, [...own, ...beyond]);
@@ -386,7 +390,7 @@ export class ReferenceLedger {
   #assertFundsThen(credits: bigint, from: number): void {
     this.#assertExisted(from);
     const there = this.#fundsSince(from);
-    if (this.#mayOwe || credits <= there) return;
+    if (this.mayOwe || credits <= there) return;
     throw new Refused({
       reason: 'insufficient_credits_then',
       available: shownCredits(there),
@@ -397,7 +401,7 @@ export class ReferenceLedger {
 
   #assertFunds(credits: bigint): void {
     const there = available(this.books);
-    if (this.#mayOwe || credits <= there) return;
+    if (this.mayOwe || credits <= there) return;
     throw new Refused({
       reason: shortage,
       available: shownCredits(there),

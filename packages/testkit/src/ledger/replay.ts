@@ -1,13 +1,25 @@
 import { type Command, wired } from './commands.ts';
 import { entryNumbers } from './effects.ts';
 import type { Exchange } from './exchange.ts';
-import { groupsOf, type History, newIdsIn } from './history.ts';
+import { type History, newIdsIn } from './history.ts';
 import { type MemoryClient, memoryClient } from './memory-client.ts';
+import { allExchanges, type CustomerStory, debitRequests, inLogOrder } from './together.ts';
 
 /** Carries out the commands that left events once more: at the same instants, in another place. */
 export async function replayed(history: History, exchanges: readonly Exchange[]): Promise<History> {
+  const wallets = [{ walletId: '', history, exchanges }];
+  const [again] = await replayedTogether({ wallets, debits: { history: [], exchanges: [] } });
+  return again ?? [];
+}
+
+/**
+ * The same with all wallets of a customer, and the debits over them: each of those is carried out at once, so nothing
+ * else may have come between its events.
+ *
+ * @returns the new history of each wallet
+ */
+export async function replayedTogether(story: CustomerStory): Promise<readonly History[]> {
   const client = memoryClient();
-  const byRequest = new Map(exchanges.map((exchange) => [exchange.requestId, exchange]));
   const customer = await client.send({
     route: 'POST /customers',
     path: '/customers',
@@ -16,37 +28,57 @@ export async function replayed(history: History, exchanges: readonly Exchange[])
     requestId: 'customer',
     key: null,
   });
+  const customerId: string = customer.body.id;
   const names = new Map<string, string>();
-  let walletId = '';
-  for (const { correlation, at, events } of groupsOf(history)) {
+  const ids = story.wallets.map(() => '');
+  const requested = debitRequests(story.debits);
+  const exchangeOf = new Map(
+    allExchanges(story).map((exchange) => [exchange.requestId, exchange] as const),
+  );
+  const learn = async (events: History, index: number) => {
+    const [first, last] = [events[0]?.revision ?? 0, events.at(-1)?.revision ?? 0];
+    const here = (await client.history(ids[index] ?? '')).slice(first, last + 1);
+    rename(events, here, names);
+  };
+  for (const { wallet: index, group } of inLogOrder(story)) {
+    const { correlation, at, events } = group;
     await client.pass(at - client.now());
-    const exchange = byRequest.get(correlation);
+    const exchange = exchangeOf.get(correlation);
+    if (index === null) {
+      const isRequest = ['DebitRequested', 'RequestRefused'].includes(events[0]?.type ?? '');
+      if (!isRequest || exchange?.command.kind !== 'debit-customer') continue;
+      const command = { ...exchange.command, customer: customerId };
+      const { key, sentAt: arrivedAt, requestId } = exchange;
+      await client.send({ ...wired(command, customerId), requestId, key, arrivedAt });
+      continue;
+    }
+    if (requested.has(correlation)) {
+      await learn(events, index);
+      continue;
+    }
+    const walletId = ids[index] ?? '';
     if (!exchange) {
       await client.settle(walletId);
-      await rename(events, client, walletId, names);
+      await learn(events, index);
       continue;
     }
     const there = exchange.command as Command;
+    const history = story.wallets[index]?.history ?? [];
     if (there.kind === 'reverse') await nameEntry(there.entry, history, client, walletId, names);
-    const command = renamed(there, names, customer.body.id);
+    const command = renamed(there, names, customerId);
     const { key, sentAt: arrivedAt, requestId } = exchange;
     const answer = await client.send({ ...wired(command, walletId), requestId, key, arrivedAt });
-    if (command.kind === 'create') walletId = answer.body.id;
-    await rename(events, client, walletId, names);
+    if (command.kind === 'create') ids[index] = answer.body.id;
+    await learn(events, index);
   }
-  return client.history(walletId);
+  return Promise.all(ids.map((id) => client.history(id)));
 }
 
 /** Learns the ids that holds and orders have here, which had others there. */
-async function rename(
-  events: History,
-  client: MemoryClient,
-  walletId: string,
-  names: Map<string, string>,
-): Promise<void> {
+function rename(events: History, same: History, names: Map<string, string>): void {
   const there = newIdsIn(events);
   if (there.hold === '' && there.orders.length === 0) return;
-  const here = newIdsIn((await client.history(walletId)).slice(-events.length));
+  const here = newIdsIn(same);
   names.set(there.hold, here.hold);
   for (const [index, id] of there.orders.entries()) names.set(id, here.orders[index] ?? '');
 }

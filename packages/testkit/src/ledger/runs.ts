@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assertProven, readAll } from './audit.ts';
+import { assertCustomerProven, readTogether } from './audit.ts';
 import { hardStatements } from './checks/past-checks.ts';
 import type { Fact } from './history.ts';
 import { type MemoryOptions, memoryClient, memoryPrincipal } from './memory-client.ts';
@@ -52,9 +52,12 @@ export async function proveInMemory(runs: MemoryRuns): Promise<Proof> {
   };
 }
 
-/** The type of an event, and the occasion of the automatic top-up that it is. */
-const reachedBy = ({ type, data }: Fact): readonly string[] =>
-  data.automatic ? [type, `top-up: ${data.automatic.cause}`] : [type];
+/** The type of an event, the occasion of the automatic top-up that it is, and over how many wallets a debit went. */
+function reachedBy({ type, data }: Fact): readonly string[] {
+  if (data.automatic) return [type, `top-up: ${data.automatic.cause}`];
+  if (type === 'DebitCompleted') return [type, `debit over ${data.entries.length}`];
+  return data.allow_partial ? [type, 'debit in part'] : [type];
+}
 
 /** Plays one scenario in memory and proves its ledger. */
 export async function proveScript(
@@ -64,16 +67,18 @@ export async function proveScript(
 ): Promise<Proof> {
   const client = memoryClient({ clock });
   const options = { name: 'run', clients, lead: 0 };
-  const { walletId, exchanges } = await runScenario(client, scenario, options);
+  const result = await runScenario(client, scenario, options);
   const { tenantId, environmentId } = memoryPrincipal;
-  const all = await readAll(client, walletId);
   // What a request makes due while a clock advances may be run once it stands.
   const isPunctual = clock === 'test' && clients === 1;
-  await assertProven({ ...all, exchanges, tenantId, environmentId, strangers: [], isPunctual });
-  const { entries, past } = all.reads;
+  const owner = { tenantId, environmentId, strangers: [], isPunctual };
+  const evidence = await readTogether(client, result, owner);
+  await assertCustomerProven(evidence);
+  const { wallets, debits } = evidence;
+  const histories = [...wallets, debits].map(({ history }) => history);
   return {
-    requests: exchanges.length,
-    hardStatements: hardStatements(entries, past),
-    reached: new Set(all.history.flatMap(reachedBy)),
+    requests: [...wallets, debits].reduce((sum, { exchanges }) => sum + exchanges.length, 0),
+    hardStatements: wallets.flatMap(({ reads }) => hardStatements(reads.entries, reads.past)),
+    reached: new Set(histories.flat().flatMap(reachedBy)),
   };
 }

@@ -1,16 +1,17 @@
 import { badCommands } from './bad-commands.ts';
 import type { LedgerClient } from './client.ts';
-import { type AnyCommand, type CreateBody, wired } from './commands.ts';
-import type { Exchange } from './exchange.ts';
-import type { Data, History } from './history.ts';
+import { type AnyCommand, type CreateBody, type CustomerCommand, wired } from './commands.ts';
+import type { AnyExchange, CustomerExchange, Exchange } from './exchange.ts';
+import type { Data } from './history.ts';
 import { invoiced } from './orders.ts';
-import type { BulkPlan, Plan, Scenario } from './scenarios.ts';
+import type { BulkPlan, Plan, Scenario, Step, WalletTerms } from './scenarios.ts';
 
-/** The result of a scenario: the ledger that was written, and all requests with their answers. */
+/** The result of a scenario: the wallets of its customer, and all requests with their answers. */
 export interface ScenarioResult {
-  readonly walletId: string;
-  readonly exchanges: readonly Exchange[];
-  readonly history: History;
+  readonly customerId: string;
+  readonly wallets: readonly Pick<PlayedWallet, 'walletId' | 'exchanges'>[];
+  /** Debits over all wallets. */
+  readonly debits: readonly CustomerExchange[];
 }
 
 export interface ScenarioOptions {
@@ -24,7 +25,10 @@ export interface ScenarioOptions {
   readonly lead: number;
 }
 
-/** Plays a scenario on a wallet of its own. */
+/** The currency of all wallets. */
+export const scenarioCurrency = 'usd';
+
+/** Plays a scenario on wallets of its own. */
 export async function runScenario(
   client: LedgerClient,
   scenario: Scenario,
@@ -35,30 +39,46 @@ export async function runScenario(
   const waiting = scenario.steps.values();
   const { unit = scenario.unit } = options;
   const lane = async () => {
-    for (const { wait, isKeyed, plan } of waiting) {
-      if (wait > 0) await client.pass(wait * unit);
-      await run.act(plan, isKeyed);
+    for (const step of waiting) {
+      if (step.wait > 0) await client.pass(step.wait * unit);
+      await run.act(step);
     }
   };
   await Promise.all(Array.from({ length: options.clients }, lane));
-  const history = await client.history(run.walletId);
-  return { walletId: run.walletId, exchanges: run.exchanges, history };
+  const { customerId, wallets, debits } = run;
+  return { customerId, wallets, debits };
 }
 
 /** The number of times that a wallet is asked for before the test gives up. */
 const openingsMaximum = 10;
 
-/** One wallet, and everything that is asked of it. */
+/** One wallet, everything that was asked of it, and the ids that it has given. */
+interface PlayedWallet {
+  walletId: string;
+  readonly exchanges: Exchange[];
+  readonly keyed: { readonly command: AnyCommand; readonly key: string }[];
+  readonly holds: string[];
+  readonly orders: string[];
+  readonly debits: string[];
+}
+
+const emptyWallet = (): PlayedWallet => ({
+  walletId: '',
+  exchanges: [],
+  keyed: [],
+  holds: [],
+  orders: [],
+  debits: [],
+});
+
+/** The wallets of one customer, and everything that is asked of them. */
 class ScenarioRun {
-  walletId = '';
-  readonly exchanges: Exchange[] = [];
+  customerId = '';
+  readonly wallets: PlayedWallet[] = [];
+  readonly debits: CustomerExchange[] = [];
   readonly #client: LedgerClient;
   readonly #scenario: Scenario;
   readonly #options: ScenarioOptions;
-  readonly #keyed: { readonly command: AnyCommand; readonly key: string }[] = [];
-  readonly #holds: string[] = [];
-  readonly #orders: string[] = [];
-  readonly #debits: string[] = [];
   #moment = 0;
   #sent = 0;
 
@@ -68,10 +88,9 @@ class ScenarioRun {
     this.#options = options;
   }
 
-  /** Makes the customer and the wallet. */
+  /** Makes the customer and the wallets. */
   async open(): Promise<void> {
     const { name } = this.#options;
-    const { type, rate, topUpRate, initial, initialAhead, levels, auto } = this.#scenario;
     const customer = await this.#client.send({
       route: 'POST /customers',
       path: '/customers',
@@ -80,11 +99,21 @@ class ScenarioRun {
       requestId: `${name}-customer`,
       key: null,
     });
+    this.customerId = customer.body.id;
+    for (const terms of [this.#scenario, ...(this.#scenario.others ?? [])]) await this.#make(terms);
+  }
+
+  /** Makes a wallet: the first as usual, the others so that they may stand beside it. */
+  async #make(terms: WalletTerms): Promise<void> {
+    const { type, rate, topUpRate, initial, initialAhead, levels, auto, priority = null } = terms;
+    const { name } = this.#options;
+    const wallet = emptyWallet();
+    const place = this.wallets.push(wallet);
     for (let attempt = 1; attempt <= openingsMaximum; attempt += 1) {
       const expiry = initial === '0' ? undefined : this.#expiry(initialAhead);
       const body: CreateBody = {
-        customer_id: customer.body.id,
-        currency: 'usd',
+        customer_id: this.customerId,
+        currency: scenarioCurrency,
         wallet_type: type,
         conversion_rate: rate,
         topup_conversion_rate: topUpRate,
@@ -92,62 +121,106 @@ class ScenarioRun {
         ...(expiry === undefined ? {} : { initial_credits_expiry_date_utc: expiry }),
         ...(levels === null ? {} : { alert_settings: levels }),
         ...(auto === null ? {} : { auto_topup: auto }),
+        ...(place > 1 ? { allow_multiple: true } : {}),
+        ...(priority === null ? {} : { priority }),
       };
-      const answer = await this.send({ kind: 'create', body }, `${name}-create-${attempt}`);
-      this.walletId = answer?.body.id;
-      if (this.walletId !== undefined) return;
+      const key = `${name}-create-${place}-${attempt}`;
+      const answer = await this.#send(wallet, { kind: 'create', body }, key);
+      wallet.walletId = answer?.body.id;
+      if (wallet.walletId !== undefined) return;
       // On a slow machine the expiry may have passed on the way: then there is no wallet, and no story.
-      this.exchanges.pop();
+      wallet.exchanges.pop();
     }
     throw new Error(`no wallet could be opened for ${name}`);
   }
 
-  async act(plan: Plan, isKeyed: boolean): Promise<void> {
+  async act({ plan, isKeyed, wallet: number = 0 }: Step): Promise<void> {
+    const wallet = this.wallets[number % this.wallets.length] as PlayedWallet;
+    const { walletId, keyed } = wallet;
     if (plan.kind === 'settle') {
-      await this.#client.settle(this.walletId);
+      await this.#client.settle(walletId);
+      return;
+    }
+    if (plan.kind === 'debit-customer') {
+      await this.#debitCustomer(plan, isKeyed);
       return;
     }
     if (plan.kind === 'repeat') {
-      const earlier = this.#keyed.at(-1 - plan.back);
+      if (number > 0 && this.debits.length > 0) await this.#repeatDebit(plan);
+      const earlier = keyed.at(-1 - plan.back);
       if (!earlier) return;
       const command = plan.isChanged ? changed(earlier.command) : earlier.command;
-      await this.send(command, earlier.key);
+      await this.#send(wallet, command, earlier.key);
       return;
     }
-    const command = this.#commandOf(plan);
+    const command = this.#commandOf(wallet, plan);
     const key =
       isKeyed && command.kind !== 'settings' && command.kind !== 'change-hold'
         ? `${this.#options.name}-${this.#sent}`
         : null;
-    if (key !== null && command.kind !== 'bad') this.#keyed.push({ command, key });
-    await this.send(command, key);
+    if (key !== null && command.kind !== 'bad') keyed.push({ command, key });
+    await this.#send(wallet, command, key);
   }
 
-  /** Sends a request and keeps it with its answer. */
-  async send(command: AnyCommand, key: string | null): Promise<Exchange['answer']> {
+  async #debitCustomer(
+    { by, figure, isPartial }: Extract<Plan, { kind: 'debit-customer' }>,
+    isKeyed: boolean,
+  ): Promise<void> {
+    const body = { currency: scenarioCurrency, [by]: figure, ...partial({ isPartial }) };
+    const command = { kind: 'debit-customer', customer: this.customerId, body } as const;
+    await this.#sendDebit(command, isKeyed ? `${this.#options.name}-${this.#sent}` : null);
+  }
+
+  async #repeatDebit({ back, isChanged }: Extract<Plan, { kind: 'repeat' }>): Promise<void> {
+    const earlier = this.debits.filter(({ key }) => key !== null).at(-1 - back);
+    if (!earlier) return;
+    const { command, key } = earlier;
+    const body = { ...command.body, description: 'changed' };
+    await this.#sendDebit(isChanged ? { ...command, body } : command, key);
+  }
+
+  async #sendDebit(command: CustomerCommand, key: string | null): Promise<void> {
+    const { answer } = await this.#ask(command, this.customerId, key, this.debits);
+    for (const row of answer?.body.transactions ?? []) {
+      const wallet = this.wallets.find(({ walletId }) => walletId === row.wallet_id);
+      if (wallet && !wallet.debits.includes(row.id)) wallet.debits.push(row.id);
+    }
+  }
+
+  /** Sends a request to a wallet and keeps it with its answer. */
+  async #send(
+    wallet: PlayedWallet,
+    command: AnyCommand,
+    key: string | null,
+  ): Promise<Exchange['answer']> {
+    const { walletId, exchanges, holds, debits, orders } = wallet;
+    const { answer } = await this.#ask(command, walletId, key, exchanges);
+    if (answer === null) return null;
+    if (command.kind === 'hold' && answer.status === 201) {
+      if (!holds.includes(answer.body.id)) holds.push(answer.body.id);
+    }
+    const entry = answer.body.wallet_transaction;
+    if (entry?.type === 'debit' && !debits.includes(entry.id)) debits.push(entry.id);
+    noteOrder(orders, answer.body);
+    return answer;
+  }
+
+  /** Sends a request and puts it with its answer to the others. */
+  async #ask<Asked extends AnyExchange['command']>(
+    command: Asked,
+    recordId: string,
+    key: string | null,
+    exchanges: Exchange<Asked>[],
+  ): Promise<Exchange<Asked>> {
     const client = this.#client;
     this.#sent += 1;
     const requestId = `${this.#options.name}-${this.#sent}`;
     const [sent, sentAt] = [this.#next(), client.now()];
-    const answer = await client.send({ ...wired(command, this.walletId), requestId, key });
+    const answer = await client.send({ ...wired(command, recordId), requestId, key });
     const [answered, answeredAt] = [this.#next(), client.nowAtMost()];
-    this.exchanges.push({ requestId, command, key, sent, sentAt, answered, answeredAt, answer });
-    if (command.kind === 'hold' && answer.status === 201) {
-      if (!this.#holds.includes(answer.body.id)) this.#holds.push(answer.body.id);
-    }
-    const entry = answer.body.wallet_transaction;
-    if (entry?.type === 'debit' && !this.#debits.includes(entry.id)) this.#debits.push(entry.id);
-    this.#noteOrder(answer.body);
-    return answer;
-  }
-
-  /** Orders are known by the answers: the one that was asked for, and one that the wallet made. */
-  #noteOrder({ wallet, wallet_transaction: entry, ...shown }: Data): void {
-    const isPending = entry?.transaction_status === 'pending';
-    const status = (wallet ?? shown).auto_topup_status;
-    for (const id of [isPending ? entry.id : undefined, status?.pending_transaction_id]) {
-      if (id !== undefined && !this.#orders.includes(id)) this.#orders.push(id);
-    }
+    const exchange = { requestId, command, key, sent, sentAt, answered, answeredAt, answer };
+    exchanges.push(exchange);
+    return exchange;
   }
 
   #next(): number {
@@ -168,7 +241,10 @@ class ScenarioRun {
     return { effective_at: new Date(time).toISOString() };
   }
 
-  #commandOf(plan: Exclude<Plan, { kind: 'settle' | 'repeat' }>): AnyCommand {
+  #commandOf(
+    { holds, debits, orders }: PlayedWallet,
+    plan: Exclude<Plan, { kind: 'settle' | 'repeat' | 'debit-customer' }>,
+  ): AnyCommand {
     switch (plan.kind) {
       case 'top-up': {
         const expiry = this.#expiry(plan.ahead);
@@ -199,11 +275,11 @@ class ScenarioRun {
           ...(plan.credits === null ? {} : { credits: plan.credits }),
           ...(plan.isLast ? {} : { final: false }),
         };
-        const hold = this.#holds.at(-1 - plan.back);
+        const hold = holds.at(-1 - plan.back);
         return hold ? { kind: 'capture', hold, body } : { kind: 'debit', body: { credits: '1' } };
       }
       case 'change-hold': {
-        const hold = this.#holds.at(-1 - plan.back);
+        const hold = holds.at(-1 - plan.back);
         const expires_at = this.#expiry(plan.ahead);
         const { credits } = plan;
         const body = {
@@ -215,11 +291,11 @@ class ScenarioRun {
           : { kind: 'hold', body: { credits: '2' } };
       }
       case 'void': {
-        const hold = this.#holds.at(-1 - plan.back);
+        const hold = holds.at(-1 - plan.back);
         return hold ? { kind: 'void', hold } : { kind: 'hold', body: { credits: '1' } };
       }
       case 'reverse': {
-        const entry = this.#debits.at(-1 - plan.back);
+        const entry = debits.at(-1 - plan.back);
         const expiry_date_utc = this.#expiry(plan.ahead);
         const { credits } = plan;
         const body = {
@@ -230,7 +306,7 @@ class ScenarioRun {
       }
       case 'complete':
       case 'cancel': {
-        const order = this.#orders.at(-1 - plan.back);
+        const order = orders.at(-1 - plan.back);
         return order ? { kind: plan.kind, order } : { kind: 'unfreeze' };
       }
       case 'auto':
@@ -239,6 +315,8 @@ class ScenarioRun {
         return { kind: 'settings', body: { alert_settings: plan.levels } };
       case 'rename':
         return { kind: 'settings', body: { name: plan.name } };
+      case 'priority':
+        return { kind: 'settings', body: { priority: plan.priority } };
       case 'bulk': {
         const entries = plan.entries.map((entry) => this.#entryOf(entry));
         return { kind: 'bulk', body: { atomic: plan.atomic, entries } };
@@ -261,6 +339,15 @@ class ScenarioRun {
       ...(expiry === undefined ? {} : { expiry_date_utc: expiry }),
       ...(plan.priority === null ? {} : { priority: plan.priority }),
     };
+  }
+}
+
+/** Orders are known by the answers: the one that was asked for, and one that the wallet made. */
+function noteOrder(orders: string[], { wallet, wallet_transaction: entry, ...shown }: Data): void {
+  const isPending = entry?.transaction_status === 'pending';
+  const status = (wallet ?? shown).auto_topup_status;
+  for (const id of [isPending ? entry.id : undefined, status?.pending_transaction_id]) {
+    if (id !== undefined && !orders.includes(id)) orders.push(id);
   }
 }
 

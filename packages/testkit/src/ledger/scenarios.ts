@@ -50,6 +50,14 @@ export type Plan =
   | { readonly kind: 'auto'; readonly settings: AutoTopUpBody | null }
   | { readonly kind: 'complete' | 'cancel'; readonly back: number }
   | { readonly kind: 'rename'; readonly name: string }
+  | { readonly kind: 'priority'; readonly priority: number | null }
+  /** Over all wallets of the customer. */
+  | {
+      readonly kind: 'debit-customer';
+      readonly by: 'amount' | 'credits';
+      readonly figure: string;
+      readonly isPartial: boolean;
+    }
   | {
       readonly kind: 'bulk';
       readonly atomic: boolean;
@@ -79,10 +87,12 @@ export interface Step {
   readonly wait: number;
   readonly isKeyed: boolean;
   readonly plan: Plan;
+  /** Number of the wallet that it is for, as far as there are so many; the first when absent. */
+  readonly wallet?: number;
 }
 
-/** A wallet and the requests to it. */
-export interface Scenario {
+/** A wallet as it is made. */
+export interface WalletTerms {
   readonly type: 'PRE_PAID' | 'POST_PAID';
   readonly rate: string;
   readonly topUpRate: string;
@@ -90,6 +100,13 @@ export interface Scenario {
   readonly initialAhead: number | null;
   readonly levels: AlertBody | null;
   readonly auto: AutoTopUpBody | null;
+  /** Its place among the wallets of its customer. */
+  readonly priority?: number | null;
+}
+
+/** A wallet and the requests to it, and to others of the same customer. */
+export interface Scenario extends WalletTerms {
+  readonly others?: readonly WalletTerms[];
   /** Milliseconds of a unit of time, where nothing else says how long it is. */
   readonly unit: number;
   readonly steps: readonly Step[];
@@ -219,6 +236,16 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
     1,
     fc.record({ kind: fc.constant('rename' as const), name: fc.constantFrom('One', 'Two') }),
   ),
+  weighted(1, fc.record({ kind: fc.constant('priority' as const), priority })),
+  weighted(
+    6,
+    fc.record({
+      kind: fc.constant('debit-customer' as const),
+      by: fc.constantFrom('amount' as const, 'amount' as const, 'credits' as const),
+      figure,
+      isPartial,
+    }),
+  ),
   weighted(
     3,
     fc.record({
@@ -232,18 +259,49 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
 );
 
 const step = (what: fc.Arbitrary<Plan>): fc.Arbitrary<Step> =>
-  fc.record({ wait: fc.integer({ min: 0, max: 10 }), isKeyed: fc.boolean(), plan: what });
+  fc.record({
+    wait: fc.integer({ min: 0, max: 10 }),
+    isKeyed: fc.boolean(),
+    plan: what,
+    wallet: fc.constantFrom(0, 0, 1, 2),
+  });
+
+const rates = fc.constantFrom('1', '0.5', '0.0333333333');
+
+const terms = {
+  type: fc.constantFrom('PRE_PAID' as const, 'PRE_PAID' as const, 'POST_PAID' as const),
+  rate: rates,
+  topUpRate: fc.constantFrom('1', '2', '3', '0.7', '0.0000000007', '30000000'),
+  initial: fc.constantFrom('0', '100', '0.000000001'),
+  initialAhead: ahead,
+  levels: fc.option(levels, { freq: 2 }),
+  auto: fc.option(autoTopUps, { freq: 2 }),
+};
+
+/** Other wallets of the customer; most have none. */
+const others: fc.Arbitrary<readonly WalletTerms[]> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant([]) },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.record({
+        ...terms,
+        // Debits that no wallet can pay alone are the interesting ones.
+        type: fc.constantFrom('PRE_PAID' as const, 'PRE_PAID' as const, 'POST_PAID' as const),
+        rate: fc.oneof(fc.constant('1'), rates),
+        initial: fc.constantFrom('10', '20.5', '0', '0.000000001'),
+        priority,
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+  },
+);
 
 /** Scripts of so many steps; one in four closes its wallet and goes on. */
 export const scenarios = (minLength: number, maxLength: number): fc.Arbitrary<Scenario> =>
   fc.record({
-    type: fc.constantFrom('PRE_PAID' as const, 'PRE_PAID' as const, 'POST_PAID' as const),
-    rate: fc.constantFrom('1', '0.5', '0.0333333333'),
-    topUpRate: fc.constantFrom('1', '2', '3', '0.7', '0.0000000007', '30000000'),
-    initial: fc.constantFrom('0', '100', '0.000000001'),
-    initialAhead: ahead,
-    levels: fc.option(levels, { freq: 2 }),
-    auto: fc.option(autoTopUps, { freq: 2 }),
+    ...terms,
+    others,
     unit: fc.constantFrom(second, hour, 7 * hour, 24 * hour, 50 * hour),
     steps: fc
       .tuple(

@@ -181,6 +181,79 @@ export const reversalStories: Readonly<Record<string, Scenario>> = {
   },
 };
 
+const inTurn = [step(topUp('3', { priority: 0 })), step(topUp('5'))];
+
+/** Short stories about which lot gets credits back first: the one that was drawn last. */
+export const returnStories: Readonly<Record<string, Scenario>> = {
+  'a reversal in part': {
+    ...plain,
+    steps: [
+      ...inTurn,
+      step(debit('6'), 1),
+      step({ kind: 'reverse', back: 0, credits: '2', ahead: null }, 1),
+      step({ kind: 'reverse', back: 0, credits: '2', ahead: null }, 1),
+    ],
+  },
+  'a hold that is lowered': {
+    ...plain,
+    steps: [
+      ...inTurn,
+      step(hold('6'), 1),
+      step({ kind: 'change-hold', back: 0, credits: '4', ahead: null }, 1),
+      step({ kind: 'change-hold', back: 0, credits: '1', ahead: null }, 1),
+    ],
+  },
+  'a hold that is captured in parts': {
+    ...plain,
+    steps: [
+      ...inTurn,
+      step(hold('6'), 1),
+      step({ kind: 'capture', back: 0, credits: '1', isLast: false }, 1),
+      step({ kind: 'capture', back: 0, credits: '3', isLast: false }, 1),
+      step(debit('3'), 1),
+      step({ kind: 'capture', back: 0, credits: '1', isLast: true }, 1),
+    ],
+  },
+};
+
+const beside = { ...plain, priority: null };
+const debitAll = (figure: string, more: { by?: 'credits'; isPartial?: boolean } = {}): Plan => ({
+  kind: 'debit-customer',
+  by: 'amount',
+  isPartial: false,
+  ...more,
+  figure,
+});
+
+/** Debits over three wallets, at two rates, by priority and by age; one expires, one tops itself up. */
+export const customerStory: Scenario = {
+  ...plain,
+  initial: '10',
+  others: [
+    { ...beside, initial: '20', initialAhead: 30, priority: 1 },
+    { ...beside, initial: '7', rate: '3', auto: { enabled: true, amount: '5', threshold: '0' } },
+  ],
+  steps: [
+    step(debitAll('1'), 1, true),
+    step(debitAll('12'), 1, true),
+    { ...step({ kind: 'repeat', back: 0, isChanged: false }), wallet: 1 },
+    { ...step({ kind: 'repeat', back: 0, isChanged: true }), wallet: 1 },
+    step(debitAll('1000'), 1, true),
+    step({ kind: 'reverse', back: 0, credits: '1', ahead: null }, 1),
+    { ...step({ kind: 'reverse', back: 0, credits: '2', ahead: null }), wallet: 1 },
+    step({ kind: 'priority', priority: -1 }),
+    step(debitAll('3', { by: 'credits' })),
+    step(hold('2')),
+    step(debitAll('10')),
+    step({ kind: 'freeze' }),
+    step(debitAll('1000', { isPartial: true }), 1, true),
+    { ...step(topUp('4'), 30), wallet: 1 },
+    step(debitAll('1.5', { isPartial: true })),
+    step({ kind: 'unfreeze' }),
+    step(debitAll('3')),
+  ],
+};
+
 /** The breaker stops what a wallet orders without a word about payment, and goes on on the next day. */
 export const breakerStory: Scenario = {
   ...plain,
@@ -200,7 +273,8 @@ export const breakerStory: Scenario = {
 export async function fullEvidence(type: Scenario['type'] = 'PRE_PAID'): Promise<Evidence> {
   const client = memoryClient();
   const options = { name: 'story', clients: 1, lead: 0 };
-  const { walletId, exchanges } = await runScenario(client, fullScenario(type), options);
+  const { wallets } = await runScenario(client, fullScenario(type), options);
+  const [{ walletId, exchanges } = { walletId: '', exchanges: [] }] = wallets;
   const { tenantId, environmentId } = memoryPrincipal;
   const all = await readAll(client, walletId);
   return { ...all, exchanges, tenantId, environmentId, strangers: [] };

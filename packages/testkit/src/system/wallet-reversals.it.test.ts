@@ -115,8 +115,11 @@ test('a hold is raised, lowered, extended and captured in parts, each capture on
   ]);
   assert.equal(one, other);
   assert.equal([one.wallet.credit_balance, one.wallet.credits_held], ['80', '30']);
+  // What stays held does not go back to its lots.
+  assert.is(one.wallet.credits_available_breakdown.free, '50');
   const { wallet } = await tenant.ok('POST', `${path}/capture`, { credits: '25' });
   assert.equal([wallet.credit_balance, wallet.credits_held], ['55', '0']);
+  assert.is(wallet.credits_available_breakdown.free, '55');
   assert.is((await tenant.call('PUT', path, { credits: '1' })).body.details.reason, 'hold_ended');
 });
 

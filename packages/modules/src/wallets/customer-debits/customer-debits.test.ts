@@ -26,6 +26,20 @@ test('a second wallet of a currency and type is a conflict, unless it may stand 
   await open('1', { ...alone, wallet_type: 'POST_PAID' });
 });
 
+test('the one that stands alone may come after those that may stand beside others, and is drawn like them', async () => {
+  const { open, debit, call } = await debitsWorld();
+  const alone = { allow_multiple: false };
+  const beside = await open('1');
+  const single = await open('1', alone);
+  assert.is((await rejection(open('1', alone))).code, 'already_exists');
+  assert.equal(parts(await debit({ amount: '2' })), [
+    [beside, '1', '1'],
+    [single, '1', '1'],
+  ]);
+  await call('POST /wallets/{id}/terminate', single);
+  await open('1', alone);
+});
+
 test('each wallet in turn gives what it has, until one can pay the rest', async () => {
   const { open, debit, balances } = await debitsWorld();
   const [a, b, c] = [await open('10'), await open('20'), await open('30')];
@@ -94,6 +108,73 @@ test('more than all have is refused whole: the wallets are as before, and hold n
   assert.equal(events(a).slice(2), ['CreditsHeld', 'HoldReleased']);
   await debit({ amount: '30' });
   assert.equal(await balances(a, b), ['0', '0']);
+});
+
+for (const [asked, taken, missing] of [
+  [{ amount: '25' }, [['10', '15'], '25'], '0'],
+  [{ amount: '30' }, [['10', '20'], '30'], '0'],
+  [{ amount: '30.000000001' }, [['10', '20'], '30'], '0.000000001'],
+  [{ amount: '1000' }, [['10', '20'], '30'], '970'],
+  [{ credits: '31.5' }, [['10', '20'], '30'], '1.5'],
+] as const) {
+  test(`of wallets of 10 and 20, ${JSON.stringify(asked)} takes ${taken[1]} with allow_partial`, async () => {
+    const { open, debit, balances, events } = await debitsWorld();
+    const [a, b] = [await open('10'), await open('20')];
+    const answer = await debit({ ...asked, allow_partial: true }, 'part');
+    const requested = Object.values(asked)[0];
+    assert.equal([answer.amount, answer.requested, answer.missing], [taken[1], requested, missing]);
+    assert.equal(
+      parts(answer).map(([, credits]) => credits),
+      taken[0],
+    );
+    assert.equal(await balances(a), ['0']);
+    assert.is(events(b).includes('HoldReleased'), false);
+    assert.equal(await debit({ ...asked, allow_partial: true }, 'part'), answer);
+  });
+}
+
+test('without the word nothing is said of what is missing, and nothing is taken', async () => {
+  const { open, debit, balances } = await debitsWorld();
+  const a = await open('10');
+  const whole = await debit({ amount: '4' });
+  assert.equal([whole.requested, whole.missing], [undefined, undefined]);
+  assert.is(
+    (await rejection(debit({ amount: '7', allow_partial: false }))).details?.available,
+    '6',
+  );
+  assert.equal(await balances(a), ['6']);
+});
+
+test('with allow_partial a debit is refused as any other where nothing is there at all', async () => {
+  const { open, debit, stateOf } = await debitsWorld();
+  const auto_topup = { enabled: true, threshold: '0', amount: '50' };
+  const empty = await open('5', { auto_topup });
+  await debit({ amount: '5' });
+  const refused = await rejection(debit({ amount: '1', allow_partial: true }));
+  assert.equal(refused.details, {
+    reason: 'insufficient_credits',
+    available: '0',
+    requested: '1',
+  });
+  assert.is((await stateOf(empty)).topups.length, 1);
+});
+
+test('with a wallet that pays whatever the others leave, allow_partial is refused', async () => {
+  const { open, debit, call } = await debitsWorld();
+  await open('10');
+  const owing = await open('0.000000001', { wallet_type: 'POST_PAID' });
+  const refused = await rejection(debit({ amount: '11', allow_partial: true }));
+  assert.is(refused.details?.reason, 'never_partial');
+  await call('POST /wallets/{id}/freeze', owing);
+  assert.is((await debit({ amount: '11', allow_partial: true })).missing, '1');
+});
+
+test('each wallet gives what it has at its own rate, and the rest is missing', async () => {
+  const { open, debit } = await debitsWorld();
+  await open('10', { conversion_rate: '0.5' });
+  await open('9', { conversion_rate: '3' });
+  const answer = await debit({ amount: '40', allow_partial: true });
+  assert.equal([answer.amount, answer.credits, answer.missing], ['32', '19', '8']);
 });
 
 test('a repetition gets the first answer for ever, taken or refused, and another body is a conflict', async () => {

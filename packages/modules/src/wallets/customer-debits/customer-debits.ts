@@ -26,6 +26,8 @@ const customerDebitEvents = {
     amount: figure,
     /** The credits, where they were asked for; all wallets have one rate then. */
     credits: figure.nullable(),
+    /** True where less is taken when less is there. */
+    allow_partial: z.boolean().optional(),
     /** The wallets that may pay, in the order in which they are drawn. */
     wallets: z.array(text<WalletId>()),
     /** The wallets that top themselves up when it is refused. */
@@ -35,7 +37,7 @@ const customerDebitEvents = {
     idempotency_key: z.string().nullable(),
     metadata: metadataSchema,
   }),
-  /** All of it was taken. */
+  /** All of it was taken; of one that may be partial, what was there. */
   DebitCompleted: z.object({
     debit_id: text<DebitId>(),
     /** The sums of the entries. */

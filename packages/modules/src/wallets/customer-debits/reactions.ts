@@ -8,7 +8,7 @@ import { captureShare, entryIn, giveUpShare, payOrHold, type Share, shareIn } fr
 /**
  * A debit that was asked for is carried out: each wallet in turn holds what it has, until one can pay all that
  * is missing. With that payment the debit is done, and what the others hold is captured. When none can, they
- * give it back.
+ * give it back; of a debit that may be partial it is captured then.
  *
  * Every command has a key that follows from the request, so that whoever carries it out again comes to the same
  * end. While an earlier debit of the customer has none, this one waits.
@@ -22,7 +22,8 @@ export const debitsCarriedOut = reaction(customerDebits, {
       const [first] = debits.waiting;
       if (first?.debit_id !== debit.debit_id) throw new Error(`${first?.debit_id} comes first`);
       const { shares, last } = await takeShares(context, debit);
-      if (last) await complete(context, id, debit, shares, last);
+      const isTaken = last !== null || (debit.allow_partial && shares.length > 0);
+      if (isTaken) await complete(context, id, debit, shares, last);
       else await refuse(context, id, debit, shares);
     },
   },
@@ -30,7 +31,7 @@ export const debitsCarriedOut = reaction(customerDebits, {
 
 type WalletOutcome = Parameters<typeof entryIn>[0];
 
-/** The shares that were held, and the payment of all that they left; null when no wallet could pay it. */
+/** The shares that are held, and the payment of all that they leave; null when no wallet could pay it. */
 interface Taken {
   readonly shares: readonly Share[];
   readonly last: { readonly walletId: WalletId; readonly outcome: WalletOutcome } | null;
@@ -55,14 +56,14 @@ async function complete(
   id: string,
   debit: DebitRequest,
   shares: readonly Share[],
-  last: NonNullable<Taken['last']>,
+  last: Taken['last'],
 ): Promise<void> {
   const captured = await Promise.all(
     shares.map(async ({ walletId }) =>
       entryIn(await context.execute(wallet, walletId, captureShare(walletId, debit)), walletId),
     ),
   );
-  const entries = [...captured, entryIn(last.outcome, last.walletId)];
+  const entries = last ? [...captured, entryIn(last.outcome, last.walletId)] : captured;
   const { debit_id } = debit;
   await context.execute(
     customerDebits,

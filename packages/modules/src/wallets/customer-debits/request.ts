@@ -43,6 +43,7 @@ export async function debitRequest(
         currency,
       });
     }
+    if (body.allow_partial) assertNobodyOwes(active);
     const amount = amountOf(body, active);
     return requestDebit({
       debit_id: debitId,
@@ -50,6 +51,7 @@ export async function debitRequest(
       currency,
       amount,
       credits: body.credits ?? null,
+      ...(body.allow_partial ? { allow_partial: true } : {}),
       ...planOf(active),
       reason: body.transaction_reason,
       description: body.description ?? null,
@@ -79,6 +81,16 @@ async function openWallets(
   }
   const states = await Promise.all(items.map(({ id }) => context.load(wallet, id)));
   return states.flatMap((state) => state ?? []).sort(inWalletOrder);
+}
+
+/** Refuses what may be partial where a wallet pays whatever the others leave (D26). */
+function assertNobodyOwes(wallets: readonly Wallet[]): void {
+  const owing = wallets.find(({ wallet_type }) => wallet_type === 'POST_PAID');
+  if (!owing) return;
+  throw invalidOperation(
+    `Wallet ${owing.id} is POST_PAID and pays all that the others leave. Leave allow_partial out.`,
+    { reason: 'never_partial' },
+  );
 }
 
 /** The money to be taken. Credits are worth the same everywhere, or nobody could say which are meant. */

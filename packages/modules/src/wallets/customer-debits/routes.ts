@@ -9,10 +9,14 @@ import {
 import {
   BrokenInvariant,
   type DebitId,
+  decimal,
   invariant,
   Problem,
   referenceSchema,
   refusal,
+  textOf,
+  zero,
+  zeroText,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { isEntry, transactionOf } from '../ledger/transaction.ts';
@@ -38,7 +42,8 @@ export const customerDebitRoutes = {
   'POST /customers/{id}/debit': route({
     summary: 'Take credits of several wallets of a customer',
     description:
-      'All or nothing, of the active wallets in a currency: by `priority`, PRE_PAID before POST_PAID, the oldest first.',
+      'All or nothing, unless `allow_partial`, of the active wallets in a currency: by `priority`, PRE_PAID before ' +
+      'POST_PAID, the oldest first.',
     tag: 'Wallets',
     status: 200,
     permission: 'wallet:write',
@@ -126,13 +131,27 @@ function shortage({ amount, credits, currency, customer_id }: DebitRequest, end:
 
 async function shown(
   context: RequestContext,
-  { debit_id, customer_id, currency }: DebitRequest,
+  request: DebitRequest,
   { amount, credits, entries }: DebitCompletion,
 ): Promise<CustomerDebitResource> {
+  const { debit_id, customer_id, currency } = request;
   const transactions = await Promise.all(
     entries.map(({ wallet_id, revision }) => entryAt(context, wallet_id, revision)),
   );
-  return { id: debit_id, customer_id, currency, amount, credits, transactions };
+  const part = request.allow_partial ? shortfall(request, { amount, credits }) : {};
+  return { id: debit_id, customer_id, currency, amount, credits, ...part, transactions };
+}
+
+/** The figure that was asked for, and the part of it that was not there. Rounding may have taken more; then nothing is missing. */
+function shortfall(
+  request: Pick<DebitRequest, 'amount' | 'credits'>,
+  taken: Pick<DebitCompletion, 'amount' | 'credits'>,
+): Pick<CustomerDebitResource, 'requested' | 'missing'> {
+  const requested = request.credits ?? request.amount;
+  const left = decimal(requested).minus(
+    decimal(request.credits === null ? taken.amount : taken.credits),
+  );
+  return { requested, missing: left.cmp(zero) > 0 ? textOf(left) : zeroText };
 }
 
 /** The entry at a revision of its wallet. */

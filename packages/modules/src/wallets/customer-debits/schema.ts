@@ -1,6 +1,12 @@
 import { currencySchema, metadataSchema, textSchema, withConditions } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { creditsSchema, debitReasons, idempotencyKeySchema, transactionSchema } from '../schema.ts';
+import {
+  allowPartialSchema,
+  creditsSchema,
+  debitReasons,
+  idempotencyKeySchema,
+  transactionSchema,
+} from '../schema.ts';
 
 /** Body of POST /customers/{id}/debit (D76). */
 export const debitCustomerSchema = withConditions(
@@ -13,6 +19,7 @@ export const debitCustomerSchema = withConditions(
       description: 'Credits, where all wallets have the same conversion_rate',
     }),
     transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
+    allow_partial: allowPartialSchema,
     description: textSchema(1024).optional(),
     idempotency_key: idempotencyKeySchema.optional(),
     metadata: metadataSchema.default({}),
@@ -29,6 +36,14 @@ export const customerDebitSchema = z
     currency: z.string(),
     amount: z.string().meta({ description: 'Sum of the amounts of its entries' }),
     credits: z.string().meta({ description: 'Sum of the credits of its entries' }),
+    requested: z
+      .string()
+      .optional()
+      .meta({ description: 'With allow_partial: the amount, or the credits, that were asked for' }),
+    missing: z
+      .string()
+      .optional()
+      .meta({ description: 'With allow_partial: what of it the wallets did not have' }),
     transactions: z
       .array(transactionSchema)
       .meta({ description: 'One entry of each wallet drawn, in the order in which they were' }),

@@ -19,8 +19,11 @@ export class Replay {
   balance = 0n;
   status: 'active' | 'frozen' | 'closed' = 'active';
   created: Data = {};
+  createdAt = '';
   alertSettings: Data | null = null;
   autoTopUp: Data | null = null;
+  /** Its place among the wallets of its customer. */
+  priority: number | null = null;
   /** The day and the number of each automatic top-up, and those that wait for their payment. */
   readonly automatic = new Set<string>();
   readonly #waiting = new Set<string>();
@@ -29,6 +32,8 @@ export class Replay {
   alert = 'ok';
   readonly lots = new Map<string, ReplayedLot>();
   readonly holds = new Map<string, Hold>();
+  /** The holds that a debit of the customer has made, and alone ends. */
+  readonly #shares = new Set<string>();
   /** The fate of each hold that was ever made. */
   readonly ends = new Map<string, 'open' | 'captured' | 'voided' | 'expired'>();
 
@@ -46,10 +51,13 @@ export class Replay {
     switch (type) {
       case 'WalletCreated':
         this.created = data;
+        this.createdAt = event.metadata.occurred_at;
         this.alertSettings = data.alert_settings;
         this.autoTopUp = data.auto_topup;
+        this.priority = data.priority ?? null;
         return;
       case 'WalletSettingsChanged':
+        if ('priority' in data) this.priority = data.priority;
         if ('alert_settings' in data) this.alertSettings = data.alert_settings;
         if ('auto_topup' in data) this.autoTopUp = data.auto_topup;
         return;
@@ -206,6 +214,12 @@ export class Replay {
     });
     this.holds.set(id, { id, credits: creditsOf(credits), expires: time(expires_at), parts });
     this.ends.set(id, 'open');
+    if (event.data.debit_id) this.#shares.add(id);
+  }
+
+  /** Tells whether a debit of the customer holds credits: nobody judges the alert until it has ended. */
+  hasShare(): boolean {
+    return [...this.#shares].some((id) => this.holds.has(id));
   }
 
   #end(event: HistoryEvent): void {

@@ -1,20 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { differingFields } from '../answers.ts';
 import { targetOf } from '../commands.ts';
-import type { Exchange } from '../exchange.ts';
+import type { AnyExchange } from '../exchange.ts';
 import { type Data, groupsOf, type History, isEntry, newIdsIn } from '../history.ts';
 import { checker, must } from './fault.ts';
 
 /** A ledger, and the requests that made it. */
 export interface Requested {
   readonly history: History;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly AnyExchange[];
 }
 
-const operationOf = ({ command, key }: Exchange): string =>
+const operationOf = ({ command, key }: AnyExchange): string =>
   `${command.kind} ${targetOf(command)} ${key}`;
 
-const bodyOf = ({ command }: Exchange): Data => ('body' in command ? (command.body as Data) : {});
+const bodyOf = ({ command }: AnyExchange): Data =>
+  'body' in command ? (command.body as Data) : {};
 
 /**
  * I5: a key has at most one effect; a repetition of the request gets the first answer again, word
@@ -41,7 +42,7 @@ export const checkKeys = checker('I5', ({ history, exchanges }: Requested) => {
 });
 
 /** Answers to one key of one operation. */
-function assertSameAnswers(history: History, exchanges: readonly Exchange[]): void {
+function assertSameAnswers(history: History, exchanges: readonly AnyExchange[]): void {
   const first = exchanges.find(({ requestId }) =>
     history.some(({ metadata }) => metadata.$correlationId === requestId),
   );

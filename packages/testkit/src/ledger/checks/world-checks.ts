@@ -28,7 +28,7 @@ export const checkIsolation = checker(
   },
 );
 
-const ids = /\b(?:(?:wallet|wtxn|hold|cust)_[0-9A-Z]{26}|user_\w+)\b/g;
+const ids = /\b(?:(?:wallet|wtxn|hold|cust|debit)_[0-9A-Z]{26}|user_\w+)\b/g;
 
 /** Returns what was decided, with every id named by its first appearance. */
 function decided(history: History): unknown[] {
