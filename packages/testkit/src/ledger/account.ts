@@ -4,7 +4,7 @@ import { checkReplay, entryEffect, entryIn, isConflictOf } from './answers.ts';
 import { Replay } from './checks/replay.ts';
 import { type Asked, type Face, type Outcome, outcomeOf } from './debit-rules.ts';
 import { effectOf, entryNumbers } from './effects.ts';
-import type { CustomerExchange } from './exchange.ts';
+import type { CustomerExchange, LedgerAnswer } from './exchange.ts';
 import type { Data, Group, HistoryEvent } from './history.ts';
 import type { SharePart } from './shares.ts';
 import {
@@ -302,26 +302,50 @@ class Reading {
   }
 
   #explainAnswer(exchange: CustomerExchange): void {
-    const { answer, key, command, requestId } = exchange;
+    const { answer, command, requestId } = exchange;
     if (!answer || answer.status >= 500) return;
-    const what = `${JSON.stringify(command)} was answered ${JSON.stringify(answer.body)}`;
-    const same = this.#story.debits.exchanges.find(
-      (other) => key !== null && other.key === key && this.#places.has(other.requestId),
-    );
-    const first = this.#debits.has(requestId) || !same ? exchange : same;
-    if (first !== exchange && isConflictOf(exchange, first)) return;
-    if (first !== exchange) assert.ok(checkReplay(exchange, first), `${what}, and not as before`);
-    const debit = this.#debits.get(first.requestId);
-    if (debit) {
-      assert.equal(seenIn(answer), this.#right(debit, seenIn(answer)), what);
-      return;
+    const what = () => `${said(command)} was answered ${said(answer.body)}`;
+    const first = this.#firstOfKey(exchange);
+    if (first && first !== exchange) {
+      if (isConflictOf(exchange, first)) return;
+      const isAgain = checkReplay(exchange, first);
+      // Before the key had its effect it may have been refused in a way that nobody keeps.
+      if (!isAgain && first.answered < exchange.sent) fail(`${what()}, and not as before`);
+      if (isAgain && !this.#debits.has(first.requestId)) return;
+      if (isAgain) {
+        this.#explainEnd(first, answer, what());
+        return;
+      }
     }
-    const last = allExchanges(this.#story)
-      .filter(({ sent }) => sent > first.answered)
-      .flatMap((later) => this.#places.get(later.requestId)?.first ?? [])
+    if (this.#debits.has(requestId)) this.#explainEnd(exchange, answer, what());
+    else if (!this.#mayRefuse(exchange, answer)) fail(what());
+  }
+
+  /** The request that had the effect of a key; undefined for none. */
+  #firstOfKey({ key }: CustomerExchange): CustomerExchange | undefined {
+    if (key === null) return undefined;
+    return this.#story.debits.exchanges.find(
+      (other) => other.key === key && this.#places.has(other.requestId),
+    );
+  }
+
+  #explainEnd({ requestId }: CustomerExchange, answer: LedgerAnswer, what: string): void {
+    const debit = this.#debits.get(requestId) as Debit;
+    assert.equal(seenIn(answer), this.#right(debit, seenIn(answer)), what);
+  }
+
+  /** Tells whether some state of the wallets refuses a debit before it is begun, as it was answered. */
+  #mayRefuse(exchange: CustomerExchange, { status, body }: LedgerAnswer): boolean {
+    const { key, requestId, answered } = exchange;
+    const later = allExchanges(this.#story)
+      .filter(({ sent }) => sent > answered)
+      .flatMap((other) => this.#places.get(other.requestId)?.first ?? [])
       .reduce((least, place) => (place < least ? place : least), 2n ** 63n);
-    const isRight = this.#outcomes(first, last).some((each) => saysSo(each, answer.body.details));
-    assert.ok(isRight && answer.status === 400, what);
+    const isKept = this.#places.has(requestId);
+    const right = this.#outcomes(exchange, later).some(
+      (each) => saysSo(each, body.details) && (isKept || key === null || !each.isRemembered),
+    );
+    return right && status === 400;
   }
 
   /** The answer that the end of a debit leads to. */

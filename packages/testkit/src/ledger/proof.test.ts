@@ -10,6 +10,7 @@ import {
   customerStory,
   fullEvidence,
   fullScenario,
+  owingStory,
   returnStories,
   reversalStories,
 } from './test-scenario.ts';
@@ -31,7 +32,13 @@ test('credits for an amount, where both neighbours are equally near', async () =
   assert.is((await proveScript(scenario, 1)).requests, 1 + amounts.length);
 });
 
-const stories = { ...reversalStories, ...returnStories, breakerStory, customerStory };
+const stories = {
+  ...reversalStories,
+  ...returnStories,
+  breakerStory,
+  customerStory,
+  owingStory,
+};
 for (const [name, scenario] of Object.entries(stories)) {
   test(`on a test clock: ${name}`, async () => {
     const wallets = 1 + (scenario.others ?? []).length;

@@ -225,12 +225,36 @@ const debitAll = (figure: string, more: { by?: 'credits'; isPartial?: boolean } 
   figure,
 });
 
+const critical = { threshold: '5', condition: 'below' as const };
+
+/** A wallet that may owe is asked after those that have credits, unless it has the priority. */
+export const owingStory: Scenario = {
+  ...plain,
+  type: 'POST_PAID',
+  initial: '10',
+  others: [{ ...beside, initial: '20', levels: { alert_enabled: true, critical } }],
+  steps: [
+    step(debitAll('4'), 1),
+    step(debitAll('9'), 1, true),
+    step(debitAll('3', { isPartial: true }), 0, true),
+    { ...step(topUp('2')), wallet: 1 },
+    step({ kind: 'priority', priority: 1 }),
+    step(debitAll('3'), 1),
+  ],
+};
+
 /** Debits over three wallets, at two rates, by priority and by age; one expires, one tops itself up. */
 export const customerStory: Scenario = {
   ...plain,
   initial: '10',
   others: [
-    { ...beside, initial: '20', initialAhead: 30, priority: 1 },
+    {
+      ...beside,
+      initial: '20',
+      initialAhead: 30,
+      priority: 1,
+      levels: { alert_enabled: true, critical },
+    },
     { ...beside, initial: '7', rate: '3', auto: { enabled: true, amount: '5', threshold: '0' } },
   ],
   steps: [
