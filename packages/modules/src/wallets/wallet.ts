@@ -100,7 +100,13 @@ export function nextDue(wallet: WalletState): Instant | null {
 
 /** The instant from which on automatic top-up goes on after its breaker; null unless it waits for that. */
 export const resumesAt = (wallet: Wallet): Instant | null =>
-  wallet.wallet_status === 'active' ? resumption(wallet, availableIn(wallet)) : null;
+  wallet.wallet_status === 'active' && !hasShare(wallet)
+    ? resumption(wallet, availableIn(wallet))
+    : null;
+
+/** Tells whether a debit of the customer holds credits: its end judges what there is then (D76). */
+const hasShare = ({ holds }: Wallet): boolean =>
+  holds.some(({ debit_id }) => debit_id !== undefined);
 
 /** Available credits by class: purchased and free add up to a balance that is not below zero. */
 export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: DecimalText } {

@@ -20,7 +20,7 @@ import { amountPlaces, creditsOf, ratePlaces, shownCredits, shownUnits, unitsOf 
 export interface Account {
   /** For each wallet the parts that it had in debits, by the revision of their first event. */
   readonly shares: readonly ReadonlyMap<number, SharePart>[];
-  /** True when something else came between the events of a debit. */
+  /** True when something else came between the events of a debit, or time went by. */
   readonly isInterrupted: boolean;
 }
 
@@ -36,6 +36,8 @@ interface Share {
 /** A debit on its way. */
 interface Debit {
   readonly id: string;
+  /** The time at which it was asked for. */
+  readonly at: number;
   readonly exchange: CustomerExchange;
   readonly asked: Asked;
   readonly plan: readonly number[];
@@ -115,9 +117,10 @@ class Reading {
   }
 
   /** A wallet's part: it is asked once, in its turn, and gives or gets back once what it has set aside. */
-  #takeShare(wallet: number, { events }: Group): void {
+  #takeShare(wallet: number, { events, at }: Group): void {
     const [debit] = this.#waiting;
     const first = events[0] as HistoryEvent;
+    if (debit?.at !== at) this.#isInterrupted = true;
     assert.ok(debit, `wallet ${wallet}, revision ${first.revision}: a part of no debit`);
     const shares = this.#shares[wallet] as Map<number, SharePart>;
     const { reason } = debit.asked;
@@ -199,6 +202,7 @@ class Reading {
     const { asked, plan, refilling } = right;
     const debit: Debit = {
       id: data.debit_id,
+      at: Date.parse(event.metadata.occurred_at),
       exchange,
       asked,
       plan,

@@ -20,6 +20,8 @@ export interface Lot {
 
 export interface Hold {
   readonly id: string;
+  /** True for the part of a debit over several wallets: its end is its own occasion. */
+  readonly isShare: boolean;
   readonly credits: bigint;
   readonly expires: number | null;
   /** The parts of lots that were taken for it, as they were taken. */

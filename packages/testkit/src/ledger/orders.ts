@@ -155,10 +155,10 @@ const isLow = (books: Books): boolean =>
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** The start of the day after the breaker, where what it stopped is still wanted; else null. */
+/** The start of the day after the breaker, where what it stopped is still wanted; else null. A debit on its way looks itself. */
 export function resumption(books: Books): number | null {
-  const { stoppedOn, orders, status } = books;
-  const isWaiting = orders.some(({ automatic }) => automatic);
+  const { stoppedOn, orders, holds, status } = books;
+  const isWaiting = orders.some(({ automatic }) => automatic) || holds.some((hold) => hold.isShare);
   if (stoppedOn === null || status !== 'active' || isWaiting || !isLow(books)) return null;
   return Date.parse(`${stoppedOn}T23:59:59.999Z`) + 1;
 }

@@ -13,6 +13,7 @@ import {
   owingStory,
   returnStories,
   reversalStories,
+  shareStory,
 } from './test-scenario.ts';
 
 /** Small and always the same: the part of the proof that planted bugs are held against. */
@@ -38,6 +39,7 @@ const stories = {
   breakerStory,
   customerStory,
   owingStory,
+  shareStory,
 };
 for (const [name, scenario] of Object.entries(stories)) {
   test(`on a test clock: ${name}`, async () => {

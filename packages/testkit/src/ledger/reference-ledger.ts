@@ -198,10 +198,10 @@ export class ReferenceLedger {
   }
 
   /** Sets credits aside. */
-  hold(id: string, credits: bigint, expires: number | null): void {
+  hold(id: string, credits: bigint, expires: number | null, isShare = false): void {
     this.#assertFunds(credits);
     const parts = this.#take(credits).map(setAside);
-    this.books.holds.push({ id, credits, expires, parts });
+    this.books.holds.push({ id, isShare, credits, expires, parts });
     const drawn = draws(this.books, parts);
     this.tell({
       type: 'CreditsHeld',

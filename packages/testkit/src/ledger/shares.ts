@@ -52,7 +52,7 @@ function take(
   const credits = creditsPaying(missing, ledger.rate);
   const there = available(ledger.books);
   if (credits > there && !ledger.mayOwe && there > 0n) {
-    ledger.hold(newHold, there, null);
+    ledger.hold(newHold, there, null, true);
     return;
   }
   if (credits <= there || ledger.mayOwe) ledger.debit(credits, reason);

@@ -243,6 +243,14 @@ export const owingStory: Scenario = {
   ],
 };
 
+/** The breaker has stopped a wallet yesterday; what a debit sets aside today is no occasion to go on. */
+export const shareStory: Scenario = {
+  ...plain,
+  auto: { enabled: true, amount: '5', threshold: '0', invoicing: false, daily_limit: 1 },
+  unit: 3_600_000,
+  steps: [step(debit('6')), step(debitAll('6'), 28), step(debitAll('1'))],
+};
+
 /** Debits over three wallets, at two rates, by priority and by age; one expires, one tops itself up. */
 export const customerStory: Scenario = {
   ...plain,

@@ -2,6 +2,7 @@ import { Problem } from '@counterfoil/kernel';
 import { type MemoryWorld, reactTo, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nextDue } from '../wallet.ts';
 import { customerDebits } from './customer-debits.ts';
 import { debitsCarriedOut } from './reactions.ts';
 import { debitsWorld } from './test-debits-world.ts';
@@ -45,7 +46,7 @@ type World = Awaited<ReturnType<typeof threeWallets>>;
 
 /** Asks for a debit in a process that dies at an append, and never comes back. */
 async function dyingAt(
-  { world, debit }: World,
+  { world, debit }: Pick<World, 'world' | 'debit'>,
   body: object,
   number: number,
   fate: (typeof fates)[number],
@@ -214,6 +215,28 @@ test('what is topped up while a debit is under way changes nothing of the shares
     ['10', '35'],
   );
   assert.equal(await world.balances(...world.ids), ['100', '85', '130']);
+});
+
+test('what is set aside is no occasion for a wallet that its breaker has stopped yesterday', async () => {
+  const world = await debitsWorld();
+  const auto_topup = {
+    enabled: true,
+    threshold: '0',
+    amount: '5',
+    invoicing: false,
+    daily_limit: 1,
+  };
+  const id = await world.open('1', { auto_topup });
+  await world.debitOne(id, '1');
+  await rejection(world.debitOne(id, '6'));
+  assert.equal((await world.stateOf(id)).automatic.stopped_on, '2026-01-01');
+  world.pass(48 * 3600);
+  assert.is(nextDue(await world.stateOf(id)), null);
+  await dyingAt(world, { amount: '6' }, 3, 'unavailable');
+  assert.equal(await world.balances(id), ['5 with 1 held']);
+  assert.is(nextDue(await world.stateOf(id)), null, 'the debit that is on its way looks itself');
+  await reactTo(world.request(world.another()), debitsCarriedOut, world.debitsId);
+  assert.equal(await world.balances(id), ['10']);
 });
 
 test('at most 100 debits of a customer wait in a currency', async () => {

@@ -13,10 +13,10 @@ export const debitCustomerSchema = withConditions(
   z.object({
     currency: currencySchema,
     amount: creditsSchema.optional().meta({
-      description: 'Money; each wallet pays its part at its own conversion_rate',
+      description: 'Money; each pays at its own conversion_rate',
     }),
     credits: creditsSchema.optional().meta({
-      description: 'Credits, where all wallets have the same conversion_rate',
+      description: 'Credits, where all have one conversion_rate',
     }),
     transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
     allow_partial: allowPartialSchema,
@@ -34,19 +34,13 @@ export const customerDebitSchema = z
     id: z.string().meta({ description: '`reference_id` of its entries' }),
     customer_id: z.string(),
     currency: z.string(),
-    amount: z.string().meta({ description: 'Sum of the amounts of its entries' }),
-    credits: z.string().meta({ description: 'Sum of the credits of its entries' }),
-    requested: z
-      .string()
-      .optional()
-      .meta({ description: 'With allow_partial: the amount, or the credits, that were asked for' }),
-    missing: z
-      .string()
-      .optional()
-      .meta({ description: 'With allow_partial: what of it the wallets did not have' }),
+    amount: z.string().meta({ description: 'Sum over its entries' }),
+    credits: z.string().meta({ description: 'Sum over its entries' }),
+    requested: z.string().optional().meta({ description: 'With allow_partial: amount or credits' }),
+    missing: z.string().optional().meta({ description: 'What was not there' }),
     transactions: z
       .array(transactionSchema)
-      .meta({ description: 'One entry of each wallet drawn, in the order in which they were' }),
+      .meta({ description: 'One entry of each wallet drawn, in order' }),
   })
   .meta({ id: 'CustomerDebit' });
 export type CustomerDebitResource = z.output<typeof customerDebitSchema>;

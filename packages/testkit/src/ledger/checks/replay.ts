@@ -32,8 +32,6 @@ export class Replay {
   alert = 'ok';
   readonly lots = new Map<string, ReplayedLot>();
   readonly holds = new Map<string, Hold>();
-  /** The holds that a debit of the customer has made, and alone ends. */
-  readonly #shares = new Set<string>();
   /** The fate of each hold that was ever made. */
   readonly ends = new Map<string, 'open' | 'captured' | 'voided' | 'expired'>();
 
@@ -212,14 +210,15 @@ export class Replay {
       lot.left -= taken;
       return setAside({ ...lot, left: taken });
     });
-    this.holds.set(id, { id, credits: creditsOf(credits), expires: time(expires_at), parts });
+    const isShare = event.data.debit_id !== undefined;
+    const expires = time(expires_at);
+    this.holds.set(id, { id, isShare, credits: creditsOf(credits), expires, parts });
     this.ends.set(id, 'open');
-    if (event.data.debit_id) this.#shares.add(id);
   }
 
   /** Tells whether a debit of the customer holds credits: nobody judges the alert until it has ended. */
   hasShare(): boolean {
-    return [...this.#shares].some((id) => this.holds.has(id));
+    return [...this.holds.values()].some(({ isShare }) => isShare);
   }
 
   #end(event: HistoryEvent): void {
