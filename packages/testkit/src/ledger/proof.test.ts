@@ -8,6 +8,7 @@ import {
   bought,
   breakerStory,
   customerStory,
+  enoughStory,
   fullEvidence,
   fullScenario,
   owingStory,
@@ -38,6 +39,7 @@ const stories = {
   ...returnStories,
   breakerStory,
   customerStory,
+  enoughStory,
   owingStory,
   shareStory,
 };

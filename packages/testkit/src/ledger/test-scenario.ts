@@ -243,6 +243,14 @@ export const owingStory: Scenario = {
   ],
 };
 
+/** A wallet that has just enough pays alone. */
+export const enoughStory: Scenario = {
+  ...plain,
+  initial: '10',
+  others: [{ ...beside, initial: '20' }],
+  steps: [step(debitAll('10')), step(debitAll('20')), step(debitAll('0.000000001'))],
+};
+
 /** The breaker has stopped a wallet yesterday; what a debit sets aside today is no occasion to go on. */
 export const shareStory: Scenario = {
   ...plain,
