@@ -199,6 +199,8 @@ class Reading {
       [customer, body.currency, body.credits ?? null],
       'a debit says what was asked for',
     );
+    const now = this.#outcomeNow(exchange);
+    if (now.kind !== 'begun' || said(this.#shown(now)) !== said(seen)) this.#isInterrupted = true;
     const { asked, plan, refilling } = right;
     const debit: Debit = {
       id: data.debit_id,
@@ -233,6 +235,7 @@ class Reading {
     const isRight = outcomes.some((each) => saysSo(each, data.details) && each.isRemembered);
     if (!isRight) fail(`${said(data.details)} is kept, and none of ${said(outcomes)}`);
     assert.is.not(exchange.key, null, 'a refusal that nobody has to keep');
+    if (!saysSo(this.#outcomeNow(exchange), data.details)) this.#isInterrupted = true;
   }
 
   #end(event: HistoryEvent): void {
@@ -286,6 +289,12 @@ class Reading {
     );
     const credits = shares.reduce((sum, share) => sum + share.credits, 0n);
     return { amount: shownUnits(amount, amountPlaces), credits: shownCredits(credits) };
+  }
+
+  /** The ruling on a debit from the wallets as the log has left them; others may have come between. */
+  #outcomeNow({ command }: CustomerExchange): Outcome {
+    const faces = this.#snapshots.flatMap((snapshots) => snapshots.at(-1)?.face ?? []);
+    return outcomeOf(command.body, faces);
   }
 
   /** All that the rules may say, given what the wallets can have been from the sending on to a place in the log. */
