@@ -20,7 +20,7 @@ import { amountPlaces, creditsOf, ratePlaces, shownCredits, shownUnits, unitsOf 
 export interface Account {
   /** For each wallet the parts that it had in debits, by the revision of their first event. */
   readonly shares: readonly ReadonlyMap<number, SharePart>[];
-  /** True when something else came between the events of a debit, or time went by. */
+  /** True when something else was asked for while a debit was under way, or time went by. */
   readonly isInterrupted: boolean;
 }
 
@@ -79,11 +79,17 @@ class Reading {
   readonly #waiting: Debit[] = [];
   /** The first and the last place of each request that left events. */
   readonly #places = new Map<string, { readonly first: bigint; readonly last: bigint }>();
-  #isInterrupted = false;
+  #isInterrupted: boolean;
 
   constructor(story: CustomerStory) {
     this.#story = story;
     this.#requests = debitRequests(story.debits);
+    const all = allExchanges(story);
+    this.#isInterrupted = story.debits.exchanges.some((debit) =>
+      all.some(
+        (each) => each.sent < debit.answered && each.answered > debit.sent && each !== debit,
+      ),
+    );
     this.#replays = story.wallets.map(() => new Replay());
     this.#snapshots = story.wallets.map(() => []);
     this.#shares = story.wallets.map(() => new Map<number, SharePart>());
@@ -101,7 +107,6 @@ class Reading {
       return;
     }
     if (this.#requests.has(group.correlation)) this.#takeShare(wallet, group);
-    else if (this.#waiting.length > 0) this.#isInterrupted = true;
     const replay = this.#replays[wallet] as Replay;
     for (const event of group.events) replay.take(event);
     const from = group.events.at(-1)?.position ?? 0n;
@@ -183,7 +188,6 @@ class Reading {
   #begin(event: HistoryEvent, exchange: CustomerExchange): void {
     const { data } = event;
     const { body, customer } = exchange.command;
-    if (this.#waiting.length > 0) this.#isInterrupted = true;
     const outcomes = this.#outcomes(exchange, event.position ?? 0n);
     const seen = {
       wallets: data.wallets,
@@ -199,8 +203,6 @@ class Reading {
       [customer, body.currency, body.credits ?? null],
       'a debit says what was asked for',
     );
-    const now = this.#outcomeNow(exchange);
-    if (now.kind !== 'begun' || said(this.#shown(now)) !== said(seen)) this.#isInterrupted = true;
     const { asked, plan, refilling } = right;
     const debit: Debit = {
       id: data.debit_id,
@@ -235,7 +237,6 @@ class Reading {
     const isRight = outcomes.some((each) => saysSo(each, data.details) && each.isRemembered);
     if (!isRight) fail(`${said(data.details)} is kept, and none of ${said(outcomes)}`);
     assert.is.not(exchange.key, null, 'a refusal that nobody has to keep');
-    if (!saysSo(this.#outcomeNow(exchange), data.details)) this.#isInterrupted = true;
   }
 
   #end(event: HistoryEvent): void {
@@ -289,12 +290,6 @@ class Reading {
     );
     const credits = shares.reduce((sum, share) => sum + share.credits, 0n);
     return { amount: shownUnits(amount, amountPlaces), credits: shownCredits(credits) };
-  }
-
-  /** The ruling on a debit from the wallets as the log has left them; others may have come between. */
-  #outcomeNow({ command }: CustomerExchange): Outcome {
-    const faces = this.#snapshots.flatMap((snapshots) => snapshots.at(-1)?.face ?? []);
-    return outcomeOf(command.body, faces);
   }
 
   /** All that the rules may say, given what the wallets can have been from the sending on to a place in the log. */

@@ -35,7 +35,9 @@ function assertAllowed(replay: Replay, event: HistoryEvent): void {
   const isFirst = event.revision === 0;
   must(isFirst === (type === 'WalletCreated'), event, `${type} is not in its place`);
   const isTermination = data.reason === 'WALLET_TERMINATION';
-  const isTaking = ['CreditsDebited', 'CreditsHeld', 'HoldCaptured'].includes(type);
+  // What a debit of the customer has set aside is taken whatever happens meanwhile.
+  const isShare = replay.holds.get(data.hold_id)?.isShare ?? false;
+  const isTaking = ['CreditsDebited', 'CreditsHeld', 'HoldCaptured'].includes(type) && !isShare;
   must(
     replay.status !== 'frozen' || !isTaking || isTermination,
     event,
