@@ -43,11 +43,11 @@ export async function runElsewhere(source: string): Promise<OtherProcess> {
   };
 }
 
-/** Waits until something is the case, looking often; fails after some seconds. */
+/** Waits until something is the case, looking often; fails after a time that a busy machine keeps too. */
 export async function eventually(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  limitMs = 20_000,
+  limitMs = 120_000,
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await isSo())) {

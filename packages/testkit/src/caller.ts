@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from './eventually.ts';
 
 /** An answer of the API, parsed. */
 export interface Answer {
@@ -17,15 +17,16 @@ export interface Caller {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Answer>;
-  /** The same, and the body of an answer that must be a success. */
+  /**
+   * The same, and the body of an answer that must be a success. A read that does not show yet what this caller
+   * wrote is repeated until it does.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<any>;
   /** Waits until the API knows the key and the read models answer. */
   untilKnown(): Promise<void>;
 }
 
-const knownMilliseconds = 10_000;
-const pollMilliseconds = 10;
 /** One read model each, the last ones to be built among them. */
 const firstReads = ['/customers?limit=1', '/webhooks/endpoints?limit=1'];
 
@@ -37,6 +38,8 @@ const textOf = (body: unknown): string | Uint8Array<ArrayBuffer> =>
 
 /** A client with one key, as plain as can be: it sends exactly what the test says. */
 export function caller(baseUrl: string, apiKey: string): Caller {
+  /** The place in the log of the last write of this caller. */
+  let written = 0n;
   const call: Caller['call'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${baseUrl}/v1${path}`, {
       method,
@@ -48,6 +51,7 @@ export function caller(baseUrl: string, apiKey: string): Caller {
       ...(body === undefined ? {} : { body: textOf(body) }),
     });
     const text = await response.text();
+    if (!isRead(method, path)) written = max(written, positionOf(response.headers) ?? 0n);
     return {
       status: response.status,
       body: text === '' ? null : JSON.parse(text),
@@ -55,23 +59,46 @@ export function caller(baseUrl: string, apiKey: string): Caller {
       headers: response.headers,
     };
   };
+  /** Tells that a busy machine does not show everything yet; whoever reads then asks again. */
+  const isTooEarly = ({ status, headers }: Answer): boolean =>
+    status === 503 || (status === 200 && (positionOf(headers) ?? written) < written);
   return {
     call,
     async ok(method, path, body, headers) {
-      const answer = await call(method, path, body, headers);
+      let answer = await call(method, path, body, headers);
+      if (isRead(method, path) && isTooEarly(answer)) {
+        answer = await eventually(
+          async () => {
+            const next = await call(method, path, body, headers);
+            return !isTooEarly(next) && next;
+          },
+          () => `${method} ${path} never showed what was written at ${written}`,
+        );
+      }
       if (answer.status >= 300) {
         throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
       }
       return answer.body;
     },
     async untilKnown() {
-      const deadline = Date.now() + knownMilliseconds;
-      while (Date.now() < deadline) {
-        const answers = await Promise.all(firstReads.map((path) => call('GET', path)));
-        if (answers.every(({ status }) => status === 200)) return;
-        await pause(pollMilliseconds);
-      }
-      throw new Error('the API does not know the key, or its read models never came');
+      await eventually(
+        async () => {
+          const answers = await Promise.all(firstReads.map((path) => call('GET', path)));
+          return answers.every(({ status }) => status === 200);
+        },
+        () => 'the API does not know the key, or its read models never came',
+      );
     },
   };
 }
+
+/** Reads change nothing and may be repeated. A search has a body. */
+const isRead = (method: string, path: string): boolean =>
+  method === 'GET' || path.endsWith('/search');
+
+const positionOf = (headers: Headers): bigint | null => {
+  const position = headers.get('counterfoil-position');
+  return position === null ? null : BigInt(position);
+};
+
+const max = (left: bigint, right: bigint): bigint => (left > right ? left : right);

@@ -1,19 +1,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventStoreProcess, startEventStoreProcess } from '@counterfoil/embedded-eventstore';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openEventStore } from './event-store.ts';
-import { collect, eventsOf, failureOf, freshStream, sampleEvent } from './sample-events.ts';
+import {
+  appendAtLast,
+  collect,
+  eventsOf,
+  failureOf,
+  freshStream,
+  lastOf,
+  sampleEvent,
+} from './sample-events.ts';
 import {
   AppendError,
   type EventStore,
   type NewEvent,
   type Position,
   type StoredEvent,
-  StoreUnavailable,
 } from './types.ts';
 
 const test = suite('event-store crash');
@@ -89,22 +96,11 @@ async function write(store: EventStore, isOver: () => boolean): Promise<WrittenS
     } catch (error) {
       if (!(error instanceof AppendError)) throw error;
       assert.ok(['unknown_outcome', 'unavailable'].includes(error.failure), error.message);
-      revision = await lastRevision(store, name);
+      revision = (await lastOf(store, name))?.revision ?? -1;
       assert.ok(revision >= acknowledged, 'an acknowledged event was lost');
     }
   }
   return { name, acknowledged };
-}
-
-async function lastRevision(store: EventStore, stream: string): Promise<number> {
-  for (;;) {
-    try {
-      return (await store.readLast(stream))?.revision ?? -1;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      await pause(10);
-    }
-  }
 }
 
 test('loses nothing and repeats nothing while the server is killed again and again', async () => {
@@ -179,30 +175,16 @@ const positionOf = (
 test('keeps what a frozen server does not write in time from being written later', async () => {
   const store = openEventStore({ url: server.connectionString, appendTimeoutMs: 500 });
   const stream = freshStream();
-  await store.append(stream, [sampleEvent()], -1);
+  await appendAtLast(store, stream, sampleEvent(), -1);
   process.kill(server.pid, 'SIGSTOP');
   assert.is(await failureOf(store.append(stream, [sampleEvent()], 0)), 'unknown_outcome');
   assert.is(await failureOf(store.append(stream, [sampleEvent()], 0)), 'unknown_outcome');
   process.kill(server.pid, 'SIGCONT');
   const event = sampleEvent();
-  const { revision } = await appendWhenPossible(store, stream, event);
-  assert.is(revision, 1);
-  assert.is((await store.readLast(stream))?.id, event.id);
+  assert.is(await appendAtLast(store, stream, event, 0), 1);
+  assert.is((await lastOf(store, stream))?.id, event.id);
   await store.close();
 });
-
-/** A server that has just been woken up may need longer for its first answer. */
-async function appendWhenPossible(store: EventStore, stream: string, event: NewEvent) {
-  for (;;) {
-    try {
-      return await store.append(stream, [event], 0);
-    } catch (error) {
-      const isTransient =
-        error instanceof AppendError && ['unknown_outcome', 'unavailable'].includes(error.failure);
-      if (!isTransient) throw error;
-    }
-  }
-}
 
 test('notices a frozen server while it follows, and goes on when it is back', async () => {
   const original = console.warn;
@@ -212,7 +194,8 @@ test('notices a frozen server while it follows, and goes on when it is back', as
   const store = openEventStore({ url });
   console.warn = original;
   const stream = freshStream('frozen');
-  await store.append(stream, [sampleEvent({ n: 0 })], -1);
+  await appendAtLast(store, stream, sampleEvent({ n: 0 }), -1);
+  let second: Promise<number> | null = null;
   const controller = new AbortController();
   const handled: StoredEvent[] = [];
   let lost = 0;
@@ -230,10 +213,11 @@ test('notices a frozen server while it follows, and goes on when it is back', as
     if (handled.length === 2) controller.abort();
     if (!batch.some(({ kind }) => kind === 'caught_up')) continue;
     if (lost === 0) process.kill(server.pid, 'SIGSTOP');
-    else if (handled.length < 2) void appendWhenPossible(store, stream, sampleEvent({ n: 1 }));
+    else second ??= appendAtLast(store, stream, sampleEvent({ n: 1 }), 0);
   }
   assert.ok(lost >= 1);
   assert.is(handled.length, 2);
+  assert.is(await second, 1);
   await store.close();
 });
 

@@ -1,5 +1,6 @@
 /** Events for the tests of the log; nothing else uses them. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Instant } from '@counterfoil/kernel';
 import { chained, emptyChain } from './hash-chain.ts';
 import {
@@ -9,6 +10,8 @@ import {
   type LogItem,
   type NewEvent,
   type Position,
+  type StoredEvent,
+  StoreUnavailable,
 } from './types.ts';
 
 /** An event that any stream takes, with these members of its data. */
@@ -56,6 +59,40 @@ export async function fill(store: EventStore, stream: string, count: number): Pr
     positions.push(position);
   }
   return positions;
+}
+
+/**
+ * Appends an event as soon as the store can. Where the outcome is unknown, the end of the stream tells, as it tells the
+ * writers of streams. Returns the revision of the event.
+ */
+export async function appendAtLast(
+  store: EventStore,
+  stream: string,
+  event: NewEvent,
+  expectedRevision: number,
+): Promise<number> {
+  for (;;) {
+    try {
+      return (await store.append(stream, [event], expectedRevision)).revision;
+    } catch (error) {
+      if (!(error instanceof AppendError)) throw error;
+      const last = await lastOf(store, stream);
+      if (last?.id === event.id) return last.revision;
+      if (!['unknown_outcome', 'unavailable'].includes(error.failure)) throw error;
+    }
+  }
+}
+
+/** The last event of a stream, as soon as the store tells it; null in an empty stream. */
+export async function lastOf(store: EventStore, stream: string): Promise<StoredEvent | null> {
+  for (;;) {
+    try {
+      return await store.readLast(stream);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await pause(10);
+    }
+  }
 }
 
 /** Follows streams with a prefix and gives the items up to the first batch that has the last. */

@@ -129,7 +129,7 @@ export async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-const patienceMilliseconds = 20_000;
+const patienceMilliseconds = 120_000;
 
 /** Asks again and again until the answer is true. */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {

@@ -19,7 +19,6 @@ export interface ApiProcess {
   counter(name: string): Promise<number>;
 }
 
-const startMilliseconds = 60_000;
 const answerMilliseconds = 500;
 const program = fileURLToPath(import.meta.resolve('@counterfoil/api/main'));
 
@@ -55,7 +54,6 @@ export async function startApiProcess(stack: Stack, opened: Openings): Promise<A
     eventually(
       async () => (await get('/readyz'))?.ok,
       () => `${baseUrl} is not ready`,
-      startMilliseconds,
     );
   await untilReady();
   return {

@@ -14,8 +14,6 @@ test.before(async () => {
 });
 test.after(() => stack.stop());
 
-const finishedMilliseconds = 30_000;
-
 test('the projector goes on with what is decided and not carried out', async () => {
   const tenant = await stack.tenant('catalog-import');
   const aggregates = modules({ secrets: null }).flatMap((slice) => slice.aggregates);
@@ -36,7 +34,6 @@ test('the projector goes on with what is decided and not carried out', async () 
     async () =>
       (await tenant.call('GET', `/catalog/imports/${id}`)).body.import_status === 'finished',
     () => 'the import was never finished',
-    finishedMilliseconds,
   );
   const group = await eventually(async () => {
     const { status, body } = await tenant.call('GET', `/groups/${groupId}`);

@@ -26,7 +26,6 @@ const test = suite('kill -9 of each process and of all at once');
 
 const walletCount = 4;
 const movementsPerKill = 80;
-const limitMilliseconds = 60_000;
 
 /** Settings by which deliveries that a killed worker had in hand are sent again soon. */
 const settings = {
@@ -73,7 +72,6 @@ async function untilNoneRuns(pids: readonly number[]): Promise<void> {
   await eventually(
     () => !pids.some(isRunning),
     () => `still running: ${pids.filter(isRunning)}`,
-    limitMilliseconds,
   );
 }
 
@@ -99,7 +97,6 @@ const untilRuns = (name: ProcessName, before?: number): Promise<number> =>
       return pid !== before && pid;
     },
     () => `${name} does not run`,
-    limitMilliseconds,
   );
 
 /** A write that begins now goes all the way: to the read model, to NATS and to the receiver. */
@@ -116,12 +113,10 @@ async function assertAllFlows(): Promise<void> {
       return answer.status === 200;
     },
     () => `no read model at position ${probe.position}`,
-    limitMilliseconds,
   );
   await eventually(
     () => arrived.has(probe.entry.id),
     () => `no webhook for ${probe.entry.id}`,
-    limitMilliseconds,
   );
 }
 

@@ -89,8 +89,6 @@ async function killedBefore(
   children.delete(child);
 }
 
-const endedMilliseconds = 30_000;
-
 test('a debit whose process is killed before any of its appends is ended by the projector, whole or not at all', async () => {
   // Ten, twenty and thirty credits: 45 are held, held and paid; 61 are held three times and given back.
   const taken = { body: { currency: 'usd', amount: '45' }, left: free(0, 0, 15) };
@@ -112,7 +110,6 @@ test('a debit whose process is killed before any of its appends is ended by the 
     await eventually(
       async () => (await debitsOf(customer)).length === 2,
       () => `${name} has no end`,
-      endedMilliseconds,
     );
     assert.equal(await balancesOf(customer), left, name);
     const headers = { 'idempotency-key': 'once' };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer, Caller } from '../caller.ts';
+import { patienceMilliseconds } from '../eventually.ts';
 
 /** A change of a wallet's balance that a client asks for. Credits are whole numbers. */
 export interface Movement {
@@ -27,7 +28,7 @@ export interface Acknowledged extends Movement {
   readonly position: bigint;
 }
 
-const answerMilliseconds = 60_000;
+const answerMilliseconds = patienceMilliseconds;
 const requestMilliseconds = 20_000;
 const repeatMilliseconds = 50;
 
@@ -53,7 +54,7 @@ export function acknowledged(movement: Movement, { body, headers }: Answer): Ack
 /**
  * Sends a movement as a careful client does: after a broken connection, or an answer that says that
  * the service is at fault, it repeats the request with the same key until there is a final answer.
- * Throws when that is a refusal or does not come within a minute.
+ * Throws when that is a refusal or never comes.
  */
 export async function insist(caller: Caller, movement: Movement): Promise<Acknowledged> {
   const deadline = Date.now() + answerMilliseconds;

@@ -14,7 +14,7 @@ import { openings } from './openings.ts';
 const test = suite('what an operator does with an installation');
 
 /** Longer than any command takes on a machine that is busy with other things. */
-const programMilliseconds = 100_000;
+const programMilliseconds = 300_000;
 
 const opened = openings();
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-operator-'));

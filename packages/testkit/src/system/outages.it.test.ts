@@ -82,14 +82,12 @@ const shows = (entry: Acknowledged): Promise<boolean> =>
   eventually(
     async () => (await readAt(`/wallets/${walletId}`, entry)).status === 200,
     () => `no read model at position ${entry.position}`,
-    60_000,
   );
 
 const receives = (id: string): Promise<boolean> =>
   eventually(
     () => taken.has(id),
     () => `no webhook for ${id}`,
-    60_000,
   );
 
 /** A write goes all the way: to the read model, to NATS and to the receiver. */

@@ -16,7 +16,6 @@ export interface Known {
   readonly acknowledged: readonly Acknowledged[];
 }
 
-const catchUpMilliseconds = 60_000;
 const pageSize = 1_000;
 
 /**
@@ -90,7 +89,6 @@ const untilRead = (caller: Caller, path: string, position: bigint) => {
       return answer.status === 200 && answer.body;
     },
     () => `${path} at ${position}: ${last}`,
-    catchUpMilliseconds,
   );
 };
 
@@ -148,7 +146,6 @@ async function assertDelivered(
       return expected.every((id) => arrived.has(id));
     },
     () => `no webhook for ${expected.filter((id) => !arrived.has(id))} in ${seen} deliveries`,
-    catchUpMilliseconds,
   );
 }
 

@@ -94,6 +94,13 @@ async function tamper(directory: string, text: string, replacement: string): Pro
     closeSync(handle);
   }
   await stack.parts.eventStore.start();
+  // A client that comes at once would share the connection that the others have just seen refused.
+  await eventually(() =>
+    stack.store.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
   return places;
 }
 

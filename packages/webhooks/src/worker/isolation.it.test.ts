@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sealingContext } from '../endpoint/endpoint.ts';
+import { standardSendLimits } from '../sending/sender.ts';
 import { type Receiver, startReceiver } from './test-receiver.ts';
 import { eventually, type TestEndpoint, World } from './test-world.ts';
 
@@ -60,6 +61,12 @@ function assertInOrder(receiver: Receiver, succeeded: ReadonlySet<string>, round
   for (const [resource, round] of last) assert.is(round, rounds - 1, resource);
 }
 
+/** What hangs hangs to the end of the test, however busy the machine is. */
+const forLong = {
+  leaseMs: 3_600_000,
+  sendLimits: { ...standardSendLimits, headersTimeout: 3_000_000, totalTimeout: 3_000_000 },
+};
+
 test('of 50 endpoints one hangs: the others get everything, it holds its own bound', async (context) => {
   const { world, receiver, hanging, environment } = context;
   const common = { environment_id: environment, max_in_flight: 4 };
@@ -68,9 +75,10 @@ test('of 50 endpoints one hangs: the others get everything, it holds its own bou
     await world.addEndpoint({ ...common, url: `${receiver.url}/${index}` });
   }
   const published = await publishRounds(world, environment, 2, 10);
-  await world.startWorker({ maximumInFlight: 32 });
-  await receiver.count(49 * published);
-  assert.is(new Set(receiver.received.map(({ path, id }) => `${path} ${id}`)).size, 49 * published);
+  await world.startWorker({ maximumInFlight: 32, ...forLong });
+  // An answer that a busy machine did not see in time makes a delivery come again.
+  const arrived = () => new Set(receiver.received.map(({ path, id }) => `${path} ${id}`)).size;
+  await eventually('each has got everything', () => arrived() === 49 * published);
   assert.is(hanging.received.length, 4);
 });
 
@@ -82,11 +90,12 @@ test('more endpoints hang than there is room: what answers goes on', async (cont
   }
   await publishRounds(world, environment, 2, 4);
   // Eight quick and eight slow ones at a time, and 48 that would like to hang.
-  const worker = await world.startWorker({ maximumInFlight: 8, slowAfterMs: 30 });
+  const worker = await world.startWorker({ maximumInFlight: 8, slowAfterMs: 30, ...forLong });
   await eventually('all the room hangs', () => hanging.received.length >= 16);
   await world.addEndpoint({ ...common, url: receiver.url, max_in_flight: 2 });
   const published = await publishRounds(world, environment, 5, 4);
-  await receiver.count(published);
+  const arrived = () => new Set(receiver.received.map(({ id }) => id)).size;
+  await eventually('it has got everything', () => arrived() === published);
   assert.ok(worker.status().inFlight <= 16, String(worker.status().inFlight));
 });
 
@@ -118,7 +127,8 @@ test('an endpoint that fails for a day gets everything afterwards, for a hundred
   await eventually('a day has passed', async () => (await probes()) >= 96);
   isDown = false;
   const attempts = receiver.received.length;
-  assert.ok(attempts <= 150, `${attempts} attempts`);
+  const probed = await probes();
+  assert.ok(attempts <= probed + 54, `${attempts} attempts, ${probed} of them probes`);
   await eventually('all are delivered', async () => {
     const states = await world.states(id);
     return states.length === published && states.every((state) => state === 'delivered');

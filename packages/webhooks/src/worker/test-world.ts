@@ -29,7 +29,7 @@ import { TestServers } from './test-servers.ts';
 
 /** A log that writes nothing. */
 export const silent = createLog({ level: 'silent', name: 'test' });
-const waitMs = 30_000;
+const waitMs = 120_000;
 /** Nothing in a test waits longer, so that what never comes is told by name. */
 const inTime = (): AbortSignal => AbortSignal.timeout(waitMs);
 /** Beyond every position that a test publishes: the read model never is what is waited for. */
