@@ -19,7 +19,8 @@ export interface ApiProcess {
   counter(name: string): Promise<number>;
 }
 
-const answerMilliseconds = 500;
+/** Nobody is asked who stands still, so this is only kept by a process that is being killed. */
+const answerMilliseconds = 10_000;
 const program = fileURLToPath(import.meta.resolve('@counterfoil/api/main'));
 
 /** Starts a process of the api, which ends with the others of a test. */

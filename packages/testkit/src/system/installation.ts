@@ -45,8 +45,8 @@ interface InstallationOptions {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** A start takes some ten seconds, and several times that on a machine that is busy with other things. */
-const startMilliseconds = 180_000;
+/** A start takes some ten seconds, and many times that on a machine that is busy with other things. */
+const startMilliseconds = 600_000;
 const outputMaximum = 10_000;
 
 /** The settings that a developer may have for an installation on the same machine. */

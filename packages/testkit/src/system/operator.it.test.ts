@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { isRunning } from '@counterfoil/local';
 import { suite } from 'uvu';
@@ -29,15 +31,17 @@ test.before(async () => {
 });
 test.after(opened.closeAll);
 
-/** Runs a program to its end. */
-function run(program: string, words: readonly string[], settings: Record<string, string>) {
+/** Runs a program to its end, beside this one: a connection that is closed meanwhile has to be noticed. */
+async function run(program: string, words: readonly string[], settings: Record<string, string>) {
   const main = fileURLToPath(import.meta.resolve(program));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
-    encoding: 'utf8',
+  const child = spawn(process.execPath, [main, ...words], {
     env: { ...process.env, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: programMilliseconds,
   });
-  return { status, stdout, stderr };
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return { status: child.exitCode, stdout, stderr };
 }
 
 /** Runs the command line to its end, by default on the installation. */
@@ -45,39 +49,42 @@ const counterfoil = (words: readonly string[], settings: Record<string, string> 
   run('@counterfoil/cli', words, { COUNTERFOIL_DATA: folder, PORT: '0', ...settings });
 
 /** The record that a command prints. */
-function made(...words: string[]) {
-  const { status, stdout, stderr } = counterfoil(words);
+async function made(...words: string[]) {
+  const { status, stdout, stderr } = await counterfoil(words);
   assert.is(status, 0, stderr);
   return JSON.parse(stdout);
 }
 
 /** The lines of a refusal: what is wrong, without a stack. */
-function refusal(words: readonly string[], settings?: Record<string, string>): string[] {
-  const { status, stderr } = counterfoil(words, settings);
+async function refusal(
+  words: readonly string[],
+  settings?: Record<string, string>,
+): Promise<string[]> {
+  const { status, stderr } = await counterfoil(words, settings);
   assert.is(status, 2, stderr);
   assert.not.match(stderr, /\n\s+at /);
   return stderr.trim().split('\n');
 }
 
 test('makes a tenant, an environment, a user and a key that works until it is revoked', async () => {
-  const { id: tenant } = made('tenants', 'create', '--name', 'Acme');
+  const { id: tenant } = await made('tenants', 'create', '--name', 'Acme');
   const of = ['--tenant', tenant];
   const live = ['--name', 'Live', '--type', 'production'];
-  const { id: environment } = made('environments', 'create', ...of, ...live);
+  const { id: environment } = await made('environments', 'create', ...of, ...live);
   const ada = ['--email', 'ada@acme.com', '--role', 'super_admin'];
-  const { id: user } = made('users', 'create', ...of, ...ada);
+  const { id: user } = await made('users', 'create', ...of, ...ada);
   const place = [...of, '--environment', environment];
-  const key = made('keys', 'create', ...place, '--user', user, '--name', 'first');
+  const key = await made('keys', 'create', ...place, '--user', user, '--name', 'first');
 
   const api = caller(installation.baseUrl, key.api_key);
   const customer = await api.ok('POST', '/customers', { external_id: 'a', name: 'A' });
   assert.equal([customer.tenant_id, customer.environment_id], [tenant, environment]);
-  assert.ok(counterfoil(['tenants', 'list']).stdout.includes(tenant));
-  assert.is(made('environments', 'list', ...of).id, environment);
-  assert.is(made('users', 'list', ...of).id, user);
-  assert.is(made('keys', 'list', ...place).id, key.id);
+  assert.ok((await counterfoil(['tenants', 'list'])).stdout.includes(tenant));
+  assert.is((await made('environments', 'list', ...of)).id, environment);
+  assert.is((await made('users', 'list', ...of)).id, user);
+  assert.is((await made('keys', 'list', ...place)).id, key.id);
 
-  assert.is(counterfoil(['keys', 'revoke', key.id, ...place]).status, 0);
+  assert.is((await counterfoil(['keys', 'revoke', key.id, ...place])).status, 0);
   assert.is((await api.call('GET', '/users/me')).status, 401);
 });
 
@@ -92,30 +99,35 @@ test('the keys of tenants and of the operator count in their own place only', as
   assert.is((await caller(baseUrl, apiKey).call('GET', '/tenants')).status, 404);
 });
 
-test('a wrong command line is told in a few lines', () => {
-  assert.match(refusal(['tenants', 'create']).join(), /--name/);
-  assert.match(refusal(['tenants', 'creat']).join(), /unknown command/);
-  assert.match(refusal(['environments', 'list', '--tenant', 'a/b']).join(), /no id/);
-  assert.match(refusal(['users', 'list', '--tenant', 'tenant_x']).join(), /There is no tenant/);
+test('a wrong command line is told in a few lines', async () => {
+  const refusals = [
+    [['tenants', 'create'], /--name/],
+    [['tenants', 'creat'], /unknown command/],
+    [['environments', 'list', '--tenant', 'a/b'], /no id/],
+    [['users', 'list', '--tenant', 'tenant_x'], /There is no tenant/],
+  ] as const;
+  for (const [words, told] of refusals) assert.match((await refusal(words)).join(), told);
 });
 
-test('a server that is away, a wrong password and a wrong setting are one sentence, at once', () => {
+test('a server that is away, a wrong password and a wrong setting are one sentence, at once', async () => {
   const other = { COUNTERFOIL_DATA: mkdtempSync(join(folder, 'other-')) };
   const database = installation.databaseUrl.replace(/:[^:@/]+@/, ':wrong@');
-  const told = (settings: Record<string, string>) => {
-    const lines = refusal(['up'], { ...other, ...settings });
+  const told = async (settings: Record<string, string>) => {
+    const lines = await refusal(['up'], { ...other, ...settings });
     assert.is(lines.length, 1, lines.join('\n'));
     return lines.join();
   };
-  assert.match(told({ DATABASE_URL: database }), /refuses the user and password of DATABASE_URL/);
+  const refused = /refuses the user and password of DATABASE_URL/;
+  assert.match(await told({ DATABASE_URL: database }), refused);
   const away = 'esdb://127.0.0.1:1?tls=false';
-  assert.match(told({ EVENTSTORE_URL: away }), /event store .* does not answer/);
-  const lines = refusal(['up'], { ...other, LOG_LEVEL: 'loud' });
+  assert.match(await told({ EVENTSTORE_URL: away }), /event store .* does not answer/);
+  const lines = await refusal(['up'], { ...other, LOG_LEVEL: 'loud' });
   assert.match(lines.join(), /LOG_LEVEL/);
-  assert.match(refusal(['verify'], { EVENTSTORE_URL: away }).join(), /does not answer/);
+  const verified = await refusal(['verify'], { EVENTSTORE_URL: away });
+  assert.match(verified.join(), /does not answer/);
 });
 
-test('each service tells in one sentence that a server refuses it, and exits 2', () => {
+test('each service tells in one sentence that a server refuses it, and exits 2', async () => {
   const settings = {
     EVENTSTORE_URL: installation.eventStoreUrl,
     DATABASE_URL: installation.databaseUrl.replace(/:[^:@/]+@/, ':wrong@'),
@@ -125,18 +137,18 @@ test('each service tells in one sentence that a server refuses it, and exits 2',
   };
   for (const program of ['api', 'projector', 'webhooks']) {
     const main = `../../../../apps/${program}/src/main.ts`;
-    const { status, stdout, stderr } = run(new URL(main, import.meta.url).href, [], settings);
+    const { status, stdout, stderr } = await run(new URL(main, import.meta.url).href, [], settings);
     assert.is(status, 2, `${program}: ${stdout}${stderr}`);
     assert.match(stderr, /^PostgreSQL refuses the user and password of DATABASE_URL.*\n$/);
   }
 });
 
-test('a second data folder is kept from a log that another installation works on', () => {
+test('a second data folder is kept from a log that another installation works on', async () => {
   const settings = {
     COUNTERFOIL_DATA: mkdtempSync(join(folder, 'second-')),
     EVENTSTORE_URL: installation.eventStoreUrl,
   };
-  const lines = refusal(['up'], settings);
+  const lines = await refusal(['up'], settings);
   assert.is(lines.length, 1, lines.join('\n'));
   assert.match(lines.join(), /begun by an installation with another secret key/);
 });
@@ -156,10 +168,10 @@ test('the installation starts again when its demo key has been revoked', async (
   installation = await start();
   const demo = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));
   assert.is(demo.api_key, null);
-  assert.match(refusal(['catalog', 'export']).join(), /keys create/);
+  assert.match((await refusal(['catalog', 'export'])).join(), /keys create/);
   const { tenant_id, environment_id, user_id } = demo;
   const place = ['--tenant', tenant_id, '--environment', environment_id];
-  const key = made('keys', 'create', ...place, '--user', user_id, '--name', 'demo');
+  const key = await made('keys', 'create', ...place, '--user', user_id, '--name', 'demo');
   const me = await caller(installation.baseUrl, key.api_key).ok('GET', '/users/me');
   assert.is(me.id, user_id);
 });

@@ -32,7 +32,7 @@ const walletCount = 2;
 const clientsPerWallet = 4;
 /** A client that gets no answer asks another process. */
 const patienceMilliseconds = 2_500;
-const insistMilliseconds = 60_000;
+const insistMilliseconds = 300_000;
 const restMilliseconds = 20;
 
 /**

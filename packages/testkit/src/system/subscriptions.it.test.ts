@@ -45,7 +45,10 @@ async function take(
   count: number,
 ): Promise<{ event_type: string; customer: { name: string } }[]> {
   const stream = connection.jetstream({ checkAPI: false });
-  const consumer = await stream.consumers.get(nats.stream, nats.consumer);
+  // Where the broker is slow to answer, the reader is made after the answer of the API.
+  const consumer = await eventually(() =>
+    stream.consumers.get(nats.stream, nats.consumer).catch(() => false as const),
+  );
   const taken = [];
   for await (const message of await consumer.consume({ max_messages: 10 })) {
     taken.push(message.json<{ event_type: string; customer: { name: string } }>());

@@ -61,7 +61,7 @@ function assertInOrder(receiver: Receiver, succeeded: ReadonlySet<string>, round
   for (const [resource, round] of last) assert.is(round, rounds - 1, resource);
 }
 
-/** What hangs hangs to the end of the test, however busy the machine is. */
+/** Settings with which a request that hangs does so to the end of the test, however busy the machine is. */
 const forLong = {
   leaseMs: 3_600_000,
   sendLimits: { ...standardSendLimits, headersTimeout: 3_000_000, totalTimeout: 3_000_000 },
