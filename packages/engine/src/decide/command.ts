@@ -38,7 +38,7 @@ export interface QueuedCommand<State> extends Command<State> {
   readonly resolve: (outcome: CommandOutcome<State>) => void;
   readonly reject: (reason: unknown) => void;
   /** Ids of the last event of each append that may have carried it out. */
-  readonly attempts: Set<string>;
+  attempts: readonly string[];
   isSettled: boolean;
   /** The instant at which it has waited long enough, in milliseconds of a clock that only rises. */
   readonly waitsUntil: number;

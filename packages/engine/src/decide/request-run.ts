@@ -185,19 +185,17 @@ export class RequestRunner implements RequestRun, RequestContext {
   #withinQuotas<State>(
     decision: Prepared<Decision<State, RawEvent>>,
   ): Prepared<Decision<State, RawEvent>> {
-    if (typeof decision !== 'function') {
-      return { prepare: async () => this.#guarded(await decision.prepare()) };
-    }
-    return this.#guarded(decision);
-  }
-
-  #guarded<State>(decide: Decision<State, RawEvent>): Decision<State, RawEvent> {
     const { refusals, publicBytes } = this.#options;
-    return (state, at) => {
-      const { tenantId } = this.principal;
-      if (this.idempotencyKey !== null) refusals?.assertLeft(tenantId);
-      publicBytes?.assertLeft(tenantId);
-      return decide(state, at);
+    const { tenantId } = this.principal;
+    return {
+      prepare: async () => {
+        const decide = await preparedFrom(decision);
+        return (state, at) => {
+          if (this.idempotencyKey !== null) refusals?.assertLeft(tenantId);
+          publicBytes?.assertLeft(tenantId);
+          return decide(state, at);
+        };
+      },
     };
   }
 

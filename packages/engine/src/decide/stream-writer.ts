@@ -101,7 +101,7 @@ export class StreamWriter<State> implements Writer<State> {
     const { patience = limits.patience } = this.#environment;
     return new Promise((resolve, reject) => {
       const waitsUntil = performance.now() + patience;
-      const state = { attempts: new Set<string>(), lease: null, claimings: 0, isSettled: false };
+      const state = { attempts: [], lease: null, claimings: 0, isSettled: false };
       this.#mailbox.push({ ...command, resolve, reject, waitsUntil, ...state });
       this.#wake();
     });
@@ -223,7 +223,7 @@ export class StreamWriter<State> implements Writer<State> {
 
   #expect(command: QueuedCommand<State>, decided: Appended<State>): void {
     const id = lastIdOf(decided);
-    command.attempts.add(id);
+    command.attempts = [...command.attempts, id];
     this.#inDoubt.set(id, [command, decided]);
   }
 
@@ -231,7 +231,7 @@ export class StreamWriter<State> implements Writer<State> {
   #forget(batch: Batch<State>): void {
     for (const [command, decided] of appendedIn(batch)) {
       const id = lastIdOf(decided);
-      command.attempts.delete(id);
+      command.attempts = command.attempts.filter((attempt) => attempt !== id);
       this.#inDoubt.delete(id);
     }
   }
@@ -301,16 +301,18 @@ export class StreamWriter<State> implements Writer<State> {
   ): void {
     if (!this.#close(command)) return;
     // A dropped value is free before the answer says so: the next request may want it at once.
-    const free = command.lease?.settle(claims) ?? Promise.resolve();
-    void free.then(() => command.resolve(outcome));
+    const free = command.lease?.settle(claims);
+    if (free) void free.then(() => command.resolve(outcome));
+    else command.resolve(outcome);
   }
 
   #fail(command: QueuedCommand<State>, reason: unknown): void {
     // A command that may have been written keeps its claims: the next claimant looks into them.
     const claims = isInDoubt(command) ? 'unknown' : 'failed';
     if (!this.#close(command)) return;
-    const settled = command.lease?.settle(claims) ?? Promise.resolve();
-    void settled.then(() => command.reject(reason));
+    const settled = command.lease?.settle(claims);
+    if (settled) void settled.then(() => command.reject(reason));
+    else command.reject(reason);
   }
 
   /** Notes the end of a command; false when it had come to its end before. */
@@ -364,7 +366,7 @@ export class StreamWriter<State> implements Writer<State> {
 }
 
 /** Tells whether a command may have been written without our knowing. */
-const isInDoubt = ({ attempts }: QueuedCommand<never>): boolean => attempts.size > 0;
+const isInDoubt = ({ attempts }: QueuedCommand<never>): boolean => attempts.length > 0;
 
 /** Tells whether a command need not be decided once more: others keep being faster. */
 const isOvertaken = (command: QueuedCommand<never>, round: number): boolean =>

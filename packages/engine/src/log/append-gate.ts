@@ -14,6 +14,8 @@ export interface AppendPass {
 
 /** Lets appends through to the client, a bounded number at a time. */
 export interface AppendGate {
+  /** Takes a place that is free; null when it has to be waited for. */
+  tryEnter(bytes: number): AppendPass | null;
   /** Waits for a place. Rejects with the signal's reason when it aborts first. */
   enter(bytes: number, signal: AbortSignal): Promise<AppendPass>;
   /** Closes, waits until no append is inside, does the work, and opens again. */
@@ -82,10 +84,15 @@ export function createAppendGate({ appends, bytes: bytesMaximum }: AppendGateLim
     });
   };
 
+  const tryEnter = (bytes: number): AppendPass | null =>
+    waiting.size === 0 && hasRoom(bytes) ? issuePass(bytes) : null;
+
   return {
+    tryEnter,
     enter: (bytes, signal) => {
       signal.throwIfAborted();
-      if (waiting.size === 0 && hasRoom(bytes)) return Promise.resolve(issuePass(bytes));
+      const pass = tryEnter(bytes);
+      if (pass) return Promise.resolve(pass);
       return new Promise((resolve, reject) => {
         const admit = (): void => {
           signal.removeEventListener('abort', giveUp);

@@ -51,6 +51,8 @@ export function createAppender({ connect, gate }: AppenderOptions): Appender {
   let lastSent = 0;
   let lastAnswered = 0;
   let cutting = false;
+  /** The answer of a client that is ready. */
+  let given: Promise<unknown> | null = null;
 
   /** A client that keeps an error or waits for a lost answer would fail every append for ever. */
   const replace = (broken: AppendClient): void => {
@@ -61,13 +63,15 @@ export function createAppender({ connect, gate }: AppenderOptions): Appender {
   const readiness = (): Readiness => {
     const answer = client.ready();
     // A caller that only compares it does not wait for it, and its failure must not end the process.
-    answer.catch(() => {});
+    if (answer !== given) answer.catch(() => {});
     return { client, answer };
   };
   const untilReady = async (stream: string, deadline: Deadline): Promise<Readiness> => {
     const current = readiness();
+    if (current.answer === given) return current;
     try {
       await deadline.race(current.answer);
+      given = current.answer;
       return current;
     } catch (error) {
       if (isKeptByClient(error)) replace(current.client);
@@ -116,7 +120,7 @@ export function createAppender({ connect, gate }: AppenderOptions): Appender {
   };
   const run = async (append: OutgoingAppend, deadline: Deadline): Promise<Appended> => {
     const ready = await untilReady(append.stream, deadline);
-    const pass = await enter(append, deadline);
+    const pass = gate.tryEnter(append.bytes) ?? (await enter(append, deadline));
     if (closed) {
       pass.leave();
       throw closedError(append.stream);

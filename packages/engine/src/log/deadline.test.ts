@@ -20,6 +20,17 @@ test('ends the wait for what never comes', async () => {
   assert.is(deadline.remaining(), 0);
 });
 
+test('its signal tells that the time is over, whoever asks for it and whenever', async () => {
+  const [early, late] = [startDeadline(1), startDeadline(1)];
+  const { signal } = early;
+  assert.is(signal.aborted, false);
+  for (const deadline of [early, late]) await errorOf(deadline.race(new Promise(() => {})));
+  for (const { aborted, reason } of [signal, late.signal]) {
+    assert.is(aborted, true);
+    assert.instance(reason, DeadlinePassed);
+  }
+});
+
 test('ignores a failure that comes too late', async () => {
   const deadline = startDeadline(1);
   let fail: (error: Error) => void = () => {};

@@ -1,5 +1,3 @@
-import { unlessAborted } from '../consume/run-forever.ts';
-
 /** The reason with which a deadline's signal aborts. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
@@ -20,17 +18,41 @@ export interface Deadline {
   clear(): void;
 }
 
-/** A deadline this many milliseconds from now. */
+/**
+ * A deadline this many milliseconds from now. Every append has one, and nearly none of them needs its signal,
+ * which is made for the first who asks for it.
+ */
 export function startDeadline(milliseconds: number): Deadline {
-  const controller = new AbortController();
-  const { signal } = controller;
   const end = performance.now() + milliseconds;
-  const timer = setTimeout(() => controller.abort(new DeadlinePassed(milliseconds)), milliseconds);
+  const racing = new Set<(reason: DeadlinePassed) => void>();
+  let passed: DeadlinePassed | null = null;
+  let controller: AbortController | null = null;
+  const timer = setTimeout(() => {
+    passed = new DeadlinePassed(milliseconds);
+    controller?.abort(passed);
+    for (const reject of racing) reject(passed);
+  }, milliseconds);
   return {
-    signal,
+    get signal() {
+      controller ??= new AbortController();
+      if (passed) controller.abort(passed);
+      return controller.signal;
+    },
     // The timer counts whole milliseconds and may fire slightly before this clock says so.
-    remaining: () => (signal.aborted ? 0 : Math.max(0, end - performance.now())),
+    remaining: () => (passed ? 0 : Math.max(0, end - performance.now())),
     clear: () => clearTimeout(timer),
-    race: (promise) => unlessAborted(promise, signal),
+    race: (promise) =>
+      new Promise((resolve, reject) => {
+        if (passed) reject(passed);
+        racing.add(reject);
+        const settled = (settle: () => void): void => {
+          racing.delete(reject);
+          settle();
+        };
+        promise.then(
+          (value) => settled(() => resolve(value)),
+          (reason) => settled(() => reject(reason)),
+        );
+      }),
   };
 }

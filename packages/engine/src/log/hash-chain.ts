@@ -72,9 +72,11 @@ export function chained(
 
 /** The canonical JSON of metadata in two parts, between which the hash has its place. */
 function metadataTexts(recorded: RecordedMetadata): readonly [before: string, after: string] {
-  const { $causationId, $correlationId, actor, environment_id, ...rest } = recorded;
+  const { $causationId, $correlationId, actor, environment_id } = recorded;
+  const { occurred_at, request, schema_version, tenant_id } = recorded;
   const before = canonicalJson({ $causationId, $correlationId, actor, environment_id });
-  return [before.slice(0, -1), canonicalJson(rest).slice(1)];
+  const after = canonicalJson({ occurred_at, request, schema_version, tenant_id });
+  return [before.slice(0, -1), after.slice(1)];
 }
 
 type Place = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'type'>;

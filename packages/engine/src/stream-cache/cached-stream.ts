@@ -2,7 +2,8 @@ import { serialize } from 'node:v8';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { readFailure } from '../decide/problems.ts';
 import { eventAt } from '../log/event-at.ts';
-import { chainFault } from '../log/hash-chain.ts';
+import { ChainedEvent, chainFault } from '../log/hash-chain.ts';
+import { ReadEvent } from '../log/incoming-event.ts';
 import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -34,6 +35,9 @@ const revisionMaximum = Number.MAX_SAFE_INTEGER - 1;
 /** About what a cached stream takes beside its state and its requests, in bytes. */
 const bytesOfStream = 4_096;
 
+/** Characters of events after which a state is looked at again, beyond as many as it had bytes. */
+const charactersUnseen = 8_192;
+
 /**
  * A stream of the log, folded as far as this process has read, written or been told of it, with the
  * requests that it has seen until there: the two always move together.
@@ -59,8 +63,9 @@ export class CachedStream<State> {
   #isNew = true;
   #holds = 0;
   #keptAt = -1;
-  #weighedAt = -1;
   #stateBytes = 0;
+  /** Characters of the events since the state was looked at: about what they have added to it at most. */
+  #charactersSince = 0;
 
   constructor(source: StreamSource, place: StreamPlace) {
     this.#source = source;
@@ -102,14 +107,16 @@ export class CachedStream<State> {
     this.#holds -= 1;
   }
 
-  /** About the memory that the stream takes, in bytes. The state is looked at whenever it may have doubled. */
+  /**
+   * About the memory that the stream takes, in bytes. The state is looked at whenever it may have doubled, and that
+   * of a short stream never: it is about as large as its events.
+   */
   weigh(): number {
-    const { head, state } = this.#now;
-    if (head.revision > 2 * this.#weighedAt) {
-      this.#stateBytes = serialize(state).byteLength;
-      this.#weighedAt = head.revision;
+    if (this.#charactersSince > this.#stateBytes + charactersUnseen) {
+      this.#stateBytes = serialize(this.#now.state).byteLength;
+      this.#charactersSince = 0;
     }
-    return bytesOfStream + this.#stateBytes + this.#requests.weigh();
+    return bytesOfStream + this.#stateBytes + this.#charactersSince + this.#requests.weigh();
   }
 
   /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */
@@ -154,8 +161,9 @@ export class CachedStream<State> {
     this.#sent = null;
     if (after.head.revision <= this.#now.head.revision) return;
     const first = after.head.revision - events.length + 1;
-    for (const [index, { metadata }] of events.entries()) {
-      this.#requests.note(metadata.request, first + index);
+    for (const [index, event] of events.entries()) {
+      this.#requests.note(event.metadata.request, first + index);
+      this.#charactersSince += ChainedEvent.textsOf(event)?.data.length ?? 0;
     }
     this.#now = after;
     this.#keep();
@@ -253,6 +261,7 @@ export class CachedStream<State> {
 
   #goOver(event: StoredEvent, after: StreamState<State>): void {
     this.#now = after;
+    this.#charactersSince += ReadEvent.recordedOf(event)?.data.length ?? 0;
     this.#requests.note(event.metadata.request, event.revision);
     this.onEvent(event);
   }
@@ -287,6 +296,7 @@ export class CachedStream<State> {
     const found = await this.#snapshot(upTo);
     if (!found || this.#now.head.revision >= 0) return;
     this.#now = found.stream;
+    this.#charactersSince = Number.POSITIVE_INFINITY;
     this.#requests = new IdempotencyIndex(found.words);
     this.#keptAt = found.stream.head.revision;
   }

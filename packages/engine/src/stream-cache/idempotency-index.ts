@@ -1,4 +1,5 @@
-import { BrokenInvariant, invariant, sha256 } from '@counterfoil/kernel';
+import { hash } from 'node:crypto';
+import { BrokenInvariant, invariant } from '@counterfoil/kernel';
 import type { CommandOutcome } from '../decide/command.ts';
 import type { RecordedRequest, RequestFingerprint } from '../log/types.ts';
 
@@ -142,14 +143,21 @@ const isAt = (words: Uint32Array, at: number, key: Key): boolean =>
   words[at + 2] === key[2] &&
   words[at + 3] === key[3];
 
-const digestShape = /^[0-9a-f]{32}$/;
+/** 128 bits in base64url. */
+const digestShape = /^[\w-]{22}$/;
 
 /**
  * The 128 bits of a key. Keys are hashes already (request-fingerprint.ts); a text that is none is
  * hashed here.
  */
 function wordsOf(key: string): Key {
-  const digits = digestShape.test(key) ? key : sha256(key);
-  const word = (place: number): number => Number.parseInt(digits.slice(place, place + 8), 16);
-  return [word(0), word(8), word(16), word(24)];
+  const bytes = digestShape.test(key)
+    ? Buffer.from(key, 'base64url')
+    : hash('sha256', key, 'buffer');
+  return [
+    bytes.readUInt32BE(0),
+    bytes.readUInt32BE(4),
+    bytes.readUInt32BE(8),
+    bytes.readUInt32BE(12),
+  ];
 }

@@ -9,6 +9,7 @@ const IMPURE = [
   'performance.',
   'process.',
   'randomBytes',
+  'randomFill',
   'randomUUID',
   'getRandomValues',
   'setTimeout(',
@@ -30,7 +31,7 @@ interface Exception {
 const EXCEPTIONS: readonly Exception[] = [
   {
     path: 'packages/kernel/src/id.ts',
-    what: 'randomBytes',
+    what: 'randomFill',
     reason: 'the one source of new ids; everything else gets ids as arguments',
   },
   {
