@@ -93,7 +93,7 @@ export function caller(baseUrl: string, apiKey: string): Caller {
 }
 
 /** Reads change nothing and may be repeated. A search has a body. */
-const isRead = (method: string, path: string): boolean =>
+export const isRead = (method: string, path: string): boolean =>
   method === 'GET' || path.endsWith('/search');
 
 const positionOf = (headers: Headers): bigint | null => {

@@ -1,7 +1,8 @@
 import { type AnyRoute, filledExample, newRecord } from '@counterfoil/engine/define';
 import { modules, secretsFrom } from '@counterfoil/modules';
 import { z } from 'zod';
-import type { Answer, Caller } from '../caller.ts';
+import { type Answer, type Caller, isRead } from '../caller.ts';
+import { eventually } from '../eventually.ts';
 import { type Field, fieldsIn, fieldsOfPart, type Operation, type Schema } from './operations.ts';
 
 /** The parts of a request that differ from operation to operation. */
@@ -183,12 +184,19 @@ export function addressOf({ path }: Pick<Operation, 'path'>, request: ExampleReq
 }
 
 /** Sends a request to an operation. */
-export const send = (
+export function send(
   { call }: Pick<Caller, 'call'>,
   operation: Operation,
   request: ExampleRequest,
   headers?: Readonly<Record<string, string>>,
-): Promise<Answer> => call(operation.method, addressOf(operation, request), request.body, headers);
+): Promise<Answer> {
+  const address = addressOf(operation, request);
+  return eventually(async () => {
+    const answer = await call(operation.method, address, request.body, headers);
+    // On a busy machine a read may be told to come later; one that always is never gets an answer.
+    return !(answer.status === 503 && isRead(operation.method, address)) && answer;
+  });
+}
 
 /**
  * The value with another one at a place inside it. Objects on the way there are made where they are
