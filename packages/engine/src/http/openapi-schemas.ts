@@ -140,10 +140,14 @@ function withShortNames({ propertyNames, ...schema }: Json): Json {
 
 const isReference = (part: unknown): boolean => isMap(part) && '$ref' in part;
 
-/** The part of a document without the type of schemas that extend another one, which says that they are objects. */
+/**
+ * The part of a document without the type of schemas that extend another one, which says that they are objects.
+ * An empty schema stands beside a single base: openapi-python-client takes a schema with one reference for what that
+ * refers to, whatever else it has.
+ */
 export const withoutRepeatedTypes = (value: unknown): unknown =>
   eachSchema(value, (schema) => {
-    const { type, ...others } = schema;
-    const extendsOne = Array.isArray(schema.allOf) && schema.allOf.some(isReference);
-    return type === 'object' && extendsOne ? others : schema;
+    const { type, allOf, ...others } = schema;
+    if (type !== 'object' || !Array.isArray(allOf) || !allOf.some(isReference)) return schema;
+    return { allOf: allOf.length === 1 ? [...allOf, {}] : allOf, ...others };
   });

@@ -33,7 +33,7 @@ export const createSubscriptionSchema = withConditions(
       .regex(/^[a-z][a-z_]{0,31}$/, 'must be the first word of an event type, such as "wallet"')
       .nullable()
       .optional()
-      .meta({ description: 'First word of the event types wanted; all when absent or null' }),
+      .meta({ description: 'First word of the types wanted; absent: all' }),
     max_unconfirmed: z
       .number()
       .int()
@@ -59,7 +59,7 @@ const connectionSchema = z.object({
 });
 
 const credentialsShape = {
-  generation: z.number().int().meta({ description: 'Those of an earlier one are void' }),
+  generation: z.number().int().meta({ description: 'Earlier ones are void' }),
   issued_at: instantSchema,
   expires_at: instantSchema.optional(),
 } as const;
@@ -76,7 +76,7 @@ export const subscriptionSchema = z
     credentials: z
       .object(credentialsShape)
       .optional()
-      .meta({ description: 'Credentials in force; absent when there are none' }),
+      .meta({ description: 'Credentials in force, if any' }),
   })
   .meta({ id: 'EventSubscription' });
 export type SubscriptionResource = z.output<typeof subscriptionSchema>;
@@ -115,7 +115,7 @@ export const issuedCredentialsSchema = connectionSchema
       description: 'Content of a .creds file for NATS clients. Shown here only.',
     }),
   })
-  .meta({ id: 'EventSubscriptionCredentials' });
+  .meta({ id: 'NatsCredentials' });
 export type IssuedCredentials = z.output<typeof issuedCredentialsSchema>;
 
 /** Without what is not there. */
