@@ -110,7 +110,7 @@ class ScenarioRun {
     const wallet = emptyWallet();
     const place = this.wallets.push(wallet);
     for (let attempt = 1; attempt <= openingsMaximum; attempt += 1) {
-      const expiry = initial === '0' ? undefined : this.#expiry(initialAhead);
+      const expiry = initial === '0' ? undefined : this.#expiry(initialAhead, attempt);
       const body: CreateBody = {
         customer_id: this.customerId,
         currency: scenarioCurrency,
@@ -228,10 +228,11 @@ class ScenarioRun {
     return this.#moment;
   }
 
-  #expiry(ahead: number | null): string | undefined {
+  /** An expiry in a request; it lies further ahead with each attempt, as a busy machine may need. */
+  #expiry(ahead: number | null, attempt = 1): string | undefined {
     if (ahead === null) return undefined;
     const { unit = this.#scenario.unit, lead } = this.#options;
-    return new Date(this.#client.now() + lead + ahead * unit).toISOString();
+    return new Date(this.#client.now() + lead * attempt ** 2 + ahead * unit).toISOString();
   }
 
   #dated(behind: number | null): { readonly effective_at?: string } {
