@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { demoKeyOf } from '@counterfoil/cli/settings';
 import type { LoadResult, Part } from './load/plan.ts';
 import { postgresWork, workPerEntry } from './postgres-work.ts';
 import { type ProcessorTime, spentPerThousand } from './processor-time.ts';
+import { describeLog, endOfLog, logSince } from './profile/postgres-log.ts';
 import type { Figure, Result } from './report.ts';
 import type { World } from './scenario.ts';
 import { sharedBetween, sharing } from './sharing.ts';
@@ -37,7 +40,9 @@ export async function measure(world: World, measurement: Measurement): Promise<R
     shared: await sharing(world.apiUrls),
     time: world.processorTime(),
   };
-  const recording = world.profiles?.start(`${scenario}-${clients}-${loads}`);
+  const name = `${scenario}-${clients}-${loads}`;
+  const logPlace = world.profiles ? await endOfLog(demo.database_url) : null;
+  const recording = world.profiles?.start(name);
   const running = world.run({
     baseUrls: world.apiUrls,
     apiKey: demoKeyOf(demo),
@@ -53,6 +58,11 @@ export async function measure(world: World, measurement: Measurement): Promise<R
   const behind = performance.now() - answeredAt;
   const spent = spentPerThousand(before.time, world.processorTime(), load.entries);
   await recording?.end(load.entries);
+  if (world.profiles && logPlace) {
+    const causes = await logSince(demo.database_url, logPlace);
+    const file = join(world.profiles.folder, `${name}-postgres-log.txt`);
+    writeFileSync(file, describeLog(name, causes, load.entries));
+  }
   const work = await postgresWork(demo.database_url);
   const space = await world.diskSpace();
   const perEntry = (bytes: number): number => bytes / Math.max(1, load.entries);
