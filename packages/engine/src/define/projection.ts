@@ -12,6 +12,12 @@ export type ColumnType = 'text' | 'numeric' | 'integer' | 'boolean' | 'timestamp
 /** The types of a projection's own columns, by name. */
 export type ColumnTypes = Readonly<Record<string, ColumnType>>;
 
+/**
+ * The place of a member of a resource in a row: the column of the same name that filters use (`column`), a
+ * column of a type that is there for this member alone, or JSON.
+ */
+export type MemberPlace = 'column' | 'json' | Exclude<ColumnType, 'text[]'>;
+
 /** A column that queries filter or sort by, computed from the resource or from the folded row. */
 export interface Column<Type extends ColumnType, Resource, Row> {
   readonly type: Type;
@@ -88,6 +94,12 @@ export interface Projection<
    * every row may be touched again soon.
    */
   readonly rests?: (row: Row) => boolean;
+  /**
+   * The members of the resource in the order of `view`, for a table that grows with every event or whose rows
+   * change with nearly every event: its rows then hold what changes or is new, and no names. Readers find the
+   * resource as ever. A resource with other members, or in another order, is stored as a whole.
+   */
+  readonly members?: Readonly<Record<string, MemberPlace>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: lists of projections hold every row type.
@@ -98,12 +110,18 @@ type Declared<Columns extends ColumnTypes, Resource, Row> = {
   readonly [Key in keyof Columns]: Column<Columns[Key], Resource, Row>;
 };
 
+/** The places of the members of a resource; see `members` of a projection. */
+type Members<Resource> = {
+  readonly [Name in keyof NonNullable<Resource>]-?: MemberPlace;
+};
+
 interface RecordOptions<Name extends string, State, Resource, Columns extends ColumnTypes> {
   readonly name: Name;
   readonly version: number;
   /** The wire resource of a state; null while there is nothing to show (not created, deleted). */
   readonly view: (state: State) => Resource;
   readonly columns?: Declared<Columns, Resource, State>;
+  readonly members?: Members<Resource>;
 }
 
 /** The projection of the records themselves: one row per stream, folded by the aggregate's evolve. */
@@ -135,6 +153,7 @@ interface RowOptions<Name extends string, Event, Row, Resource, Columns extends 
   readonly fold: (row: Row | null, event: Event, key: string) => Row | null;
   readonly view: (row: Row) => Resource;
   readonly rests?: (row: Row) => boolean;
+  readonly members?: Members<Resource>;
 }
 
 /**

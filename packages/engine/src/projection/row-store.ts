@@ -2,14 +2,13 @@ import { LRUCache } from 'lru-cache';
 import { whenAllEnded } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import type { AnyProjection } from '../define/projection.ts';
+import { heldColumns, heldText, resourceExpression, restText } from './held-members.ts';
 import {
   arrayText,
-  columnNames,
   encodeValue,
   fitting,
   joinedJson,
   jsonSeparator,
-  jsonText,
   metadataText,
   placeKey,
   type Row,
@@ -18,7 +17,7 @@ import {
   statusOf,
   wholeState,
 } from './row.ts';
-import { databaseType, fixedColumns, quoted, scopeColumn } from './table-shape.ts';
+import { columnNames, databaseType, fixedColumns, quoted, scopeColumn } from './table-shape.ts';
 
 /** A read table and the relation that holds its rows. */
 export interface Target {
@@ -34,13 +33,13 @@ type StoredRow = Omit<Row, 'scope' | 'key' | 'revision' | 'state' | 'resource'> 
   readonly resource: string | null;
 };
 
-/** A row that was written, with the length of its JSON, which is its weight in memory. */
+/** A row that was written, with the length of its texts, which is its weight in memory. */
 export interface Weighed {
   readonly row: Row;
   readonly weight: number;
 }
 
-/** Characters of JSON that the cache holds by default; in memory some three bytes each. */
+/** Characters of text that the cache holds by default; in memory some three bytes each. */
 const defaultWeightMaximum = 32_000_000;
 
 /** The weight of a row beside its JSON: object, ids, stamps. */
@@ -98,7 +97,7 @@ export async function loadRows(
   const { rows } = await connection.query<StoredRow>(
     `select found.* from unnest($1::text[], $2::text[]) as place(scope, id),
        lateral (select id, tenant_id, environment_id, created_at, updated_at, revision, position,
-                       state, resource
+                       state, ${resourceExpression(table)} as resource
                   from ${relation} as stored
                  where stored.${scope} = place.scope and stored.id = place.id limit 1) as found`,
     placeParameters(places),
@@ -119,10 +118,13 @@ function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
   };
 }
 
-const columnTypeOf = (table: AnyProjection, column: string): string =>
-  column in fixedColumns
-    ? fixedColumns[column as keyof typeof fixedColumns]
-    : databaseType(table.columns[column]?.type ?? 'text');
+/** The types of all columns by name. */
+const columnTypesOf = (table: AnyProjection): ReadonlyMap<string, string> =>
+  new Map([
+    ...Object.entries(fixedColumns),
+    ...Object.entries(table.columns).map(([name, { type }]) => [name, databaseType(type)] as const),
+    ...heldColumns(table).map(([name, type]) => [name, databaseType(type)] as const),
+  ]);
 
 /** The statements that write rows of each target, which are long. */
 const writeTexts = { insert: new WeakMap<Target, string>(), update: new WeakMap<Target, string>() };
@@ -141,14 +143,16 @@ function knownWriteText(target: Target, kind: 'insert' | 'update'): string {
  */
 function writeText({ table, relation }: Target, kind: 'insert' | 'update'): string {
   const names = columnNames(table);
+  const types = columnTypesOf(table);
+  const typeOf = (name: string): string => types.get(name) ?? 'text';
   const identity = [scopeColumn(table), 'id'] as const;
   const parameters = names.map((name, index) => {
-    const type = columnTypeOf(table, name);
+    const type = typeOf(name);
     if (isJson(type)) return `string_to_array($${index + 1}::text, e'${separatorEscape}', '')`;
     return type.endsWith('[]') ? `$${index + 1}::text[]` : `$${index + 1}::${type}[]`;
   });
   const values = names.map((name) => {
-    const type = columnTypeOf(table, name);
+    const type = typeOf(name);
     return isJson(type) || type.endsWith('[]') ? `${quoted(name)}::${type}` : quoted(name);
   });
   const updates = names
@@ -165,52 +169,70 @@ function writeText({ table, relation }: Target, kind: 'insert' | 'update'): stri
 const separatorEscape = `\\x${jsonSeparator.charCodeAt(0).toString(16)}`;
 const isJson = (type: string): boolean => type === 'json' || type === 'jsonb';
 
-/** A row with the JSON that it is stored as. */
+/** A row as it is written: the text of each column. */
 interface Written extends Weighed {
-  readonly state: string | null;
-  readonly resource: string | null;
+  readonly texts: ReadonlyMap<string, string | null>;
 }
 
-function written(row: Row): Written {
-  const resource = row.resource === null ? null : jsonText(row.resource);
-  const state = stateText(row);
-  return { row, state, resource, weight: (resource?.length ?? 0) + (state?.length ?? 0) };
+const steadyLength = 64;
+
+/**
+ * JSON with spaces behind it, so that its length changes seldom. PostgreSQL writes the length in front of a value:
+ * where only the end of a value has changed, its log would hold all of it for that.
+ */
+const steady = (text: string | null): string | null =>
+  text === null ? null : text.padEnd(Math.ceil(text.length / steadyLength) * steadyLength);
+
+function written(table: AnyProjection, row: Row): Written {
+  const { resource } = row;
+  const text = stateText(row);
+  const state = table.members ? steady(text) : text;
+  const texts = new Map<string, string | null>([
+    ['id', row.id],
+    ['tenant_id', row.tenant_id],
+    ['environment_id', row.environment_id],
+    ['status', statusOf(row)],
+    ['created_at', row.created_at],
+    ['updated_at', row.updated_at],
+    ['revision', String(row.revision)],
+    ['position', row.position],
+    ['state', state],
+    ['metadata', metadataText(resource?.metadata)],
+  ]);
+  for (const [name, { type, of }] of Object.entries(table.columns)) {
+    texts.set(name, resource === null ? null : encodeValue(type, of(resource, row.state)));
+  }
+  for (const [name, type] of heldColumns(table)) {
+    texts.set(name, resource === null ? null : heldText(type, resource[name]));
+  }
+  const rest = resource && restText(table, resource, (column) => texts.get(column));
+  texts.set('resource', rest);
+  let weight = 0;
+  for (const content of texts.values()) weight += content?.length ?? 0;
+  return { row, texts, weight };
 }
 
 /** The parameters of the statement: for each column the values of all rows. */
-const parametersOf = (table: AnyProjection, rows: readonly Written[]): string[] => [
-  arrayText(rows.map(({ row }) => row.id)),
-  arrayText(rows.map(({ row }) => row.tenant_id)),
-  arrayText(rows.map(({ row }) => row.environment_id)),
-  arrayText(rows.map(({ row }) => statusOf(row))),
-  arrayText(rows.map(({ row }) => row.created_at)),
-  arrayText(rows.map(({ row }) => row.updated_at)),
-  arrayText(rows.map(({ row }) => String(row.revision))),
-  arrayText(rows.map(({ row }) => row.position)),
-  joinedJson(rows.map(({ state }) => state)),
-  joinedJson(rows.map(({ resource }) => resource)),
-  joinedJson(rows.map(({ row }) => metadataText(row.resource?.metadata))),
-  ...Object.values(table.columns).map(({ type, of }) =>
-    arrayText(
-      rows.map(({ row }) =>
-        row.resource === null ? null : encodeValue(type, of(row.resource, row.state)),
-      ),
-    ),
-  ),
-];
+function parametersOf(table: AnyProjection, rows: readonly Written[]): string[] {
+  const types = columnTypesOf(table);
+  return columnNames(table).map((name) => {
+    const values = rows.map(({ texts }) => texts.get(name) ?? null);
+    return isJson(types.get(name) ?? '') ? joinedJson(values) : arrayText(values);
+  });
+}
 
 /**
- * Characters of JSON after which a statement is sent. Postgres writes its rows while those of the next one are made into
+ * Characters of text after which a statement is sent. Postgres writes its rows while those of the next one are made into
  * text, which is as much work.
  */
 const statementWeight = 500_000;
 
 /** The rows as they are stored, in portions of one statement each, made as they are taken. */
-function* portions(rows: readonly Row[]): Generator<readonly Written[]> {
+function* portions(table: AnyProjection, rows: readonly Row[]): Generator<readonly Written[]> {
   let portion: Written[] = [];
   let weight = 0;
   for (const row of rows) {
-    const stored = written(row);
+    const stored = written(table, row);
     portion.push(stored);
     weight += stored.weight;
     if (weight < statementWeight) continue;
@@ -236,7 +258,7 @@ export async function saveRows(
   const statements: Promise<unknown>[] = [];
   const send = async (): Promise<void> =>
     fitting(() => {
-      for (const portion of portions(rows)) {
+      for (const portion of portions(target.table, rows)) {
         const parameters = parametersOf(target.table, portion);
         const text = knownWriteText(target, kind);
         statements.push(connection.query(text, parameters, { prepared: true }));

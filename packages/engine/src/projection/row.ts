@@ -1,6 +1,5 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
-import type { AnyProjection, ColumnType, Stamps } from '../define/projection.ts';
-import { fixedColumns } from './table-shape.ts';
+import type { ColumnType, Stamps } from '../define/projection.ts';
 
 /** The place of a row: the environment (or, for tables of the tenant, the tenant) and its key. */
 export interface RowPlace {
@@ -55,12 +54,6 @@ export function statusOf({ resource }: Pick<Row, 'resource'>): string | null {
   return typeof resource.status === 'string' ? cleanText(resource.status) : null;
 }
 
-/** The columns of a read table in the order in which rows are written. */
-export const columnNames = (table: AnyProjection): readonly string[] => [
-  ...Object.keys(fixedColumns),
-  ...Object.keys(table.columns),
-];
-
 /** The text of a JSON value. Throws `BrokenInvariant` on what JSON cannot carry at all. */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);
@@ -84,14 +77,16 @@ export function stateText({ state, resource }: Pick<Row, 'state' | 'resource'>):
   if (!isObject(state)) return jsonText(state);
   if (lacking in state) return jsonText({ [lacking]: null, state });
   if (resource === null) return jsonText(state);
-  const own: Record<string, unknown> = {};
+  // First, for what changes often comes last in a state.
+  const own: Record<string, unknown> = {
+    [lacking]: Object.keys(resource).filter((name) => !Object.hasOwn(state, name)),
+  };
   let shared = 0;
   for (const name of Object.keys(state)) {
     if (Object.hasOwn(resource, name) && resource[name] === state[name]) shared += 1;
     else own[name] = state[name];
   }
   if (shared === 0) return jsonText(state);
-  own[lacking] = Object.keys(resource).filter((name) => !Object.hasOwn(state, name));
   return jsonText(own);
 }
 

@@ -1,6 +1,7 @@
 import { type AnyAggregate, BrokenInvariant, hashOf, invariant } from '@counterfoil/kernel';
 import { schemaName } from '../database/database.ts';
 import type { AnyProjection, ColumnType } from '../define/projection.ts';
+import { assertMembers, heldColumns, resourceExpression } from './held-members.ts';
 
 /** The role under which the api reads. It owns nothing, so row-level security binds it. */
 export const readerRole = 'counterfoil_reader';
@@ -22,6 +23,13 @@ export const fixedColumns = {
   // A copy for filters alone, which json has no operators for.
   metadata: 'jsonb',
 } as const;
+
+/** The columns of a read table in the order in which rows are written. */
+export const columnNames = (table: AnyProjection): readonly string[] => [
+  ...Object.keys(fixedColumns),
+  ...Object.keys(table.columns),
+  ...heldColumns(table).map(([name]) => name),
+];
 
 /** The Postgres type of a declared column. */
 export const databaseType = (type: ColumnType): string => (type === 'integer' ? 'bigint' : type);
@@ -67,8 +75,11 @@ export function assertProjection(table: AnyProjection): void {
   if (table.aggregates.some(({ scope }) => scope !== scopeOf(table))) {
     throw new BrokenInvariant(`projection ${table.name} folds aggregates of two scopes`);
   }
-  for (const column of Object.keys(table.columns)) {
+  assertMembers(table);
+  for (const column of [...Object.keys(table.columns), ...Object.keys(table.members ?? {})]) {
     if (!nameShape.test(column)) throw new BrokenInvariant(`${column} is no column name`);
+  }
+  for (const column of Object.keys(table.columns)) {
     if (column in fixedColumns) {
       throw new BrokenInvariant(`projection ${table.name}: every table has a column ${column}`);
     }
@@ -86,25 +97,38 @@ export const shapeOf = (table: AnyProjection): string =>
       listed ?? false,
       often ?? false,
     ]),
+    ...(table.members ? { members: Object.entries(table.members) } : {}),
   });
 
 /**
- * The columns with their types, those that change often last. The log of PostgreSQL leaves out the bytes
- * at the beginning and at the end of a row that an update in its page did not change.
+ * The columns with their types, those that change often side by side. The log of PostgreSQL leaves out the
+ * bytes at the beginning and at the end of a row that an update in its page did not change.
  */
 function columnTypes(table: AnyProjection): readonly (readonly [name: string, type: string])[] {
   const declared = Object.entries(table.columns).map(([name, { type, often = false }]) => ({
     often,
     column: [name, databaseType(type)] as const,
   }));
-  const { updated_at, revision, position, state, resource, ...stable } = fixedColumns;
+  const {
+    updated_at,
+    revision,
+    position,
+    state: _state,
+    resource: _resource,
+    ...stable
+  } = fixedColumns;
+  const moving = [
+    ...Object.entries({ updated_at, revision, position }),
+    ...declared.filter(({ often }) => often).map(({ column }) => column),
+  ];
+  const [before, behind] = table.members ? ['state', 'resource'] : ['resource', 'state'];
   return [
     ...Object.entries(stable),
     ...declared.filter(({ often }) => !often).map(({ column }) => column),
-    ['resource', resource],
-    ...Object.entries({ updated_at, revision, position }),
-    ...declared.filter(({ often }) => often).map(({ column }) => column),
-    ['state', state],
+    ...heldColumns(table).map(([name, type]) => [name, databaseType(type)] as const),
+    [before, 'json'],
+    ...moving,
+    [behind, 'json'],
   ];
 }
 
@@ -143,8 +167,8 @@ export function createRelation(table: AnyProjection, relation: string): string[]
     .map(([column, { type }]) =>
       type === 'text[]'
         ? `create index on ${name} using gin (${quoted(column)})`
-        : // In the order of lists, so that a page of what the filter leaves need not be sorted.
-          `create index on ${name} (${scope}, ${quoted(column)}, created_at desc, id desc)
+        : // In the order of time, so that a page of what the filter leaves need not be sorted.
+          `create index on ${name} (${scope}, ${quoted(column)}, created_at, id)
              include (${listed})`,
     );
   return [
@@ -154,7 +178,9 @@ export function createRelation(table: AnyProjection, relation: string): string[]
     `create table ${name} (${[...columnDefinitions(table), `primary key (${scope}, id)`].join(
       ', ',
     )}) with (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.02)`,
-    `create index on ${name} (${scope}, created_at desc, id desc) include (${listed})`,
+    // Lists, newest first, read indexes backwards. What is new stands at the end of an index that rises with
+    // time: its pages are filled one after the other, and not split in halves that PostgreSQL's log repeats.
+    `create index on ${name} (${scope}, created_at, id) include (${listed})`,
     ...indexes,
     `alter table ${name} enable row level security`,
     `create policy tenant_and_environment on ${name} for select to ${readerRole} using (${policy(table)})`,
@@ -179,11 +205,10 @@ const listedColumns = (table: AnyProjection): readonly string[] => [
  * Lists the columns that readers see: everything but the folded state, which may hold data that is
  * shown to nobody.
  */
-const shownColumns = (table: AnyProjection): string =>
-  [...Object.keys(fixedColumns), ...Object.keys(table.columns)]
-    .filter((column) => column !== 'state')
-    .map(quoted)
-    .join(', ');
+const shownColumns = (table: AnyProjection): string => readColumns(table).map(quoted).join(', ');
+
+const readColumns = (table: AnyProjection): readonly string[] =>
+  columnNames(table).filter((column) => column !== 'state');
 
 const grantColumns = (table: AnyProjection, name: string): string =>
   `grant select (${shownColumns(table)}) on ${name} to ${readerRole}`;
@@ -212,6 +237,11 @@ export const pointView = (table: AnyProjection, relation: string): string[] => [
   `drop view if exists ${inSchema(table.name)}`,
   // The invoker's rights: otherwise the view would read as its owner, past row-level security.
   `create view ${inSchema(table.name)} with (security_invoker = true)
-     as select ${shownColumns(table)} from ${inSchema(relation)}`,
+     as select ${readColumns(table)
+       .map((name) =>
+         name === 'resource' ? `${resourceExpression(table)} as resource` : quoted(name),
+       )
+       .join(', ')}
+     from ${inSchema(relation)}`,
   grantColumns(table, inSchema(table.name)),
 ];

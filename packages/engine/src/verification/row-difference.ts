@@ -1,5 +1,6 @@
 import type { AnyProjection } from '../define/projection.ts';
-import { columnNames, type RowPlace } from '../projection/row.ts';
+import type { RowPlace } from '../projection/row.ts';
+import { columnNames } from '../projection/table-shape.ts';
 
 /** A place in which a read model differs from the log. */
 export interface Difference extends RowPlace {

@@ -1,9 +1,15 @@
 import type { Connection } from '../database/database.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import type { Position } from '../log/types.ts';
-import { columnNames } from '../projection/row.ts';
+import { resourceExpression } from '../projection/held-members.ts';
 import type { Target } from '../projection/row-store.ts';
-import { createScratch, inSchema, quoted, scopeColumn } from '../projection/table-shape.ts';
+import {
+  columnNames,
+  createScratch,
+  inSchema,
+  quoted,
+  scopeColumn,
+} from '../projection/table-shape.ts';
 import { type Difference, type RowText, rowDifference } from './row-difference.ts';
 
 /** A table to be compared. */
@@ -81,12 +87,14 @@ export async function* differencesOf(
  */
 function differing({ table, relation, original }: Copied): string {
   const scope = scopeColumn(table);
-  const text = (alias: string, stateAlias: string): string =>
+  const texts = (column: (name: string) => string): string =>
     `array[${columnNames(table)
-      .map((name) => `${name === 'state' ? stateAlias : alias}.${quoted(name)}::text`)
+      .map((name) => `(${column(name)})::text`)
       .join(', ')}]`;
-  const expected = text('derived', 'derived');
-  const actual = text('shown', 'stored');
+  const expected = texts((name) =>
+    name === 'resource' ? resourceExpression(table, 'derived') : `derived.${quoted(name)}`,
+  );
+  const actual = texts((name) => `${name === 'state' ? 'stored' : 'shown'}.${quoted(name)}`);
   return `
     select coalesce(derived.${scope}, shown.${scope}) as scope,
            coalesce(derived.id, shown.id) as id,

@@ -1,15 +1,16 @@
 import { projection, recordProjection } from '@counterfoil/engine/define';
 import { type HoldResource, holdAfter, holdIdOf } from './holds/resource.ts';
-import { entryAfter, touchedEntries } from './ledger/transaction.ts';
+import { entryAfter, entryMembers, touchedEntries } from './ledger/transaction.ts';
 import type { TransactionResource } from './schema.ts';
-import { walletView } from './view.ts';
+import { walletMembers, walletView } from './view.ts';
 import { nextDue, wallet } from './wallet.ts';
 
 /** One row per wallet. */
 export const walletTable = recordProjection(wallet, {
   name: 'wallets',
-  version: 4,
+  version: 5,
   view: walletView,
+  members: walletMembers,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },
     currency: { type: 'text', of: (shown) => shown.currency },
@@ -28,7 +29,7 @@ export const walletTable = recordProjection(wallet, {
 /** One row per entry of the ledger; `credits_available` of a load falls as it is drawn from. */
 export const transactionTable = projection(wallet, {
   name: 'wallet_transactions',
-  version: 6,
+  version: 7,
   columns: {
     wallet_id: { type: 'text', of: (shown) => shown.wallet_id, index: true },
     effective_at: { type: 'timestamptz', of: (shown) => shown.effective_at, listed: true },
@@ -49,6 +50,7 @@ export const transactionTable = projection(wallet, {
   view: (row: TransactionResource) => row,
   // Only loads are drawn from. That a debit is reversed is rare.
   rests: (row) => row.type === 'debit',
+  members: entryMembers,
 });
 
 /** One row per hold. */

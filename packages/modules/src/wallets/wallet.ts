@@ -143,12 +143,13 @@ function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
       wallet_status: 'active',
       alert_state: 'ok',
       credit_balance: zeroText,
-      lots: [],
       holds: [],
       topups: [],
       ended_topups: [],
       automatic: noneAutomatic,
       reversals: noReversals,
+      // What changes with every entry comes last: see `often` of a column.
+      lots: [],
       transactions: 0,
     };
   }

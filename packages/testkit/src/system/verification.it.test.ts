@@ -57,10 +57,9 @@ test('a service that nobody has touched verifies clean and says what was checked
 });
 
 test('a balance changed in Postgres is named by row and field, and a rebuild mends it', async () => {
-  const changed = `update counterfoil.wallets
-    set resource = replace(resource::text, '"credit_balance":"70"', '"credit_balance":"7000"')::json
-    where id = $1`;
+  const changed = 'update counterfoil.wallets set credit_balance = 7000 where id = $1';
   await inDatabase(changed, [walletId]);
+  assert.is((await tenant.ok('GET', `/wallets/${walletId}`)).credit_balance, '7000');
   const { isClean, lines } = await verified();
   assert.not(isClean);
   const named = lines.find((line) => line.includes(walletId)) ?? '';

@@ -207,10 +207,11 @@ export function withReturned(lots: readonly Lot[], returned: readonly Lot[]): re
 /** The lot that a load becomes. */
 export const lotOfLoad = (load: Extract<WalletEvent, { type: 'CreditsLoaded' }>['data']): Lot => ({
   transaction_id: load.transaction_id,
-  remaining: load.credits_available,
   class: lotClassOf(load.reason),
   priority: load.priority,
   effective_at: load.effective_at,
   expires_at: load.expires_at,
   sequence: load.sequence,
+  // What changes with every entry comes last: see `often` of a column.
+  remaining: load.credits_available,
 });

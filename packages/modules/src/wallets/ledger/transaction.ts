@@ -70,6 +70,48 @@ export function transactionOf(event: Stamped<EntryEvent>, walletId: string): Tra
   });
 }
 
+/** The members of an entry in their order: a row holds their values alone. */
+export const entryMembers = {
+  id: 'column',
+  tenant_id: 'column',
+  environment_id: 'column',
+  created_at: 'column',
+  created_by: 'column',
+  effective_at: 'column',
+  recorded_at: 'timestamptz',
+  completed_at: 'column',
+  sequence: 'integer',
+  status: 'column',
+  wallet_id: 'column',
+  customer_id: 'column',
+  transaction_reason: 'column',
+  amount: 'numeric',
+  credit_amount: 'numeric',
+  currency: 'text',
+  conversion_rate: 'numeric',
+  topup_conversion_rate: 'numeric',
+  description: 'text',
+  idempotency_key: 'text',
+  reference_type: 'column',
+  reference_id: 'column',
+  metadata: 'json',
+  type: 'column',
+  transaction_status: 'column',
+  credit_balance_before: 'numeric',
+  credit_balance_after: 'numeric',
+  drawn_from: 'json',
+  credits_requested: 'json',
+  credits_missing: 'json',
+  reverses: 'json',
+  returned_to: 'json',
+  expiry_date: 'column',
+  priority: 'column',
+  credits_available: 'column',
+  updated_by: 'text',
+  updated_at: 'column',
+  credits_reversed: 'json',
+} as const;
+
 const shared = (entry: Order) => ({
   customer_id: entry.customer_id,
   transaction_reason: entry.reason,
