@@ -13,6 +13,7 @@ import {
   type EventStore,
   type HealthCheck,
   type HttpOptions,
+  IntakeWriter,
   type Log,
   type Metrics,
   type Module,
@@ -21,6 +22,7 @@ import {
   openEventStore,
   openLogFeed,
   type ReadModel,
+  RecentFacts,
   RecentWrites,
   RefusalQuota,
   RequestRunner,
@@ -31,6 +33,7 @@ import {
   startCacheFollower,
   startParts,
   systemClock,
+  trackFillings,
   watchClock,
   watchPublicBytes,
 } from '@counterfoil/engine';
@@ -202,7 +205,13 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const authentication = startAuthentication(followed, { directory, clocks }, log);
   started.add(authentication.fold, stop);
   const recentWrites = new RecentWrites();
+  const fillings = started.add(trackFillings(config.DATABASE_URL, log), close);
+  const facts = {
+    writer: new IntakeWriter({ store, clock: clocks, doubtOfTime: time.doubt }),
+    reads: { pool: readModel.pool, tracker: fillings, recent: new RecentFacts() },
+  };
   const runOptions = {
+    facts,
     publicBytes,
     streams,
     readSide: readModel,

@@ -2,6 +2,7 @@ import {
   type ChainCheck,
   type ChainReport,
   categoryPrefix,
+  connect,
   createChainCheck,
   createLog,
   type Difference,
@@ -9,10 +10,12 @@ import {
   type EventStore,
   type LogWitness,
   openEventStore,
+  rebuildFacts,
   rebuildReadModel,
   reservation,
   UnreadableEvent,
   type VerifyReport,
+  verifyFacts,
   verifyReadModel,
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
@@ -25,11 +28,15 @@ import type { ServerUrls } from './settings.ts';
 
 const slices = () => modules({ secrets: null });
 
-/** Streams of everything that writes to the log, the engine's own reservations included. */
-const allPrefixes = (): string[] =>
-  [reservation, ...slices().flatMap(({ aggregates }) => aggregates)].map(({ name }) =>
+const factTables = () => slices().flatMap(({ facts }) => facts ?? []);
+
+/** Streams of everything that writes to the log, the engine's own reservations and the facts included. */
+const allPrefixes = (): string[] => [
+  ...[reservation, ...slices().flatMap(({ aggregates }) => aggregates)].map(({ name }) =>
     categoryPrefix(name),
-  );
+  ),
+  ...factTables().map(({ intake }) => categoryPrefix(intake.name)),
+];
 
 const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
 
@@ -57,7 +64,9 @@ export async function verify(urls: ServerUrls, print: (line: string) => void): P
     }
     const checkpointsHold = printCheckpoints(log.checkpoints.report(), print);
     if (!compared.report) throw compared.failure;
-    return printComparison(compared.report, print) && chainsHold && checkpointsHold;
+    const rowsHold = printComparison(compared.report, print);
+    const factsHold = await compareFacts(store, urls.databaseUrl, print);
+    return rowsHold && factsHold && chainsHold && checkpointsHold;
   } finally {
     await store.close();
   }
@@ -141,20 +150,54 @@ function printComparison(report: VerifyReport, print: Print): boolean {
   return differences.length === 0 && skipped.length === 0;
 }
 
+/** Derives the tables of facts again and prints what differs; true when nothing does. */
+async function compareFacts(store: EventStore, database: string, print: Print): Promise<boolean> {
+  const connection = await connect(database, { application: 'counterfoil verify', copies: true });
+  let isSame = true;
+  try {
+    for (const tables of factTables()) {
+      const report = await verifyFacts({ store, connection, tables });
+      const { name } = tables;
+      if (!report) {
+        print(`${name}: not compared, its tables are being filled`);
+        isSame = false;
+        continue;
+      }
+      for (const difference of report.differences) print(`${name} ${difference}`);
+      const count = `${report.differences.length} differences`;
+      print(`${name}: ${report.rows} rows, ${count}, at position ${report.position}`);
+      isSame &&= report.differences.length === 0;
+    }
+    return isSame;
+  } finally {
+    await connection.close();
+  }
+}
+
 /** `counterfoil rebuild --discard`: deletes all read models; the next projector fills them. */
 export const discard = (urls: ServerUrls): Promise<void> => discardReadModel(urls.databaseUrl);
 
 /** `counterfoil rebuild`: refills read tables from the log while everything keeps running. */
 export async function rebuild(urls: ServerUrls, only: readonly string[]): Promise<void> {
   const store = openEventStore({ url: urls.eventStoreUrl });
+  const common = {
+    store,
+    database: urls.databaseUrl,
+    log: createLog({ level: 'warn', name: 'rebuild' }),
+  };
+  const isWanted = ({ name }: { readonly name: string }) =>
+    only.length === 0 || only.includes(name);
+  const facts = factTables().filter(isWanted);
+  const records = only.filter((name) => !facts.some((tables) => tables.name === name));
   try {
-    await rebuildReadModel({
-      store,
-      database: urls.databaseUrl,
-      tables: slices().flatMap(({ tables }) => tables),
-      log: createLog({ level: 'warn', name: 'rebuild' }),
-      ...(only.length > 0 ? { only } : {}),
-    });
+    if (only.length === 0 || records.length > 0) {
+      await rebuildReadModel({
+        ...common,
+        tables: slices().flatMap(({ tables }) => tables),
+        ...(records.length > 0 ? { only: records } : {}),
+      });
+    }
+    if (facts.length > 0) await rebuildFacts({ ...common, tables: facts });
   } finally {
     await store.close();
   }

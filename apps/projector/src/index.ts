@@ -12,6 +12,7 @@ import {
   dueRunner,
   type EventStore,
   eventsOfRecords,
+  type Fillings,
   type Gateway,
   type HealthCheck,
   type Log,
@@ -35,6 +36,7 @@ import {
   startAdvances,
   startCacheFollower,
   startDueWork,
+  startFillings,
   startLiveFold,
   startParts,
   startProjector,
@@ -112,6 +114,7 @@ export const startProjectorApp = (
     started.add(startCacheFollower({ store, cache: streams.cache, prefixes, log }), stop);
     const tools: Tools = { config, started, store, streams, clocks, time, slices, log, metrics };
     const projector = project(tools);
+    const fillings = fillFacts(tools);
     const relay = publish(tools, projector, nats);
     const reactions = actByItself(tools, projector);
     const verification = keepOrder(tools, projector);
@@ -121,6 +124,7 @@ export const startProjectorApp = (
         { name: 'event_store', required: true, check: () => store.ping() },
         { name: 'clock', required: false, check: () => time.check() },
         { name: 'projections', required: true, check: () => projector.check() },
+        { name: 'facts', required: true, check: () => fillings.check() },
         ...(gateway ? [{ name: 'event_gateway', required: false, check: gateway.check }] : []),
         { name: 'reactions', required: false, check: () => reactions.check() },
         { name: 'verification', required: true, check: () => verification.check() },
@@ -160,11 +164,16 @@ async function connectedGateway(
   return started.add(await connectGateway({ ...address, seed, log }), close);
 }
 
-/** The event store, to which all parts together have one subscription. */
-function sharedStore(started: Started, url: string, slices: readonly Module[]): EventStore {
-  const store = started.add(openEventStore({ url }), close);
-  const feed = started.add(openLogFeed({ store, prefixes: prefixesOf(slices) }), close);
-  return { ...store, follow: feed.follow };
+/** The event store, followed over one subscription by all parts that follow records. */
+interface SharedStore extends EventStore {
+  /** The same, for those who follow something else. */
+  readonly whole: EventStore;
+}
+
+function sharedStore(started: Started, url: string, slices: readonly Module[]): SharedStore {
+  const whole = started.add(openEventStore({ url }), close);
+  const feed = started.add(openLogFeed({ store: whole, prefixes: prefixesOf(slices) }), close);
+  return { ...whole, follow: feed.follow, whole };
 }
 
 /** The streams of all records, and those of the engine itself. */
@@ -173,11 +182,15 @@ const prefixesOf = (slices: readonly Module[]): readonly string[] =>
     categoryPrefix(name),
   );
 
+/** The streams of facts. */
+const prefixesOfFacts = (slices: readonly Module[]): readonly string[] =>
+  slices.flatMap(({ facts = [] }) => facts.map(({ intake }) => categoryPrefix(intake.name)));
+
 /** The tools that the parts are made with. */
 interface Tools {
   readonly config: ProjectorConfig;
   readonly started: Started;
-  readonly store: EventStore;
+  readonly store: SharedStore;
   /** The folded streams of the process, for all parts together. */
   readonly streams: Streams;
   readonly clocks: FollowedClocks;
@@ -195,6 +208,13 @@ function project({ config, started, store, slices, log, metrics }: Tools): Proje
   const tables = slices.flatMap((slice) => slice.tables);
   const database = config.DATABASE_URL;
   return started.add(startProjector({ store, database, tables, log, metrics }), stop);
+}
+
+/** Fills the tables of facts, over a subscription of their own: they are many more than the events of records. */
+function fillFacts({ config, started, store, slices, log, metrics }: Tools): Fillings {
+  const tables = slices.flatMap(({ facts }) => facts ?? []);
+  const database = config.DATABASE_URL;
+  return started.add(startFillings({ store: store.whole, database, tables, log, metrics }), stop);
 }
 
 function publish(
@@ -290,7 +310,7 @@ function keepOrder(
     startVerification({
       store,
       database: config.DATABASE_URL,
-      prefixes: prefixesOf(slices),
+      prefixes: [...prefixesOf(slices), ...prefixesOfFacts(slices)],
       tables: slices.flatMap((slice) => slice.tables),
       roundCheck: () => checkpointRoundCheck(store),
       isActive: isActive(projector),

@@ -6,6 +6,7 @@ export * from './decide/index.ts';
 export * from './define/index.ts';
 export * from './gateway/index.ts';
 export * from './http/index.ts';
+export * from './intake/index.ts';
 export * from './log/decode.ts';
 export * from './log/event-store.ts';
 export * from './log/hash-chain.ts';

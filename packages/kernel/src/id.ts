@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'wtxn'
   | 'hold'
   | 'debit'
+  | 'event'
   | 'ckpt'
   | 'cimp'
   | 'meter'

@@ -13,3 +13,4 @@ export * from './problem-reasons.ts';
 export * from './record.ts';
 export * from './stamps.ts';
 export * from './text.ts';
+export * from './window.ts';

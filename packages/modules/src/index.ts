@@ -25,6 +25,7 @@ import type { Secrets } from './secrets.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
+import { type UsageRoutes, usage } from './usage/index.ts';
 import { type WalletRoutes, wallets } from './wallets/index.ts';
 
 export * from './catalog-transfer/index.ts';
@@ -43,6 +44,7 @@ export * from './quotas.ts';
 export * from './secrets.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
+export * from './usage/index.ts';
 export * from './wallets/index.ts';
 
 /** The routes of all slices with their exact types: what the typed client is made of. */
@@ -61,6 +63,7 @@ export type ApiRoutes = TenancyRoutes &
   EnvironmentCloneRoutes &
   ClockRoutes &
   WalletRoutes &
+  UsageRoutes &
   WebhookRoutes &
   CheckpointRoutes &
   EventRoutes;
@@ -119,6 +122,7 @@ const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readon
   environmentClones({ directory }),
   environmentClocks({ clocks }),
   wallets,
+  usage(),
   checkpoints,
 ];
 

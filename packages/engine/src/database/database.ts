@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Compilable } from 'kysely';
 import { Client, type ClientConfig, type CustomTypesConfig, type QueryConfig, types } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 
 /** The schema that holds everything of ours, so that one database can be shared with others. */
 export const schemaName = 'counterfoil';
@@ -59,6 +62,11 @@ export interface Connection {
     values?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<QueryResult<Row>>;
+  /**
+   * Runs a `copy … from stdin` and sends it the texts of the rows, many in each, in a session that was opened for
+   * copies (`copies`) and that nothing else uses meanwhile.
+   */
+  copy(text: string, chunks: Iterable<string>): Promise<void>;
   /** Aborts, with the reason, when the session is gone. */
   readonly lost: AbortSignal;
   onNotification(listener: (channel: string, payload: string) => void): void;
@@ -70,6 +78,8 @@ interface ConnectOptions {
   readonly application: string;
   /** Told after each statement: whether it was the end of a transaction, or one by itself. */
   readonly onStatement?: (isCommit: boolean) => void;
+  /** True for a session that copies: its owner sends one statement after the other, each after the answer to the last. */
+  readonly copies?: boolean;
 }
 
 const connectTimeoutMs = 5_000;
@@ -88,7 +98,8 @@ export async function connect(url: string, options: ConnectOptions): Promise<Con
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: connectTimeoutMs,
-    pipeline: true,
+    // The driver cannot copy over a session that sends ahead.
+    pipeline: options.copies !== true,
   };
   const client = new Client(config);
   // Without a listener the driver's error event would end the process.
@@ -98,7 +109,7 @@ export async function connect(url: string, options: ConnectOptions): Promise<Con
 }
 
 /** The driver sends statements without waiting for the answers before, and takes a time-out with each; its types do not say so. */
-type PipelinedClient = ClientConfig & { readonly pipeline: true };
+type PipelinedClient = ClientConfig & { readonly pipeline: boolean };
 type TimedQuery = QueryConfig & { query_timeout?: number };
 
 function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']): Connection {
@@ -149,8 +160,15 @@ function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']
       throw error;
     }
   };
+  const copy = async (text: string, chunks: Iterable<string>): Promise<void> => {
+    if (loss.signal.aborted) throw loss.signal.reason;
+    // The loss of the session ends it too: the driver tells an error to queries alone.
+    await pipeline(Readable.from(chunks), client.query(copyFrom(text)), { signal: loss.signal });
+    count(text);
+  };
   return {
     lost: loss.signal,
+    copy,
     onNotification: (listener) => {
       client.on('notification', ({ channel, payload = '' }) => listener(channel, payload));
     },

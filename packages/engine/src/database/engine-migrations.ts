@@ -158,6 +158,28 @@ const publicBytes: Migration = {
   },
 };
 
+/** The progress of the tables of facts, of which each filling has a schema of its own: see intake/README.md. */
+const filling: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.filling (
+        name text not null,
+        version integer not null,
+        generation integer not null,
+        serving boolean not null default false,
+        retired boolean not null default false,
+        rebuild_requested boolean not null default false,
+        position bigint not null default 0,
+        event_position bigint,
+        event_stream text,
+        event_revision bigint,
+        event_hash text,
+        updated_at timestamptz not null default now(),
+        primary key (name, version, generation)
+      ) with (fillfactor = 20)`.execute(database);
+  },
+};
+
 /** Migrations of the engine, by name. They come before those of the modules. */
 export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0001_projection: projection,
@@ -165,4 +187,5 @@ export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0003_verification: verification,
   engine_0004_reaction: reaction,
   engine_0005_public_bytes: publicBytes,
+  engine_0006_filling: filling,
 };

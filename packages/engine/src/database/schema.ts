@@ -44,6 +44,21 @@ export interface ProjectionProgressView extends Omit<ProjectionTable, 'position'
   stands_together: boolean;
 }
 
+interface FillingTable {
+  name: string;
+  version: number;
+  generation: number;
+  serving: Generated<boolean>;
+  retired: Generated<boolean>;
+  rebuild_requested: Generated<boolean>;
+  position: Generated<BigNumber>;
+  event_position: BigNumber | null;
+  event_stream: string | null;
+  event_revision: BigNumber | null;
+  event_hash: string | null;
+  updated_at: Generated<Timestamp>;
+}
+
 interface RelayCheckpointTable extends Singleton {
   stream: string;
   sequence: BigNumber;
@@ -94,6 +109,7 @@ export interface EngineTables {
   projector: ProjectorTable;
   projection: ProjectionTable;
   projection_progress: ProjectionProgressView;
+  filling: FillingTable;
   relay_checkpoint: RelayCheckpointTable;
   public_bytes: PublicBytesTable;
   reaction: ReactionTable;

@@ -1,6 +1,7 @@
 import {
   type Aggregate,
   type AnyAggregate,
+  canonicalJson,
   type Decision,
   derivedId,
   type EventCatalogue,
@@ -20,9 +21,12 @@ import type {
   Principal,
   Reader,
 } from '../define/context.ts';
+import type { FactReads, Intake } from '../define/intake.ts';
 import type { Reaction } from '../define/reaction.ts';
 import type { HistoryRange, RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
+import { type FactReadSide, factReads } from '../intake/fact-reads.ts';
+import type { IntakeWriter } from '../intake/intake-writer.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { chainStart } from '../log/hash-chain.ts';
 import { isRecordId } from '../log/stream-name.ts';
@@ -53,6 +57,8 @@ export interface RunOptions extends ReadsOptions {
   readonly refusals?: RefusalQuota;
   /** Bounds what requests put on the public stream; without it nothing does. */
   readonly publicBytes?: Pick<PublicBytesQuota, 'assertLeft'>;
+  /** Where facts are recorded and read; without it no route may do so. */
+  readonly facts?: { readonly writer: IntakeWriter; readonly reads: FactReadSide };
 }
 
 type Any = Aggregate<string, EventCatalogue, unknown>;
@@ -207,6 +213,37 @@ export class RequestRunner implements RequestRun, RequestContext {
     const events = decide(aggregate.initial, this.now);
     invariant(events.length === 0, 'a record was about to be created under an impossible id');
     return { state: aggregate.initial, events: [], revision: -1, replayed: false };
+  }
+
+  async record<Fact>(intake: Intake<string, Fact>, facts: readonly Fact[]): Promise<void> {
+    const { writer, reads } = this.#facts;
+    const { environmentId, keyId } = this.principal;
+    const cause = this.#cause({ scope: 'environment' });
+    const texts = facts.map((fact) => canonicalJson(fact));
+    const position = await writer.record(intake, environmentId, cause, texts);
+    const { writtenAt } = this.#progress;
+    if (writtenAt === null || position > writtenAt) this.#progress.writtenAt = position;
+    // The read models of records do not show facts: reads of those need not wait for them.
+    reads.recent.note(keyId, position);
+  }
+
+  get facts(): FactReads {
+    const progress = this.#progress;
+    return factReads({
+      side: this.#facts.reads,
+      store: this.#options.streams.store,
+      caller: this.principal,
+      minimumPosition: this.#request.minimumPosition,
+      onRead: (position) => {
+        if (progress.readAt === null || position < progress.readAt) progress.readAt = position;
+      },
+    });
+  }
+
+  get #facts(): NonNullable<RunOptions['facts']> {
+    const { facts } = this.#options;
+    invariant(facts, 'no facts are recorded or read here');
+    return facts;
   }
 
   async *history<Catalogue extends EventCatalogue, State>(

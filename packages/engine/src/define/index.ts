@@ -1,9 +1,11 @@
+export { copyLine } from '../intake/copy-line.ts';
 export * from './clock.ts';
 export * from './context.ts';
 export * from './due-work.ts';
 export * from './event-broker.ts';
 export * from './event-gateway.ts';
 export * from './expansion.ts';
+export * from './intake.ts';
 export * from './listing.ts';
 export { messagePosition } from './message-id.ts';
 export * from './module.ts';

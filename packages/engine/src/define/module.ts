@@ -1,6 +1,7 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
 import type { Migration } from 'kysely';
 import type { DueWork } from './due-work.ts';
+import type { AnyFactTables } from './intake.ts';
 import type { AnyProjection } from './projection.ts';
 import type { PublicEvents } from './public-event.ts';
 import type { Reaction } from './reaction.ts';
@@ -11,6 +12,8 @@ export interface Module {
   readonly name: string;
   readonly aggregates: readonly AnyAggregate[];
   readonly tables: readonly AnyProjection[];
+  /** Tables of facts that are recorded without a decision. */
+  readonly facts?: readonly AnyFactTables[];
   readonly routes: Routes;
   readonly publicEvents: readonly PublicEvents[];
   /** Work that happens by itself when its time comes. */

@@ -13,6 +13,7 @@ import type {
   Place,
   Principal,
 } from './context.ts';
+import type { FactReads, Intake } from './intake.ts';
 import type { Reaction } from './reaction.ts';
 
 /** A part of a history: from a revision on, and the most revisions of it. */
@@ -58,6 +59,13 @@ export interface RequestContext extends CommandContext {
     id: string,
     options?: HistoryRange,
   ): AsyncIterable<ChainLink<EventOf<Catalogue>>>;
+  /**
+   * Records facts as they are, and resolves when they are durable. A repetition records them again: whoever
+   * reads them counts each once.
+   */
+  record<Fact>(intake: Intake<string, Fact>, facts: readonly Fact[]): Promise<void>;
+  /** Reads of the tables of facts. */
+  readonly facts: FactReads;
   /**
    * The same request, by the same caller, in another place than the one of its key. The handler has
    * checked that the caller may act there and that the place exists.

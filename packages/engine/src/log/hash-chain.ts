@@ -37,7 +37,12 @@ export class ChainedEvent implements NewEvent {
   // A private member: a copy of an event that was changed has none.
   readonly #texts: EventTexts;
 
-  constructor({ id, type }: Unhashed, data: unknown, metadata: EventMetadata, texts: EventTexts) {
+  constructor(
+    { id, type }: Pick<Unhashed, 'id' | 'type'>,
+    data: unknown,
+    metadata: EventMetadata,
+    texts: EventTexts,
+  ) {
     this.id = id;
     this.type = type;
     this.data = data;
@@ -61,13 +66,34 @@ export function chained(
   event: Unhashed,
 ): { readonly event: ChainedEvent; readonly length: number } {
   const data = canonicalJson(event.data);
+  return chainedAs(stream, head, event, data, JSON.parse(data));
+}
+
+/**
+ * The same for data that is there as its canonical JSON, and that nobody folds before it is read back: it is not
+ * parsed, and the event holds none.
+ */
+export const chainedText = (
+  stream: string,
+  head: ChainHead,
+  event: Omit<Unhashed, 'data'>,
+  data: string,
+): ChainedEvent => chainedAs(stream, head, event, data, null).event;
+
+function chainedAs(
+  stream: string,
+  head: ChainHead,
+  event: Omit<Unhashed, 'data'>,
+  text: string,
+  data: unknown,
+): { readonly event: ChainedEvent; readonly length: number } {
   const [before, after] = metadataTexts(recordedMetadata(scopeIn(stream), event.metadata));
   const place = { stream, revision: head.revision + 1, id: event.id, type: event.type };
-  const text = chainText(place, data, `${before},${after}`, head.hash);
-  const hash = sha256(text);
+  const hashed = chainText(place, text, `${before},${after}`, head.hash);
+  const hash = sha256(hashed);
   const metadata = { ...event.metadata, hash };
-  const texts = { data, metadata: `${before},"hash":"${hash}",${after}` };
-  return { event: new ChainedEvent(event, JSON.parse(data), metadata, texts), length: text.length };
+  const texts = { data: text, metadata: `${before},"hash":"${hash}",${after}` };
+  return { event: new ChainedEvent(event, data, metadata, texts), length: hashed.length };
 }
 
 /** The canonical JSON of metadata in two parts, between which the hash has its place. */

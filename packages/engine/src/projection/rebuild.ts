@@ -4,6 +4,7 @@ import { type Connection, connect, transaction } from '../database/database.ts';
 import { statements, transactionTime } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import { UnreadableEvent } from '../log/incoming-event.ts';
+import { dropFilling, readFillings } from '../intake/filling-record.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { forgetVerification } from '../verification/verification-record.ts';
@@ -143,6 +144,7 @@ export async function discardReadModel(database: string): Promise<void> {
         await connection.query(`drop table if exists ${inSchema(row.relation)} cascade`);
       }
       await connection.run(statements.deleteFrom('projection'));
+      for (const row of await readFillings(connection)) await dropFilling(connection, row);
       await connection.run(
         statements.updateTable('projector').set({
           position: '0',

@@ -25,10 +25,12 @@ interface ReadModelOptions {
 export interface ReadModel extends PositionTracker {
   /** The reads of one caller: see `Reader`. */
   reader(caller: Place, options?: ReaderOptions): Reader;
+  /** The sessions of these reads, for reads of other tables with row-level security. */
+  readonly pool: Pick<ScopedPool, 'query'>;
 }
 
 /** The reads of a process. */
-export interface Readers extends Pick<ReadModel, 'reader'> {
+export interface Readers extends Pick<ReadModel, 'reader' | 'pool'> {
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createReaders(
     farOffset: options.farOffset,
   };
   return {
+    pool,
     reader: (caller, readerOptions) => createReader(context, caller, readerOptions),
     close: () => pool.close(),
   };
@@ -65,6 +68,7 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
   return {
     ...tracker,
     reader: readers.reader,
+    pool: readers.pool,
     async close() {
       await Promise.all([tracker.close(), readers.close()]);
     },

@@ -4,7 +4,7 @@ import { integrationRoutes } from './integration-routes.ts';
 import { taxesOfCustomer } from './reactions.ts';
 import { customerRoutes } from './routes.ts';
 
-export { type CustomerRecord, customer, customerRecords } from './customer.ts';
+export { type CustomerEvent, type CustomerRecord, customer, customerRecords } from './customer.ts';
 export {
   type CustomerReference,
   customerIdOf,

@@ -4,6 +4,7 @@ import {
   decimalPlaces,
   positiveDecimalSchema,
   textSchema,
+  windowSizes,
   withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -22,18 +23,7 @@ export const aggregationTypeSchema = z.enum([
 ]);
 export type AggregationType = z.output<typeof aggregationTypeSchema>;
 
-export const bucketSizeSchema = z.enum([
-  'MINUTE',
-  '15MIN',
-  '30MIN',
-  'HOUR',
-  '3HOUR',
-  '6HOUR',
-  '12HOUR',
-  'DAY',
-  'WEEK',
-  'MONTH',
-]);
+export const bucketSizeSchema = z.enum(windowSizes);
 
 interface Needs {
   /** The part of an event that is measured. */

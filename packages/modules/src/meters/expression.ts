@@ -122,3 +122,6 @@ export function expressionFault(text: string): string | null {
   }
   return properties.size === 0 ? 'must name a property of the event' : null;
 }
+
+/** The parts of an expression that has no fault. */
+export const parsedExpression = (text: string): ASTNode => language.parse(text).ast;

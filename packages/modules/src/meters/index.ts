@@ -3,6 +3,13 @@ import { meter, meterRecords } from './meter.ts';
 import { meterRoutes } from './routes.ts';
 
 export {
+  type Aggregation,
+  aggregationSchema,
+  aggregationTypeSchema,
+  bucketSizeSchema as windowSizeSchema,
+} from './aggregation.ts';
+export { evaluation, NoValue } from './evaluate.ts';
+export {
   createMeter,
   type MeterDefinition,
   meter,

@@ -1,0 +1,112 @@
+import type { AnyAggregate, EnvironmentId, Instant, TenantId } from '@counterfoil/kernel';
+import type { QueryCreator } from 'kysely';
+import type { z } from 'zod';
+import type { AnyProjectedEvent } from './projection.ts';
+import type { Selection } from './tables.ts';
+
+/**
+ * A way in for facts of one kind, such as usage. A fact is recorded as it comes: nothing is decided on it,
+ * no record is folded from it, and many of them stand in one event of the log.
+ */
+export interface Intake<Name extends string = string, Fact = unknown> {
+  /** The category of the streams. */
+  readonly name: Name;
+  /** The type of the events. The data of one is `{ facts: […] }`. */
+  readonly eventType: string;
+  /** A fact as the log keeps it. */
+  readonly fact: z.ZodType<Fact>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: lists of intakes hold every kind of fact.
+export type AnyIntake = Intake<string, any>;
+
+/** Gives an intake its exact types. */
+export const intake = <const Name extends string, Fact>(
+  definition: Intake<Name, Fact>,
+): Intake<Name, Fact> => definition;
+
+/** The facts of one event of the log, in their order. */
+export interface RecordedFacts<Fact> {
+  readonly kind: 'facts';
+  readonly tenantId: TenantId;
+  readonly environmentId: EnvironmentId;
+  /** Place of the event in the log. */
+  readonly position: string;
+  readonly recordedAt: Instant;
+  readonly facts: readonly Fact[];
+}
+
+/** An event of a record that the tables of facts depend on. */
+export interface RecordChange {
+  readonly kind: 'record';
+  readonly tenantId: TenantId;
+  readonly environmentId: EnvironmentId;
+  readonly event: AnyProjectedEvent;
+}
+
+/** The session in which tables of facts are filled: all of it is one transaction for each batch. */
+export interface FillSession {
+  /** The schema of the tables, in quotes. */
+  readonly schema: string;
+  query<Row>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: readonly Row[]; readonly count: number }>;
+  /** Writes rows by `COPY`: each is the text of its values, made by `copyLine`. */
+  copy(relation: string, columns: readonly string[], lines: readonly string[]): Promise<void>;
+}
+
+/** Fills the tables in one session; it may keep in memory what that session has committed. */
+export interface Filler<Fact> {
+  /** Takes a batch, in the order of the log. */
+  take(batch: readonly (RecordedFacts<Fact> | RecordChange)[]): Promise<void>;
+  /** Forgets what it keeps in memory, after a transaction that was rolled back. */
+  forget(): void;
+}
+
+/**
+ * The tables of an intake. They are filled from the log with a version, as read tables are: a new version is
+ * filled beside the old one, and readers are switched when it has caught up. `Tables` are the columns that
+ * readers see.
+ */
+export interface FactTables<Tables extends object = object, Fact = unknown> {
+  readonly name: string;
+  readonly version: number;
+  readonly intake: Intake<string, Fact>;
+  /** Records whose events are taken as well. */
+  readonly records: readonly AnyAggregate[];
+  /** The statements that make the tables in a schema, which is in quotes, and let a role read them. */
+  readonly create: (schema: string, readerRole: string) => readonly string[];
+  readonly filler: (session: FillSession) => Filler<Fact>;
+  /**
+   * The statements that select what the tables in a schema say, by the name of a table: two fillings of one log give
+   * the same rows, whatever numbers they have given and wherever their batches were cut.
+   */
+  readonly compared: Readonly<Record<string, (schema: string) => string>>;
+  readonly tables?: Tables;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: lists of them hold every kind of fact.
+export type AnyFactTables = FactTables<any, any>;
+
+/** A statement on tables of facts, made with a builder that knows these alone. */
+export type FactSelect<Tables extends object, Row> = (
+  from: Pick<QueryCreator<Tables>, 'selectFrom' | 'with'>,
+) => Selection<Row>;
+
+/** Reads of facts, for one caller. The tables' row-level security shows the caller's environment alone. */
+export interface FactReads {
+  /**
+   * The rows that a statement selects, once the tables show what the caller has sent before and what it insists
+   * on seeing.
+   */
+  query<Tables extends object, Row>(
+    tables: FactTables<Tables>,
+    select: FactSelect<Tables, Row>,
+  ): Promise<readonly Row[]>;
+  /** The same from the tables as they are: nothing is waited for. */
+  queryAtOnce<Tables extends object, Row>(
+    tables: FactTables<Tables>,
+    select: FactSelect<Tables, Row>,
+  ): Promise<readonly Row[]>;
+}

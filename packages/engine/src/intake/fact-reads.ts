@@ -1,0 +1,97 @@
+import { Problem } from '@counterfoil/kernel';
+import type { QueryCreator } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { anyStatement } from '../database/statements.ts';
+import type { Place } from '../define/context.ts';
+import type { FactReads, FactSelect, FactTables } from '../define/intake.ts';
+import { beyondLog } from '../log/position.ts';
+import type { EventStore, Position } from '../log/types.ts';
+import type { ScopedPool } from '../query/scoped-pool.ts';
+import type { FillingTracker } from './filling-tracker.ts';
+
+/** The time that a read waits for the tables to show what its caller has already sent. */
+const implicitWaitMilliseconds = 1_000;
+const explicitWaitMilliseconds = 2_000;
+/** Keys whose last facts are remembered. */
+const keysMaximum = 100_000;
+
+/** The positions of the last facts of every API key in this process, so that a key reads what it has sent. */
+export class RecentFacts {
+  readonly #byKey = new LRUCache<string, Position>({ max: keysMaximum });
+
+  note(keyId: string, position: Position): void {
+    const known = this.#byKey.get(keyId);
+    if (known === undefined || position > known) this.#byKey.set(keyId, position);
+  }
+
+  lastOf(keyId: string): Position | null {
+    return this.#byKey.get(keyId) ?? null;
+  }
+}
+
+/** The tables of facts as requests read them. */
+export interface FactReadSide {
+  readonly pool: Pick<ScopedPool, 'query'>;
+  readonly tracker: Pick<FillingTracker, 'reached' | 'schemaOf'>;
+  readonly recent: RecentFacts;
+}
+
+export interface FactReadsOptions {
+  readonly side: FactReadSide;
+  readonly store: Pick<EventStore, 'head'>;
+  readonly caller: Place & { readonly keyId: string };
+  readonly minimumPosition: Position | null;
+  /** Told the position up to which the facts are that are read next. */
+  readonly onRead: (position: Position) => void;
+}
+
+/**
+ * The reads of facts of one request. They wait, for a bounded time, until the tables show what the caller has
+ * sent before, and the position that it insists on: 503 where that is not reached, 400 where the log ends
+ * before it.
+ */
+export function factReads(options: FactReadsOptions): FactReads {
+  const { side, caller } = options;
+  const read = async <Tables extends object, Row>(
+    { name }: FactTables<Tables>,
+    select: FactSelect<Tables, Row>,
+  ): Promise<readonly Row[]> => {
+    const schema = side.tracker.schemaOf(name);
+    if (schema === null) throw notReady();
+    const builder = anyStatement.withSchema(schema) as unknown as QueryCreator<Tables>;
+    const { sql: text, parameters } = select(builder).compile();
+    return (await side.pool.query<Row>(caller, { text, values: [...parameters] })).rows;
+  };
+  return {
+    queryAtOnce: read,
+    query: async (tables, select) => {
+      await untilShown(options, tables.name);
+      // Noted before the read, which shows at least as much.
+      options.onRead(side.tracker.reached(tables.name).position());
+      return read(tables, select);
+    },
+  };
+}
+
+async function untilShown(
+  { side, caller, minimumPosition, store }: FactReadsOptions,
+  name: string,
+): Promise<void> {
+  const reached = side.tracker.reached(name);
+  const own = side.recent.lastOf(caller.keyId);
+  if (own !== null) await reached.waitFor(own, implicitWaitMilliseconds);
+  if (minimumPosition === null) return;
+  if (await reached.waitFor(minimumPosition, explicitWaitMilliseconds)) return;
+  const newest = await store.head().catch(() => null);
+  if (newest !== null && minimumPosition > newest) throw beyondLog(minimumPosition, newest);
+  throw new Problem(
+    'service_unavailable',
+    `The tables of ${name} have not reached position ${minimumPosition} yet. Retry shortly.`,
+    { retryAfterSeconds: 1, details: { minimum_position: String(minimumPosition) } },
+  );
+}
+
+const notReady = (): Problem =>
+  new Problem('service_unavailable', 'The tables of facts are not ready yet. Retry shortly.', {
+    retryAfterSeconds: 2,
+  });

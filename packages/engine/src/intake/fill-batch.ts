@@ -1,0 +1,49 @@
+import type { AnyAggregate, EnvironmentId, TenantId } from '@counterfoil/kernel';
+import type { AnyFactTables, RecordChange, RecordedFacts } from '../define/intake.ts';
+import { belongsTo, stampedEvent } from '../log/decode.ts';
+import { parseStreamName } from '../log/stream-name.ts';
+import type { StoredEvent } from '../log/types.ts';
+import { factsOf } from './fact-event.ts';
+
+/** An item of a batch, as the tables of facts take it. */
+export type FillItem = RecordedFacts<unknown> | RecordChange;
+
+/** Makes the decoder of the events that some tables of facts take; the others are left out. */
+export function fillDecoder({
+  intake,
+  records,
+}: AnyFactTables): (events: readonly StoredEvent[]) => readonly FillItem[] {
+  const aggregates = new Map<string, AnyAggregate>(records.map((one) => [one.name, one]));
+  return (events) =>
+    events.flatMap((event): FillItem | readonly FillItem[] => {
+      const parts = parseStreamName(event.stream);
+      if (!parts) return [];
+      const { tenant_id, environment_id, occurred_at } = event.metadata;
+      if (environment_id === null) return [];
+      const place = {
+        tenantId: tenant_id as TenantId,
+        environmentId: environment_id as EnvironmentId,
+      };
+      const position = String(event.position);
+      if (parts.category === intake.name) {
+        return {
+          kind: 'facts',
+          ...place,
+          position,
+          recordedAt: occurred_at,
+          facts: factsOf(event),
+        };
+      }
+      const aggregate = aggregates.get(parts.category);
+      if (!aggregate || !belongsTo(aggregate, event)) return [];
+      const recorded = {
+        ...stampedEvent(aggregate, event),
+        aggregate: aggregate.name,
+        event_id: event.id,
+        aggregate_id: parts.id,
+        revision: event.revision,
+        position,
+      };
+      return { kind: 'record', ...place, event: recorded as RecordChange['event'] };
+    });
+}

@@ -1,0 +1,144 @@
+import { type Connection, schemaName } from '../database/database.ts';
+import { statements, transactionTime } from '../database/statements.ts';
+import type { Position } from '../log/types.ts';
+import type { LogMark } from '../projection/checkpoint.ts';
+import { CheckpointMoved } from '../projection/checkpoint.ts';
+import { quoted } from '../projection/table-shape.ts';
+
+/** Identity of one filling of an intake's tables. */
+export interface FillingKey {
+  readonly name: string;
+  readonly version: number;
+  /** Counts the rebuilds of a version, from 0 on. */
+  readonly generation: number;
+}
+
+/** A filling and how far it has come. */
+export interface FillingRow extends FillingKey {
+  /** True when readers see it. */
+  readonly serving: boolean;
+  readonly retired: boolean;
+  readonly rebuildRequested: boolean;
+  /** Everything up to here is in the tables. */
+  readonly position: Position;
+  readonly mark: LogMark | null;
+}
+
+/** Channel on which fillings tell `<name> <position>` after each batch, or `tables` after a switch. */
+export const filledChannel = 'counterfoil_filled';
+export const fillingsChanged = 'tables';
+
+/** Channel on which those who fill are asked to look for a rebuild. */
+export const fillingsChannel = 'counterfoil_fillings';
+
+/** The schema of a filling's tables. */
+export const fillingSchema = ({ name, version, generation }: FillingKey): string =>
+  `${schemaName}_${name}_v${version}${generation === 0 ? '' : `_g${generation}`}`;
+
+/** The same in quotes, for statements. */
+export const quotedSchema = (key: FillingKey): string => quoted(fillingSchema(key));
+
+/** Reads the fillings of all intakes, oldest first. */
+export async function readFillings(connection: Connection): Promise<readonly FillingRow[]> {
+  const { rows } = await connection.run(
+    statements
+      .selectFrom('filling')
+      .selectAll()
+      .orderBy('name')
+      .orderBy('version')
+      .orderBy('generation'),
+  );
+  return rows.map((row) => {
+    const { event_position, event_stream, event_revision, event_hash } = row;
+    const isMarked = event_position && event_stream && event_revision && event_hash;
+    return {
+      name: row.name,
+      version: row.version,
+      generation: row.generation,
+      serving: row.serving,
+      retired: row.retired,
+      rebuildRequested: row.rebuild_requested,
+      position: BigInt(row.position),
+      mark: isMarked
+        ? {
+            position: BigInt(event_position),
+            stream: event_stream,
+            revision: Number(event_revision),
+            hash: event_hash,
+          }
+        : null,
+    };
+  });
+}
+
+/** Adds a filling that has nothing yet. */
+export const addFilling = (
+  connection: Connection,
+  { name, version, generation }: FillingKey,
+): Promise<unknown> =>
+  connection.run(statements.insertInto('filling').values({ name, version, generation }));
+
+/**
+ * Moves a filling on, in the transaction that writes its rows, and tells the readers. Throws
+ * `CheckpointMoved` when another process has moved it meanwhile.
+ */
+export async function moveFilling(
+  connection: Connection,
+  { name, version, generation, position: from }: FillingKey & Pick<FillingRow, 'position'>,
+  to: Position,
+  mark: LogMark | null,
+): Promise<void> {
+  const seen = mark && {
+    event_position: String(mark.position),
+    event_stream: mark.stream,
+    event_revision: String(mark.revision),
+    event_hash: mark.hash,
+  };
+  const { count } = await connection.run(
+    statements
+      .updateTable('filling')
+      .set({ position: String(to), updated_at: transactionTime, ...seen })
+      .where((row) => row.and({ name, version, generation, retired: false }))
+      .where('position', '=', String(from)),
+    { prepared: true },
+  );
+  if (count !== 1) throw new CheckpointMoved();
+  await connection.query('select pg_notify($1, $2)', [filledChannel, `${name} ${to}`], {
+    prepared: true,
+  });
+}
+
+/** Lets readers see a filling, and no other of its name any more. */
+export async function serve(connection: Connection, key: FillingKey): Promise<void> {
+  const { name, version, generation } = key;
+  const named = statements.updateTable('filling').where('name', '=', name);
+  const others = { serving: false, retired: true, rebuild_requested: false };
+  await connection.run(named.set(others).where('serving', '=', true));
+  await connection.run(
+    named
+      .set({ serving: true, updated_at: transactionTime })
+      .where((row) => row.and({ version, generation })),
+  );
+  await connection.query('select pg_notify($1, $2)', [filledChannel, fillingsChanged]);
+}
+
+/** Notes that a filling is not needed any more. */
+export const retire = (
+  connection: Connection,
+  { name, version, generation }: FillingKey,
+): Promise<unknown> =>
+  connection.run(
+    statements
+      .updateTable('filling')
+      .set({ retired: true })
+      .where((row) => row.and({ name, version, generation })),
+  );
+
+/** Drops the tables of a filling that nobody needs, and forgets it. */
+export async function dropFilling(connection: Connection, key: FillingKey): Promise<void> {
+  const { name, version, generation } = key;
+  await connection.query(`drop schema if exists ${quotedSchema(key)} cascade`);
+  await connection.run(
+    statements.deleteFrom('filling').where((row) => row.and({ name, version, generation })),
+  );
+}

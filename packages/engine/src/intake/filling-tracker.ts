@@ -1,0 +1,78 @@
+import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
+import { connect } from '../database/database.ts';
+import type { Log } from '../operations/log.ts';
+import { PositionClock, type ProjectedPosition } from '../projection/projected-position.ts';
+import { filledChannel, fillingSchema, readFillings } from './filling-record.ts';
+
+/** The progress of the tables of facts, as this process last heard of it. */
+export interface FillingTracker {
+  /** How far the tables of an intake are that readers see. */
+  reached(name: string): ProjectedPosition;
+  /** The schema that readers look into; null while there is none. */
+  schemaOf(name: string): string | null;
+  /** Throws unless the progress is being kept up to date. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const refreshMilliseconds = 5_000;
+
+/** Follows the fillings, over one session that is opened again whenever it is lost. */
+export function trackFillings(url: string, log: Log): FillingTracker {
+  const clocks = new Map<string, PositionClock>();
+  const stopping = new AbortController();
+  let schemas: ReadonlyMap<string, string> = new Map();
+  let failure: string | null = 'The progress of the tables of facts has not been read yet.';
+
+  const clockOf = (name: string): PositionClock => {
+    const known = clocks.get(name);
+    if (known) return known;
+    const made = new PositionClock();
+    clocks.set(name, made);
+    return made;
+  };
+  const listen = async (progressed: () => void): Promise<number> => {
+    const connection = await connect(url, { application: 'counterfoil facts' });
+    const end = AbortSignal.any([connection.lost, stopping.signal]);
+    try {
+      let wake = new AbortController();
+      // Told by fillings that readers do not see yet, too: what counts is what the table says.
+      connection.onNotification(() => wake.abort());
+      await connection.query(`listen ${filledChannel}`);
+      while (!end.aborted) {
+        wake = new AbortController();
+        const serving = (await readFillings(connection)).filter((row) => row.serving);
+        schemas = new Map(serving.map((row) => [row.name, fillingSchema(row)]));
+        for (const { name, position } of serving) clockOf(name).set(position);
+        failure = null;
+        progressed();
+        await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
+      }
+      if (connection.lost.aborted) throw connection.lost.reason;
+      return 0;
+    } finally {
+      await connection.close();
+    }
+  };
+  const running = runForever(listen, {
+    name: 'following the tables of facts',
+    log,
+    signal: stopping.signal,
+    onFailure: (error) => {
+      failure = messageOf(error);
+      return undefined;
+    },
+  });
+  return {
+    reached: clockOf,
+    schemaOf: (name) => schemas.get(name) ?? null,
+    check: async () => {
+      if (failure !== null) throw new Error(failure);
+    },
+    async close() {
+      stopping.abort();
+      await running;
+      for (const clock of clocks.values()) clock.close();
+    },
+  };
+}

@@ -1,0 +1,6 @@
+export { type FactReadSide, RecentFacts } from './fact-reads.ts';
+export { type FillingTracker, trackFillings } from './filling-tracker.ts';
+export { type Fillings, startFillings } from './fillings.ts';
+export { IntakeWriter, type IntakeWriterOptions } from './intake-writer.ts';
+export { rebuildFacts } from './rebuild-facts.ts';
+export { type FactReport, verifyFacts } from './verify-facts.ts';

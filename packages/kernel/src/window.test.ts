@@ -1,0 +1,72 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Instant, instantOf } from './instant.ts';
+import { nextWindow, type WindowSize, windowSizes, windowStart } from './window.ts';
+
+const test = suite('windows');
+
+const berlin = 'Europe/Berlin';
+
+const starts: readonly [WindowSize, string, string, string, string?][] = [
+  ['MINUTE', 'UTC', '2026-01-01T10:07:31.250Z', '2026-01-01T10:07:00.000Z'],
+  ['15MIN', 'UTC', '2026-01-01T10:44:59.999Z', '2026-01-01T10:30:00.000Z'],
+  ['HOUR', 'Asia/Kolkata', '2026-01-01T10:44:00.000Z', '2026-01-01T10:30:00.000Z'],
+  ['3HOUR', berlin, '2026-01-01T10:44:00.000Z', '2026-01-01T08:00:00.000Z'],
+  ['DAY', berlin, '2026-07-01T22:30:00.000Z', '2026-07-01T22:00:00.000Z'],
+  ['WEEK', 'UTC', '2026-11-22T23:59:59.999Z', '2026-11-16T00:00:00.000Z'],
+  ['WEEK', 'UTC', '2026-11-23T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
+  ['MONTH', berlin, '2026-02-28T23:30:00.000Z', '2026-02-28T23:00:00.000Z'],
+  [
+    'MONTH',
+    'UTC',
+    '2026-02-15T00:00:00.000Z',
+    '2026-01-31T00:00:00.000Z',
+    '2025-12-31T00:00:00.000Z',
+  ],
+  [
+    'MONTH',
+    'UTC',
+    '2026-03-01T00:00:00.000Z',
+    '2026-02-28T00:00:00.000Z',
+    '2025-12-31T00:00:00.000Z',
+  ],
+  // The clock goes ahead from 2 to 3, so this window has two hours.
+  ['3HOUR', berlin, '2026-03-29T00:59:59.999Z', '2026-03-28T23:00:00.000Z'],
+  ['3HOUR', berlin, '2026-03-29T01:00:00.000Z', '2026-03-29T01:00:00.000Z'],
+  // The clock goes back from 3 to 2, so this one has four, and the hour that comes twice is two windows.
+  ['3HOUR', berlin, '2026-10-25T01:30:00.000Z', '2026-10-24T22:00:00.000Z'],
+  ['HOUR', berlin, '2026-10-25T00:30:00.000Z', '2026-10-25T00:00:00.000Z'],
+  ['HOUR', berlin, '2026-10-25T01:30:00.000Z', '2026-10-25T01:00:00.000Z'],
+];
+
+for (const [size, zone, at, start, anchor] of starts) {
+  test(`the ${size} of ${at} in ${zone} begins at ${start}`, () => {
+    const rhythm = { size, zone, anchor: anchor as Instant | undefined };
+    assert.is(windowStart(rhythm, at as Instant), start);
+  });
+}
+
+test('windows follow one another without a gap, and each instant lies in the one that is said', () =>
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...windowSizes),
+      fc.constantFrom('UTC', berlin, 'Asia/Kolkata', 'America/New_York', 'Pacific/Auckland'),
+      fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) }),
+      fc.option(fc.integer({ min: 1, max: 31 }), { nil: undefined }),
+      (size, zone, milliseconds, day) => {
+        const anchor = day === undefined ? undefined : instantOf(Date.UTC(2024, 0, day, 5, 30));
+        const rhythm = { size, zone, anchor };
+        const at = instantOf(milliseconds);
+        const start = windowStart(rhythm, at);
+        const next = nextWindow(rhythm, start);
+        assert.ok(start <= at && at < next, `${start} <= ${at} < ${next}`);
+        assert.is(windowStart(rhythm, start), start);
+        assert.is(windowStart(rhythm, next), next);
+        assert.is(windowStart(rhythm, instantOf(Date.parse(next) - 1)), start);
+      },
+    ),
+    { numRuns: 2_000 },
+  ));
+
+test.run();

@@ -1,0 +1,75 @@
+import { type Decimal, zero } from '@counterfoil/kernel';
+import { type Aggregation, evaluation, NoValue } from '../../meters/index.ts';
+import { quantityOf, textOfProperty } from './quantity.ts';
+
+/** The properties of a usage event. */
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** What an event says to an aggregation. */
+export type Measured =
+  | { readonly kind: 'number'; readonly value: Decimal }
+  | { readonly kind: 'text'; readonly text: string }
+  /** It is there, and that is all. */
+  | { readonly kind: 'event' }
+  /** It is counted in nothing until the meter says otherwise (D55). */
+  | { readonly kind: 'bad'; readonly reason: string };
+
+const own = (properties: Properties, name: string): unknown =>
+  Object.hasOwn(properties, name) ? properties[name] : undefined;
+
+/** Makes the measure of an aggregation: what it takes from the properties of an event (E 4.1, D55, D56). */
+export function measureOf({
+  type,
+  field,
+  expression,
+}: Pick<Aggregation, 'type' | 'field' | 'expression'>): (properties: Properties) => Measured {
+  if (expression !== null) return calculated(expression);
+  if (field === null) return () => ({ kind: 'event' });
+  if (type === 'COUNT_UNIQUE') {
+    return (properties) => {
+      const text = textOfProperty(own(properties, field));
+      return text === null ? bad(`has no ${field}`) : { kind: 'text', text };
+    };
+  }
+  return (properties) => {
+    const given = own(properties, field);
+    const value = quantityOf(given);
+    if (value !== null) return { kind: 'number', value };
+    return bad(given === undefined ? `has no ${field}` : `${field} is no number`);
+  };
+}
+
+const bad = (reason: string): Measured => ({ kind: 'bad', reason });
+
+function calculated(expression: string): (properties: Properties) => Measured {
+  const evaluate = evaluation(expression);
+  return (properties) => {
+    try {
+      const value = evaluate((name) => {
+        const given = own(properties, name);
+        // A missing property is 0 (D56).
+        if (given === undefined || given === null) return zero;
+        const quantity = quantityOf(given);
+        if (quantity === null) throw new NoValue(`${name} is no number`);
+        return quantity;
+      });
+      return { kind: 'number', value };
+    } catch (error) {
+      if (error instanceof NoValue) return bad(error.message);
+      throw error;
+    }
+  };
+}
+
+/** Values of which an event must have one, by property; all of them must match. */
+export type PropertyFilters = readonly {
+  readonly key: string;
+  readonly values: readonly string[];
+}[];
+
+/** Tells whether an event counts (E 4.2): a missing property matches nothing. */
+export const matches = (filters: PropertyFilters, properties: Properties): boolean =>
+  filters.every(({ key, values }) => {
+    const text = textOfProperty(own(properties, key));
+    return text !== null && values.includes(text);
+  });

@@ -1,0 +1,23 @@
+import { module } from '@counterfoil/engine/define';
+import { RecentUsage } from './recent-usage.ts';
+import { usageRoutes } from './routes.ts';
+import { usageTables } from './tables.ts';
+import { usageQuestionRoutes } from './usage-routes.ts';
+
+export { usageIntake } from './usage-event.ts';
+
+const routes = () => ({ ...usageRoutes(new RecentUsage()), ...usageQuestionRoutes });
+
+/** Usage: what customers used of what, as their systems tell it. */
+export const usage = () =>
+  module({
+    name: 'usage',
+    aggregates: [],
+    tables: [],
+    facts: [usageTables],
+    routes: routes(),
+    publicEvents: [],
+  });
+
+/** The routes with their exact types, for the typed client. */
+export type UsageRoutes = ReturnType<typeof routes>;

@@ -1,0 +1,102 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { instantOf, invalidField, millisecondsOf, Problem } from '@counterfoil/kernel';
+import { knownUsage } from './queries.ts';
+import type { RecentUsage } from './recent-usage.ts';
+import type { IngestedEvent } from './schema.ts';
+import {
+  identityOf,
+  isRepetition,
+  type KnownUsage,
+  type UsageEvent,
+  type UsageIdentity,
+  usageIntake,
+} from './usage-event.ts';
+
+/** What has become of the events of a request. */
+export interface Ingested {
+  readonly events: readonly UsageEvent[];
+  readonly accepted: number;
+  readonly repeated: number;
+  readonly conflicts: readonly { readonly index: number; readonly event_id: string }[];
+}
+
+/** The time by which an event may lie ahead. */
+const aheadMilliseconds = 3_600_000;
+
+/**
+ * Records the events of a request that are new, and resolves when they are durable. An id that is known is a
+ * repetition or a conflict, and records nothing (D35, D55). Throws 400 for a timestamp too far ahead.
+ */
+export async function ingest(
+  context: RequestContext,
+  recent: RecentUsage,
+  given: readonly IngestedEvent[],
+  pointerOf: (index: number) => string,
+): Promise<Ingested> {
+  const latest = instantOf(millisecondsOf(context.now) + aheadMilliseconds);
+  const events = given.map((event, index) => {
+    if (event.timestamp === undefined || event.timestamp <= latest) return eventOf(context, event);
+    const message = `lies more than an hour ahead: it may be ${latest} at most`;
+    throw invalidField(`${pointerOf(index)}/timestamp`, message);
+  });
+  const identified = events.map((event) => ({ event, identity: identityOf(event) }));
+  const ids = identified.map(({ identity }) => identity.id);
+  const { environmentId } = context.principal;
+  await recent.settled(environmentId, ids);
+  const stored = await knownUsage(context, ids);
+  const sorted = sortOut(identified, (id) => stored.get(id) ?? recent.get(environmentId, id));
+  if (sorted.fresh.size > 0) {
+    const fresh = new Map([...sorted.fresh].map(([id, { usage }]) => [id, usage]));
+    const facts = [...sorted.fresh.values()].map(({ event }) => event);
+    await recent.during(environmentId, fresh, context.record(usageIntake, facts));
+  }
+  const { conflicts } = sorted;
+  const accepted = sorted.fresh.size;
+  return { events, accepted, repeated: events.length - accepted - conflicts.length, conflicts };
+}
+
+interface Identified {
+  readonly event: UsageEvent;
+  readonly identity: UsageIdentity;
+}
+
+/** Tells what is new from repetitions and conflicts, within the request too. */
+function sortOut(
+  identified: readonly Identified[],
+  knownAs: (id: string) => KnownUsage | undefined,
+) {
+  const fresh = new Map<string, { readonly event: UsageEvent; readonly usage: KnownUsage }>();
+  const conflicts: { index: number; event_id: string }[] = [];
+  for (const [index, { event, identity }] of identified.entries()) {
+    const known = fresh.get(identity.id)?.usage ?? knownAs(identity.id);
+    if (!known) {
+      const usage = { content: identity.content, timestamp: event.timestamp };
+      fresh.set(identity.id, { event, usage });
+    } else if (!isRepetition(known, identity, event)) {
+      conflicts.push({ index, event_id: event.event_id });
+    }
+  }
+  return { fresh, conflicts };
+}
+
+/** The event as the log keeps it. */
+function eventOf(context: RequestContext, given: IngestedEvent): UsageEvent {
+  const { event_id, timestamp, properties, ...fields } = given;
+  const isEmpty = properties === undefined || Object.keys(properties).length === 0;
+  return {
+    ...fields,
+    event_id: event_id ?? context.newId('event'),
+    timestamp: timestamp ?? context.now,
+    ...(timestamp === undefined ? { timestamp_assigned: true } : {}),
+    ...(isEmpty ? {} : { properties }),
+  };
+}
+
+/** The refusal of a single event whose id another one has. */
+export const conflicting = (eventId: string): Problem =>
+  new Problem(
+    'idempotency_conflict',
+    `Another event has the event_id ${JSON.stringify(eventId)}, with other contents. ` +
+      'Send this one under an id of its own.',
+    { details: { event_id: eventId } },
+  );

@@ -1,0 +1,218 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { type Instant, invalidField, Problem } from '@counterfoil/kernel';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import type { Span } from './aggregation/aggregate.ts';
+import type { Properties } from './aggregation/measure.ts';
+import type { EventsQuery, UsageEventResource } from './schema.ts';
+import type { UsageTables } from './table-definitions.ts';
+import { usageTables } from './tables.ts';
+import type { KnownUsage } from './usage-event.ts';
+
+/**
+ * The events with some ids that the tables show already, by the hash of the id. Waits for nothing, and gives none
+ * while the tables cannot be read: the order of the log decides in the end.
+ */
+export async function knownUsage(
+  context: RequestContext,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KnownUsage>> {
+  const rows = await selectKnown(context, ids).catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'service_unavailable') return [];
+    throw error;
+  });
+  return new Map(rows.map(({ id, content, at }) => [id, { content, timestamp: at as Instant }]));
+}
+
+const selectKnown = ({ facts, principal }: RequestContext, ids: readonly string[]) =>
+  facts.queryAtOnce(usageTables, (from) =>
+    from
+      .selectFrom('identity')
+      .innerJoin('environment', 'environment.number', 'identity.environment')
+      .select([
+        sql<string>`replace(identity.id::text, '-', '')`.as('id'),
+        sql<string>`replace(content::text, '-', '')`.as('content'),
+        'identity.at',
+      ])
+      .where('environment.environment_id', '=', principal.environmentId)
+      .where(sql<SqlBool>`identity.id = any(${sql.val(ids)}::uuid[])`)
+      .limit(ids.length),
+  );
+
+/** A page of usage events, as they are listed. */
+export interface EventsPage {
+  readonly events: UsageEventResource[];
+  readonly has_more: boolean;
+  readonly iter_first_key?: string;
+  readonly iter_last_key?: string;
+}
+
+type Row = Awaited<ReturnType<typeof selectEvents>>[number];
+
+/** Lists usage events by their timestamp, newest first unless the query says otherwise. */
+export async function listEvents(context: RequestContext, query: EventsQuery): Promise<EventsPage> {
+  const rows = await selectEvents(context, query);
+  const shown = rows.slice(0, query.page_size);
+  const [first, last] = [shown[0], shown.at(-1)];
+  return {
+    events: shown.map((row) => eventView(context.principal.environmentId, row)),
+    has_more: rows.length > shown.length,
+    ...(first && last ? { iter_first_key: keyOf(first), iter_last_key: keyOf(last) } : {}),
+  };
+}
+
+const eventView = (environment_id: string, row: Row): UsageEventResource => ({
+  id: row.event_id,
+  event_name: row.event_name,
+  external_customer_id: row.external_id,
+  customer_id: row.customer_id,
+  environment_id,
+  timestamp: row.at,
+  source: row.source ?? '',
+  properties: row.properties === null ? {} : JSON.parse(row.properties),
+});
+
+type Joined = ExpressionBuilder<UsageTables, 'event' | 'account' | 'event_name' | 'environment'>;
+
+const selectEvents = ({ facts, principal }: RequestContext, query: EventsQuery) =>
+  facts.query(usageTables, (from) =>
+    from
+      .selectFrom('event')
+      .innerJoin('environment', 'environment.number', 'event.environment')
+      .innerJoin('account', 'account.number', 'event.account')
+      .innerJoin('event_name', 'event_name.number', 'event.name')
+      .select([
+        'event.event_id',
+        'event_name.name as event_name',
+        'account.external_id',
+        'account.customer_id',
+        'event.at',
+        'event.position',
+        'event.number',
+        'event.source',
+        'event.properties',
+      ])
+      .where('environment.environment_id', '=', principal.environmentId)
+      .where((row) => row.and(conditionsOf(row, query)))
+      .orderBy('event.at', query.order)
+      .orderBy('event.position', query.order)
+      .orderBy('event.number', query.order)
+      .limit(query.page_size + 1),
+  );
+
+function conditionsOf(row: Joined, query: EventsQuery): Expression<SqlBool>[] {
+  const { event_name, external_customer_id, event_id, source, start_time, end_time } = query;
+  return [
+    ...(event_name === undefined ? [] : [row('event_name.name', '=', event_name)]),
+    ...(external_customer_id === undefined
+      ? []
+      : [row('account.external_id', '=', external_customer_id)]),
+    ...(event_id === undefined ? [] : [row('event.event_id', '=', event_id)]),
+    ...(source === undefined ? [] : [row('event.source', '=', source)]),
+    ...(start_time === undefined ? [] : [row('event.at', '>=', start_time)]),
+    ...(end_time === undefined ? [] : [row('event.at', '<', end_time)]),
+    ...Object.entries(query.property_filters ?? {}).map(
+      ([name, values]) =>
+        sql<SqlBool>`event.properties ->> ${name} = any(${sql.val(values)}::text[])`,
+    ),
+    ...(query.iter_last_key === undefined ? [] : [afterKey(query.iter_last_key, query.order)]),
+  ];
+}
+
+/** The place of an event in every list. */
+const keyOf = ({ at, position, number }: Row): string => `${at}.${position}.${number}`;
+
+const keyShape = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\.(\d{1,19})\.(\d{1,9})$/;
+
+function afterKey(key: string, order: 'asc' | 'desc'): Expression<SqlBool> {
+  const [, at, position, number] = keyShape.exec(key) ?? [];
+  if (at === undefined) {
+    throw invalidField('/iter_last_key', 'must be the iter_last_key of a page');
+  }
+  const place = { at, position: position ?? '', number: number ?? '' };
+  return beyond(place, order === 'desc' ? '<' : '>');
+}
+
+const beyond = (
+  { at, position, number }: { readonly [Key in keyof Place]: string | number },
+  side: '<' | '>',
+): Expression<SqlBool> =>
+  sql<SqlBool>`(event.at, event.position, event.number) ${sql.raw(side)}
+    (${at}::timestamptz, ${position}::bigint, ${number}::int)`;
+
+/** The usage of one name: of a customer, of an external id that nobody has yet, or of everybody. */
+export interface UsageOf {
+  readonly eventName: string;
+  readonly customer:
+    | { readonly kind: 'customer'; readonly id: string }
+    | { readonly kind: 'external'; readonly id: string }
+    | { readonly kind: 'all' };
+}
+
+/** A usage event, as far as it is counted. */
+export interface CountedEvent {
+  readonly at: Instant;
+  readonly properties: Properties;
+}
+
+/** Events that one statement reads. */
+const portion = 20_000;
+
+/** The events within a span, in the order of their time and, at one instant, of the log. */
+export async function* eventsInOrder(
+  context: RequestContext,
+  of: UsageOf,
+  { start, end }: Span,
+): AsyncGenerator<CountedEvent> {
+  let after: Place | null = null;
+  for (;;) {
+    const rows: readonly Counted[] = await selectCounted(context, of, { start, end, after });
+    for (const { at, properties } of rows) {
+      yield { at: at as Instant, properties: properties === null ? {} : JSON.parse(properties) };
+    }
+    if (rows.length < portion) return;
+    after = rows.at(-1) ?? null;
+  }
+}
+
+interface Place {
+  readonly at: string;
+  readonly position: string;
+  readonly number: number;
+}
+
+type Counted = Place & { readonly properties: string | null };
+
+const selectCounted = (
+  { facts, principal }: RequestContext,
+  { eventName, customer }: UsageOf,
+  { start, end, after }: Span & { readonly after: Place | null },
+): Promise<readonly Counted[]> =>
+  facts.query(usageTables, (from) => {
+    const named = from
+      .selectFrom('event')
+      .innerJoin('environment', 'environment.number', 'event.environment')
+      .innerJoin('event_name', 'event_name.number', 'event.name')
+      .innerJoin('account', 'account.number', 'event.account')
+      .select(['event.at', 'event.position', 'event.number', 'event.properties'])
+      .where('environment.environment_id', '=', principal.environmentId)
+      .where('event_name.name', '=', eventName)
+      .where('event.at', '>=', start)
+      .where('event.at', '<', end)
+      .orderBy('event.at')
+      .orderBy('event.position')
+      .orderBy('event.number')
+      .limit(portion);
+    const rest = after === null ? named : named.where(beyond(after, '>'));
+    switch (customer.kind) {
+      case 'customer':
+        return rest.where('account.customer_id', '=', customer.id);
+      case 'external':
+        return rest
+          .where('account.external_id', '=', customer.id)
+          .where('account.customer_id', 'is', null);
+      case 'all':
+        return rest;
+      default:
+        return customer satisfies never;
+    }
+  });

@@ -1,0 +1,106 @@
+import { newText, type Routes, route } from '@counterfoil/engine/define';
+import { conflicting, ingest } from './ingestion.ts';
+import { listEvents } from './queries.ts';
+import type { RecentUsage } from './recent-usage.ts';
+import {
+  bulkIngestionSchema,
+  eventsQuerySchema,
+  ingestedBulkSchema,
+  ingestedEventSchema,
+  ingestionSchema,
+  queryEventsSchema,
+  usageEventsSchema,
+  usageLimits,
+} from './schema.ts';
+
+const tag = 'Usage';
+const message = 'Recorded.';
+
+/** The routes of usage, for a process that remembers what it has recorded last. */
+export const usageRoutes = (recent: RecentUsage) =>
+  ({
+    'POST /events': route({
+      summary: 'Record usage',
+      description:
+        'Answered when the event is durable. The same `event_id` with the same contents counts once, for ever; ' +
+        'with other contents it is refused (409).',
+      operationId: 'ingestEvent',
+      tag,
+      status: 202,
+      permission: 'event:write',
+      body: ingestedEventSchema,
+      response: ingestionSchema,
+      example: {
+        body: {
+          event_name: 'tokens',
+          external_customer_id: 'acme',
+          event_id: newText('event'),
+          properties: { model: 'large', count: 1200 },
+        },
+      },
+      handle: async (context, { body }) => {
+        const { events, conflicts } = await ingest(context, recent, [body], () => '');
+        const event_id = events[0]?.event_id ?? '';
+        if (conflicts.length > 0) throw conflicting(event_id);
+        return { message, event_id };
+      },
+    }),
+    'POST /events/bulk': route({
+      summary: 'Record usage, many events at once',
+      description:
+        'A malformed event refuses all of them. Events whose id is known are counted as repetitions or named as ' +
+        'conflicts; the others are recorded.',
+      operationId: 'ingestEvents',
+      tag,
+      status: 202,
+      permission: 'event:write',
+      bodyLimitBytes: usageLimits.bulkBytes,
+      body: ingestedBulkSchema,
+      response: bulkIngestionSchema,
+      example: {
+        body: {
+          events: [
+            {
+              event_name: 'tokens',
+              external_customer_id: 'acme',
+              event_id: newText('event'),
+              properties: { model: 'large', count: 1200 },
+            },
+          ],
+        },
+      },
+      handle: async (context, { body }) => {
+        const pointerOf = (index: number) => `/events/${index}`;
+        const { accepted, repeated, conflicts } = await ingest(
+          context,
+          recent,
+          body.events,
+          pointerOf,
+        );
+        return { message, accepted, repeated, conflicts: [...conflicts] };
+      },
+    }),
+    'GET /events': route({
+      summary: 'List usage events',
+      description: 'Newest first. `iter_last_key` of a page, sent back, gives the next one.',
+      operationId: 'listUsageEvents',
+      tag,
+      status: 200,
+      permission: 'event:read',
+      query: eventsQuerySchema,
+      response: usageEventsSchema,
+      handle: (context, { query }) => listEvents(context, { ...query, order: 'desc' }),
+    }),
+    'POST /events/query': route({
+      summary: 'Search usage events',
+      operationId: 'queryUsageEvents',
+      description: 'As the list, with filters by properties and in either order.',
+      tag,
+      status: 200,
+      permission: 'event:read',
+      body: queryEventsSchema,
+      bodyOptional: true,
+      response: usageEventsSchema,
+      handle: (context, { body }) => listEvents(context, body),
+    }),
+  }) satisfies Routes;

@@ -1,0 +1,155 @@
+import { type Instant, instantOf, millisecondsOf } from '@counterfoil/kernel';
+
+/** The columns of the tables that readers see. */
+export interface UsageTables {
+  environment: { readonly number: number; readonly environment_id: string };
+  account: {
+    readonly number: string;
+    readonly environment: number;
+    readonly external_id: string;
+    readonly generation: number;
+    readonly customer_id: string | null;
+  };
+  event_name: { readonly number: number; readonly environment: number; readonly name: string };
+  identity: {
+    readonly environment: number;
+    readonly id: string;
+    readonly content: string;
+    readonly at: string;
+    readonly position: string;
+    readonly number: number;
+  };
+  event: {
+    readonly environment: number;
+    readonly account: string;
+    readonly name: number;
+    readonly at: string;
+    readonly position: string;
+    readonly number: number;
+    readonly event_id: string;
+    readonly source: string | null;
+    readonly properties: string | null;
+  };
+}
+
+/** Names that stand for the environment, the customer and the event name in the wide tables. */
+const dictionaries = (schema: string): readonly string[] => [
+  `create table ${schema}.environment (
+     number integer generated always as identity primary key,
+     environment_id text collate "C" not null unique)`,
+  // An external id that passes from one customer to another begins a new generation.
+  `create table ${schema}.account (
+     number bigint generated always as identity primary key,
+     environment integer not null,
+     external_id text collate "C" not null,
+     generation integer not null,
+     customer_id text collate "C",
+     released boolean not null default false,
+     unique (environment, external_id, generation))`,
+  `create index on ${schema}.account (environment, customer_id) where customer_id is not null`,
+  `create table ${schema}.event_name (
+     number integer generated always as identity primary key,
+     environment integer not null,
+     name text collate "C" not null,
+     unique (environment, name))`,
+];
+
+const facts = (schema: string): readonly string[] => [
+  // No partitions, and nothing is ever taken out: an id is unique for ever (D35).
+  `create table ${schema}.identity (
+     environment integer not null,
+     id uuid not null,
+     content uuid not null,
+     at timestamptz not null,
+     position bigint not null,
+     number integer not null,
+     primary key (environment, id))`,
+  `create table ${schema}.conflict (
+     environment integer not null,
+     position bigint not null,
+     number integer not null,
+     event_id text collate "C" not null,
+     primary key (environment, position, number))`,
+  `create table ${schema}.event (
+     environment integer not null,
+     account bigint not null,
+     name integer not null,
+     at timestamptz not null,
+     position bigint not null,
+     number integer not null,
+     event_id text collate "C" not null,
+     source text collate "C",
+     properties json) partition by range (at)`,
+  `create index on ${schema}.event (account, name, at)`,
+  `create index on ${schema}.event (environment, at)`,
+  `create table ${schema}.event_other partition of ${schema}.event default`,
+];
+
+const ownEnvironment = `(select current_setting('counterfoil.environment', true))`;
+
+/** The statements that make the tables of usage in a schema, each open to its own environment alone. */
+export function createUsageTables(schema: string, readerRole: string): readonly string[] {
+  const secured = (table: string, condition: string): readonly string[] => [
+    `alter table ${schema}.${table} enable row level security`,
+    `create policy own_environment on ${schema}.${table} for select to ${readerRole} using (${condition})`,
+    `grant select on ${schema}.${table} to ${readerRole}`,
+  ];
+  const isOwn = `environment = (select number from ${schema}.environment
+                                 where environment_id = ${ownEnvironment})`;
+  return [
+    ...dictionaries(schema),
+    ...facts(schema),
+    ...secured('environment', `environment_id = ${ownEnvironment}`),
+    ...['account', 'event_name', 'identity', 'conflict', 'event'].flatMap((table) =>
+      secured(table, isOwn),
+    ),
+  ];
+}
+
+/** What the tables say, without the numbers that one filling has given. */
+export const comparedUsage = {
+  account: (schema) =>
+    `select environment_id, external_id, generation, customer_id, released
+       from ${schema}.account join ${schema}.environment on environment.number = account.environment`,
+  identity: (schema) =>
+    `select environment_id, id, content, at, position, identity.number
+       from ${schema}.identity join ${schema}.environment on environment.number = identity.environment`,
+  conflict: (schema) =>
+    `select environment_id, position, conflict.number, event_id
+       from ${schema}.conflict join ${schema}.environment on environment.number = conflict.environment`,
+  event: (schema) =>
+    `select environment_id, external_id, generation, name.name, event.at, event.position, event.number,
+            event_id, source, properties::text
+       from ${schema}.event
+       join ${schema}.environment on environment.number = event.environment
+       join ${schema}.account on account.number = event.account
+       join ${schema}.event_name as name on name.number = event.name`,
+} satisfies Record<string, (schema: string) => string>;
+
+/** The month of an instant, whose events are a partition of their own. */
+export interface Month {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const firstYear = 2020;
+
+/**
+ * The month of a timestamp that has a partition; null for what lies so far back, or ahead of the month of its
+ * recording, that it stands with the others of this kind. So nobody can make partitions without end.
+ */
+export function monthOf(at: string, recordedAt: string): Month | null {
+  const [year, month] = [at.slice(0, 4), at.slice(5, 7)];
+  if (year < `${firstYear}` || at.slice(0, 7) > nextMonth(recordedAt.slice(0, 7))) return null;
+  const name = `${year}-${month}`;
+  return { name: `event_${year}_${month}`, from: `${name}-01`, to: `${nextMonth(name)}-01` };
+}
+
+/** The month after one that is written as `2026-11`. */
+function nextMonth(month: string): string {
+  const middle = millisecondsOf(`${month}-15T00:00:00.000Z` as Instant);
+  return instantOf(middle + 31 * dayMilliseconds).slice(0, 7);
+}
+
+const dayMilliseconds = 86_400_000;

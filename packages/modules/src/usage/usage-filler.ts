@@ -1,0 +1,202 @@
+import {
+  copyLine,
+  type Filler,
+  type FillSession,
+  type RecordChange,
+  type RecordedFacts,
+} from '@counterfoil/engine/define';
+import { canonicalJson, invariant } from '@counterfoil/kernel';
+import type { CustomerEvent } from '../customers/index.ts';
+import { Dictionary } from './dictionary.ts';
+import { type Month, monthOf } from './table-definitions.ts';
+import { identityOf, isRepetition, type UsageEvent, type UsageIdentity } from './usage-event.ts';
+
+/** A usage event with its place in the log. */
+interface Placed {
+  readonly event: UsageEvent;
+  readonly identity: UsageIdentity;
+  readonly environmentId: string;
+  readonly recordedAt: string;
+  readonly position: string;
+  /** Its number among the facts of its event of the log. */
+  readonly number: number;
+}
+
+/**
+ * Writes usage into its tables: every id once, the first in the log (D35). What repeats it is left out, and what
+ * contradicts it is listed as a conflict.
+ */
+export class UsageFiller implements Filler<UsageEvent> {
+  readonly #session: FillSession;
+  readonly #dictionary: Dictionary;
+  readonly #months = new Set<string>();
+
+  constructor(session: FillSession) {
+    this.#session = session;
+    this.#dictionary = new Dictionary(session);
+  }
+
+  async take(batch: readonly (RecordedFacts<UsageEvent> | RecordChange)[]): Promise<void> {
+    let placed: Placed[] = [];
+    for (const item of batch) {
+      if (item.kind === 'facts') {
+        placed.push(...placedIn(item));
+        continue;
+      }
+      // Events belong to the customer who had the external id when they came.
+      await this.#write(placed);
+      placed = [];
+      await this.#follow(item);
+    }
+    await this.#write(placed);
+  }
+
+  forget(): void {
+    this.#dictionary.forget();
+    this.#months.clear();
+  }
+
+  async #follow({ environmentId, event }: RecordChange): Promise<void> {
+    const change = event as unknown as CustomerEvent;
+    const id = event.aggregate_id;
+    switch (change.type) {
+      case 'CustomerCreated':
+        return await this.#dictionary.claim(environmentId, change.data.external_id, id);
+      case 'CustomerUpdated': {
+        const { external_id } = change.data.changes;
+        if (external_id === undefined) return;
+        await this.#dictionary.release(environmentId, id);
+        return await this.#dictionary.claim(environmentId, external_id, id);
+      }
+      case 'CustomerArchived':
+        return await this.#dictionary.release(environmentId, id);
+      default:
+        change satisfies never;
+    }
+  }
+
+  async #write(placed: readonly Placed[]): Promise<void> {
+    if (placed.length === 0) return;
+    const environments = await this.#dictionary.environments(placed);
+    const numberOf = ({ environmentId }: Placed): number => {
+      const number = environments.get(environmentId);
+      invariant(number !== undefined, `${environmentId} has no number`);
+      return number;
+    };
+    const fresh = await this.#identify(placed, numberOf);
+    await this.#makeMonths(fresh);
+    const accounts = await this.#dictionary.accounts(fresh, numberOf);
+    const names = await this.#dictionary.names(fresh, numberOf);
+    const lines = fresh.map((one, index) => {
+      const { event, position, number } = one;
+      const { event_id, timestamp, source = null, properties } = event;
+      return copyLine([
+        numberOf(one),
+        accounts[index] ?? null,
+        names[index] ?? null,
+        timestamp,
+        position,
+        number,
+        event_id,
+        source,
+        properties === undefined ? null : canonicalJson(properties),
+      ]);
+    });
+    await this.#session.copy('event', eventColumns, lines);
+  }
+
+  /** Notes the ids that are new, and gives the events that were the first under theirs. */
+  async #identify(
+    placed: readonly Placed[],
+    numberOf: (one: Placed) => number,
+  ): Promise<readonly Placed[]> {
+    const { schema } = this.#session;
+    const { count } = await this.#session.query(
+      `insert into ${schema}.identity (environment, id, content, at, position, number)
+       select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::bigint[], $6::int[])
+           on conflict do nothing`,
+      [
+        placed.map(numberOf),
+        placed.map(({ identity }) => identity.id),
+        placed.map(({ identity }) => identity.content),
+        placed.map(({ event }) => event.timestamp),
+        placed.map(({ position }) => position),
+        placed.map(({ number }) => number),
+      ],
+    );
+    return count === placed.length ? placed : await this.#sortOut(placed, numberOf);
+  }
+
+  /** Some ids were there before: finds out which, and lists those that contradict the first. */
+  async #sortOut(
+    placed: readonly Placed[],
+    numberOf: (one: Placed) => number,
+  ): Promise<readonly Placed[]> {
+    const { schema } = this.#session;
+    const { rows } = await this.#session.query<Known>(
+      `select stored.environment, replace(stored.id::text, '-', '') as id,
+              replace(stored.content::text, '-', '') as content, stored.at as timestamp,
+              stored.position, stored.number
+         from unnest($1::int[], $2::uuid[]) as asked (environment, id)
+         join ${schema}.identity as stored using (environment, id)`,
+      [placed.map(numberOf), placed.map(({ identity }) => identity.id)],
+    );
+    const known = new Map(rows.map((row) => [`${row.environment} ${row.id}`, row]));
+    const fresh: Placed[] = [];
+    const conflicts: string[] = [];
+    for (const one of placed) {
+      const { event, identity, position, number } = one;
+      const first = known.get(`${numberOf(one)} ${identity.id}`);
+      invariant(first, `${event.event_id} was not noted`);
+      if (first.position === position && first.number === number) fresh.push(one);
+      else if (!isRepetition(first, identity, event)) {
+        conflicts.push(copyLine([numberOf(one), position, number, event.event_id]));
+      }
+    }
+    await this.#session.copy('conflict', conflictColumns, conflicts);
+    return fresh;
+  }
+
+  /** Makes the partitions that are missing. */
+  async #makeMonths(placed: readonly Placed[]): Promise<void> {
+    const months = new Map<string, Month>();
+    for (const { event, recordedAt } of placed) {
+      const month = monthOf(event.timestamp, recordedAt);
+      if (month && !this.#months.has(month.name)) months.set(month.name, month);
+    }
+    const { schema } = this.#session;
+    for (const { name, from, to } of months.values()) {
+      await this.#session.query(
+        `create table if not exists ${schema}.${name} partition of ${schema}.event
+           for values from ('${from}') to ('${to}')`,
+      );
+      this.#months.add(name);
+    }
+  }
+}
+
+interface Known {
+  readonly environment: number;
+  readonly id: string;
+  readonly content: string;
+  readonly timestamp: UsageEvent['timestamp'];
+  readonly position: string;
+  readonly number: number;
+}
+
+const eventColumns = [
+  ...['environment', 'account', 'name', 'at', 'position', 'number', 'event_id', 'source'],
+  'properties',
+];
+const conflictColumns = ['environment', 'position', 'number', 'event_id'];
+
+const placedIn = ({
+  environmentId,
+  recordedAt,
+  position,
+  facts,
+}: RecordedFacts<UsageEvent>): readonly Placed[] =>
+  facts.map((event, number) => {
+    const identity = identityOf(event);
+    return { event, identity, environmentId, recordedAt, position, number };
+  });

@@ -1,0 +1,149 @@
+import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import {
+  type DecimalText,
+  instantOf,
+  invalidField,
+  millisecondsOf,
+  notFound,
+} from '@counterfoil/kernel';
+import { customerReference, customerWith } from '../customers/index.ts';
+import { type Aggregation, aggregationSchema, meter } from '../meters/index.ts';
+import type { UsageOf } from './queries.ts';
+import { type UsageAnswer, usageOf } from './usage-query.ts';
+import {
+  type MeterQuestionBody,
+  meterQuestionSchema,
+  type UsageAnswerBody,
+  type UsageQuestionBody,
+  usageAnswerSchema,
+  usageQuestionSchema,
+} from './usage-schema.ts';
+
+const tag = 'Usage';
+const defaultMilliseconds = 30 * 86_400_000;
+
+export const usageQuestionRoutes = {
+  'POST /events/usage': route({
+    summary: 'Count the events of a name',
+    description: 'Whether or not a meter counts them, by any aggregation over a property.',
+    operationId: 'getUsage',
+    tag,
+    status: 200,
+    permission: 'event:read',
+    body: usageQuestionSchema,
+    response: usageAnswerSchema,
+    example: { body: { event_name: 'tokens', aggregation_type: 'SUM', property_name: 'count' } },
+    handle: async (context, { body }) => {
+      const { event_name } = body;
+      const aggregation = aggregationOf(body);
+      return await answer(context, { event_name, aggregation, filters: [] }, body);
+    },
+  }),
+  'POST /events/usage/meter': route({
+    summary: 'Count by a meter',
+    description: 'What the meter counts, also of events that came before it was there.',
+    operationId: 'getUsageByMeter',
+    tag,
+    status: 200,
+    permission: 'event:read',
+    body: meterQuestionSchema,
+    response: usageAnswerSchema,
+    example: { body: { meter_id: newRecord('meter') } },
+    handle: async (context, { body }) => {
+      const counted = await context.load(meter, body.meter_id);
+      if (!counted) throw notFound('meter', body.meter_id, 'meter_id');
+      return await answer(
+        context,
+        { ...counted, aggregation: counted.aggregation as Aggregation },
+        body,
+      );
+    },
+  }),
+} satisfies Routes;
+
+/** The aggregation of a question. Throws 400 for members that its type does not have, as a meter does. */
+function aggregationOf(body: UsageQuestionBody): Aggregation {
+  const { aggregation_type, property_name, multiplier, bucket_size, group_by_property } = body;
+  const names = { field: 'property_name', group_by: 'group_by_property', type: 'aggregation_type' };
+  const parsed = aggregationSchema.safeParse({
+    type: aggregation_type,
+    field: property_name,
+    multiplier,
+    bucket_size,
+    group_by: group_by_property,
+  });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const member = String(issue?.path[0] ?? 'type');
+  const name = Object.hasOwn(names, member) ? names[member as keyof typeof names] : member;
+  throw invalidField(`/${name}`, issue?.message ?? 'does not fit the aggregation');
+}
+
+interface Counted {
+  readonly event_name: string;
+  readonly aggregation: Aggregation;
+  readonly filters: readonly { readonly key: string; readonly values: readonly string[] }[];
+}
+
+async function answer(
+  context: RequestContext,
+  { event_name, aggregation, filters }: Counted,
+  body: Omit<MeterQuestionBody, 'meter_id'>,
+): Promise<UsageAnswerBody> {
+  const { customer, zone: ownZone } = await customerOf(context, body);
+  const end = body.end_time ?? context.now;
+  const start = body.start_time ?? instantOf(millisecondsOf(end) - defaultMilliseconds);
+  if (start >= end) throw invalidField('/end_time', `must be after start_time, ${start}`);
+  const zone = body.timezone ?? ownZone;
+  const asked = Object.entries(body.filters ?? {}).map(([key, values]) => ({ key, values }));
+  const size = body.window_size;
+  const usage = await usageOf(context, {
+    of: { eventName: event_name, customer },
+    aggregation,
+    filters: [...filters, ...asked],
+    span: { start, end },
+    zone,
+    windows: size === undefined ? null : { size, zone, anchor: body.billing_anchor },
+    fills: body.fill,
+  });
+  return answerView(aggregation, event_name, usage, size !== undefined);
+}
+
+/** The customer that a question is about, and the zone that it has. */
+async function customerOf(
+  context: RequestContext,
+  {
+    customer_id,
+    external_customer_id,
+  }: Pick<MeterQuestionBody, 'customer_id' | 'external_customer_id'>,
+): Promise<{ readonly customer: UsageOf['customer']; readonly zone: string }> {
+  if (customer_id === undefined && external_customer_id === undefined) {
+    return { customer: { kind: 'all' }, zone: 'UTC' };
+  }
+  if (customer_id === undefined && external_customer_id !== undefined) {
+    const holder = await customerWith(context, external_customer_id);
+    if (holder === null)
+      return { customer: { kind: 'external', id: external_customer_id }, zone: 'UTC' };
+  }
+  const { id, timezone } = await customerReference(context, { customer_id, external_customer_id });
+  return { customer: { kind: 'customer', id }, zone: timezone };
+}
+
+const valueView = (value: DecimalText | null) => ({
+  value: value === null ? null : +value,
+  total_value: value,
+});
+
+const answerView = (
+  { type }: Aggregation,
+  event_name: string,
+  { value, windows }: UsageAnswer,
+  isWindowed: boolean,
+): UsageAnswerBody => ({
+  type,
+  event_name,
+  ...valueView(value),
+  ...(isWindowed
+    ? { results: windows.map((one) => ({ window_size: one.start, ...valueView(one.value) })) }
+    : {}),
+});

@@ -1,0 +1,84 @@
+import {
+  decimalSchema,
+  instantSchema,
+  requiredTextSchema,
+  timeZoneSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { aggregationTypeSchema, windowSizeSchema } from '../meters/index.ts';
+import { usageLimits } from './schema.ts';
+
+const name = requiredTextSchema(usageLimits.text);
+
+const filtersSchema = z
+  .record(
+    z.string().max(usageLimits.text),
+    z.array(z.string().max(usageLimits.text)).min(1).max(100),
+  )
+  .refine((filters) => Object.keys(filters).length <= 50, 'must have at most 50 members')
+  .meta({ description: 'Events that have, for every property, one of its values' });
+
+const questionShape = {
+  customer_id: name.optional(),
+  external_customer_id: name.optional().meta({
+    description:
+      'Of the customer who has it now; while nobody has, of the events that wait for one',
+  }),
+  start_time: instantSchema.optional().meta({ description: 'Inclusive; 30 days before end_time' }),
+  end_time: instantSchema.optional().meta({ description: 'Exclusive; the present when absent' }),
+  filters: filtersSchema.optional(),
+  timezone: timeZoneSchema.optional().meta({
+    description: "The zone in which windows begin; the customer's when absent, else UTC",
+  }),
+  window_size: windowSizeSchema.optional(),
+  billing_anchor: instantSchema
+    .optional()
+    .meta({ description: 'Windows of a month begin on its day' }),
+  fill: z.boolean().default(false).meta({ description: 'Lists windows without usage too' }),
+} as const;
+
+/** Body of POST /events/usage. */
+export const usageQuestionSchema = z
+  .object({
+    event_name: name,
+    aggregation_type: aggregationTypeSchema,
+    property_name: name.optional(),
+    multiplier: decimalSchema(15).optional(),
+    bucket_size: windowSizeSchema.optional(),
+    group_by_property: name.optional(),
+    ...questionShape,
+  })
+  .meta({ id: 'UsageQuestion' });
+export type UsageQuestionBody = z.output<typeof usageQuestionSchema>;
+
+/** Body of POST /events/usage/meter. */
+export const meterQuestionSchema = z
+  .object({ meter_id: name, ...questionShape })
+  .meta({ id: 'MeterUsageQuestion' });
+export type MeterQuestionBody = z.output<typeof meterQuestionSchema>;
+
+const valueShape = {
+  value: z.number().nullable().meta({ description: 'The nearest double of total_value' }),
+  total_value: z
+    .string()
+    .nullable()
+    .meta({ description: 'Exact; null where there is nothing to tell' }),
+} as const;
+
+/** Answer about usage. */
+export const usageAnswerSchema = z
+  .object({
+    type: aggregationTypeSchema,
+    event_name: z.string(),
+    ...valueShape,
+    results: z
+      .array(
+        z.object({
+          window_size: z.string().meta({ description: 'The start of the window' }),
+          ...valueShape,
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Usage' });
+export type UsageAnswerBody = z.output<typeof usageAnswerSchema>;
