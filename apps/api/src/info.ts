@@ -3,6 +3,7 @@ import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/mo
 import { accountFields } from './fields/accounts.ts';
 import { catalogueFields } from './fields/catalogue.ts';
 import { eventFields } from './fields/events.ts';
+import { usageFields } from './fields/usage.ts';
 import { walletFields } from './fields/wallets.ts';
 import { introduction, operatorIntroduction } from './introduction.ts';
 
@@ -33,6 +34,7 @@ const tags = {
   'Wallet audit':
     'The balance at any instant, the events of a wallet, and why an entry drew on what',
   'Wallet holds': 'Credits that are set aside until they are captured or given up',
+  Usage: 'What customers used of what, and how much',
   Wallets: 'Credits of a customer: loads, debits, balances and entries',
   'Webhook deliveries': 'Messages to endpoints, attempts to deliver them, and repetitions',
   Webhooks: 'Endpoints that get events by HTTP: filters, order, rates and secrets',
@@ -53,7 +55,7 @@ export const apiInfo: ApiInfo = {
   description: introduction,
   tags,
   pathWords,
-  fields: { ...accountFields, ...catalogueFields, ...walletFields, ...eventFields },
+  fields: { ...accountFields, ...catalogueFields, ...walletFields, ...usageFields, ...eventFields },
 };
 
 /** The slices of an API with what describes them and their events. */

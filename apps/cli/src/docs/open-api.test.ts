@@ -57,7 +57,8 @@ function* partsOf(document: Part, value: unknown, at: string): Generator<Place> 
     for (const [index, item] of value.entries()) yield* partsOf(document, item, `${at}/${index}`);
   }
   if (!isPart(value)) return;
-  yield { document, at, part: value };
+  // Its keys are names of fields, and one may be called as a keyword is.
+  if (!at.endsWith('/properties') || typeof value.type === 'string') yield { document, at, part: value };
   for (const [name, member] of Object.entries(value)) {
     if (name !== 'example' && name !== 'default') yield* partsOf(document, member, `${at}/${name}`);
   }

@@ -98,6 +98,7 @@ export const usageRoutes = (recent: RecentUsage) =>
       tag,
       status: 200,
       permission: 'event:read',
+      example: { body: { event_name: 'tokens', property_filters: { model: ['large'] } } },
       body: queryEventsSchema,
       bodyOptional: true,
       response: usageEventsSchema,

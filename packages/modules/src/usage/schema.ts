@@ -94,13 +94,7 @@ export type UsageEventResource = z.output<typeof usageEventSchema>;
 const filterShape = {
   event_name: name.optional(),
   external_customer_id: name.optional(),
-  event_id: name.optional(),
-  source: name.optional(),
-  start_time: instantSchema.optional().meta({ description: 'Inclusive' }),
-  end_time: instantSchema.optional().meta({ description: 'Exclusive' }),
-  iter_last_key: z.string().max(200).optional().meta({
-    description: 'The `iter_last_key` of the page before',
-  }),
+  iter_last_key: z.string().max(200).optional(),
 } as const;
 
 /** Query of GET /events. */
@@ -110,6 +104,10 @@ export const eventsQuerySchema = z.object({ ...filterShape, page_size: pageShape
 export const queryEventsSchema = z
   .object({
     ...filterShape,
+    event_id: name.optional(),
+    source: name.optional(),
+    start_time: instantSchema.optional(),
+    end_time: instantSchema.optional(),
     page_size: z.number().int().min(1).max(1_000).default(50),
     order: z.enum(['asc', 'desc']).default('desc'),
     property_filters: z
@@ -119,7 +117,7 @@ export const queryEventsSchema = z
       )
       .refine((filters) => Object.keys(filters).length <= 50, 'must have at most 50 members')
       .optional()
-      .meta({ description: 'Events that have, for every property, one of its values' }),
+      .meta({ description: 'For every property, its values of which an event has one' }),
   })
   .meta({ id: 'UsageEventQuery' });
 export type EventsQuery = z.output<typeof queryEventsSchema>;
