@@ -58,7 +58,8 @@ function* partsOf(document: Part, value: unknown, at: string): Generator<Place> 
   }
   if (!isPart(value)) return;
   // Its keys are names of fields, and one may be called as a keyword is.
-  if (!at.endsWith('/properties') || typeof value.type === 'string') yield { document, at, part: value };
+  if (!at.endsWith('/properties') || typeof value.type === 'string')
+    yield { document, at, part: value };
   for (const [name, member] of Object.entries(value)) {
     if (name !== 'example' && name !== 'default') yield* partsOf(document, member, `${at}/${name}`);
   }
