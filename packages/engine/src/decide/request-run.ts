@@ -57,7 +57,7 @@ export interface RunOptions extends ReadsOptions {
   readonly refusals?: RefusalQuota;
   /** Bounds what requests put on the public stream; without it nothing does. */
   readonly publicBytes?: Pick<PublicBytesQuota, 'assertLeft'>;
-  /** Where facts are recorded and read; without it no route may do so. */
+  /** The writer and the tables of facts; without them no route may record or read any. */
   readonly facts?: { readonly writer: IntakeWriter; readonly reads: FactReadSide };
 }
 

@@ -6,7 +6,7 @@ import { filledChannel, fillingSchema, readFillings } from './filling-record.ts'
 
 /** The progress of the tables of facts, as this process last heard of it. */
 export interface FillingTracker {
-  /** How far the tables of an intake are that readers see. */
+  /** The position of the tables of an intake that readers see. */
   reached(name: string): ProjectedPosition;
   /** The schema that readers look into; null while there is none. */
   schemaOf(name: string): string | null;

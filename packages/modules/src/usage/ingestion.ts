@@ -12,7 +12,7 @@ import {
   usageIntake,
 } from './usage-event.ts';
 
-/** What has become of the events of a request. */
+/** The events of a request, and how many of them are recorded, repeated or in conflict. */
 export interface Ingested {
   readonly events: readonly UsageEvent[];
   readonly accepted: number;

@@ -106,7 +106,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
   ];
 }
 
-/** What the tables say, without the numbers that one filling has given. */
+/** The contents of the tables, without the numbers that one filling has given. */
 export const comparedUsage = {
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released

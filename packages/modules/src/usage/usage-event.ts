@@ -26,7 +26,7 @@ export const usageIntake = intake({
   fact: usageEventData,
 });
 
-/** What tells usage events apart: hashes of 128 bits, in hexadecimal. */
+/** The identity of a usage event: hashes of 128 bits, in hexadecimal. */
 export interface UsageIdentity {
   /** Of the event id. */
   readonly id: string;

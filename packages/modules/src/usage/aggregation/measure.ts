@@ -5,7 +5,7 @@ import { quantityOf, textOfProperty } from './quantity.ts';
 /** The properties of a usage event. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** What an event says to an aggregation. */
+/** The part of an event that an aggregation takes. */
 export type Measured =
   | { readonly kind: 'number'; readonly value: Decimal }
   | { readonly kind: 'text'; readonly text: string }
