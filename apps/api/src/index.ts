@@ -49,6 +49,7 @@ import {
 import { targetPolicyOf } from '@counterfoil/webhooks';
 import { isOfAuthentication, startAuthentication } from './authentication.ts';
 import { type ApiConfig, quotasOf } from './config.ts';
+import { furthestPosition } from './furthest-position.ts';
 import { describedApi } from './info.ts';
 import { type ApiMembers, joinApi } from './members.ts';
 import { createOperatorServer } from './operator-server.ts';
@@ -84,7 +85,7 @@ async function assertLevel(readModel: ReadModel): Promise<void> {
 async function openBroker(
   started: Started,
   { NATS_URL: url }: ApiConfig,
-  store: EventStore,
+  head: () => Promise<bigint>,
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ) {
   if (url === undefined) return { nats: null, check: withoutNats };
@@ -92,7 +93,7 @@ async function openBroker(
     await connectNats({ url, name: 'counterfoil api', log, metrics }),
     close,
   );
-  const events = natsBroker(nats, log, () => store.head());
+  const events = natsBroker(nats, log, head);
   // Not the connection alone: a message of somebody else makes the stream unreadable.
   const check = async () => {
     await nats.check();
@@ -168,7 +169,10 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
   await assertAdmitted({ store, database: config.DATABASE_URL });
-  const broker = await openBroker(started, config, store, { log, metrics });
+  const broker = await openBroker(started, config, furthestPosition(store, readModel), {
+    log,
+    metrics,
+  });
   const gateway = await openGateway(started, config, log);
   const quotas = quotasOf(config);
   const directory = createDirectory(quotas);
