@@ -10,6 +10,7 @@ import {
   createServiceServer,
   createStreams,
   dueRunner,
+  type EventPlace,
   type EventStore,
   eventsOfRecords,
   type Fillings,
@@ -172,7 +173,11 @@ interface SharedStore extends EventStore {
 
 function sharedStore(started: Started, url: string, slices: readonly Module[]): SharedStore {
   const whole = started.add(openEventStore({ url }), close);
-  const feed = started.add(openLogFeed({ store: whole, prefixes: prefixesOf(slices) }), close);
+  const facts = prefixesOfFacts(slices);
+  const prefixes = [...prefixesOf(slices), ...facts];
+  // Facts are read by others. Here they only move the position on, so that one which lies among them is reached.
+  const wants = ({ stream }: EventPlace) => !facts.some((prefix) => stream.startsWith(prefix));
+  const feed = started.add(openLogFeed({ store: whole, prefixes, wants }), close);
   return { ...whole, follow: feed.follow, whole };
 }
 
@@ -207,7 +212,9 @@ const stop = (part: { stop(): Promise<void> }): Promise<void> => part.stop();
 function project({ config, started, store, slices, log, metrics }: Tools): Projector {
   const tables = slices.flatMap((slice) => slice.tables);
   const database = config.DATABASE_URL;
-  return started.add(startProjector({ store, database, tables, log, metrics }), stop);
+  const categories = slices.flatMap(({ facts = [] }) => facts.map(({ intake }) => intake.name));
+  const options = { store, database, tables, categories, log, metrics };
+  return started.add(startProjector(options), stop);
 }
 
 /** Fills the tables of facts, over a subscription of their own: they are many more than the events of records. */

@@ -27,7 +27,8 @@ const urgentLevel = 40;
 /**
  * Makes an output whose lines are written together, beside the event loop. A line of warning or worse takes those
  * before it along at once; the end of the process, by an unhandled error too, writes what still waits. When nobody
- * takes the lines, a bounded number of them waits and the rest is lost, and the process goes on.
+ * takes the lines, a bounded number of them waits and the rest is lost, and the process goes on; should it end then, the
+ * write that is under way ends beside the last one, and a line of each may be torn.
  */
 export function logOutput(options: OutputOptions): LogOutput {
   const { descriptor, waitingBytes = waitingBytesDefault } = options;

@@ -37,6 +37,8 @@ export const usageRoutes = (recent: RecentUsage) =>
           event_id: newText('event'),
           properties: { model: 'large', count: 1200 },
         },
+        // Nothing of it need be known: usage may come before its customer.
+        texts: ['external_customer_id', 'customer_id', 'event_id'],
       },
       handle: async (context, { body }) => {
         const { events, conflicts } = await ingest(context, recent, [body], () => '');
@@ -68,6 +70,9 @@ export const usageRoutes = (recent: RecentUsage) =>
             },
           ],
         },
+        texts: ['external_customer_id', 'customer_id', 'event_id'].map(
+          (name) => `events.0.${name}`,
+        ),
       },
       handle: async (context, { body }) => {
         const pointerOf = (index: number) => `/events/${index}`;
@@ -88,6 +93,7 @@ export const usageRoutes = (recent: RecentUsage) =>
       status: 200,
       permission: 'event:read',
       query: eventsQuerySchema,
+      example: { texts: ['external_customer_id'] },
       response: usageEventsSchema,
       handle: (context, { query }) => listEvents(context, { ...query, order: 'desc' }),
     }),
@@ -98,7 +104,10 @@ export const usageRoutes = (recent: RecentUsage) =>
       tag,
       status: 200,
       permission: 'event:read',
-      example: { body: { event_name: 'tokens', property_filters: { model: ['large'] } } },
+      example: {
+        body: { event_name: 'tokens', property_filters: { model: ['large'] } },
+        texts: ['external_customer_id', 'event_id'],
+      },
       body: queryEventsSchema,
       bodyOptional: true,
       response: usageEventsSchema,

@@ -32,7 +32,11 @@ export const usageQuestionRoutes = {
     permission: 'event:read',
     body: usageQuestionSchema,
     response: usageAnswerSchema,
-    example: { body: { event_name: 'tokens', aggregation_type: 'SUM', property_name: 'count' } },
+    example: {
+      body: { event_name: 'tokens', aggregation_type: 'SUM', property_name: 'count' },
+      names: { customer_id: 'cust' },
+      texts: ['external_customer_id'],
+    },
     handle: async (context, { body }) => {
       const { event_name } = body;
       const aggregation = aggregationOf(body);
@@ -48,7 +52,11 @@ export const usageQuestionRoutes = {
     permission: 'event:read',
     body: meterQuestionSchema,
     response: usageAnswerSchema,
-    example: { body: { meter_id: newRecord('meter') } },
+    example: {
+      body: { meter_id: newRecord('meter') },
+      names: { customer_id: 'cust' },
+      texts: ['external_customer_id'],
+    },
     handle: async (context, { body }) => {
       const counted = await context.load(meter, body.meter_id);
       if (!counted) throw notFound('meter', body.meter_id, 'meter_id');

@@ -313,6 +313,23 @@ test('the tables are what the log says, also after they were filled again', asyn
   assert.ok(await verify(stack, (line) => lines.push(line)));
 });
 
+test('a position that recording named can be asked for wherever something is read', async () => {
+  const sent = await tenant.call('POST', '/events', {
+    event_name: 'tokens',
+    external_customer_id: 'positioned',
+    event_id: 'positioned-1',
+  });
+  const position = { 'Counterfoil-Min-Position': sent.headers.get('Counterfoil-Position') ?? '' };
+  const reads: readonly (readonly [string, string])[] = [
+    ['GET', '/events?external_customer_id=positioned'],
+    ['GET', '/customers'],
+  ];
+  for (const [method, path] of reads) {
+    const answer = await tenant.call(method, path, undefined, position);
+    assert.is(answer.status, 200, `${path}: ${answer.text}`);
+  }
+});
+
 test('what was acknowledged is counted once, whatever is away meanwhile', async () => {
   const send = (number: number) =>
     tenant.call('POST', '/events', {
