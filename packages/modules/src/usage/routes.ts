@@ -15,6 +15,8 @@ import {
 
 const tag = 'Usage';
 const message = 'Recorded.';
+/** The pointer to an event of a bulk. */
+const inBulk = (index: number): string => `/events/${index}`;
 
 /** The routes of usage, for a process that remembers what it has recorded last. */
 export const usageRoutes = (recent: RecentUsage) =>
@@ -75,12 +77,11 @@ export const usageRoutes = (recent: RecentUsage) =>
         ),
       },
       handle: async (context, { body }) => {
-        const pointerOf = (index: number) => `/events/${index}`;
         const { accepted, repeated, conflicts } = await ingest(
           context,
           recent,
           body.events,
-          pointerOf,
+          inBulk,
         );
         return { message, accepted, repeated, conflicts: [...conflicts] };
       },
