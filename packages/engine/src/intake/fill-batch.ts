@@ -1,12 +1,16 @@
 import type { AnyAggregate, EnvironmentId, TenantId } from '@counterfoil/kernel';
 import type { AnyFactTables, RecordChange, RecordedFacts } from '../define/intake.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
-import { parseStreamName } from '../log/stream-name.ts';
+import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
 import type { StoredEvent } from '../log/types.ts';
 import { factsOf } from './fact-event.ts';
 
 /** An item of a batch, as the tables of facts take it. */
 export type FillItem = RecordedFacts<unknown> | RecordChange;
+
+/** The streams that some tables of facts are filled from, by prefix. */
+export const fillPrefixes = ({ intake, records }: AnyFactTables): readonly string[] =>
+  [intake, ...records].map(({ name }) => categoryPrefix(name));
 
 /** Makes the decoder of the events that some tables of facts take; the others are left out. */
 export function fillDecoder({

@@ -1,17 +1,16 @@
 import { type Connection, schemaName } from '../database/database.ts';
 import { statements, transactionTime } from '../database/statements.ts';
 import type { Position } from '../log/types.ts';
-import type { LogMark } from '../projection/checkpoint.ts';
-import { CheckpointMoved } from '../projection/checkpoint.ts';
+import {
+  CheckpointMoved,
+  type LogMark,
+  markIn,
+  type ProjectionKey,
+} from '../projection/checkpoint.ts';
 import { quoted } from '../projection/table-shape.ts';
 
-/** Identity of one filling of an intake's tables. */
-export interface FillingKey {
-  readonly name: string;
-  readonly version: number;
-  /** Counts the rebuilds of a version, from 0 on. */
-  readonly generation: number;
-}
+/** Identity of one filling of an intake's tables, as that of a read table. */
+export type FillingKey = ProjectionKey;
 
 /** A filling and how far it has come. */
 export interface FillingRow extends FillingKey {
@@ -48,27 +47,16 @@ export async function readFillings(connection: Connection): Promise<readonly Fil
       .orderBy('version')
       .orderBy('generation'),
   );
-  return rows.map((row) => {
-    const { event_position, event_stream, event_revision, event_hash } = row;
-    const isMarked = event_position && event_stream && event_revision && event_hash;
-    return {
-      name: row.name,
-      version: row.version,
-      generation: row.generation,
-      serving: row.serving,
-      retired: row.retired,
-      rebuildRequested: row.rebuild_requested,
-      position: BigInt(row.position),
-      mark: isMarked
-        ? {
-            position: BigInt(event_position),
-            stream: event_stream,
-            revision: Number(event_revision),
-            hash: event_hash,
-          }
-        : null,
-    };
-  });
+  return rows.map((row) => ({
+    name: row.name,
+    version: row.version,
+    generation: row.generation,
+    serving: row.serving,
+    retired: row.retired,
+    rebuildRequested: row.rebuild_requested,
+    position: BigInt(row.position),
+    mark: markIn(row),
+  }));
 }
 
 /** Adds a filling that has nothing yet. */

@@ -2,14 +2,13 @@ import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, transaction } from '../database/database.ts';
 import type { AnyFactTables, Filler } from '../define/intake.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
-import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { markOf } from '../projection/checkpoint.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { readerRole } from '../projection/table-shape.ts';
-import { fillDecoder } from './fill-batch.ts';
+import { fillDecoder, fillPrefixes } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import {
   addFilling,
@@ -274,13 +273,12 @@ class Filling {
     onServing: () => void,
   ): Promise<void> {
     const { store, log } = this.#options;
-    const { intake, records } = this.#tables;
     const filler = this.#tables.filler(fillSession(connection, quotedSchema(row)));
     const decode = fillDecoder(this.#tables);
     let { position, mark, serving } = row;
     const batches = store.follow(
       {
-        prefixes: [intake, ...records].map(({ name }) => categoryPrefix(name)),
+        prefixes: fillPrefixes(this.#tables),
         after: async () => {
           await assertSameLog(store, mark);
           return position;

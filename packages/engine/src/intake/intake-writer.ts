@@ -163,13 +163,11 @@ class Lane {
   async #append(portions: readonly Portion[]): Promise<Position> {
     for (let attempt = 1; ; attempt += 1) {
       if (this.#isFull()) this.#open();
+      const stream = this.#stream;
       const { events, head } = this.#eventsOf(portions);
       try {
-        const { position } = await this.#options.store.append(
-          this.#stream,
-          events,
-          this.#head.revision,
-        );
+        const { revision } = this.#head;
+        const { position } = await this.#options.store.append(stream, events, revision);
         this.#head = head;
         this.#options.onAppend?.(count(portions), events.length);
         return position;
@@ -178,7 +176,7 @@ class Lane {
         this.#open();
         if (!(error instanceof AppendError)) throw error;
         const isOpen = error.failure === 'unknown_outcome';
-        if (!isOpen && error.failure !== 'conflict') throw appendFailure(this.#stream, error);
+        if (!isOpen && error.failure !== 'conflict') throw appendFailure(stream, error);
         if (attempt === limits.attempts) throw notConfirmed();
       }
     }

@@ -1,9 +1,8 @@
 import type { Connection } from '../database/database.ts';
 import type { AnyFactTables } from '../define/intake.ts';
-import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
 import { readerRole } from '../projection/table-shape.ts';
-import { fillDecoder } from './fill-batch.ts';
+import { fillDecoder, fillPrefixes } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import { fillingSchema, quotedSchema, readFillings } from './filling-record.ts';
 
@@ -64,7 +63,7 @@ const servingOf = async (connection: Connection, { name, version }: AnyFactTable
 function filling({ store, connection, tables }: VerifyFactsOptions, schema: string) {
   const filler = tables.filler(fillSession(connection, schema));
   const decode = fillDecoder(tables);
-  const prefixes = [tables.intake, ...tables.records].map(({ name }) => categoryPrefix(name));
+  const prefixes = fillPrefixes(tables);
   return async (after: Position, upTo: Position): Promise<void> => {
     let batch: StoredEvent[] = [];
     const flush = async (): Promise<void> => {

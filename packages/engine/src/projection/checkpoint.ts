@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql, type Updateable } from 'kysely';
 import type { Connection } from '../database/database.ts';
-import type { ProjectionTable } from '../database/schema.ts';
+import type { EngineTables, ProjectionTable } from '../database/schema.ts';
 import { statements, transactionTime } from '../database/statements.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
 import type { StopReason } from './apply-batch.ts';
@@ -68,19 +68,20 @@ export async function readProjector(connection: Connection): Promise<ProjectorRo
   const { rows } = await connection.run(statements.selectFrom('projector').selectAll());
   const [row] = rows;
   if (!row) return { position: 0n, mark: null };
-  const { event_position, event_stream, event_revision, event_hash } = row;
-  const isMarked = event_position && event_stream && event_revision && event_hash;
-  return {
-    position: BigInt(row.position),
-    mark: isMarked
-      ? {
-          position: BigInt(event_position),
-          stream: event_stream,
-          revision: Number(event_revision),
-          hash: event_hash,
-        }
-      : null,
-  };
+  return { position: BigInt(row.position), mark: markIn(row) };
+}
+
+type MarkColumns = 'event_position' | 'event_stream' | 'event_revision' | 'event_hash';
+
+/** The mark that the columns of a row hold; null for none. */
+export function markIn({
+  event_position: position,
+  event_stream: stream,
+  event_revision: revision,
+  event_hash: hash,
+}: Pick<Selectable<EngineTables['projector']>, MarkColumns>): LogMark | null {
+  if (!position || !stream || !revision || !hash) return null;
+  return { position: BigInt(position), stream, revision: Number(revision), hash };
 }
 
 /** Reads the rows of all read tables, oldest filling first. */

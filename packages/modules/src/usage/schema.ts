@@ -100,6 +100,14 @@ const filterShape = {
 /** Query of GET /events. */
 export const eventsQuerySchema = z.object({ ...filterShape, page_size: pageShape.limit });
 
+/** Values of which an event must have one, by property; all of them must match. */
+export const propertyFiltersSchema = z
+  .record(
+    z.string().max(usageLimits.text),
+    z.array(z.string().max(usageLimits.text)).min(1).max(100),
+  )
+  .refine((filters) => Object.keys(filters).length <= 50, 'must have at most 50 members');
+
 /** Body of POST /events/query. */
 export const queryEventsSchema = z
   .object({
@@ -110,12 +118,7 @@ export const queryEventsSchema = z
     end_time: instantSchema.optional(),
     page_size: z.number().int().min(1).max(1_000).default(50),
     order: z.enum(['asc', 'desc']).default('desc'),
-    property_filters: z
-      .record(
-        z.string().max(usageLimits.text),
-        z.array(z.string().max(usageLimits.text)).min(1).max(100),
-      )
-      .refine((filters) => Object.keys(filters).length <= 50, 'must have at most 50 members')
+    property_filters: propertyFiltersSchema
       .optional()
       .meta({ description: 'For every property, its values of which an event has one' }),
   })

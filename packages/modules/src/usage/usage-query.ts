@@ -4,6 +4,7 @@ import {
   type DecimalText,
   type Instant,
   invalidOperation,
+  laterOf,
   nextWindow,
   type WindowRhythm,
   windowStart,
@@ -156,10 +157,9 @@ class Windows {
     }
     const end = nextWindow(windows, start);
     // The value is that of the part that lies in the span; the label is the whole window's (D54).
-    const part = { start: later(start, span.start), end: earlier(end, span.end) };
+    const part = { start: laterOf(start, span.start), end: earlier(end, span.end) };
     this.#open.push({ start, end, values: accumulator(aggregation, part, this.#level) });
   }
 }
 
-const later = (left: Instant, right: Instant): Instant => (left > right ? left : right);
 const earlier = (left: Instant, right: Instant): Instant => (left < right ? left : right);

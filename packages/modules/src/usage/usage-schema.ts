@@ -6,17 +6,13 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { aggregationTypeSchema, windowSizeSchema } from '../meters/index.ts';
-import { usageLimits } from './schema.ts';
+import { propertyFiltersSchema, usageLimits } from './schema.ts';
 
 const name = requiredTextSchema(usageLimits.text);
 
-const filtersSchema = z
-  .record(
-    z.string().max(usageLimits.text),
-    z.array(z.string().max(usageLimits.text)).min(1).max(100),
-  )
-  .refine((filters) => Object.keys(filters).length <= 50, 'must have at most 50 members')
-  .meta({ description: 'Events that have, for every property, one of its values' });
+const filtersSchema = propertyFiltersSchema.meta({
+  description: 'Events that have, for every property, one of its values',
+});
 
 const questionShape = {
   customer_id: name.optional(),
