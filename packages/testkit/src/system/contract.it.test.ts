@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { catalogSlices, tryOperations } from './contract-trials.ts';
-import { routeKeys } from './examples.ts';
+import { requestWith, routeKeys } from './examples.ts';
+import { assertProblem } from './problem-answer.ts';
+import { trialOf } from './trial.ts';
 
 const test = suite('every operation with every kind of input');
 
@@ -22,6 +24,14 @@ function specifiedCodes(): [string, number][] {
     return keys.map((key, index): [string, number] => [key, each[index] ?? each[0] ?? 0]);
   });
 }
+
+test('a debit that is too much for all wallets together leaves nothing held', async () => {
+  const key = 'POST /customers/{id}/debit';
+  const { base, watched, send } = await trialOf(trials(), key, 'shortage');
+  const answer = await send(requestWith(base, 'body.amount', '999999999'));
+  assertProblem(answer, 'invalid_operation');
+  assert.equal(await watched.storedThoughRefused(), []);
+});
 
 test('the success codes are those of the specification', () => {
   const known = specifiedCodes().filter(([key]) => trials().operations.has(key));

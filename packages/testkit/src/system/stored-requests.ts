@@ -6,9 +6,25 @@ export interface WatchedRequests extends Pick<Caller, 'call'> {
   /**
    * The refused requests (4xx) of which the log nevertheless has an event; should be none. Only that
    * a request was refused for the state of its record may be kept, so that its idempotency key has
-   * the same answer for ever.
+   * the same answer for ever; and how the debit of a customer found too little in all the wallets
+   * together, as long as nothing of what it held on the way stays held.
    */
   storedThoughRefused(): Promise<readonly string[]>;
+}
+
+/** The start and the end of a refused debit of several wallets. */
+const refusedDebit = ['DebitRequested', 'DebitRefused'];
+
+/** Of what a request refused for the state of its records has left behind, what it may not leave. */
+function mustNotBeStored(types: readonly string[]): readonly string[] {
+  const count = (type: string) => types.filter((each) => each === type).length;
+  const isUndone =
+    refusedDebit.every((type) => count(type) === 1) &&
+    count('CreditsHeld') === count('HoldReleased');
+  const permitted = isUndone
+    ? [...refusedDebit, 'CreditsHeld', 'HoldReleased']
+    : ['RequestRefused'];
+  return types.filter((type) => !permitted.includes(type));
 }
 
 /**
@@ -35,19 +51,21 @@ export async function watchRequests(
       return answer;
     },
     async storedThoughRefused() {
-      const found = new Set<string>();
+      const stored = new Map<string, string[]>();
       const upTo = await store.head();
       for await (const { metadata, type } of store.readLog({
         prefixes: [''],
         after: start,
         upTo,
       })) {
-        const request = refused.get(metadata.$correlationId);
-        if (!request || (type === 'RequestRefused' && request.code === 'invalid_operation'))
-          continue;
-        found.add(`${request.text} stored ${type}`);
+        const id = metadata.$correlationId;
+        if (refused.has(id)) stored.set(id, [...(stored.get(id) ?? []), type]);
       }
-      return [...found];
+      return [...stored].flatMap(([id, types]) => {
+        const request = refused.get(id);
+        const found = request?.code === 'invalid_operation' ? mustNotBeStored(types) : types;
+        return found.map((type) => `${request?.text} stored ${type}`);
+      });
     },
   };
 }
