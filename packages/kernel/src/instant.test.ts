@@ -1,6 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { instantSchema, readInstant, startOfCompactDate } from './instant.ts';
+import {
+  type Instant,
+  instantSchema,
+  readInstant,
+  shiftedBy,
+  startOfCompactDate,
+} from './instant.ts';
 
 const test = suite('instants');
 
@@ -49,6 +55,13 @@ test('a compact date is the first instant of its day, if the calendar has the da
     null,
     null,
   ]);
+});
+
+test('time does not leave the years that can be written', () => {
+  const [first, last] = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'] as Instant[];
+  assert.is(shiftedBy(first as Instant, -1), first);
+  assert.is(shiftedBy(last as Instant, 1), last);
+  assert.is(shiftedBy(first as Instant, 1), '0001-01-01T00:00:00.001Z');
 });
 
 test.run();

@@ -32,6 +32,17 @@ const rfc3339 =
 const firstMillisecond = Date.parse('0001-01-01T00:00:00.000Z');
 const lastMillisecond = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** The last instant that can be written. */
+export const lastInstant = instantOf(lastMillisecond);
+
+/** The instant some milliseconds after another, or before it; at the ends of the years 1 to 9999 time stands. */
+export const shiftedBy = (instant: Instant, milliseconds: number): Instant =>
+  nearestInstant(millisecondsOf(instant) + milliseconds);
+
+/** The instant of a number of milliseconds since 1970, or what of the years 1 to 9999 is nearest to it. */
+export const nearestInstant = (milliseconds: number): Instant =>
+  instantOf(Math.min(Math.max(milliseconds, firstMillisecond), lastMillisecond));
+
 /**
  * Reads an RFC 3339 text; null when it is not one, names a day that does not exist or is not in the
  * years 1 to 9999 in UTC.

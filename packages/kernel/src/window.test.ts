@@ -69,4 +69,15 @@ test('windows follow one another without a gap, and each instant lies in the one
     { numRuns: 2_000 },
   ));
 
+test('windows stay in the years that can be written', () => {
+  const first = '0001-01-01T00:00:00.000Z' as Instant;
+  const last = '9999-12-31T23:59:59.999Z' as Instant;
+  for (const size of windowSizes) {
+    for (const zone of ['UTC', 'Asia/Kolkata', 'America/New_York']) {
+      assert.ok(windowStart({ size, zone }, first) >= first);
+      assert.is(nextWindow({ size, zone }, windowStart({ size, zone }, last)), last);
+    }
+  }
+});
+
 test.run();

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { type Instant, instantOf, millisecondsOf } from './instant.ts';
+import { type Instant, lastInstant, millisecondsOf, nearestInstant, shiftedBy } from './instant.ts';
 
 /** The sizes of the windows that usage is counted in. */
 export const windowSizes = [
@@ -41,7 +41,7 @@ const minutes: Readonly<Partial<Record<WindowSize, number>>> = {
 const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(millisecondsOf(at)).toZonedDateTimeISO(zone);
 
-const instantIn = (at: Temporal.ZonedDateTime): Instant => instantOf(at.epochMilliseconds);
+const instantIn = (at: Temporal.ZonedDateTime): Instant => nearestInstant(at.epochMilliseconds);
 
 const midnightOf = (date: Temporal.PlainDate, zone: string): Instant =>
   instantIn(date.toZonedDateTime({ timeZone: zone }));
@@ -66,7 +66,7 @@ export function windowStart({ size, zone, anchor }: WindowRhythm, at: Instant): 
 function ago(local: Temporal.ZonedDateTime, length: number): Instant {
   const into =
     (local.minute % length) * minuteMilliseconds + local.second * 1_000 + local.millisecond;
-  return instantOf(local.epochMilliseconds - into);
+  return nearestInstant(local.epochMilliseconds - into);
 }
 
 /** By the clock, which may have gone back or ahead since. */
@@ -89,8 +89,13 @@ function monthStart(local: Temporal.ZonedDateTime, anchor: Temporal.ZonedDateTim
   return inThisMonth <= instantIn(local) ? inThisMonth : startIn(-1);
 }
 
-/** The start of the window after the one that begins at an instant. */
+/** The start of the window after the one that begins at an instant; the last window ends where time does. */
 export function nextWindow(rhythm: WindowRhythm, start: Instant): Instant {
+  const next = windowAfter(rhythm, start);
+  return next > start ? next : lastInstant;
+}
+
+function windowAfter(rhythm: WindowRhythm, start: Instant): Instant {
   const { size, zone } = rhythm;
   const length = minutes[size];
   if (length === undefined) {
@@ -102,5 +107,5 @@ export function nextWindow(rhythm: WindowRhythm, start: Instant): Instant {
   }
   // A clock that goes back makes a longer window an hour longer.
   const beyond = length > hourMinutes ? length + hourMinutes : length;
-  return windowStart(rhythm, instantOf(millisecondsOf(start) + beyond * minuteMilliseconds));
+  return windowStart(rhythm, shiftedBy(start, beyond * minuteMilliseconds));
 }

@@ -1,11 +1,5 @@
 import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
-import {
-  type DecimalText,
-  instantOf,
-  invalidField,
-  millisecondsOf,
-  notFound,
-} from '@counterfoil/kernel';
+import { type DecimalText, invalidField, notFound, shiftedBy } from '@counterfoil/kernel';
 import { customerReference, customerWith } from '../customers/index.ts';
 import { type Aggregation, aggregationSchema, meter } from '../meters/index.ts';
 import type { UsageOf } from './queries.ts';
@@ -100,7 +94,7 @@ async function answer(
 ): Promise<UsageAnswerBody> {
   const { customer, zone: ownZone } = await customerOf(context, body);
   const end = body.end_time ?? context.now;
-  const start = body.start_time ?? instantOf(millisecondsOf(end) - defaultMilliseconds);
+  const start = body.start_time ?? shiftedBy(end, -defaultMilliseconds);
   if (start >= end) throw invalidField('/end_time', `must be after start_time, ${start}`);
   const zone = body.timezone ?? ownZone;
   const asked = Object.entries(body.filters ?? {}).map(([key, values]) => ({ key, values }));

@@ -7,6 +7,7 @@ import { anything } from './anything.ts';
 import { addressOf, type ExampleRequest, exampleRequest, requestWith, send } from './examples.ts';
 import { openings } from './openings.ts';
 import {
+  type Field,
   fieldsIn,
   fieldsOfPart,
   type Operation,
@@ -163,6 +164,7 @@ export function tryOperations(test: Test, keys: readonly string[]): () => Trials
     trySuccess(test, key, trials);
     tryWrongValues(test, key, trials);
     tryPath(test, key, trials);
+    tryExtremes(test, key, trials);
     tryAnything(test, key, trials);
   }
   tryAllLists(test, trials);
@@ -230,6 +232,34 @@ function tryPath(test: Test, key: string, trials: () => Trials): void {
       });
     }
     await checkPaging(operation, base, ask);
+    assert.equal(await watched.storedThoughRefused(), []);
+  });
+}
+
+/** The ends of time, which have a form that every date-time may have. */
+const extremeInstants = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
+
+function tryExtremes(test: Test, key: string, trials: () => Trials): void {
+  test(`${key} answers at the ends of time`, async () => {
+    const { operation, base, watched, send: ask } = await trialOf(trials(), key, 'extreme');
+    const isInstant = ({ schemas }: Field) => schemas.some(({ format }) => format === 'date-time');
+    const places = [
+      ...fieldsOfPart(operation.query)
+        .filter(isInstant)
+        .map(({ path }) => placeOf({ part: 'query', path })),
+      ...(operation.body ? fieldsIn(operation.body) : [])
+        .filter(isInstant)
+        .map(({ path }) => placeOf({ part: 'body', path })),
+    ];
+    let current = base;
+    for (const place of places) {
+      for (const instant of extremeInstants) {
+        const request = requestWith(current, place, instant);
+        const answer = await ask(request);
+        assertAnswered(answer, operation, request);
+        if (answer.status < 400) current = await exampleRequest(trials().own, key);
+      }
+    }
     assert.equal(await watched.storedThoughRefused(), []);
   });
 }

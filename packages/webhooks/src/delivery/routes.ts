@@ -1,11 +1,5 @@
 import { newRecord, pageSchema, type RequestContext, route } from '@counterfoil/engine/define';
-import {
-  type Instant,
-  instantOf,
-  invalidField,
-  millisecondsOf,
-  notFound,
-} from '@counterfoil/kernel';
+import { type Instant, invalidField, notFound, shiftedBy } from '@counterfoil/kernel';
 import { loadEndpoint } from '../endpoint/decisions.ts';
 import { endpointPathSchema } from '../endpoint/schema.ts';
 import type { WebhookOptions } from '../options.ts';
@@ -59,7 +53,7 @@ function period(
   asked: { readonly since?: Instant | undefined; readonly until?: Instant | undefined },
 ): { since: Instant; until: Instant } {
   const until = asked.until ?? now;
-  const since = asked.since ?? instantOf(millisecondsOf(until) - dayMs);
+  const since = asked.since ?? shiftedBy(until, -dayMs);
   if (until < since) throw invalidField('/until', 'must not be before since');
   return { since, until };
 }
