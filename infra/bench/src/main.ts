@@ -12,6 +12,7 @@ import {
   wholeNumbers,
 } from './options.ts';
 import { scenarios } from './scenarios/index.ts';
+import { benchUsage, type UsageBenchOptions } from './usage/bench.ts';
 import { benchWebhooks, type WebhookBenchOptions } from './webhooks/bench.ts';
 
 type Given = Partial<Omit<BenchOptions, 'scenarios' | 'profile'>> & {
@@ -45,6 +46,8 @@ const print = (line: string): void => {
 };
 
 const program = new Command('bench')
+  // Some options of a command have the name of one of the whole: what stands behind it is its own.
+  .enablePositionalOptions()
   .description('measure a fresh installation on this machine, and check what it did')
   .option('--full', 'the whole measurement, which takes about half an hour')
   .option('--scenario <ids>', 'only these, such as S1,S3', names)
@@ -101,5 +104,14 @@ program
   .option('--read-seconds <number>', 'seconds of them', wholeNumber)
   .option('--pages-per-depth <number>', 'pages that are read at each depth', wholeNumber)
   .action((given: Partial<CatalogBenchOptions>) => benchCatalog(readSettings(), given, print));
+
+program
+  .command('usage')
+  .description('measure the recording of usage: bulks of 1,000 events, then single events')
+  .option('--seconds <number>', 'measured seconds of each of the two loads', wholeNumber)
+  .option('--clients <number>', 'clients that send bulks', wholeNumber)
+  .option('--single-clients <number>', 'clients that send single events', wholeNumber)
+  .option('--profile <folder>', 'write processor profiles there')
+  .action((given: Partial<UsageBenchOptions>) => benchUsage(readSettings(), given, print));
 
 await runProgram(program);

@@ -1,0 +1,50 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { OperatorError } from '@counterfoil/cli/settings';
+
+/**
+ * Has an order carried out by a program in a process of its own, so that neither this process nor the service's delay
+ * its clock. Throws `OperatorError` when that process ends without a result.
+ *
+ * @param nodeArguments arguments for that process's Node
+ */
+export function inProcess<Order extends object, Outcome>(
+  program: URL,
+  order: Order,
+  nodeArguments: readonly string[] = [],
+): Promise<Outcome> {
+  const child = fork(fileURLToPath(program), [], {
+    execArgv: [...nodeArguments],
+    // Plain JSON would turn bytes into an object.
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  return new Promise((resolve, reject) => {
+    let outcome: Outcome | null = null;
+    child.once('message', (message: Outcome) => {
+      outcome = message;
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (outcome) resolve(outcome);
+      else
+        reject(new OperatorError(`The load generator ended early: ${signal ?? `code ${code}`}.`));
+    });
+    child.send(order);
+  });
+}
+
+/** The other side: carries out the one order of the parent, answers it and ends. */
+export function carryOut<Order, Outcome extends object>(
+  work: (order: Order) => Promise<Outcome>,
+): void {
+  const parent = process.send?.bind(process);
+  if (!parent) throw new Error('a load is started by the benchmark');
+  process.once('message', (order: Order) => {
+    void work(order).then((outcome) => {
+      parent(outcome, () => process.disconnect());
+    });
+  });
+  // Without the parent the load has no purpose.
+  process.once('disconnect', () => process.exit());
+}
