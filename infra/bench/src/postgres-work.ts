@@ -14,6 +14,7 @@ export interface PostgresWork {
 }
 
 const positionTables = [
+  'filling',
   'projection',
   'projector',
   'reaction',

@@ -23,7 +23,7 @@ export interface FillingRow extends FillingKey {
   readonly mark: LogMark | null;
 }
 
-/** Channel on which fillings tell `<name> <position>` after each batch, or `tables` after a switch. */
+/** Channel on which fillings tell `<schema> <position>` after each batch, or `tables` after a switch. */
 export const filledChannel = 'counterfoil_filled';
 export const fillingsChanged = 'tables';
 
@@ -72,10 +72,11 @@ export const addFilling = (
  */
 export async function moveFilling(
   connection: Connection,
-  { name, version, generation, position: from }: FillingKey & Pick<FillingRow, 'position'>,
+  filling: FillingKey & Pick<FillingRow, 'position'>,
   to: Position,
   mark: LogMark | null,
 ): Promise<void> {
+  const { name, version, generation, position: from } = filling;
   const seen = mark && {
     event_position: String(mark.position),
     event_stream: mark.stream,
@@ -91,9 +92,13 @@ export async function moveFilling(
     { prepared: true },
   );
   if (count !== 1) throw new CheckpointMoved();
-  await connection.query('select pg_notify($1, $2)', [filledChannel, `${name} ${to}`], {
-    prepared: true,
-  });
+  await connection.query(
+    'select pg_notify($1, $2)',
+    [filledChannel, `${fillingSchema(filling)} ${to}`],
+    {
+      prepared: true,
+    },
+  );
 }
 
 /** Lets readers see a filling, and no other of its name any more. */

@@ -1,5 +1,6 @@
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { connect } from '../database/database.ts';
+import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { PositionClock, type ProjectedPosition } from '../projection/projected-position.ts';
 import { filledChannel, fillingSchema, readFillings } from './filling-record.ts';
@@ -36,14 +37,26 @@ export function trackFillings(url: string, log: Log): FillingTracker {
     const end = AbortSignal.any([connection.lost, stopping.signal]);
     try {
       let wake = new AbortController();
-      // Told by fillings that readers do not see yet, too: what counts is what the table says.
-      connection.onNotification(() => wake.abort());
+      // By schema, for fillings that readers do not see yet tell their positions too.
+      const heard = new Map<string, Position>();
+      connection.onNotification((_channel, payload) => {
+        const [schema = '', position] = payload.split(' ');
+        if (position === undefined) return wake.abort();
+        heard.set(schema, BigInt(position));
+        for (const [name, shown] of schemas) {
+          if (shown === schema) clockOf(name).set(BigInt(position));
+        }
+      });
       await connection.query(`listen ${filledChannel}`);
       while (!end.aborted) {
         wake = new AbortController();
         const serving = (await readFillings(connection)).filter((row) => row.serving);
         schemas = new Map(serving.map((row) => [row.name, fillingSchema(row)]));
-        for (const { name, position } of serving) clockOf(name).set(position);
+        for (const row of serving) {
+          // A notification may overtake an answer.
+          const told = heard.get(fillingSchema(row)) ?? 0n;
+          clockOf(row.name).set(told > row.position ? told : row.position);
+        }
         failure = null;
         progressed();
         await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));

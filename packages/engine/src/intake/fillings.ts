@@ -22,6 +22,7 @@ import {
   retire,
   serve,
 } from './filling-record.ts';
+import { withSeldomPlaces } from './seldom-places.ts';
 
 export interface FillingsOptions {
   readonly store: EventStore;
@@ -288,7 +289,7 @@ class Filling {
       },
       eventsMaximum,
     );
-    for await (const items of batches) {
+    for await (const items of withSeldomPlaces(batches)) {
       const to = positionAfter(items) ?? position;
       const events = eventsOf(items);
       const last = events.at(-1);

@@ -1,4 +1,5 @@
 import { BrokenInvariant, invalidOperation, Problem } from '@counterfoil/kernel';
+import { orIdle } from '../consume/or-idle.ts';
 import { unlessAborted } from '../consume/run-forever.ts';
 import type { EventBroker } from '../define/event-broker.ts';
 import type { FeedEvent, FeedPage, FeedRequest, FeedScope } from '../define/public-feed.ts';
@@ -12,7 +13,6 @@ import type { Nats } from './nats-connection.ts';
 import { openPull } from './nats-pull.ts';
 import { durableStatus, ensureDurable, removeDurable } from './nats-readers.ts';
 import { type JetStreamRequests, jetStreamRequests, readTail } from './nats-tail.ts';
-import { orIdle } from './or-idle.ts';
 
 /** The time that one request to the broker may take before the caller is told to try again. */
 const requestMilliseconds = 5_000;

@@ -1,4 +1,5 @@
 import { gathered } from '../consume/gathering.ts';
+import { orIdle } from '../consume/or-idle.ts';
 import { createBackOff, sleep } from '../consume/run-forever.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -7,7 +8,6 @@ import { ConnectionLost, type Nats, type NatsSession } from './nats-connection.t
 import { openPull, type Pull } from './nats-pull.ts';
 import { streamInfo } from './nats-streams.ts';
 import { type JetStreamRequests, jetStreamRequests, messagePlace, readTail } from './nats-tail.ts';
-import { orIdle } from './or-idle.ts';
 
 /** The last message that a reader is done with; a `PublicMessage` is one. */
 export interface ReaderPlace {

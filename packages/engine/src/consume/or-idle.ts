@@ -1,4 +1,4 @@
-import type { BackOffLimits } from '../consume/run-forever.ts';
+import type { BackOffLimits } from './run-forever.ts';
 
 /**
  * The items of an iterable, and null whenever none has come for some milliseconds: after an item for the first of the

@@ -1,0 +1,48 @@
+import { orIdle } from '../consume/or-idle.ts';
+import { positionAfter } from '../log/follow.ts';
+import type { LogItem } from '../log/types.ts';
+
+/**
+ * The time between two batches that bring nothing but a place, such as one among the events of others. To note a place
+ * costs a transaction, which would come with every few events of others.
+ */
+const restMilliseconds = 100;
+/** The last place is told after a rest without news; from then on nobody is waited for. */
+const idle = { firstMilliseconds: restMilliseconds, lastMilliseconds: 60_000 };
+
+/** The means of waiting, for tests. */
+interface Tools {
+  readonly idling?: typeof orIdle<readonly LogItem[]>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/**
+ * Batches of the log as they come, but for those with nothing but a place: of these the last one comes, a rest after the
+ * batch before it. Whatever else there is, is handed on at once.
+ */
+export async function* withSeldomPlaces(
+  batches: AsyncIterable<readonly LogItem[]>,
+  { idling = orIdle, now = () => performance.now() }: Tools = {},
+): AsyncGenerator<readonly LogItem[]> {
+  let held: readonly LogItem[] = [];
+  let handedOnAt = Number.NEGATIVE_INFINITY;
+  for await (const batch of idling(batches, idle)) {
+    const items = together(held, batch ?? []);
+    const isEarly = batch !== null && now() - handedOnAt < restMilliseconds;
+    held = isPlace(items) && isEarly ? items : [];
+    if (items.length === 0 || items === held) continue;
+    yield items;
+    handedOnAt = now();
+  }
+}
+
+const isPlace = (items: readonly LogItem[]): boolean =>
+  items.every(({ kind }) => kind === 'checkpoint');
+
+/** After a loss of the subscription, places come again that lie before the held one. */
+function together(held: readonly LogItem[], batch: readonly LogItem[]): readonly LogItem[] {
+  if (held.length === 0) return batch;
+  if (!isPlace(batch)) return [...held, ...batch];
+  return (positionAfter(batch) ?? 0n) > (positionAfter(held) ?? 0n) ? batch : held;
+}
