@@ -45,6 +45,20 @@ test('what names no instant is refused', () => {
   );
 });
 
+test('a day is one of the calendar exactly when the runtime finds it there', () => {
+  for (const year of ['0001', '1900', '2000', '2023', '2024', '9999']) {
+    for (let month = 0; month <= 13; month += 1) {
+      for (let day = 0; day <= 32; day += 1) {
+        const text = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+        const milliseconds = Date.parse(`${text}T00:00:00.000Z`);
+        const isOne =
+          !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);
+        assert.is(readInstant(`${text}T12:00:00.000Z`) !== null, isOne, text);
+      }
+    }
+  }
+});
+
 test('a compact date is the first instant of its day, if the calendar has the day', () => {
   assert.is(startOfCompactDate(20240229), '2024-02-29T00:00:00.000Z');
   assert.equal([20250231, 20250229, 20251301, 2025, -20250101, 202501011].map(startOfCompactDate), [

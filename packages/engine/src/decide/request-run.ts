@@ -1,7 +1,6 @@
 import {
   type Aggregate,
   type AnyAggregate,
-  canonicalJson,
   type Decision,
   derivedId,
   type EventCatalogue,
@@ -21,7 +20,7 @@ import type {
   Principal,
   Reader,
 } from '../define/context.ts';
-import type { FactReads, Intake } from '../define/intake.ts';
+import type { AnyIntake, FactReads } from '../define/intake.ts';
 import type { Reaction } from '../define/reaction.ts';
 import type { HistoryRange, RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
@@ -215,11 +214,10 @@ export class RequestRunner implements RequestRun, RequestContext {
     return { state: aggregate.initial, events: [], revision: -1, replayed: false };
   }
 
-  async record<Fact>(intake: Intake<string, Fact>, facts: readonly Fact[]): Promise<void> {
+  async record(intake: AnyIntake, texts: readonly string[]): Promise<void> {
     const { writer, reads } = this.#facts;
     const { environmentId, keyId } = this.principal;
     const cause = this.#cause({ scope: 'environment' });
-    const texts = facts.map((fact) => canonicalJson(fact));
     const position = await writer.record(intake, environmentId, cause, texts);
     const { writtenAt } = this.#progress;
     if (writtenAt === null || position > writtenAt) this.#progress.writtenAt = position;

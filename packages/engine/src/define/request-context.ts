@@ -13,7 +13,7 @@ import type {
   Place,
   Principal,
 } from './context.ts';
-import type { FactReads, Intake } from './intake.ts';
+import type { AnyIntake, FactReads } from './intake.ts';
 import type { Reaction } from './reaction.ts';
 
 /** A part of a history: from a revision on, and the most revisions of it. */
@@ -60,10 +60,10 @@ export interface RequestContext extends CommandContext {
     options?: HistoryRange,
   ): AsyncIterable<ChainLink<EventOf<Catalogue>>>;
   /**
-   * Records facts as they are, and resolves when they are durable. A repetition records them again: whoever
-   * reads them counts each once.
+   * Records facts of an intake, each in canonical JSON, and resolves when they are durable. A repetition records
+   * them again: whoever reads them counts each once.
    */
-  record<Fact>(intake: Intake<string, Fact>, facts: readonly Fact[]): Promise<void>;
+  record(intake: AnyIntake, texts: readonly string[]): Promise<void>;
   /** Reads of the tables of facts. */
   readonly facts: FactReads;
   /**

@@ -23,6 +23,14 @@ export interface RouteInput<Params, Query, Body> {
   readonly body: Body;
 }
 
+/** The amount that a JSON body may hold. */
+export interface BodyContents {
+  /** Members and items of the whole body. */
+  readonly values: number;
+  /** Numbers with an exponent or more than 15 characters: each is compared exactly, which costs. */
+  readonly longNumbers: number;
+}
+
 /** A route is data: mounting, validation, documentation and the typed client come from it. */
 export interface Route<
   Params extends z.ZodType = z.ZodType,
@@ -46,6 +54,8 @@ export interface Route<
   readonly bodyOptional?: boolean;
   /** Size limit of the body in bytes, where it is not the common one. */
   readonly bodyLimitBytes?: number;
+  /** Limits of what is in the body, where they are not the common ones. */
+  readonly bodyContents?: BodyContents;
   /** Absent for 204. */
   readonly response?: Response;
   /** Absent when a request succeeds with nothing but the records of its path. */

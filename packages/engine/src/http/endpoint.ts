@@ -1,11 +1,14 @@
 import { BrokenInvariant, invariant } from '@counterfoil/kernel';
 import { z } from 'zod';
+import type { BodyContents } from '../define/route.ts';
+import { jsonLimits } from './limits.ts';
 import { type Parser, parserOf } from './parse.ts';
 import type { Method, PlacedRoute } from './routing.ts';
 
 /** A route with everything that can be computed before the first request. */
 export interface Endpoint extends PlacedRoute {
   readonly bodyLimitBytes: number;
+  readonly bodyContents: BodyContents;
   readonly parseParams: Parser | null;
   readonly parseQuery: Parser;
   /** A route without a body takes none but an empty object. */
@@ -38,6 +41,7 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
   return {
     ...placed,
     bodyLimitBytes: route.bodyLimitBytes ?? options.bodyLimitBytes,
+    bodyContents: route.bodyContents ?? jsonLimits,
     parseParams: route.params ? parserOf(route.params, 'path') : null,
     parseQuery: parserOf(route.query ?? z.object({}), 'query'),
     parseBody: parserOf(route.body ?? z.object({}), 'body'),

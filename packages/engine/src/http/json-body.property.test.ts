@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseJsonBody } from './json-body.ts';
+import { jsonLimits } from './limits.ts';
 import { atOnce } from './pieces.ts';
 
 const test = suite('JSON bodies');
@@ -88,10 +89,27 @@ test('takes 100,000 values and refuses more', () => {
   );
 });
 
+test('takes as many values and long numbers as a route allows, and refuses more', () => {
+  const most = { values: 20, longNumbers: 3 };
+  const outcomeOf = (text: string): string | null => {
+    try {
+      atOnce(parseJsonBody(Buffer.from(text), most));
+      return null;
+    } catch (error) {
+      return (error as Problem).message;
+    }
+  };
+  const list = (length: number, item: string) => `[${Array.from({ length }, () => item).join()}]`;
+  assert.is(outcomeOf(list(20, '1')), null);
+  assert.match(outcomeOf(list(21, '1')) ?? '', /at most 20 values/);
+  assert.is(outcomeOf(list(3, '0.30000000000000004')), null);
+  assert.match(outcomeOf(list(4, '0.30000000000000004')) ?? '', /more than 3 long numbers/);
+});
+
 /** The value of a text that is cut into pieces of about so many bytes as JSON, or the pointer to what is refused. */
 function outcome(text: string, pieceBytes: number): string {
   try {
-    return JSON.stringify(atOnce(parseJsonBody(Buffer.from(text), pieceBytes)));
+    return JSON.stringify(atOnce(parseJsonBody(Buffer.from(text), jsonLimits, pieceBytes)));
   } catch (error) {
     assert.instance(error, Problem);
     const [{ pointer, message } = { pointer: null, message: '' }] = (error as Problem).errors ?? [];

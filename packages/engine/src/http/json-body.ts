@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { invalidField } from '@counterfoil/kernel';
+import type { BodyContents } from '../define/route.ts';
 import { JsonText } from './json-text.ts';
 import { jsonLimits } from './limits.ts';
 import type { Pieces } from './pieces.ts';
@@ -18,10 +19,14 @@ const scannedBytes = 256 * 1024;
  * What is too large is counted before its values are built, which costs far more. A long text is cut between the
  * members of its lists and objects, so that each piece is short.
  */
-export function* parseJsonBody(bytes: Buffer, pieceBytes = pieceDefault): Pieces<unknown> {
+export function* parseJsonBody(
+  bytes: Buffer,
+  most: BodyContents = jsonLimits,
+  pieceBytes = pieceDefault,
+): Pieces<unknown> {
   if (!isUtf8(bytes)) throw invalidField('', 'the body must be UTF-8');
   const first = hasByteOrderMark(bytes) ? 3 : 0;
-  const text = new JsonText(bytes, first);
+  const text = new JsonText(bytes, first, most.longNumbers);
   let values = 0;
   let pauseAt = scannedBytes;
   for (let place = first; place < bytes.length; place += 1) {
@@ -43,8 +48,8 @@ export function* parseJsonBody(bytes: Buffer, pieceBytes = pieceDefault): Pieces
       yield;
     }
     // Each value but the first follows a comma, or begins what it is in.
-    if (values > jsonLimits.values) {
-      throw invalidField('', `must have at most ${jsonLimits.values} values`);
+    if (values > most.values) {
+      throw invalidField('', `must have at most ${most.values} values`);
     }
   }
   return text.value();

@@ -1,5 +1,4 @@
 import { decimal, invalidField } from '@counterfoil/kernel';
-import { jsonLimits } from './limits.ts';
 
 /** Something that JSON permits and that cannot be stored. */
 export interface Fault {
@@ -72,7 +71,13 @@ const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
  * 1234567.1234567891: to accept it would round somebody's money.
  */
 export class NumberCheck {
+  readonly #most: number;
   #compared = 0;
+
+  /** Takes the number of long numbers that all texts together may have. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** Throws a 400 `Problem` for the first changed number of a text, and for too many long ones in all texts. */
   check(text: string): void {
@@ -95,10 +100,12 @@ export class NumberCheck {
 
   #compare(literal: string): void {
     this.#compared += 1;
-    if (this.#compared > jsonLimits.longNumbers) {
-      const message = `has more than ${jsonLimits.longNumbers} long numbers; send them as strings`;
+    if (this.#compared > this.#most) {
+      const message = `has more than ${this.#most} long numbers; send them as strings`;
       throw invalidField('', message);
     }
+    // As the number is written: most long numbers come from a double.
+    if (String(Number(literal)) === literal) return;
     if (literal.length <= 400 && decimal(literal).eq(decimal(String(Number(literal))))) return;
     const message = `a JSON number cannot carry ${literal.slice(0, 64)} exactly; send it as a string`;
     throw invalidField('', message);

@@ -41,14 +41,15 @@ const newLevel = (isList: boolean, start: number): Level => ({
  */
 export class JsonText {
   readonly #bytes: Buffer;
-  readonly #numbers = new NumberCheck();
+  readonly #numbers: NumberCheck;
   /** From the outside in. The first has no brackets: the value of the text is its one item. */
   readonly #levels: Level[];
   #top: Level;
   #parsedUpTo: number;
 
-  constructor(bytes: Buffer, first: number) {
+  constructor(bytes: Buffer, first: number, longNumbers: number) {
     this.#bytes = bytes;
+    this.#numbers = new NumberCheck(longNumbers);
     this.#top = newLevel(true, first - 1);
     this.#levels = [this.#top];
     this.#parsedUpTo = first;

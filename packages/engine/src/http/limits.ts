@@ -23,7 +23,7 @@ export const tenantTurns = {
   presenceMs: 1_000,
 } as const;
 
-/** The structure that a JSON body may have, whatever its size. */
+/** The structure that a JSON body may have, whatever its size; a route may allow more values. */
 export const jsonLimits = {
   /** Levels of arrays and objects. */
   depth: 64,

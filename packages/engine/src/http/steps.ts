@@ -146,7 +146,7 @@ export const readJson =
     const exchange = exchangeOf(response);
     turns.goOn({
       tenant: principalOf(exchange).tenantId,
-      pieces: parseJsonBody(bytes),
+      pieces: parseJsonBody(bytes, endpointOf(exchange).bodyContents),
       isWanted: () => isOpen(response),
       done: (value) => {
         exchange.body = value;

@@ -59,7 +59,10 @@ function* checked(
 ): Pieces<Checked> {
   assertAllowed(endpoint, caller);
   const { params, url, headers, requestId, receivedAt, madeKey } = request;
-  const body = request.body === null ? undefined : yield* parseJsonBody(Buffer.from(request.body));
+  const body =
+    request.body === null
+      ? undefined
+      : yield* parseJsonBody(Buffer.from(request.body), endpoint.bodyContents);
   const about = { endpoint, params, url, headers, body, caller, requestId, receivedAt };
   const call: Call = { ...about, madeKey, mayGoElsewhere: false };
   return { call, parts: yield* partsOf(call, options) };

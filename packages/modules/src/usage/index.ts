@@ -1,12 +1,16 @@
 import { module } from '@counterfoil/engine/define';
+import { KnownLookups } from './known-lookups.ts';
 import { RecentUsage } from './recent-usage.ts';
-import { usageRoutes } from './routes.ts';
+import { ingestionRoutes, usageListRoutes } from './routes.ts';
 import { usageTables } from './tables.ts';
 import { usageQuestionRoutes } from './usage-routes.ts';
 
 export { usageIntake } from './usage-event.ts';
 
-const routes = () => ({ ...usageRoutes(new RecentUsage()), ...usageQuestionRoutes });
+const routes = () => ({
+  ...usageRoutes({ recent: new RecentUsage(), lookups: new KnownLookups() }),
+  ...usageQuestionRoutes,
+});
 
 /** Usage: what customers used of what, as their systems tell it. */
 export const usage = () =>

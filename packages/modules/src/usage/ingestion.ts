@@ -1,5 +1,6 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { instantOf, invalidField, millisecondsOf, Problem } from '@counterfoil/kernel';
+import type { KnownLookups } from './known-lookups.ts';
 import { knownUsage } from './queries.ts';
 import type { RecentUsage } from './recent-usage.ts';
 import type { IngestedEvent } from './schema.ts';
@@ -7,10 +8,17 @@ import {
   identityOf,
   isRepetition,
   type KnownUsage,
+  textsOf,
   type UsageEvent,
   type UsageIdentity,
   usageIntake,
 } from './usage-event.ts';
+
+/** The knowledge of a process about the usage that it has taken in. */
+export interface Ingesting {
+  readonly recent: RecentUsage;
+  readonly lookups: KnownLookups;
+}
 
 /** The events of a request, and how many of them are recorded, repeated or in conflict. */
 export interface Ingested {
@@ -29,7 +37,7 @@ const aheadMilliseconds = 3_600_000;
  */
 export async function ingest(
   context: RequestContext,
-  recent: RecentUsage,
+  { recent, lookups }: Ingesting,
   given: readonly IngestedEvent[],
   pointerOf: (index: number) => string,
 ): Promise<Ingested> {
@@ -39,16 +47,19 @@ export async function ingest(
     const message = `lies more than an hour ahead: it may be ${latest} at most`;
     throw invalidField(`${pointerOf(index)}/timestamp`, message);
   });
-  const identified = events.map((event) => ({ event, identity: identityOf(event) }));
+  const identified = events.map((event) => {
+    const texts = textsOf(event);
+    return { event, identity: identityOf(event, texts), text: texts.whole };
+  });
   const ids = identified.map(({ identity }) => identity.id);
   const { environmentId } = context.principal;
   await recent.settled(environmentId, ids);
-  const stored = await knownUsage(context, ids);
+  const stored = await lookups.find(environmentId, ids, (all) => knownUsage(context, all));
   const sorted = sortOut(identified, (id) => stored.get(id) ?? recent.get(environmentId, id));
   if (sorted.fresh.size > 0) {
     const fresh = new Map([...sorted.fresh].map(([id, { usage }]) => [id, usage]));
-    const facts = [...sorted.fresh.values()].map(({ event }) => event);
-    await recent.during(environmentId, fresh, context.record(usageIntake, facts));
+    const texts = [...sorted.fresh.values()].map(({ text }) => text);
+    await recent.during(environmentId, fresh, context.record(usageIntake, texts));
   }
   const { conflicts } = sorted;
   const accepted = sorted.fresh.size;
@@ -58,6 +69,8 @@ export async function ingest(
 interface Identified {
   readonly event: UsageEvent;
   readonly identity: UsageIdentity;
+  /** The event in canonical JSON. */
+  readonly text: string;
 }
 
 /** Tells what is new from repetitions and conflicts, within the request too. */
@@ -65,13 +78,13 @@ function sortOut(
   identified: readonly Identified[],
   knownAs: (id: string) => KnownUsage | undefined,
 ) {
-  const fresh = new Map<string, { readonly event: UsageEvent; readonly usage: KnownUsage }>();
+  const fresh = new Map<string, { readonly text: string; readonly usage: KnownUsage }>();
   const conflicts: { index: number; event_id: string }[] = [];
-  for (const [index, { event, identity }] of identified.entries()) {
+  for (const [index, { event, identity, text }] of identified.entries()) {
     const known = fresh.get(identity.id)?.usage ?? knownAs(identity.id);
     if (!known) {
       const usage = { content: identity.content, timestamp: event.timestamp };
-      fresh.set(identity.id, { event, usage });
+      fresh.set(identity.id, { text, usage });
     } else if (!isRepetition(known, identity, event)) {
       conflicts.push({ index, event_id: event.event_id });
     }

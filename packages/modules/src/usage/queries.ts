@@ -3,10 +3,10 @@ import { type Instant, invalidField, Problem } from '@counterfoil/kernel';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Span } from './aggregation/aggregate.ts';
 import type { Properties } from './aggregation/measure.ts';
+import type { KnownEvents } from './known-lookups.ts';
 import type { EventsQuery, UsageEventResource } from './schema.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
-import type { KnownUsage } from './usage-event.ts';
 
 /**
  * The events with some ids that the tables show already, by the hash of the id. Waits for nothing, and gives none
@@ -15,7 +15,7 @@ import type { KnownUsage } from './usage-event.ts';
 export async function knownUsage(
   context: RequestContext,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, KnownUsage>> {
+): Promise<KnownEvents> {
   const rows = await selectKnown(context, ids).catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'service_unavailable') return [];
     throw error;

@@ -1,7 +1,6 @@
 import { newText, type Routes, route } from '@counterfoil/engine/define';
-import { conflicting, ingest } from './ingestion.ts';
+import { conflicting, type Ingesting, ingest } from './ingestion.ts';
 import { listEvents } from './queries.ts';
-import type { RecentUsage } from './recent-usage.ts';
 import {
   bulkIngestionSchema,
   eventsQuerySchema,
@@ -18,8 +17,8 @@ const message = 'Recorded.';
 /** The pointer to an event of a bulk. */
 const inBulk = (index: number): string => `/events/${index}`;
 
-/** The routes of usage, for a process that remembers what it has recorded last. */
-export const usageRoutes = (recent: RecentUsage) =>
+/** The routes that record usage, for a process that remembers what it has recorded last. */
+export const ingestionRoutes = (ingesting: Ingesting) =>
   ({
     'POST /events': route({
       summary: 'Record usage',
@@ -43,7 +42,7 @@ export const usageRoutes = (recent: RecentUsage) =>
         texts: ['external_customer_id', 'customer_id', 'event_id'],
       },
       handle: async (context, { body }) => {
-        const { events, conflicts } = await ingest(context, recent, [body], () => '');
+        const { events, conflicts } = await ingest(context, ingesting, [body], () => '');
         const event_id = events[0]?.event_id ?? '';
         if (conflicts.length > 0) throw conflicting(event_id);
         return { message, event_id };
@@ -59,6 +58,7 @@ export const usageRoutes = (recent: RecentUsage) =>
       status: 202,
       permission: 'event:write',
       bodyLimitBytes: usageLimits.bulkBytes,
+      bodyContents: usageLimits.bulkContents,
       body: ingestedBulkSchema,
       response: bulkIngestionSchema,
       example: {
@@ -79,39 +79,43 @@ export const usageRoutes = (recent: RecentUsage) =>
       handle: async (context, { body }) => {
         const { accepted, repeated, conflicts } = await ingest(
           context,
-          recent,
+          ingesting,
           body.events,
           inBulk,
         );
         return { message, accepted, repeated, conflicts: [...conflicts] };
       },
     }),
-    'GET /events': route({
-      summary: 'List usage events',
-      description: 'Newest first. `iter_last_key` of a page, sent back, gives the next one.',
-      operationId: 'listUsageEvents',
-      tag,
-      status: 200,
-      permission: 'event:read',
-      query: eventsQuerySchema,
-      example: { texts: ['external_customer_id'] },
-      response: usageEventsSchema,
-      handle: (context, { query }) => listEvents(context, { ...query, order: 'desc' }),
-    }),
-    'POST /events/query': route({
-      summary: 'Search usage events',
-      operationId: 'queryUsageEvents',
-      description: 'As the list, with filters by properties and in either order.',
-      tag,
-      status: 200,
-      permission: 'event:read',
-      example: {
-        body: { event_name: 'tokens', property_filters: { model: ['large'] } },
-        texts: ['external_customer_id', 'event_id'],
-      },
-      body: queryEventsSchema,
-      bodyOptional: true,
-      response: usageEventsSchema,
-      handle: (context, { body }) => listEvents(context, body),
-    }),
   }) satisfies Routes;
+
+/** The routes that list usage. */
+export const usageListRoutes = {
+  'GET /events': route({
+    summary: 'List usage events',
+    description: 'Newest first. `iter_last_key` of a page, sent back, gives the next one.',
+    operationId: 'listUsageEvents',
+    tag,
+    status: 200,
+    permission: 'event:read',
+    query: eventsQuerySchema,
+    example: { texts: ['external_customer_id'] },
+    response: usageEventsSchema,
+    handle: (context, { query }) => listEvents(context, { ...query, order: 'desc' }),
+  }),
+  'POST /events/query': route({
+    summary: 'Search usage events',
+    operationId: 'queryUsageEvents',
+    description: 'As the list, with filters by properties and in either order.',
+    tag,
+    status: 200,
+    permission: 'event:read',
+    example: {
+      body: { event_name: 'tokens', property_filters: { model: ['large'] } },
+      texts: ['external_customer_id', 'event_id'],
+    },
+    body: queryEventsSchema,
+    bodyOptional: true,
+    response: usageEventsSchema,
+    handle: (context, { body }) => listEvents(context, body),
+  }),
+} satisfies Routes;

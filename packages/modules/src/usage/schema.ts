@@ -9,6 +9,8 @@ export const usageLimits = {
   propertiesBytes: 32 * 1024,
   bulk: 1_000,
   bulkBytes: 32 * 1024 * 1024,
+  /** A bulk of events with all the properties that they may have has 110,000 values; some hold lists. */
+  bulkContents: { values: 1_000_000, longNumbers: 100_000 },
 } as const;
 
 /** Null means the same as absent. */

@@ -1,8 +1,10 @@
 import type { Instant } from '@counterfoil/kernel';
+import { canonicalJson } from '@counterfoil/kernel';
+import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { monthOf } from './table-definitions.ts';
-import { identityOf, isRepetition, type UsageEvent } from './usage-event.ts';
+import { identityOf, isRepetition, textsOf, type UsageEvent } from './usage-event.ts';
 
 const test = suite('usage events');
 
@@ -14,6 +16,8 @@ const event: UsageEvent = {
   timestamp: at,
   properties: { model: 'large', count: 1 },
 };
+
+const identified = (one: UsageEvent) => identityOf(one, textsOf(one));
 
 const later = '2026-01-02T00:00:00.000Z' as Instant;
 const others: readonly [string, Partial<UsageEvent>, boolean][] = [
@@ -34,12 +38,39 @@ const others: readonly [string, Partial<UsageEvent>, boolean][] = [
 
 for (const [what, changes, expected] of others) {
   test(`${what} ${expected ? 'repeats' : 'contradicts'} the first`, () => {
-    const known = { content: identityOf(event).content, timestamp: at };
+    const known = { content: identified(event).content, timestamp: at };
     const other = { ...event, ...changes };
-    assert.is(isRepetition(known, identityOf(other), other), expected);
-    assert.is(identityOf(other).id, identityOf(event).id);
+    assert.is(isRepetition(known, identified(other), other), expected);
+    assert.is(identified(other).id, identified(event).id);
   });
 }
+
+const anyText = fc.string({ unit: 'grapheme' });
+const anyEvent = fc.record(
+  {
+    event_id: anyText,
+    event_name: anyText,
+    external_customer_id: anyText,
+    timestamp: fc.constantFrom(at, later),
+    customer_id: anyText,
+    source: anyText,
+    timestamp_assigned: fc.boolean(),
+    properties: fc.dictionary(fc.oneof(anyText, fc.constantFrom('10', '9', 'a')), fc.jsonValue()),
+  },
+  { requiredKeys: ['event_id', 'event_name', 'external_customer_id', 'timestamp'] },
+);
+
+test('the texts of an event are the canonical JSON of it and its parts', () => {
+  fc.assert(
+    fc.property(anyEvent, (given) => {
+      const one = given as UsageEvent;
+      const { event_id: _, timestamp: __, timestamp_assigned: ___, ...content } = one;
+      const properties = one.properties === undefined ? null : canonicalJson(one.properties);
+      const whole = canonicalJson(one);
+      assert.equal(textsOf(one), { properties, content: canonicalJson(content), whole });
+    }),
+  );
+});
 
 const months: readonly [string, string, string | null][] = [
   ['2026-01-15T00:00:00.000Z', '2026-01-20T00:00:00.000Z', 'event_2026_01'],

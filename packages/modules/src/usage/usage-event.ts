@@ -36,14 +36,46 @@ export interface UsageIdentity {
 
 const digitsOf128Bits = 32;
 
-/** The identity of a usage event (D35, D55). The order of members makes no difference. */
-export function identityOf(event: UsageEvent): UsageIdentity {
-  const { event_id, timestamp: _, timestamp_assigned: __, ...content } = event;
+/** Canonical JSON of a usage event and its parts, each made once: there are thousands of events a second. */
+export interface UsageTexts {
+  /** Of the properties; null when there are none. */
+  readonly properties: string | null;
+  /** Of everything but the event id and the timestamp. */
+  readonly content: string;
+  readonly whole: string;
+}
+
+/** The canonical JSON (RFC 8785) of a usage event: its members in the order of their names. */
+export function textsOf(event: UsageEvent): UsageTexts {
+  const { event_id, event_name, external_customer_id, customer_id, source, ...rest } = event;
+  const { timestamp, timestamp_assigned, properties: given, ...others } = rest;
+  // Whoever adds a member finds its place here.
+  others satisfies Record<string, never>;
+  const properties = given === undefined ? null : canonicalJson(given);
+  const first = customer_id === undefined ? '' : `"customer_id":${canonicalJson(customer_id)},`;
+  const middle =
+    `"event_name":${canonicalJson(event_name)},` +
+    `"external_customer_id":${canonicalJson(external_customer_id)}` +
+    (properties === null ? '' : `,"properties":${properties}`) +
+    (source === undefined ? '' : `,"source":${canonicalJson(source)}`);
+  const last =
+    `,"timestamp":${canonicalJson(timestamp)}` +
+    (timestamp_assigned === undefined ? '' : `,"timestamp_assigned":${timestamp_assigned}`);
   return {
-    id: sha256(event_id).slice(0, digitsOf128Bits),
-    content: sha256(canonicalJson(content)).slice(0, digitsOf128Bits),
+    properties,
+    content: `{${first}${middle}}`,
+    whole: `{${first}"event_id":${canonicalJson(event_id)},${middle}${last}}`,
   };
 }
+
+/** The identity of a usage event (D35, D55). The order of members makes no difference. */
+export const identityOf = (
+  { event_id }: Pick<UsageEvent, 'event_id'>,
+  { content }: Pick<UsageTexts, 'content'>,
+): UsageIdentity => ({
+  id: sha256(event_id).slice(0, digitsOf128Bits),
+  content: sha256(content).slice(0, digitsOf128Bits),
+});
 
 /** The first usage event with an id, as far as later ones are held against it. */
 export interface KnownUsage {

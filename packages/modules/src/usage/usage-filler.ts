@@ -5,16 +5,24 @@ import {
   type RecordChange,
   type RecordedFacts,
 } from '@counterfoil/engine/define';
-import { canonicalJson, invariant } from '@counterfoil/kernel';
+import { invariant } from '@counterfoil/kernel';
 import type { CustomerEvent } from '../customers/index.ts';
 import { Dictionary } from './dictionary.ts';
 import { type Month, monthOf } from './table-definitions.ts';
-import { identityOf, isRepetition, type UsageEvent, type UsageIdentity } from './usage-event.ts';
+import {
+  identityOf,
+  isRepetition,
+  textsOf,
+  type UsageEvent,
+  type UsageIdentity,
+} from './usage-event.ts';
 
 /** A usage event with its place in the log. */
 interface Placed {
   readonly event: UsageEvent;
   readonly identity: UsageIdentity;
+  /** Its properties in canonical JSON. */
+  readonly properties: string | null;
   readonly environmentId: string;
   readonly recordedAt: string;
   readonly position: string;
@@ -29,6 +37,7 @@ interface Placed {
 export class UsageFiller implements Filler<UsageEvent> {
   readonly #session: FillSession;
   readonly #dictionary: Dictionary;
+  /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
 
   constructor(session: FillSession) {
@@ -88,8 +97,8 @@ export class UsageFiller implements Filler<UsageEvent> {
     const accounts = await this.#dictionary.accounts(fresh, numberOf);
     const names = await this.#dictionary.names(fresh, numberOf);
     const lines = fresh.map((one, index) => {
-      const { event, position, number } = one;
-      const { event_id, timestamp, source = null, properties } = event;
+      const { event, properties, position, number } = one;
+      const { event_id, timestamp, source = null } = event;
       return copyLine([
         numberOf(one),
         accounts[index] ?? null,
@@ -99,7 +108,7 @@ export class UsageFiller implements Filler<UsageEvent> {
         number,
         event_id,
         source,
-        properties === undefined ? null : canonicalJson(properties),
+        properties,
       ]);
     });
     await this.#session.copy('event', eventColumns, lines);
@@ -161,16 +170,18 @@ export class UsageFiller implements Filler<UsageEvent> {
   async #makeMonths(placed: readonly Placed[]): Promise<void> {
     const months = new Map<string, Month>();
     for (const { event, recordedAt } of placed) {
+      const text = event.timestamp.slice(0, '2026-11'.length);
+      if (this.#months.has(text) || months.has(text)) continue;
       const month = monthOf(event.timestamp, recordedAt);
-      if (month && !this.#months.has(month.name)) months.set(month.name, month);
+      if (month) months.set(text, month);
     }
     const { schema } = this.#session;
-    for (const { name, from, to } of months.values()) {
+    for (const [text, { name, from, to }] of months) {
       await this.#session.query(
         `create table if not exists ${schema}.${name} partition of ${schema}.event
            for values from ('${from}') to ('${to}')`,
       );
-      this.#months.add(name);
+      this.#months.add(text);
     }
   }
 }
@@ -197,6 +208,8 @@ const placedIn = ({
   facts,
 }: RecordedFacts<UsageEvent>): readonly Placed[] =>
   facts.map((event, number) => {
-    const identity = identityOf(event);
-    return { event, identity, environmentId, recordedAt, position, number };
+    const texts = textsOf(event);
+    const identity = identityOf(event, texts);
+    const { properties } = texts;
+    return { event, identity, properties, environmentId, recordedAt, position, number };
   });

@@ -135,6 +135,24 @@ test('a malformed event refuses the whole bulk and names its place', async () =>
   assert.equal(await idsOf('refused'), []);
 });
 
+test('a bulk may have as many events and properties as are allowed, long numbers too', async () => {
+  const properties = (event: number) =>
+    Object.fromEntries(
+      Array.from({ length: 100 }, (_, number) => [`p${number}`, number < 20 ? event / 7 : number]),
+    );
+  const events = Array.from({ length: 1_000 }, (_, number) => ({
+    event_name: 'wide',
+    external_customer_id: 'wide',
+    event_id: `wide-${number}`,
+    properties: properties(number),
+  }));
+  const answer = await tenant.call('POST', '/events/bulk', { events });
+  assert.is(answer.status, 202, answer.text.slice(0, 500));
+  assert.is(answer.body.accepted, 1_000);
+  const [newest] = await listed('wide');
+  assert.equal(newest?.properties, properties(Number(newest?.id.slice('wide-'.length))));
+});
+
 test('usage belongs to the customer who had the external id when it came, or who comes first', async () => {
   const send = (event_id: string) =>
     tenant.ok('POST', '/events', {
