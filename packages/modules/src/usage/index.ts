@@ -8,7 +8,8 @@ import { usageQuestionRoutes } from './usage-routes.ts';
 export { usageIntake } from './usage-event.ts';
 
 const routes = () => ({
-  ...usageRoutes({ recent: new RecentUsage(), lookups: new KnownLookups() }),
+  ...ingestionRoutes({ recent: new RecentUsage(), lookups: new KnownLookups() }),
+  ...usageListRoutes,
   ...usageQuestionRoutes,
 });
 
