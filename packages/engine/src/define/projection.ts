@@ -85,6 +85,12 @@ export interface Projection<
   readonly columns: { readonly [Key in keyof Columns]: Column<Columns[Key], Resource, Row> };
   /** Keys of the rows that an event changes; none when the event is of no interest. */
   readonly keys: (event: AnyProjectedEvent) => readonly string[];
+  /**
+   * Those of the keys whose rows the event is the first to touch, so that nobody looks for them in the database before
+   * they are written. A key that is missing here costs that look. One that is here in error is noticed when its row is
+   * written, and costs the batch a second way through, unless the fold removes the row at once.
+   */
+  readonly adds?: (event: AnyProjectedEvent) => readonly string[];
   /** The row after the event; null removes it. Pure. */
   readonly fold: (row: Row | null, event: AnyProjectedEvent, key: string) => Row | null;
   /** The resource of a row; null while there is nothing to show. Pure. */
@@ -141,6 +147,7 @@ export const recordProjection = <
     recordsOf: source,
     columns: columns ?? {},
     keys: (event) => (Object.hasOwn(source.events, event.type) ? [event.aggregate_id] : []),
+    adds: (event) => (event.revision === 0 ? [event.aggregate_id] : []),
     fold: (row, event) =>
       source.evolve(row ?? source.initial, event as Stamped<EventOf<Catalogue>>),
   }) as Projection<Name, State, Resource, Columns>;
@@ -150,6 +157,7 @@ interface RowOptions<Name extends string, Event, Row, Resource, Columns extends 
   readonly version: number;
   readonly columns?: Declared<Columns, Resource, Row>;
   readonly keys: (event: Event) => readonly string[];
+  readonly adds?: (event: Event) => readonly string[];
   readonly fold: (row: Row | null, event: Event, key: string) => Row | null;
   readonly view: (row: Row) => Resource;
   readonly rests?: (row: Row) => boolean;

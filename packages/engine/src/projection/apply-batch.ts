@@ -125,7 +125,7 @@ const isFault = (error: unknown): boolean => error instanceof Unfit || isStateme
 const applyTogether: BatchStep = async (context, targets, batch, { begun, finish }) => {
   const applied = targets.map(
     async (target): Promise<Applied> => ({
-      pending: await applyTable(context, target, batch, begun),
+      pending: await applyTable(context, target, batch, { begun, trusts: true }),
       poison: null,
     }),
   );
@@ -189,12 +189,14 @@ function stoppedBy<Key extends Target>(
  * and everything before it is kept.
  */
 async function applyGuarded(context: BatchContext, target: Target, batch: Batch): Promise<Applied> {
-  const whole = await guarded(context, () => applyTable(context, target, batch));
+  const whole = await guarded(context, () => applyTable(context, target, batch, { trusts: true }));
   if ('result' in whole) return { pending: whole.result, poison: null };
   const pending: Pending[] = [];
   for (const event of batch.storedFor(target.table)) {
     context.cache.clear();
-    const one = await guarded(context, () => applyTable(context, target, new Batch([event])));
+    const one = await guarded(context, () =>
+      applyTable(context, target, new Batch([event]), { trusts: false }),
+    );
     if ('error' in one) return { pending, poison: { event, error: one.error } };
     pending.push(...one.result);
   }
@@ -221,6 +223,13 @@ async function guarded<Result>(
 /** The begin of a transaction that has begun already. */
 const already = Promise.resolve();
 
+interface TableOptions {
+  /** The begin of the transaction; absent in one that has begun. */
+  readonly begun?: Promise<unknown>;
+  /** True when rows that the projection says to be new are not looked for. */
+  readonly trusts: boolean;
+}
+
 /**
  * One read, one fold, one write for all events of a table. Reads at once, and writes when the transaction has begun.
  * Throws `Unfit` when the table cannot take them.
@@ -229,17 +238,22 @@ async function applyTable(
   { connection, cache }: BatchContext,
   target: Target,
   batch: Batch,
-  begun: Promise<unknown> = already,
+  { begun = already, trusts }: TableOptions,
 ): Promise<readonly Pending[]> {
   const { table, relation } = target;
   const steps = fitting(() => planSteps(table, batch.eventsFor(table)));
   if (steps.length === 0) return [];
   const before = new Map<string, Row>();
   const missing = new Map<string, RowPlace>();
-  for (const place of steps.flatMap(({ places }) => places)) {
-    const row = cache.get(relation, place.key);
-    if (row) before.set(place.key, row);
-    else missing.set(place.key, place);
+  const fresh = new Set<string>();
+  for (const { places, added } of steps) {
+    if (trusts) for (const { key } of added) fresh.add(key);
+    for (const place of places) {
+      if (fresh.has(place.key)) continue;
+      const row = cache.get(relation, place.key);
+      if (row) before.set(place.key, row);
+      else missing.set(place.key, place);
+    }
   }
   const loading = loadRows(connection, target, [...missing.values()]);
   await whenAllEnded([loading, begun]);

@@ -88,6 +88,8 @@ type KeyedPlace = RowPlace & { readonly key: string };
 interface Step {
   readonly event: AnyProjectedEvent;
   readonly places: readonly KeyedPlace[];
+  /** Those of the places where there was no row before. */
+  readonly added: readonly KeyedPlace[];
 }
 
 /** The rows that events touch, event by event in order. Throws what the projection's `keys` throws. */
@@ -100,7 +102,11 @@ export const planSteps = (
     if (keys.length === 0) return [];
     const scope = rowScope(projection, event);
     const different = keys.length === 1 ? keys : [...new Set(keys)];
-    return [{ event, places: different.map((key) => placeOf(scope, key)) }];
+    const places = different.map((key) => placeOf(scope, key));
+    const adds = projection.adds?.(event) ?? [];
+    return [
+      { event, places, added: places.filter((_, index) => adds.includes(different[index] ?? '')) },
+    ];
   });
 
 function placeOf(scope: string, key: string): KeyedPlace {

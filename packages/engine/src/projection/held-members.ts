@@ -10,6 +10,22 @@ import { cleanText, jsonText, type Row } from './row.ts';
 /** A column that holds a member of the resource and is not there for filters. */
 type HeldColumn = readonly [name: string, type: ColumnType];
 
+/** A member of a resource, and the type by which a column gives it back; null where it is kept as JSON. */
+type HeldMember = readonly [name: string, type: ColumnType | null];
+
+const heldMembers = new WeakMap<AnyProjection, readonly HeldMember[]>();
+
+/** The members of a table's resource, in their order. Asked for every row, and found out once. */
+function membersOf(table: AnyProjection): readonly HeldMember[] {
+  const known = heldMembers.get(table);
+  if (known) return known;
+  const found = Object.keys(table.members ?? {}).map(
+    (name): HeldMember => [name, heldType(table, name)],
+  );
+  heldMembers.set(table, found);
+  return found;
+}
+
 /** The columns that a table has for the members of its resource alone. */
 export const heldColumns = ({ members }: AnyProjection): readonly HeldColumn[] =>
   Object.entries(members ?? {}).flatMap(([name, type]) =>
@@ -92,13 +108,12 @@ function restOf(
   resource: NonNullable<Row['resource']>,
   textOf: (column: string) => string | null | undefined,
 ): string | null {
-  const rest: (readonly [string, unknown])[] = [];
+  const rest: (readonly [name: string, value: unknown])[] = [];
   const names = Object.keys(resource);
   let next = 0;
-  for (const name of Object.keys(table.members ?? {})) {
+  for (const [name, type] of membersOf(table)) {
     const isThere = names[next] === name;
     if (isThere) next += 1;
-    const type = heldType(table, name);
     if (type === null) {
       if (isThere) rest.push([name, resource[name]]);
     } else if (isThere) {

@@ -88,6 +88,21 @@ test('rows do not depend on how the events are cut into batches', async () => {
   assert.equal(dumps[3], dumps[0]);
 });
 
+test('a row that is said to be new and is not is written as it should be', async () => {
+  const { store, pen } = await world.log();
+  const position = await writeSome(pen);
+  const dumps: string[][][] = [];
+  const mistaken = allTables.map((table): AnyProjection => ({ ...table, adds: table.keys }));
+  for (const tables of [allTables, mistaken]) {
+    const database = await world.database();
+    // A small cache knows no row from the batch before.
+    const options = { store, database, tables, batchMaximum: 7, cacheWeight: 2_000 };
+    await withProjector(options, (projector) => untilLive(projector, position));
+    dumps.push(await dumpAll(database));
+  }
+  assert.equal(dumps[1], dumps[0]);
+});
+
 test('a session that ends in the middle of a batch loses nothing and doubles nothing', async () => {
   const { store, pen } = await world.log();
   const database = await world.database();

@@ -2,22 +2,18 @@ import { LRUCache } from 'lru-cache';
 import { whenAllEnded } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import type { AnyProjection } from '../define/projection.ts';
-import { heldColumns, heldText, resourceExpression, restText } from './held-members.ts';
+import { resourceExpression } from './held-members.ts';
 import {
   arrayText,
-  encodeValue,
   fitting,
-  joinedJson,
   jsonSeparator,
-  metadataText,
   placeKey,
   type Row,
   type RowPlace,
-  stateText,
-  statusOf,
   wholeState,
 } from './row.ts';
-import { columnNames, databaseType, fixedColumns, quoted, scopeColumn } from './table-shape.ts';
+import { columnTypesOf, isJson, type RowTexts, type RowWriter, rowWriter } from './row-text.ts';
+import { columnNames, quoted, scopeColumn } from './table-shape.ts';
 
 /** A read table and the relation that holds its rows. */
 export interface Target {
@@ -118,14 +114,6 @@ function rowOf(stored: StoredRow, scope: 'tenant_id' | 'environment_id'): Row {
   };
 }
 
-/** The types of all columns by name. */
-const columnTypesOf = (table: AnyProjection): ReadonlyMap<string, string> =>
-  new Map([
-    ...Object.entries(fixedColumns),
-    ...Object.entries(table.columns).map(([name, { type }]) => [name, databaseType(type)] as const),
-    ...heldColumns(table).map(([name, type]) => [name, databaseType(type)] as const),
-  ]);
-
 /** The statements that write rows of each target, which are long. */
 const writeTexts = { insert: new WeakMap<Target, string>(), update: new WeakMap<Target, string>() };
 
@@ -167,58 +155,17 @@ function writeText({ table, relation }: Target, kind: 'insert' | 'update'): stri
 }
 
 const separatorEscape = `\\x${jsonSeparator.charCodeAt(0).toString(16)}`;
-const isJson = (type: string): boolean => type === 'json' || type === 'jsonb';
 
-/** A row as it is written: the text of each column. */
+/** A row as it is written. */
 interface Written extends Weighed {
-  readonly texts: ReadonlyMap<string, string | null>;
+  readonly texts: RowTexts;
 }
 
-const steadyLength = 64;
-
-/**
- * JSON with spaces behind it, so that its length changes seldom. PostgreSQL writes the length in front of a value:
- * where only the end of a value has changed, its log would hold all of it for that.
- */
-const steady = (text: string | null): string | null =>
-  text === null ? null : text.padEnd(Math.ceil(text.length / steadyLength) * steadyLength);
-
-function written(table: AnyProjection, row: Row): Written {
-  const { resource } = row;
-  const text = stateText(row);
-  const state = table.members ? steady(text) : text;
-  const texts = new Map<string, string | null>([
-    ['id', row.id],
-    ['tenant_id', row.tenant_id],
-    ['environment_id', row.environment_id],
-    ['status', statusOf(row)],
-    ['created_at', row.created_at],
-    ['updated_at', row.updated_at],
-    ['revision', String(row.revision)],
-    ['position', row.position],
-    ['state', state],
-    ['metadata', metadataText(resource?.metadata)],
-  ]);
-  for (const [name, { type, of }] of Object.entries(table.columns)) {
-    texts.set(name, resource === null ? null : encodeValue(type, of(resource, row.state)));
-  }
-  for (const [name, type] of heldColumns(table)) {
-    texts.set(name, resource === null ? null : heldText(type, resource[name]));
-  }
-  const rest = resource && restText(table, resource, (column) => texts.get(column));
-  texts.set('resource', rest);
+function written(textsOf: RowWriter['textsOf'], row: Row): Written {
+  const texts = textsOf(row);
   let weight = 0;
-  for (const content of texts.values()) weight += content?.length ?? 0;
+  for (const content of texts) weight += content?.length ?? 0;
   return { row, texts, weight };
-}
-
-/** The parameters of the statement: for each column the values of all rows. */
-function parametersOf(table: AnyProjection, rows: readonly Written[]): string[] {
-  const types = columnTypesOf(table);
-  return columnNames(table).map((name) => {
-    const values = rows.map(({ texts }) => texts.get(name) ?? null);
-    return isJson(types.get(name) ?? '') ? joinedJson(values) : arrayText(values);
-  });
 }
 
 /**
@@ -228,11 +175,11 @@ function parametersOf(table: AnyProjection, rows: readonly Written[]): string[] 
 const statementWeight = 500_000;
 
 /** The rows as they are stored, in portions of one statement each, made as they are taken. */
-function* portions(table: AnyProjection, rows: readonly Row[]): Generator<readonly Written[]> {
+function* portions({ textsOf }: RowWriter, rows: readonly Row[]): Generator<readonly Written[]> {
   let portion: Written[] = [];
   let weight = 0;
   for (const row of rows) {
-    const stored = written(table, row);
+    const stored = written(textsOf, row);
     portion.push(stored);
     weight += stored.weight;
     if (weight < statementWeight) continue;
@@ -258,8 +205,9 @@ export async function saveRows(
   const statements: Promise<unknown>[] = [];
   const send = async (): Promise<void> =>
     fitting(() => {
-      for (const portion of portions(target.table, rows)) {
-        const parameters = parametersOf(target.table, portion);
+      const writer = rowWriter(target.table);
+      for (const portion of portions(writer, rows)) {
+        const parameters = writer.parametersOf(portion.map(({ texts }) => texts));
         const text = knownWriteText(target, kind);
         statements.push(connection.query(text, parameters, { prepared: true }));
         for (const row of portion) saved.push(row);

@@ -121,6 +121,7 @@ export const additions = projection(counter, {
     amount: { type: 'integer', of: (shown) => shown.amount },
   },
   keys: (event) => (event.type === 'Added' ? [event.event_id] : []),
+  adds: (event) => [event.event_id],
   fold: (_row: Addition | null, event) =>
     event.type === 'Added'
       ? { amount: event.data.amount, counter_id: event.aggregate_id, ...stampsOf(event) }

@@ -1,6 +1,6 @@
 import { projection, recordProjection } from '@counterfoil/engine/define';
 import { type HoldResource, holdAfter, holdIdOf } from './holds/resource.ts';
-import { entryAfter, entryMembers, touchedEntries } from './ledger/transaction.ts';
+import { entryAfter, entryMembers, newEntries, touchedEntries } from './ledger/transaction.ts';
 import type { TransactionResource } from './schema.ts';
 import { walletMembers, walletView } from './view.ts';
 import { nextDue, wallet } from './wallet.ts';
@@ -46,6 +46,7 @@ export const transactionTable = projection(wallet, {
     created_by: { type: 'text', of: (shown) => shown.created_by },
   },
   keys: touchedEntries,
+  adds: newEntries,
   fold: (row: TransactionResource | null, event, key) => entryAfter(row, event, key),
   view: (row: TransactionResource) => row,
   // Only loads are drawn from. That a debit is reversed is rare.

@@ -253,3 +253,11 @@ export const touchedEntries = (event: WalletEvent): readonly string[] => [
   ...(event.type === 'DebitReversed' ? [event.data.reverses] : []),
   ...changedLoads(event).map(({ transaction_id }) => transaction_id),
 ];
+
+/** Ids of the entries that an event is the first to show: its own, unless it was ordered before. */
+export const newEntries = (event: WalletEvent): readonly string[] =>
+  isEntry(event) &&
+  event.type !== 'TopUpFailed' &&
+  !('requested' in event.data && event.data.requested)
+    ? [event.data.transaction_id]
+    : [];
