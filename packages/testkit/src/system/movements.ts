@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer, Caller } from '../caller.ts';
-import { patienceMilliseconds } from '../eventually.ts';
+import { untilAccepted } from './insist.ts';
 
 /** A change of a wallet's balance that a client asks for. Credits are whole numbers. */
 export interface Movement {
@@ -28,10 +27,6 @@ export interface Acknowledged extends Movement {
   readonly position: bigint;
 }
 
-const answerMilliseconds = patienceMilliseconds;
-const requestMilliseconds = 20_000;
-const repeatMilliseconds = 50;
-
 /** Sends a movement once. */
 export function send(caller: Caller, { walletId, kind, credits, key }: Movement): Promise<Answer> {
   const body =
@@ -51,31 +46,9 @@ export function acknowledged(movement: Movement, { body, headers }: Answer): Ack
   };
 }
 
-/**
- * Sends a movement as a careful client does: after a broken connection, or an answer that says that
- * the service is at fault, it repeats the request with the same key until there is a final answer.
- * Throws when that is a refusal or never comes.
- */
-export async function insist(caller: Caller, movement: Movement): Promise<Acknowledged> {
-  const deadline = Date.now() + answerMilliseconds;
-  let last = 'no answer';
-  while (Date.now() < deadline) {
-    const answer = await once(caller, movement);
-    if (typeof answer !== 'string') {
-      if (answer.status < 300) return acknowledged(movement, answer);
-      last = `${answer.status} ${answer.text}`;
-      if (answer.status < 500) break;
-    } else {
-      last = answer;
-    }
-    await pause(repeatMilliseconds);
-  }
-  throw new Error(`${movement.kind} ${movement.key} was not acknowledged: ${last}`);
-}
-
-/** The answer, or why there was none. */
-const once = (caller: Caller, movement: Movement): Promise<Answer | string> =>
-  Promise.race([
-    send(caller, movement).catch(String),
-    pause(requestMilliseconds, 'no answer in time', { ref: false }),
-  ]);
+/** Sends a movement until it is acknowledged. Throws when it is refused, or never answered. */
+export const insist = async (caller: Caller, movement: Movement): Promise<Acknowledged> =>
+  acknowledged(
+    movement,
+    await untilAccepted(() => send(caller, movement), `${movement.kind} ${movement.key}`),
+  );
