@@ -14,7 +14,8 @@ import {
 type Load = { transaction_id: string; priority: number | null; expires_at: string | null };
 /** A top-up that waits for its payment: the order and its time. */
 type TopUp = { order: Data; at: string };
-type Hold = { credits: bigint; expires: string | null; parts: Lot[] };
+/** Credits set aside; `since` is the instant from which its debit counts, where that is dated back. */
+type Hold = { credits: bigint; expires: string | null; parts: Lot[]; since?: unknown };
 /** Credits that an entry took: what its lots gave, in order, and what has come back of all. */
 type Taken = { credits: bigint; parts: Lot[]; reversed: bigint };
 
@@ -101,7 +102,8 @@ export class Book {
     const own = hold ? take(hold.parts, credits) : [];
     const beyond = credits - sum(own);
     const lots = beyond > 0n ? this.#drawable(type, data, credits) : [];
-    const at = type === 'CreditsDebited' ? instant : this.at;
+    const at = type === 'CreditsDebited' ? instant : `${data.debit_effective_at ?? this.at}`;
+    must(at <= this.at && at >= this.created, 'is made for an instant that it cannot count from');
     const [then, later] = takeSince(lots, beyond, at);
     const mayOwe = this.wallet?.wallet_type === 'POST_PAID';
     must(mayOwe || later.length === 0, 'takes what was not there at its instant');
@@ -124,7 +126,8 @@ export class Book {
     if (!isHold) this.owed += credits - sum(parts);
     else {
       const expires = data.expires_at as string | null;
-      this.#hold(data, { credits, expires, parts: parts.map(setAside) });
+      const since = data.debit_effective_at;
+      this.#hold(data, { credits, expires, parts: parts.map(setAside), since });
     }
   }
 
@@ -141,8 +144,12 @@ export class Book {
   #instantOf(type: string, data: Data): string {
     const instant = `${data.effective_at ?? data.released_at ?? this.at}`;
     const isEnd = type === 'CreditsExpired' || type === 'HoldReleased';
+    const { since = this.at } = this.holds.get(data.hold_id) ?? {};
+    const isCapture = type === 'HoldCaptured';
+    must(!isCapture || instant === since, 'counts from another instant than its hold was made for');
     if (isEnd || instant === this.at) return this.#reach(instant);
-    const isDatable = type === 'CreditsDebited' || (type === 'CreditsLoaded' && !data.requested);
+    const isLoad = type === 'CreditsLoaded' && !data.requested;
+    const isDatable = isLoad || isCapture || type === 'CreditsDebited';
     const isPast = instant < this.at && instant >= this.created;
     must(isDatable && isPast, 'counts from an instant that it cannot count from');
     return instant;

@@ -210,7 +210,7 @@ export function payable(
 }
 
 /** Credits in lots; for a debit that is dated back, those that were in them then and ever since. */
-const fundsOf = ({ lots }: Wallet, effectiveAt?: Instant): DecimalText =>
+export const fundsOf = ({ lots }: Wallet, effectiveAt?: Instant): DecimalText =>
   sumOf(effectiveAt === undefined ? lots : lotsSince(lots, effectiveAt));
 
 /**

@@ -223,6 +223,8 @@ export const walletEvents = {
     hold_id: text<HoldId>(),
     /** Set where a debit of the customer over several wallets holds them (D76). */
     debit_id: text<DebitId>().optional(),
+    /** The instant from which that debit counts, where it is dated back (D73): it takes what was there since. */
+    debit_effective_at: instantSchema.optional(),
     customer_id: text<CustomerId>(),
     credits: figure,
     expires_at: instantSchema.nullable(),

@@ -226,9 +226,15 @@ type HoldEvent = Extract<
 
 function evolveHolds(wallet: Wallet, event: Stamped<HoldEvent>): Wallet {
   if (event.type === 'CreditsHeld') {
-    const { drawn } = event.data;
+    const { drawn, debit_effective_at: since = event.stamp.occurred_at } = event.data;
     const hold = holdFrom(wallet.lots, heldBy(event), drawn);
-    return { ...wallet, lots: afterDraws(wallet.lots, drawn), holds: [...wallet.holds, hold] };
+    // Nothing but a share of a debit that is dated back takes of what a lot had kept from before.
+    const lots = afterDebit(wallet.lots, drawn, since);
+    return {
+      ...wallet,
+      lots,
+      holds: [...wallet.holds, hold],
+    };
   }
   const { hold_id, returned } = event.data;
   const hold = wallet.holds.find(({ id }) => id === hold_id);

@@ -6,6 +6,7 @@ import { type Asked, type Face, type Outcome, outcomeOf } from './debit-rules.ts
 import { effectOf, entryNumbers } from './effects.ts';
 import type { CustomerExchange, LedgerAnswer } from './exchange.ts';
 import type { Data, Group, HistoryEvent } from './history.ts';
+import { isTooEarly } from './linearise.ts';
 import type { SharePart } from './shares.ts';
 import {
   allExchanges,
@@ -128,9 +129,9 @@ class Reading {
     if (debit?.at !== at) this.#isInterrupted = true;
     assert.ok(debit, `wallet ${wallet}, revision ${first.revision}: a part of no debit`);
     const shares = this.#shares[wallet] as Map<number, SharePart>;
-    const { reason } = debit.asked;
+    const { reason, from } = debit.asked;
     if (!debit.isPaid && debit.plan[debit.count] === wallet) {
-      shares.set(first.revision, { kind: 'take', missing: debit.missing, reason });
+      shares.set(first.revision, { kind: 'take', missing: debit.missing, reason, from });
       debit.count += 1;
       this.#noteShare(debit, wallet, events);
       return;
@@ -142,11 +143,11 @@ class Reading {
     const hold = share?.hold ?? null;
     if (!isTaken(debit)) {
       assert.ok(isRefused(debit), `${what} is given up before all were asked`);
-      shares.set(first.revision, { kind: 'give-up', hold });
+      shares.set(first.revision, { kind: 'give-up', hold, from });
       return;
     }
     assert.ok(share && hold !== null, `${what} takes what was not set aside`);
-    shares.set(first.revision, { kind: 'capture', hold, reason });
+    shares.set(first.revision, { kind: 'capture', hold, reason, from });
     share.entry = events.find(({ type }) => type === 'HoldCaptured') ?? null;
   }
 
@@ -199,8 +200,8 @@ class Reading {
     );
     if (right?.kind !== 'begun') fail(`the plan ${said(seen)} fits none of ${said(outcomes)}`);
     assert.equal(
-      [data.customer_id, data.currency, data.credits],
-      [customer, body.currency, body.credits ?? null],
+      [data.customer_id, data.currency, data.credits, data.effective_at],
+      [customer, body.currency, body.credits ?? null, body.effective_at],
       'a debit says what was asked for',
     );
     const { asked, plan, refilling } = right;
@@ -325,6 +326,7 @@ class Reading {
         return;
       }
     }
+    if (isTooEarly(exchange)) return;
     if (this.#debits.has(requestId)) this.#explainEnd(exchange, answer, what());
     else if (!this.#mayRefuse(exchange, answer)) fail(what());
   }
@@ -365,7 +367,11 @@ class Reading {
     const totals = this.#totals(debit);
     if (end.type === 'DebitRefused') {
       const available = body.credits === undefined ? totals.amount : totals.credits;
-      const details = { reason: 'insufficient_credits', available, requested };
+      const { effective_at } = body;
+      const details =
+        effective_at === undefined
+          ? { reason: 'insufficient_credits', available, requested }
+          : { reason: 'insufficient_credits_then', available, requested, effective_at };
       return { status: 400, code: 'invalid_operation', details };
     }
     const rows = debit.shares.map(({ wallet, entry }) => {

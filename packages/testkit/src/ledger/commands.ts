@@ -83,6 +83,7 @@ export interface CustomerDebitBody {
   readonly amount?: string;
   readonly credits?: string;
   readonly allow_partial?: boolean;
+  readonly effective_at?: string;
   readonly transaction_reason?: string;
   readonly description?: string;
 }

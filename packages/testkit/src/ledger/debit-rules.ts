@@ -21,6 +21,8 @@ export interface Asked {
   readonly amount: bigint;
   readonly reason: string;
   readonly isPartial: boolean;
+  /** The moment from which it counts, when it is dated back. */
+  readonly from: number | null;
 }
 
 /** The ruling on a request for a debit, before any wallet is asked. */
@@ -42,8 +44,12 @@ export type Outcome =
 /** The rules of D76 and D21, from the wallets of the customer as they are. */
 export function outcomeOf(body: CustomerDebitBody, faces: readonly Face[]): Outcome {
   const { currency, amount = '0', credits, allow_partial: isPartial = false } = body;
-  const active = faces.filter(({ isActive }) => isActive).toSorted(byTurn);
-  if (active.length === 0) return refused({ reason: 'no_active_wallet', currency }, true);
+  const { effective_at } = body;
+  const from = effective_at === undefined ? null : Date.parse(effective_at);
+  const wasThere = ({ createdAt }: Face) => from === null || Date.parse(createdAt) <= from;
+  const active = faces.filter((face) => face.isActive && wasThere(face)).toSorted(byTurn);
+  const dated = from === null ? {} : { effective_at };
+  if (active.length === 0) return refused({ reason: 'no_active_wallet', currency, ...dated }, true);
   if (isPartial && active.some(({ mayOwe }) => mayOwe)) {
     return refused({ reason: 'never_partial' }, false);
   }
@@ -58,9 +64,10 @@ export function outcomeOf(body: CustomerDebitBody, faces: readonly Face[]): Outc
       amount: credits === undefined ? unitsOf(amount, amountPlaces) : creditsOf(credits) * rate,
       reason,
       isPartial,
+      from,
     },
     plan: numbers(active.filter(({ mayOwe, hasCredits }) => mayOwe || hasCredits)),
-    refilling: numbers(active.filter(({ refills }) => refills)),
+    refilling: numbers(active.filter(({ refills }) => refills && from === null)),
   };
 }
 

@@ -13,7 +13,7 @@ const count = (proof: Proof) => {
   for (const each of proof.reached) reached.add(each);
 };
 /** Debits over the wallets of a customer (D76), by the number of wallets that paid. */
-const kindsOfDebits = ['debit over 1', 'debit over 2', 'debit in part'];
+const kindsOfDebits = ['debit over 1', 'debit over 2', 'debit in part', 'share dated back'];
 /** The occasions of automatic top-up (D29). */
 const occasions = ['change', 'settings', 'unfreezing', 'new_day', 'refused_debit'];
 

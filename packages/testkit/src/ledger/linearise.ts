@@ -207,13 +207,13 @@ function isTooLate({ answer, command, answeredAt }: Exchange): boolean {
 const daysBack = 90;
 
 /** The instants of a request from which something is to count, which lie too far back for it to be heard. */
-const tooEarly = (command: AnyCommand, now: number): number[] =>
+const tooEarly = (command: AnyExchange['command'], now: number): number[] =>
   [...JSON.stringify(command).matchAll(/"effective_at":"([^"]+)"/g)]
     .map(([, text = '']) => Date.parse(text))
     .filter((time) => time < now - daysBack * 24 * 3_600_000);
 
 /** Tells whether it was refused because it dates an entry back too far. */
-function isTooEarly({ answer, command, answeredAt }: Exchange): boolean {
+export function isTooEarly({ answer, command, answeredAt }: AnyExchange): boolean {
   const pointer: string = answer?.body.errors?.[0]?.pointer ?? '';
   const isAboutEffect = pointer.endsWith('/effective_at');
   const isRefused = isAboutEffect && answer?.body.code === 'validation_error';

@@ -8,6 +8,7 @@ import {
   bought,
   breakerStory,
   customerStory,
+  datedStory,
   enoughStory,
   fullEvidence,
   fullScenario,
@@ -35,6 +36,7 @@ test('credits for an amount, where both neighbours are equally near', async () =
 });
 
 const stories = {
+  datedStory,
   ...reversalStories,
   ...returnStories,
   breakerStory,

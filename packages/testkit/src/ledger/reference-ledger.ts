@@ -183,7 +183,7 @@ export class ReferenceLedger {
    */
   debit(asked: bigint, reason: string, from: number | null = null, isPartial = false): void {
     if (isPartial && this.mayOwe) throw new Refused({ reason: 'never_partial' }, false);
-    const there = this.#fundsSince(from);
+    const there = this.fundsSince(from);
     const credits = isPartial && there > 0n && there < asked ? there : asked;
     if (from === null) this.#assertFunds(credits);
     else this.#assertFundsThen(credits, from);
@@ -197,11 +197,16 @@ export class ReferenceLedger {
     this.#took(this.entry('CreditsDebited', reason, credits, -credits, more), credits, parts);
   }
 
-  /** Sets credits aside. */
-  hold(id: string, credits: bigint, expires: number | null, isShare = false): void {
+  /** Sets credits aside; for a share of a debit that is dated back, of those that were there then. */
+  hold(
+    id: string,
+    credits: bigint,
+    expires: number | null,
+    share: { readonly from: number | null } | null = null,
+  ): void {
     this.#assertFunds(credits);
-    const parts = this.#take(credits).map(setAside);
-    this.books.holds.push({ id, isShare, credits, expires, parts });
+    const parts = this.#take(credits, share?.from ?? this.now).map(setAside);
+    this.books.holds.push({ id, isShare: share !== null, credits, expires, parts });
     const drawn = draws(this.books, parts);
     this.tell({
       type: 'CreditsHeld',
@@ -218,6 +223,7 @@ export class ReferenceLedger {
     asked: string | undefined,
     isLast = true,
     reason = 'MANUAL_BALANCE_DEBIT',
+    from: number | null = null,
   ): void {
     const credits = asked === undefined ? hold.credits : creditsOf(asked);
     if (credits > hold.credits) {
@@ -234,7 +240,8 @@ export class ReferenceLedger {
     const back = isFinal ? this.#end(hold, owed) : [];
     if (!isFinal) this.#replace(hold, { ...hold, credits: hold.credits - credits });
     const drawn = draws(this.books, [...own, ...beyond]);
-    const more = { id: hold.id, isFinal, drawn, returned: back };
+    const effective = shownInstant(from ?? this.now);
+    const more = { id: hold.id, isFinal, drawn, returned: back, effective };
     const number = this.entry('HoldCaptured', reason, credits, -credits, more);
     this.#took(number, credits, [...own, ...beyond]);
   }
@@ -382,14 +389,14 @@ export class ReferenceLedger {
   }
 
   /** Credits that can be taken; of those that were there at a moment and since, when one is given. */
-  #fundsSince(from: number | null): bigint {
+  fundsSince(from: number | null): bigint {
     if (from === null) return available(this.books);
     return this.books.lots.reduce((sum, lot) => sum + thereSince(lot, from), 0n);
   }
 
   #assertFundsThen(credits: bigint, from: number): void {
     this.#assertExisted(from);
-    const there = this.#fundsSince(from);
+    const there = this.fundsSince(from);
     if (this.mayOwe || credits <= there) return;
     throw new Refused({
       reason: 'insufficient_credits_then',

@@ -56,6 +56,7 @@ export async function proveInMemory(runs: MemoryRuns): Promise<Proof> {
 function reachedBy({ type, data }: Fact): readonly string[] {
   if (data.automatic) return [type, `top-up: ${data.automatic.cause}`];
   if (type === 'DebitCompleted') return [type, `debit over ${data.entries.length}`];
+  if (data.debit_effective_at) return [type, 'share dated back'];
   return data.allow_partial ? [type, 'debit in part'] : [type];
 }
 

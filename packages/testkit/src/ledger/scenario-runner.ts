@@ -163,10 +163,15 @@ class ScenarioRun {
   }
 
   async #debitCustomer(
-    { by, figure, isPartial }: Extract<Plan, { kind: 'debit-customer' }>,
+    { by, figure, isPartial, behind }: Extract<Plan, { kind: 'debit-customer' }>,
     isKeyed: boolean,
   ): Promise<void> {
-    const body = { currency: scenarioCurrency, [by]: figure, ...partial({ isPartial }) };
+    const body = {
+      currency: scenarioCurrency,
+      [by]: figure,
+      ...partial({ isPartial }),
+      ...this.#dated(behind),
+    };
     const command = { kind: 'debit-customer', customer: this.customerId, body } as const;
     await this.#sendDebit(command, isKeyed ? `${this.#options.name}-${this.#sent}` : null);
   }

@@ -57,6 +57,7 @@ export type Plan =
       readonly by: 'amount' | 'credits';
       readonly figure: string;
       readonly isPartial: boolean;
+      readonly behind: number | null;
     }
   | {
       readonly kind: 'bulk';
@@ -244,6 +245,7 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
       by: fc.constantFrom('amount' as const, 'amount' as const, 'credits' as const),
       figure,
       isPartial,
+      behind,
     }),
   ),
   weighted(

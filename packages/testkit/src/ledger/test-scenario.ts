@@ -217,10 +217,14 @@ export const returnStories: Readonly<Record<string, Scenario>> = {
 };
 
 const beside = { ...plain, priority: null };
-const debitAll = (figure: string, more: { by?: 'credits'; isPartial?: boolean } = {}): Plan => ({
+const debitAll = (
+  figure: string,
+  more: { by?: 'credits'; isPartial?: boolean; behind?: number } = {},
+): Plan => ({
   kind: 'debit-customer',
   by: 'amount',
   isPartial: false,
+  behind: null,
   ...more,
   figure,
 });
@@ -291,6 +295,28 @@ export const customerStory: Scenario = {
     step(debitAll('1.5', { isPartial: true })),
     step({ kind: 'unfreeze' }),
     step(debitAll('3')),
+  ],
+};
+
+/**
+ * Debits over several wallets that are dated back take what was there then and ever since: not what came later, nor
+ * what a reversal gave back later; one that is refused leaves all to be taken, and orders no top-up.
+ */
+export const datedStory: Scenario = {
+  ...plain,
+  initial: '10',
+  others: [{ ...beside, initial: '5', auto: { enabled: true, amount: '50', threshold: '0' } }],
+  steps: [
+    step(debit('6'), 10),
+    step(topUp('20'), 10),
+    step({ kind: 'reverse', back: 0, credits: '3', ahead: null }, 1),
+    step(debitAll('10', { behind: 12 }), 1, true),
+    step(debitAll('8', { behind: 12 }), 1, true),
+    step(debitAll('1', { behind: 12 }), 1),
+    step(debitAll('100', { behind: 13, isPartial: true }), 1),
+    step(debitAll('1', { behind: 60 }), 1, true),
+    step(debitAll('3', { behind: 1 }), 1),
+    step({ kind: 'reverse', back: 0, credits: '1', ahead: null }, 1),
   ],
 };
 

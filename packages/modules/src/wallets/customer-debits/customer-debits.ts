@@ -5,6 +5,7 @@ import {
   type DebitId,
   type DecimalText,
   type EventOf,
+  instantSchema,
   metadataSchema,
   type Stamped,
   type TransactionId,
@@ -28,6 +29,8 @@ const customerDebitEvents = {
     credits: figure.nullable(),
     /** True where less is taken when less is there. */
     allow_partial: z.boolean().optional(),
+    /** The instant from which it counts, where it is dated back (D73). */
+    effective_at: instantSchema.optional(),
     /** The wallets that may pay, in the order in which they are drawn. */
     wallets: z.array(text<WalletId>()),
     /** The wallets that top themselves up when it is refused. */

@@ -5,12 +5,14 @@ import {
   type DecimalText,
   type Decision,
   decimal,
+  type Instant,
   invalidOperation,
   refusal,
   textOf,
   zero,
 } from '@counterfoil/kernel';
 import { customerReference } from '../../customers/index.ts';
+import { assertDatable } from '../commands.ts';
 import { walletTable } from '../projection.ts';
 import { type Wallet, wallet } from '../wallet.ts';
 import type { CustomerDebitEvent, CustomerDebits, DebitRequest } from './customer-debits.ts';
@@ -32,16 +34,21 @@ export async function debitRequest(
   body: DebitCustomer,
 ): Promise<Decision<CustomerDebits, CustomerDebitEvent>> {
   const { id } = await customerReference(context, { customer_id: customerId });
-  const { currency } = body;
+  const { currency, effective_at } = body;
+  assertDatable(context.now, effective_at);
   const active = (await openWallets(context, id, body)).filter(
-    ({ wallet_status }) => wallet_status === 'active',
+    (each) => each.wallet_status === 'active' && existed(each, effective_at),
   );
   return (state, at) => {
     if (active.length === 0) {
-      throw refusal(`Customer ${id} has no active wallet in ${currency}.`, {
-        reason: 'no_active_wallet',
-        currency,
-      });
+      throw refusal(
+        `Customer ${id} has no active wallet in ${currency}${sinceThen(effective_at)}.`,
+        {
+          reason: 'no_active_wallet',
+          currency,
+          ...(effective_at === undefined ? {} : { effective_at }),
+        },
+      );
     }
     if (body.allow_partial) assertNobodyOwes(active);
     const amount = amountOf(body, active);
@@ -52,7 +59,8 @@ export async function debitRequest(
       amount,
       credits: body.credits ?? null,
       ...(body.allow_partial ? { allow_partial: true } : {}),
-      ...planOf(active),
+      ...(effective_at === undefined ? {} : { effective_at }),
+      ...planOf(active, effective_at),
       reason: body.transaction_reason,
       description: body.description ?? null,
       idempotency_key: context.idempotencyKey,
@@ -60,6 +68,13 @@ export async function debitRequest(
     })(state, at);
   };
 }
+
+/** Tells whether a wallet was there at the instant from which a debit counts. */
+const existed = ({ created_at }: Wallet, effectiveAt: Instant | undefined): boolean =>
+  effectiveAt === undefined || created_at <= effectiveAt;
+
+const sinceThen = (effectiveAt: Instant | undefined): string =>
+  effectiveAt === undefined ? '' : ` that was there at ${effectiveAt}`;
 
 /** The customer's wallets of the currency that are not closed, as the log has them, in the order of drawing. */
 async function openWallets(
@@ -108,12 +123,21 @@ function amountOf({ amount, credits }: DebitCustomer, wallets: readonly Wallet[]
 
 /**
  * The wallets that may pay, and those that top themselves up when it is refused. A wallet without a balance
- * has nothing to give, whatever is given back to it until its turn; the log need not say so each time.
+ * has nothing to give, whatever is given back to it until its turn; the log need not say so each time. Credits of
+ * now cannot pay what is dated back, so none tops itself up for that.
  */
-const planOf = (active: readonly Wallet[]): Pick<DebitRequest, 'wallets' | 'refilling'> => ({
-  wallets: active.filter(mayPay).map(({ id }) => id),
-  refilling: active.filter(({ auto_topup }) => auto_topup?.enabled).map(({ id }) => id),
-});
+const planOf = (
+  active: readonly Wallet[],
+  effectiveAt: Instant | undefined,
+): Pick<DebitRequest, 'wallets' | 'refilling'> => {
+  const refilling = active.filter(
+    ({ auto_topup }) => auto_topup?.enabled && effectiveAt === undefined,
+  );
+  return {
+    wallets: active.filter(mayPay).map(({ id }) => id),
+    refilling: refilling.map(({ id }) => id),
+  };
+};
 
 const mayPay = ({ wallet_type, credit_balance }: Wallet): boolean =>
   wallet_type === 'POST_PAID' || decimal(credit_balance).cmp(zero) > 0;

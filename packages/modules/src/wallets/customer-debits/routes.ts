@@ -119,10 +119,17 @@ async function endOf(
 }
 
 /** The refusal of a debit, in what was asked for: money, or credits. */
-function shortage({ amount, credits, currency, customer_id }: DebitRequest, end: DebitRefusal) {
+function shortage(debit: DebitRequest, end: DebitRefusal) {
+  const { amount, credits, currency, customer_id, effective_at } = debit;
   const available = credits === null ? end.available.amount : end.available.credits;
   const requested = credits ?? amount;
   const unit = credits === null ? currency : 'credits';
+  if (effective_at !== undefined) {
+    return refusal(
+      `Of their credits of ${effective_at} the wallets of ${customer_id} have ${available} ${unit} left, ${requested} requested.`,
+      { reason: 'insufficient_credits_then', available, requested, effective_at },
+    );
+  }
   return refusal(
     `The wallets of ${customer_id} have ${available} ${unit} available, ${requested} requested.`,
     { reason: 'insufficient_credits', available, requested },

@@ -4,6 +4,7 @@ import {
   allowPartialSchema,
   creditsSchema,
   debitReasons,
+  effectiveAtSchema,
   idempotencyKeySchema,
   transactionSchema,
 } from '../schema.ts';
@@ -20,6 +21,7 @@ export const debitCustomerSchema = withConditions(
     }),
     transaction_reason: z.enum(debitReasons).default('MANUAL_BALANCE_DEBIT'),
     allow_partial: allowPartialSchema,
+    effective_at: effectiveAtSchema,
     description: textSchema(1024).optional(),
     idempotency_key: idempotencyKeySchema.optional(),
     metadata: metadataSchema.default({}),

@@ -12,13 +12,18 @@ import {
   type WalletId,
   zero,
 } from '@counterfoil/kernel';
-import type { WalletDecision } from '../decisions.ts';
+import { fundsOf, type WalletDecision } from '../decisions.ts';
 import type { WalletEvent } from '../events.ts';
 import type { Hold } from '../holds/holds.ts';
 import { chain, type Step } from '../ledger/chain.ts';
 import { dueEvents } from '../ledger/due.ts';
-import { captureEvent, debitEvent, type EntryDetails, releaseEvent } from '../ledger/entries.ts';
-import { drawFrom, sumOf } from '../ledger/lots.ts';
+import {
+  captureEvent,
+  debitEvent,
+  drawsOf,
+  type EntryDetails,
+  releaseEvent,
+} from '../ledger/entries.ts';
 import { isMovement } from '../ledger/transaction.ts';
 import { concluded } from '../topups/automatic.ts';
 import type { Wallet, WalletState } from '../wallet.ts';
@@ -38,6 +43,7 @@ const detailsOf = (debit: DebitRequest): EntryDetails => ({
   description: debit.description,
   idempotencyKey: debit.idempotency_key,
   metadata: debit.metadata,
+  ...(debit.effective_at === undefined ? {} : { effectiveAt: debit.effective_at }),
 });
 
 const smallest = decimal('0.000000001');
@@ -62,7 +68,7 @@ export const payOrHold =
     const due: Step = (current) => dueEvents(current, at);
     const share: Step = (current) => {
       const credits = creditsPaying(missing, current.conversion_rate);
-      const available = sumOf(current.lots);
+      const available = fundsOf(current, debit.effective_at);
       const isEnough = decimal(credits).cmp(decimal(available)) <= 0;
       if (isEnough || current.wallet_type === 'POST_PAID') {
         return [debitEvent(current, { ...detailsOf(debit), credits }, at)];
@@ -84,12 +90,13 @@ const holdEvent = (
   data: {
     hold_id: holdIdOf(debit, id),
     debit_id: debit.debit_id,
+    ...(debit.effective_at === undefined ? {} : { debit_effective_at: debit.effective_at }),
     customer_id: wallet.customer_id,
     credits,
     expires_at: null,
     description: debit.description,
     metadata: debit.metadata,
-    drawn: [...drawFrom(wallet.lots, credits)],
+    drawn: [...drawsOf(wallet, { ...detailsOf(debit), credits })],
   },
 });
 
@@ -124,7 +131,7 @@ export const giveUpShare =
       release,
       // The returned credits may have expired while they were held.
       (current) => dueEvents(current, at, at),
-      ...concluded(at, 'refused_debit'),
+      ...concluded(at, debit.effective_at === undefined ? 'refused_debit' : null),
     ]);
   };
 

@@ -247,7 +247,8 @@ export const debitEvent = (
   },
 });
 
-const drawsOf = ({ lots }: Wallet, { credits, effectiveAt }: Debit): readonly Draw[] =>
+/** The credits that a debit takes of each lot; one that is dated back takes first what was there then and since. */
+export const drawsOf = ({ lots }: Wallet, { credits, effectiveAt }: Debit): readonly Draw[] =>
   effectiveAt === undefined ? drawFrom(lots, credits) : drawSince(lots, effectiveAt, credits);
 
 const out = (credits: DecimalText): DecimalText => textOf(decimal(credits).neg());

@@ -29,11 +29,15 @@ function assertDrawOrder(replay: Replay, event: HistoryEvent): void {
   const own = take(parts, credits);
   const missing = credits - own.reduce((sum, { left }) => sum + left, 0n);
   // What is dated back comes out of what was there then, and out of the rest when the wallet may owe.
-  const from = type === 'CreditsDebited' ? data.effective_at : event.metadata.occurred_at;
+  const dated = type === 'CreditsDebited' ? data.effective_at : data.debit_effective_at;
+  const from = dated ?? event.metadata.occurred_at;
   const beyond = takeSince(all, missing, Date.parse(from));
   const then = openThen(replay, Date.parse(from));
   const mayOwe = replay.created.wallet_type === 'POST_PAID';
   must(mayOwe || missing <= then, event, 'takes what was not there at its instant');
+  const due = replay.datings.get(data.hold_id) ?? event.metadata.occurred_at;
+  const isInTime = type !== 'HoldCaptured' || data.effective_at === due;
+  must(isInTime, event, 'counts from another instant than its hold was made for');
   for (const lot of beyond) {
     const isSpendable =
       lot.expires === null || lot.expires > Date.parse(event.metadata.occurred_at);

@@ -32,6 +32,8 @@ export class Replay {
   alert = 'ok';
   readonly lots = new Map<string, ReplayedLot>();
   readonly holds = new Map<string, Hold>();
+  /** The instant for which a hold was made, of those that are dated back. */
+  readonly datings = new Map<string, string>();
   /** The fate of each hold that was ever made. */
   readonly ends = new Map<string, 'open' | 'captured' | 'voided' | 'expired'>();
 
@@ -202,14 +204,19 @@ export class Replay {
 
   #hold(event: HistoryEvent): void {
     const { hold_id: id, credits, expires_at, drawn } = event.data;
+    const since = event.data.debit_effective_at ?? event.metadata.occurred_at;
     must(!this.ends.has(id), event, `the hold ${id} is made twice`);
     const parts = drawn.map((draw: Data): Lot => {
       const lot = this.lotOf(event, draw.transaction_id);
       const taken = creditsOf(draw.credits);
       must(taken > 0n && taken <= lot.left, event, `holds ${draw.credits} of ${lot.id}`);
+      const part = setAside({ ...lot, left: taken });
+      takeFromKept([lot], [part], Date.parse(since));
       lot.left -= taken;
-      return setAside({ ...lot, left: taken });
+      return part;
     });
+    const { debit_effective_at: dating } = event.data;
+    if (dating) this.datings.set(id, dating);
     const isShare = event.data.debit_id !== undefined;
     const expires = time(expires_at);
     this.holds.set(id, { id, isShare, credits: creditsOf(credits), expires, parts });
