@@ -60,6 +60,10 @@ export interface FillSession {
 export interface Filler<Fact> {
   /** Takes a batch, in the order of the log. */
   take(batch: readonly (RecordedFacts<Fact> | RecordChange)[]): Promise<void>;
+  /** True while something may be left to do beside the log. */
+  readonly hasMore?: boolean;
+  /** Does a bounded piece of that, in a transaction of its own between two batches. */
+  tend?(): Promise<void>;
   /** Forgets what it keeps in memory, after a transaction that was rolled back. */
   forget(): void;
 }
@@ -80,9 +84,10 @@ export interface FactTables<Tables extends object = object, Fact = unknown> {
   readonly filler: (session: FillSession) => Filler<Fact>;
   /**
    * The statements that select what the tables in a schema say, by the name of a table: two fillings of one log give
-   * the same rows, whatever numbers they have given and wherever their batches were cut.
+   * the same rows, whatever numbers they have given and wherever their batches were cut. What the tables that readers
+   * see, in the schema `shown`, do not have yet because something is left to do may be left out.
    */
-  readonly compared: Readonly<Record<string, (schema: string) => string>>;
+  readonly compared: Readonly<Record<string, (schema: string, shown: string) => string>>;
   readonly tables?: Tables;
 }
 

@@ -8,6 +8,7 @@ import type { Metrics } from '../operations/metrics.ts';
 import { markOf } from '../projection/checkpoint.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { readerRole } from '../projection/table-shape.ts';
+import { between } from './between.ts';
 import { fillDecoder, fillPrefixes } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import {
@@ -289,7 +290,11 @@ class Filling {
       },
       eventsMaximum,
     );
-    for await (const items of withSeldomPlaces(batches)) {
+    const tend = async (): Promise<boolean> => {
+      if (filler.hasMore) await this.#take(connection, filler, async () => await filler.tend?.());
+      return filler.hasMore ?? false;
+    };
+    for await (const items of between(withSeldomPlaces(batches), tend)) {
       const to = positionAfter(items) ?? position;
       const events = eventsOf(items);
       const last = events.at(-1);

@@ -75,6 +75,7 @@ function filling({ store, connection, tables }: VerifyFactsOptions, schema: stri
       if (batch.length >= batchMaximum) await flush();
     }
     await flush();
+    while (filler.hasMore) await filler.tend?.();
   };
 }
 
@@ -87,7 +88,7 @@ async function compare(
   let rows = 0;
   const differences: string[] = [];
   for (const [table, select] of Object.entries(compared)) {
-    const [byLog, seen] = [select(made), select(shown)];
+    const [byLog, seen] = [select(made, shown), select(shown, shown)];
     const counted = await connection.query<{ readonly count: string }>(
       `select count(*) from (${seen}) as seen`,
     );

@@ -12,6 +12,7 @@ export { evaluation, NoValue } from './evaluate.ts';
 export {
   createMeter,
   type MeterDefinition,
+  type MeterEvent,
   meter,
   meterDefinition,
   meterRecords,

@@ -1,7 +1,14 @@
+import type { FactTables } from '@counterfoil/engine/define';
 import { type Instant, instantOf, millisecondsOf } from '@counterfoil/kernel';
+import {
+  comparedRollUps,
+  createRollUpTables,
+  type RollUpTables,
+  rollUpRelations,
+} from './roll-ups/index.ts';
 
 /** The columns of the tables that readers see. */
-export interface UsageTables {
+export interface UsageTables extends RollUpTables {
   environment: { readonly number: number; readonly environment_id: string };
   account: {
     readonly number: string;
@@ -85,6 +92,11 @@ const facts = (schema: string): readonly string[] => [
   `create table ${schema}.event_other partition of ${schema}.event default`,
 ];
 
+const securedTables = [
+  ...['account', 'event_name', 'identity', 'conflict', 'event'],
+  ...rollUpRelations,
+] as const;
+
 const ownEnvironment = `(select current_setting('counterfoil.environment', true))`;
 
 /** The statements that make the tables of usage in a schema, each open to its own environment alone. */
@@ -99,15 +111,15 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
   return [
     ...dictionaries(schema),
     ...facts(schema),
+    ...createRollUpTables(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
-    ...['account', 'event_name', 'identity', 'conflict', 'event'].flatMap((table) =>
-      secured(table, isOwn),
-    ),
+    ...securedTables.flatMap((table) => secured(table, isOwn)),
   ];
 }
 
 /** The contents of the tables, without the numbers that one filling has given. */
 export const comparedUsage = {
+  ...comparedRollUps,
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released
        from ${schema}.account join ${schema}.environment on environment.number = account.environment`,
@@ -124,7 +136,7 @@ export const comparedUsage = {
        join ${schema}.environment on environment.number = event.environment
        join ${schema}.account on account.number = event.account
        join ${schema}.event_name as name on name.number = event.name`,
-} satisfies Record<string, (schema: string) => string>;
+} satisfies FactTables['compared'];
 
 /** The month of an instant, whose events are a partition of their own. */
 export interface Month {

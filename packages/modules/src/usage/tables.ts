@@ -1,5 +1,6 @@
 import type { FactTables } from '@counterfoil/engine/define';
 import { customer } from '../customers/index.ts';
+import { meter } from '../meters/index.ts';
 import { comparedUsage, createUsageTables, type UsageTables } from './table-definitions.ts';
 import { type UsageEvent, usageIntake } from './usage-event.ts';
 import { UsageFiller } from './usage-filler.ts';
@@ -7,9 +8,9 @@ import { UsageFiller } from './usage-filler.ts';
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 1,
+  version: 2,
   intake: usageIntake,
-  records: [customer],
+  records: [customer, meter],
   create: createUsageTables,
   compared: comparedUsage,
   filler: (session) => new UsageFiller(session),

@@ -7,7 +7,9 @@ import {
 } from '@counterfoil/engine/define';
 import { invariant } from '@counterfoil/kernel';
 import type { CustomerEvent } from '../customers/index.ts';
+import type { MeterEvent } from '../meters/index.ts';
 import { Dictionary } from './dictionary.ts';
+import { RollUps, type WrittenEvent } from './roll-ups/index.ts';
 import { type Month, monthOf } from './table-definitions.ts';
 import {
   identityOf,
@@ -37,12 +39,14 @@ interface Placed {
 export class UsageFiller implements Filler<UsageEvent> {
   readonly #session: FillSession;
   readonly #dictionary: Dictionary;
+  readonly #rollUps: RollUps;
   /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
 
-  constructor(session: FillSession) {
+  constructor(session: FillSession, rollUps = new RollUps(session)) {
     this.#session = session;
     this.#dictionary = new Dictionary(session);
+    this.#rollUps = rollUps;
   }
 
   async take(batch: readonly (RecordedFacts<UsageEvent> | RecordChange)[]): Promise<void> {
@@ -62,12 +66,32 @@ export class UsageFiller implements Filler<UsageEvent> {
 
   forget(): void {
     this.#dictionary.forget();
+    this.#rollUps.forget();
     this.#months.clear();
   }
 
+  get hasMore(): boolean {
+    return this.#rollUps.hasMore;
+  }
+
+  tend(): Promise<void> {
+    return this.#rollUps.tend();
+  }
+
   async #follow({ environmentId, event }: RecordChange): Promise<void> {
-    const change = event as unknown as CustomerEvent;
     const id = event.aggregate_id;
+    if (event.aggregate !== 'meter') {
+      return await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
+    }
+    const environments = await this.#dictionary.environments([{ environmentId }]);
+    const environment = environments.get(environmentId);
+    invariant(environment !== undefined, `${environmentId} has no number`);
+    const { position } = event;
+    const change = { environment, id, position, event: event as unknown as MeterEvent };
+    return await this.#rollUps.follow(change);
+  }
+
+  async #followCustomer(environmentId: string, id: string, change: CustomerEvent): Promise<void> {
     switch (change.type) {
       case 'CustomerCreated':
         return await this.#dictionary.claim(environmentId, change.data.external_id, id);
@@ -112,6 +136,7 @@ export class UsageFiller implements Filler<UsageEvent> {
       ]);
     });
     await this.#session.copy('event', eventColumns, lines);
+    await this.#rollUps.count(writtenOf(fresh, accounts, numberOf));
   }
 
   /** Notes the ids that are new, and gives the events that were the first under theirs. */
@@ -193,6 +218,20 @@ interface Known {
   readonly timestamp: UsageEvent['timestamp'];
   readonly position: string;
   readonly number: number;
+}
+
+function* writtenOf(
+  fresh: readonly Placed[],
+  accounts: readonly string[],
+  numberOf: (one: Placed) => number,
+): Generator<WrittenEvent> {
+  for (const [index, one] of fresh.entries()) {
+    const { event, position, number } = one;
+    const account = accounts[index];
+    invariant(account !== undefined, `${event.event_id} has no account`);
+    const { event_name: eventName, timestamp: at, properties = {} } = event;
+    yield { environment: numberOf(one), eventName, account, at, position, number, properties };
+  }
 }
 
 const eventColumns = [

@@ -6,33 +6,14 @@ import {
   invalidOperation,
   laterOf,
   nextWindow,
-  type WindowRhythm,
   windowStart,
   zero,
 } from '@counterfoil/kernel';
-import type { Aggregation } from '../meters/index.ts';
 import { type Accumulator, accumulator, type Reading, type Span } from './aggregation/aggregate.ts';
-import {
-  matches,
-  measureOf,
-  type Properties,
-  type PropertyFilters,
-} from './aggregation/measure.ts';
-import { textOfProperty } from './aggregation/quantity.ts';
-import { eventsInOrder, type UsageOf } from './queries.ts';
-
-/** A question about usage. */
-export interface UsageQuestion {
-  readonly of: UsageOf;
-  readonly aggregation: Aggregation;
-  readonly filters: PropertyFilters;
-  readonly span: Span;
-  /** The zone in which buckets and windows begin. */
-  readonly zone: string;
-  readonly windows: WindowRhythm | null;
-  /** True to list windows without usage too. */
-  readonly fills: boolean;
-}
+import type { Measured } from './aggregation/measure.ts';
+import { rawReadings } from './raw-readings.ts';
+import { rolledUpReadings } from './roll-ups/readings.ts';
+import type { UsageQuestion } from './usage-question.ts';
 
 /** The usage of a whole span, and of its windows where they were asked for. */
 export interface UsageAnswer {
@@ -43,7 +24,7 @@ export interface UsageAnswer {
 /** Windows of one answer. */
 const windowsMaximum = 10_000;
 
-/** The usage that a question is about, counted event by event (D54, D56). */
+/** The usage that a question is about, (D54, D56). */
 export async function usageOf(
   context: RequestContext,
   question: UsageQuestion,
@@ -64,32 +45,28 @@ async function levelBefore(context: RequestContext, question: UsageQuestion): Pr
   let level = zero;
   if (question.aggregation.type !== 'WEIGHTED_SUM') return level;
   const past = { start: firstInstant, end: question.span.start };
-  for await (const { measured } of readings(context, question, past)) {
-    if (measured.kind === 'number') level = level.plus(measured.value);
+  for await (const { measured } of readings(context, { ...question, windows: null }, past)) {
+    level = level.plus(changeOf(measured));
   }
   return level;
 }
 
-const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
-
-async function* readings(
-  context: RequestContext,
-  { of, aggregation, filters, zone }: UsageQuestion,
-  span: Span,
-): AsyncGenerator<Reading> {
-  const measure = measureOf(aggregation);
-  const { bucket_size: size, group_by: groupedBy } = aggregation;
-  for await (const { at, properties } of eventsInOrder(context, of, span)) {
-    if (!matches(filters, properties)) continue;
-    const bucket = size === null ? '' : windowStart({ size, zone }, at);
-    const group = groupedBy === null ? '' : groupOf(properties, groupedBy);
-    yield { at, measured: measure(properties), bucket, group };
-  }
+/** The change of a level that a reading is. */
+function changeOf(measured: Measured): Decimal {
+  if (measured.kind === 'sums') return measured.total;
+  return measured.kind === 'number' ? measured.value : zero;
 }
 
-/** A missing property is the group `""` (D56). */
-const groupOf = (properties: Properties, name: string): string =>
-  textOfProperty(Object.hasOwn(properties, name) ? properties[name] : undefined) ?? '';
+const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
+
+/** From what is kept of whole hours where there is something, else event by event. */
+async function* readings(
+  context: RequestContext,
+  question: UsageQuestion,
+  span: Span,
+): AsyncGenerator<Reading> {
+  yield* (await rolledUpReadings(context, question, span)) ?? rawReadings(context, question, span);
+}
 
 interface OpenWindow {
   readonly start: Instant;
@@ -112,11 +89,12 @@ class Windows {
 
   add(reading: Reading): void {
     const { windows, fills } = this.#question;
-    if (!windows) return;
+    // Windows in which nothing counts are left out as those in which nothing happens.
+    if (!windows || reading.measured.kind === 'bad') return;
     if (fills || this.#isOfLevel) this.#openUpTo(reading.at);
     else if (!this.#covers(reading.at)) this.#openAt(windowStart(windows, reading.at));
     this.#open.at(-1)?.values.add(reading);
-    if (reading.measured.kind === 'number') this.#level = this.#level.plus(reading.measured.value);
+    this.#level = this.#level.plus(changeOf(reading.measured));
   }
 
   values(): UsageAnswer['windows'] {

@@ -327,6 +327,10 @@ test('the tables are what the log says, also after they were filled again', asyn
       (line) => line.startsWith('usage event: the log has a row more') && line.includes('once-1'),
     ),
   );
+  await sqlOn(stack, 'update SCHEMA.hourly set total = total + $1', ['0.1']);
+  lines.length = 0;
+  assert.not(await verify(stack, (line) => lines.push(line)));
+  assert.match(lines.join('\n'), /^usage hourly: the log has a row more/m);
   await rebuild(stack, ['usage']);
   assert.ok(await verify(stack, (line) => lines.push(line)));
 });

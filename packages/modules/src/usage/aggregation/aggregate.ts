@@ -10,9 +10,9 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import type { Aggregation } from '../../meters/index.ts';
-import type { Measured } from './measure.ts';
+import type { Measured, SummedUp } from './measure.ts';
 
-/** A measured event. */
+/** A measured event, or several that were summed up before. */
 export interface Reading {
   readonly at: Instant;
   readonly measured: Measured;
@@ -82,7 +82,8 @@ function counting(): Accumulator {
   let count = 0;
   return {
     add: ({ measured }) => {
-      if (measured.kind !== 'bad') count += 1;
+      if (measured.kind === 'sums') count += measured.count;
+      else if (measured.kind !== 'bad') count += 1;
     },
     value: () => textOf(wholeNumber(count)),
   };
@@ -95,14 +96,22 @@ const ofNumbers =
     if (reading.measured.kind === 'number') add(reading.measured.value, reading);
   };
 
+/** The sums that a reading brings; null for one that brings none. */
+function sumsOf(measured: Measured): Omit<SummedUp, 'kind'> | null {
+  if (measured.kind === 'sums') return measured;
+  return measured.kind === 'number' ? { count: 1, total: measured.value, moment: zero } : null;
+}
+
 function summing(result: (sum: Decimal, count: number) => Decimal | null): Accumulator {
   let sum = zero;
   let count = 0;
   return {
-    add: ofNumbers((value) => {
-      sum = sum.plus(value);
-      count += 1;
-    }),
+    add: ({ measured }) => {
+      const sums = sumsOf(measured);
+      if (!sums) return;
+      sum = sum.plus(sums.total);
+      count += sums.count;
+    },
     value: () => shown(result(sum, count)),
   };
 }
@@ -135,11 +144,13 @@ function latest(): Accumulator {
 
 function distinct(): Accumulator {
   const texts = new Set<string>();
+  let others = 0;
   return {
     add: ({ measured }) => {
       if (measured.kind === 'text') texts.add(measured.text);
+      else if (measured.kind === 'sums') others += measured.count;
     },
-    value: () => textOf(wholeNumber(texts.size)),
+    value: () => textOf(wholeNumber(texts.size + others)),
   };
 }
 
@@ -153,10 +164,13 @@ function weighted({ start, end }: Span, before: Decimal): Accumulator {
   let area = before.times(wholeNumber(Math.max(0, length)));
   let isCounted = !before.eq(zero);
   return {
-    add: ofNumbers((value, { at }) => {
-      area = area.plus(value.times(wholeNumber(endsAt - millisecondsOf(at))));
-      isCounted = true;
-    }),
+    add: ({ at, measured }) => {
+      const sums = sumsOf(measured);
+      if (!sums) return;
+      const toEnd = wholeNumber(endsAt - millisecondsOf(at));
+      area = area.plus(sums.total.times(toEnd)).minus(sums.moment);
+      isCounted ||= sums.count > 0;
+    },
     value: () =>
       isCounted && length > 0
         ? textOf(divide(area, wholeNumber(length), decimalPlaces.quantity))

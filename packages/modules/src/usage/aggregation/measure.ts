@@ -11,8 +11,20 @@ export type Measured =
   | { readonly kind: 'text'; readonly text: string }
   /** It is there, and that is all. */
   | { readonly kind: 'event' }
+  /** Several events, summed up. */
+  | SummedUp
   /** It is counted in nothing until the meter says otherwise (D55). */
   | { readonly kind: 'bad'; readonly reason: string };
+
+/** Several events as one: all of them lie at the time of their reading or after it. */
+export interface SummedUp {
+  readonly kind: 'sums';
+  /** Values; for COUNT_UNIQUE, of those that are different and come nowhere else. */
+  readonly count: number;
+  readonly total: Decimal;
+  /** The sum of each value times the milliseconds from the time of the reading to its own. */
+  readonly moment: Decimal;
+}
 
 const own = (properties: Properties, name: string): unknown =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -73,3 +85,7 @@ export const matches = (filters: PropertyFilters, properties: Properties): boole
     const text = textOfProperty(own(properties, key));
     return text !== null && values.includes(text);
   });
+
+/** The group that an event is in: a missing property is the group `""` (D56). */
+export const groupOf = (properties: Properties, name: string): string =>
+  textOfProperty(own(properties, name)) ?? '';

@@ -1,0 +1,7 @@
+export { RollUps, type WrittenEvent } from './roll-ups.ts';
+export {
+  comparedRollUps,
+  createRollUpTables,
+  type RollUpTables,
+  rollUpRelations,
+} from './tables.ts';

@@ -1,0 +1,314 @@
+import type { FactSelect, RequestContext } from '@counterfoil/engine/define';
+import { type Decimal, decimal, type Instant, Problem, zero } from '@counterfoil/kernel';
+import { type Expression, type SqlBool, sql } from 'kysely';
+import type { Span } from '../aggregation/aggregate.ts';
+import type { UsageOf } from '../queries.ts';
+import type { UsageTables } from '../table-definitions.ts';
+import { usageTables } from '../tables.ts';
+
+/** The hours of a measure that are wanted: of the accounts of a customer, or of all. */
+export interface WantedHours {
+  readonly digest: string;
+  readonly customer: UsageOf['customer'];
+  /** From the beginning of an hour to that of another. */
+  readonly span: Span;
+}
+
+/** The figures of hours, added up over all accounts that are wanted. */
+export interface Sums {
+  /** The hour, or the first of several. */
+  readonly at: Instant;
+  readonly count: number;
+  readonly total: Decimal;
+  /** The sum of each value times the milliseconds from `at` to its own time. */
+  readonly moment: Decimal;
+  readonly greatest: Decimal | null;
+  readonly latest: Decimal | null;
+}
+
+/** A value that an hour has, or the greatest value of a group in a stretch of it. */
+export interface Digested {
+  readonly at: Instant;
+  readonly digest: string;
+  readonly greatest: Decimal;
+}
+
+/** Rows that one statement reads. */
+const portion = 20_000;
+
+/** Pages of rows, in the order of time. */
+export type Pages<Row> = AsyncGenerator<readonly Row[], void, undefined>;
+
+/** Pages of what was wanted: none at all where the measure is not complete. */
+async function* paged<Row extends { readonly at: string | null }, Result>(
+  select: (after: Row | null) => Promise<readonly Row[]>,
+  resultOf: (row: Row) => Result,
+): Pages<Result> {
+  let after: Row | null = null;
+  for (;;) {
+    const rows: readonly Row[] = await select(after);
+    if (rows.length === 0) {
+      if (after === null) return;
+      throw changedMeanwhile();
+    }
+    // A complete measure without such hours gives a row of nothing.
+    const found = rows.filter(({ at }) => at !== null);
+    yield found.map(resultOf);
+    if (found.length < portion) return;
+    after = found.at(-1) ?? null;
+  }
+}
+
+/** Readers were switched, while they read, to tables whose measure is still being completed. */
+const changedMeanwhile = (): Problem =>
+  new Problem('service_unavailable', 'The tables of usage were exchanged. Retry shortly.', {
+    retryAfterSeconds: 1,
+  });
+
+type Reads = Pick<RequestContext, 'facts' | 'principal'>;
+type From = Parameters<FactSelect<UsageTables, unknown>>[0];
+
+/** The complete measure with a digest: no row where there is none. */
+const measureOf = (from: From, { principal }: Reads, { digest }: WantedHours) =>
+  from
+    .selectFrom('measure')
+    .innerJoin('environment', 'environment.number', 'measure.environment')
+    .where('environment.environment_id', '=', principal.environmentId)
+    .where(sql<SqlBool>`measure.digest = ${digest}::uuid`)
+    .where('measure.is_complete', '=', true)
+    .where('measure.is_retired', '=', false);
+
+/** True for rows of the accounts that are wanted: their numbers are looked up once. */
+function ofCustomer(
+  from: From,
+  account: string,
+  customer: UsageOf['customer'],
+): Expression<SqlBool> {
+  const accounts = from.selectFrom('account').select('account.number');
+  switch (customer.kind) {
+    case 'customer':
+      return among(account, accounts.where('account.customer_id', '=', customer.id));
+    case 'external':
+      return among(
+        account,
+        accounts
+          .where('account.external_id', '=', customer.id)
+          .where('account.customer_id', 'is', null),
+      );
+    case 'all':
+      return sql<SqlBool>`true`;
+    default:
+      return customer satisfies never;
+  }
+}
+
+const among = (account: string, accounts: Expression<unknown>) =>
+  sql<SqlBool>`${sql.ref(account)} = any(array(${accounts}))`;
+
+interface SumsRow {
+  readonly at: string | null;
+  readonly count: string | null;
+  readonly total: string | null;
+  readonly moment: string | null;
+  readonly greatest: string | null;
+  readonly latest: string | null;
+}
+
+const newest = sql<string | null>`(array_agg(hourly.latest order by hourly.latest_at desc,
+    hourly.latest_position desc, hourly.latest_number desc) filter (where hourly.latest is not null))[1]`;
+
+const sumOf = (row: SumsRow): Sums => ({
+  at: (row.at ?? '') as Instant,
+  count: Number(row.count),
+  total: row.total === null ? zero : decimal(row.total),
+  moment: row.moment === null ? zero : decimal(row.moment),
+  greatest: row.greatest === null ? null : decimal(row.greatest),
+  latest: row.latest === null ? null : decimal(row.latest),
+});
+
+/** The sums over all the hours that are wanted; null where the measure is not complete. */
+export async function sumsOver(reads: Reads, wanted: WantedHours): Promise<Sums | null> {
+  const { start, end } = wanted.span;
+  const [row] = await reads.facts.query(usageTables, (from) =>
+    measureOf(from, reads, wanted)
+      .innerJoinLateral(
+        (part) =>
+          part
+            .selectFrom('hourly')
+            .select([
+              sql<string | null>`sum(hourly.count)`.as('count'),
+              sql<string | null>`sum(hourly.total)`.as('total'),
+              sql<string | null>`sum(hourly.moment
+                + hourly.total * 1000 * extract(epoch from hourly.hour - ${start}::timestamptz))`.as(
+                'moment',
+              ),
+              sql<string | null>`max(hourly.greatest)`.as('greatest'),
+              newest.as('latest'),
+            ])
+            .whereRef('hourly.measure', '=', 'measure.number')
+            .where('hourly.hour', '>=', start)
+            .where('hourly.hour', '<', end)
+            .where(ofCustomer(from, 'hourly.account', wanted.customer))
+            .as('part'),
+        (join) => join.onTrue(),
+      )
+      .select(['part.count', 'part.total', 'part.moment', 'part.greatest', 'part.latest']),
+  );
+  return row ? sumOf({ ...row, at: start }) : null;
+}
+
+/** The sums of each of the hours that are wanted and have some, in pages. */
+export const sumsByHour = (reads: Reads, wanted: WantedHours): Pages<Sums> =>
+  paged<SumsRow, Sums>(
+    (after) =>
+      reads.facts.query(usageTables, (from) =>
+        measureOf(from, reads, wanted)
+          .leftJoinLateral(
+            (part) =>
+              part
+                .selectFrom('hourly')
+                .select([
+                  'hourly.hour as at',
+                  sql<string>`sum(hourly.count)`.as('count'),
+                  sql<string | null>`sum(hourly.total)`.as('total'),
+                  sql<string | null>`sum(hourly.moment)`.as('moment'),
+                  sql<string | null>`max(hourly.greatest)`.as('greatest'),
+                  newest.as('latest'),
+                ])
+                .whereRef('hourly.measure', '=', 'measure.number')
+                .where('hourly.hour', '>=', wanted.span.start)
+                .where('hourly.hour', '<', wanted.span.end)
+                .where(ofCustomer(from, 'hourly.account', wanted.customer))
+                .$if(after !== null, (rest) => rest.where('hourly.hour', '>', after?.at ?? ''))
+                .groupBy('hourly.hour')
+                .orderBy('hourly.hour')
+                .limit(portion)
+                .as('part'),
+            (join) => join.onTrue(),
+          )
+          .select([
+            'part.at',
+            'part.count',
+            'part.total',
+            'part.moment',
+            'part.greatest',
+            'part.latest',
+          ])
+          .orderBy('part.at'),
+      ),
+    sumOf,
+  );
+
+/** The number of different values that the hours have, some of them left out; null where the measure is not complete. */
+export async function distinctOver(
+  reads: Reads,
+  wanted: WantedHours,
+  leftOut: readonly string[],
+): Promise<number | null> {
+  const [row] = await reads.facts.query(usageTables, (from) =>
+    measureOf(from, reads, wanted)
+      .innerJoinLateral(
+        (part) =>
+          part
+            .selectFrom((values) =>
+              values
+                .selectFrom('distinct_value')
+                .select('distinct_value.value')
+                .distinct()
+                .whereRef('distinct_value.measure', '=', 'measure.number')
+                .where('distinct_value.hour', '>=', wanted.span.start)
+                .where('distinct_value.hour', '<', wanted.span.end)
+                .where(ofCustomer(from, 'distinct_value.account', wanted.customer))
+                .where(sql<SqlBool>`distinct_value.value <> all(${sql.val(leftOut)}::uuid[])`)
+                .as('values'),
+            )
+            .select((values) => values.fn.countAll<string>().as('count'))
+            .as('part'),
+        (join) => join.onTrue(),
+      )
+      .select('part.count'),
+  );
+  return row ? Number(row.count) : null;
+}
+
+interface DigestedRow {
+  readonly at: string | null;
+  readonly digest: string | null;
+  readonly greatest: string | null;
+}
+
+const digestedOf = ({ at, digest, greatest }: DigestedRow): Digested => ({
+  at: at as Instant,
+  digest: (digest ?? '').replaceAll('-', ''),
+  greatest: greatest === null ? zero : decimal(greatest),
+});
+
+/** The different values of each of the hours that are wanted, in pages. */
+export const distinctByHour = (reads: Reads, wanted: WantedHours): Pages<Digested> =>
+  paged<DigestedRow, Digested>(
+    (after) =>
+      reads.facts.query(usageTables, (from) =>
+        measureOf(from, reads, wanted)
+          .leftJoinLateral(
+            (part) =>
+              part
+                .selectFrom('distinct_value as kept')
+                .select(['kept.hour as at', 'kept.value as digest'])
+                .distinct()
+                .whereRef('kept.measure', '=', 'measure.number')
+                .where('kept.hour', '>=', wanted.span.start)
+                .where('kept.hour', '<', wanted.span.end)
+                .where(ofCustomer(from, 'kept.account', wanted.customer))
+                .$if(after !== null, (rest) => rest.where(beyond('kept.hour', 'kept.value', after)))
+                .orderBy('kept.hour')
+                .orderBy('kept.value')
+                .limit(portion)
+                .as('part'),
+            (join) => join.onTrue(),
+          )
+          .select(['part.at', 'part.digest', sql<string | null>`null`.as('greatest')])
+          .orderBy('part.at')
+          .orderBy('part.digest'),
+      ),
+    digestedOf,
+  );
+
+/** The greatest values of the stretches and groups of the hours that are wanted, in pages. */
+export const greatestOfBuckets = (reads: Reads, wanted: WantedHours): Pages<Digested> =>
+  paged<DigestedRow, Digested>(
+    (after) =>
+      reads.facts.query(usageTables, (from) =>
+        measureOf(from, reads, wanted)
+          .leftJoinLateral(
+            (part) =>
+              part
+                .selectFrom('bucket as kept')
+                .select([
+                  'kept.start as at',
+                  'kept.grouped as digest',
+                  sql<string>`max(kept.greatest)`.as('greatest'),
+                ])
+                .whereRef('kept.measure', '=', 'measure.number')
+                .where('kept.start', '>=', wanted.span.start)
+                .where('kept.start', '<', wanted.span.end)
+                .where(ofCustomer(from, 'kept.account', wanted.customer))
+                .$if(after !== null, (rest) =>
+                  rest.where(beyond('kept.start', 'kept.grouped', after)),
+                )
+                .groupBy(['kept.start', 'kept.grouped'])
+                .orderBy('kept.start')
+                .orderBy('kept.grouped')
+                .limit(portion)
+                .as('part'),
+            (join) => join.onTrue(),
+          )
+          .select(['part.at', 'part.digest', 'part.greatest'])
+          .orderBy('part.at')
+          .orderBy('part.digest'),
+      ),
+    digestedOf,
+  );
+
+const beyond = (at: string, digest: string, after: DigestedRow | null): Expression<SqlBool> =>
+  sql<SqlBool>`(${sql.ref(at)}, ${sql.ref(digest)})
+    > (${after?.at ?? ''}::timestamptz, ${after?.digest ?? ''}::uuid)`;

@@ -1,0 +1,164 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { comparedUsage } from '../table-definitions.ts';
+import { UsageFiller } from '../usage-filler.ts';
+import { usageOf } from '../usage-query.ts';
+import type { UsageQuestion } from '../usage-question.ts';
+import { hourOf } from './hours.ts';
+import { rolledUpReadings } from './readings.ts';
+import { RollUps } from './roll-ups.ts';
+import { foldedAnswer, type StoredUsage } from './test-fold.ts';
+import { environmentId, histories, type LogItem, questions } from './test-histories.ts';
+import { startTestDatabase, type TestDatabase, type TestTables } from './test-tables.ts';
+
+const test = suite('roll-ups');
+
+let database: TestDatabase;
+test.before(async () => {
+  database = await startTestDatabase();
+});
+test.after(() => database.close());
+
+/** Few events and accounts, so that the past of a measure takes many pieces. */
+const smallPiece = { events: 3, accounts: 2 };
+
+/** Numbers from 0 on, which say how a history is cut and what is done in between. */
+type Choices = Generator<number, never>;
+
+function* repeated(choices: readonly number[]): Choices {
+  for (;;) yield* choices;
+}
+
+async function storedIn({ session }: TestTables): Promise<readonly StoredUsage[]> {
+  const { schema } = session;
+  const { rows } = await session.query<Omit<StoredUsage, 'properties'> & { properties: string }>(
+    `select name.name as event_name, external_id, customer_id, at, properties
+       from ${schema}.event
+       join ${schema}.account on account.number = event.account
+       join ${schema}.event_name as name on name.number = event.name
+      order by at, position, event.number`,
+  );
+  return rows.map((row) => ({ ...row, properties: JSON.parse(row.properties ?? '{}') }));
+}
+
+async function assertAnswers(tables: TestTables, asked: readonly UsageQuestion[]): Promise<void> {
+  const stored = await storedIn(tables);
+  for (const question of asked) {
+    const answer = await usageOf(tables.context(environmentId), question);
+    assert.equal(answer, foldedAnswer(stored, question), JSON.stringify(question));
+  }
+}
+
+/** Counts an hour of an account again, which changes nothing. */
+async function recountSome(tables: TestTables, rollUps: RollUps, choice: number): Promise<void> {
+  const { session } = tables;
+  const { rows } = await session.query<{
+    environment: number;
+    account: string;
+    name: string;
+    at: StoredUsage['at'];
+  }>(
+    `select event.environment, account, event_name.name, at from ${session.schema}.event
+       join ${session.schema}.event_name on event_name.number = event.name
+      order by position, event.number limit 1 offset $1`,
+    [choice],
+  );
+  const [row] = rows;
+  if (!row) return;
+  const { environment, account, name: eventName, at } = row;
+  await rollUps.recount({ environment, account, eventName, hour: hourOf(at) });
+}
+
+/** Fills tables from a log, cut anywhere, with pieces of other work and questions in between. */
+async function fill(
+  tables: TestTables,
+  log: readonly LogItem[],
+  choices: Choices,
+  asked: readonly UsageQuestion[],
+): Promise<void> {
+  const rollUps = new RollUps(tables.session, smallPiece);
+  const filler = new UsageFiller(tables.session, rollUps);
+  let rest = log;
+  while (rest.length > 0) {
+    const length = 1 + (choices.next().value % 4);
+    await filler.take(rest.slice(0, length));
+    rest = rest.slice(length);
+    const kind = choices.next().value % 6;
+    if (kind === 0) filler.forget();
+    for (let pieces = choices.next().value % 4; pieces > 0; pieces -= 1) await filler.tend();
+    if (kind === 1) await recountSome(tables, rollUps, choices.next().value);
+    const question = asked[choices.next().value % (asked.length * 2)];
+    if (question) await assertAnswers(tables, [question]);
+  }
+  while (filler.hasMore) await filler.tend();
+}
+
+async function assertSame(some: TestTables, others: TestTables): Promise<void> {
+  const [left, right] = [some.session.schema, others.session.schema];
+  for (const [table, select] of Object.entries(comparedUsage)) {
+    for (const [a, b] of [
+      [left, right],
+      [right, left],
+    ] as const) {
+      const { rows } = await database.writer.query(
+        `(${select(a, b)}) except all (${select(b, b)})`,
+      );
+      assert.equal(rows, [], table);
+    }
+  }
+}
+
+test('whatever is kept, the answer is that of a fold over all events', async () => {
+  let runs = 0;
+  let rolledUp = 0;
+  const run = fc.asyncProperty(
+    histories,
+    fc.array(questions, { minLength: 6, maxLength: 12 }),
+    fc.array(fc.nat({ max: 97 }), { minLength: 20, maxLength: 60 }),
+    async (log, ownQuestions, choices) => {
+      runs += 1;
+      const asked = [...ownQuestions, ...aboutMeters(log, ownQuestions)];
+      const first = await database.tables(`usage_${runs}_a`);
+      const again = await database.tables(`usage_${runs}_b`);
+      try {
+        await fill(first, log, repeated(choices), asked);
+        await assertAnswers(first, asked);
+        await fill(again, log, repeated([...choices].reverse()), []);
+        await assertSame(first, again);
+        await assertAnswers(again, asked);
+        for (const question of asked) {
+          const context = again.context(environmentId);
+          const readings = await rolledUpReadings(context, question, question.span);
+          if (readings !== null) rolledUp += 1;
+        }
+      } finally {
+        await first.drop();
+        await again.drop();
+      }
+    },
+  );
+  await fc.assert(run, { numRuns: 25, endOnFailure: true, includeErrorInReport: true });
+  assert.ok(rolledUp > runs, `${rolledUp} answers came from roll-ups`);
+});
+
+/** Questions as before, about what the meters of a log count. */
+function aboutMeters(
+  log: readonly LogItem[],
+  asked: readonly UsageQuestion[],
+): readonly UsageQuestion[] {
+  const meters = log.flatMap((item) => {
+    const event = item.kind === 'record' ? (item.event as { type: string; data: object }) : null;
+    return event?.type === 'MeterCreated' ? [event.data as MeterData] : [];
+  });
+  return meters.flatMap(({ event_name, aggregation, filters }, index) => {
+    const question = asked[index % asked.length];
+    if (!question) return [];
+    const of = { ...question.of, eventName: event_name };
+    return [{ ...question, of, aggregation, filters }];
+  });
+}
+
+type MeterData = Pick<UsageQuestion, 'aggregation' | 'filters'> & { readonly event_name: string };
+
+test.run();
