@@ -13,6 +13,8 @@ export interface ApiAnswer {
 
 export interface CallOptions {
   readonly body?: unknown;
+  /** The body as JSON text, in the place of `body`: it goes out as it is. */
+  readonly text?: string;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -27,7 +29,7 @@ export async function callApi(
   { baseUrl, apiKey }: ApiPlace,
   method: string,
   path: string,
-  { body, idempotencyKey, signal }: CallOptions = {},
+  { body, text = JSON.stringify(body), idempotencyKey, signal }: CallOptions = {},
 ): Promise<ApiAnswer> {
   const limit = AbortSignal.timeout(answerMilliseconds);
   try {
@@ -35,14 +37,14 @@ export async function callApi(
       method,
       headers: {
         'x-api-key': apiKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(text === undefined ? {} : { body: text }),
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     });
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+    const answer = await response.text();
+    return { status: response.status, body: answer === '' ? null : JSON.parse(answer) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new OperatorError(`${baseUrl} does not answer: ${reason}`);

@@ -14,6 +14,7 @@ import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { showStatus } from './status.ts';
 import { up } from './up/command.ts';
+import { addUsageCommand } from './usage/command.ts';
 import { discard, rebuild, verify } from './verify.ts';
 import { main as verifyLedger } from './verify-ledger/verify-ledger.ts';
 import { addWebhooksCommand } from './webhooks/command.ts';
@@ -48,6 +49,7 @@ program
 addSeedCommand(program, print);
 addCatalogCommand(program, print);
 addClockCommand(program, print);
+addUsageCommand(program, print);
 
 program
   .command('verify')

@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventually } from '../eventually.ts';
+import { type Stack, startStack, type TestTenant } from '../stack.ts';
+
+const test = suite('counterfoil usage import');
+
+const program = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
+
+let stack: Stack;
+let tenant: TestTenant;
+let folder: string;
+test.before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'counterfoil-usage-import-'));
+  stack = await startStack();
+  tenant = await stack.tenant('usage-import');
+  const isReady = async () => (await tenant.call('GET', '/events')).status === 200;
+  await eventually(isReady, () => 'the tables of usage never came');
+});
+test.after(async () => {
+  await stack.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Outcome {
+  readonly code: number;
+  readonly lines: readonly string[];
+}
+
+/** Runs the import of a file as an operator does. */
+const importing = (file: string, ...options: readonly string[]): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const place = ['--url', stack.baseUrl, '--key', tenant.apiKey];
+    const command = [program, 'usage', 'import', file, ...place, ...options];
+    execFile(process.execPath, command, (error, out, fault) =>
+      resolve({ code: Number(error?.code ?? 0), lines: `${out}${fault}`.trim().split('\n') }),
+    );
+  });
+
+const written = (name: string, text: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+
+/** The last line without the time that it took. */
+const summaryOf = ({ lines }: Outcome): string | undefined => lines.at(-1)?.replace(/ in .*/, '');
+
+const sumOf = async (externalCustomerId: string): Promise<string> => {
+  const { total_value } = await tenant.ok('POST', '/events/usage', {
+    event_name: 'tokens',
+    external_customer_id: externalCustomerId,
+    aggregation_type: 'SUM',
+    property_name: 'count',
+    start_time: '2026-01-01T00:00:00Z',
+    end_time: '2026-02-01T00:00:00Z',
+  });
+  return total_value;
+};
+
+test('a CSV file is recorded, its bad lines are told, and the same file again changes nothing', async () => {
+  const rows = Array.from({ length: 2_200 }, (_, index) =>
+    index === 1_500
+      ? ',csv,2026-01-15T00:00:00Z,0.1'
+      : `tokens,csv,2026-01-15T00:00:00Z,${index % 2 === 0 ? '0.1' : '0.2'}`,
+  );
+  const header = 'event_name,external_customer_id,timestamp,properties.count';
+  const file = written('usage.csv', [header, ...rows, 'tokens,csv'].join('\n'));
+  const refused = join(folder, 'refused.ndjson');
+  const first = await importing(file, '--refused', refused);
+  assert.is(first.code, 1, first.lines.join('\n'));
+  assert.is(summaryOf(first), '2,201 events: 2,199 recorded, 0 were there already, 2 refused');
+  const told = readFileSync(refused, 'utf8').trim().split('\n');
+  assert.equal(
+    told.map((line) => JSON.parse(line)).map(({ line, error }) => [line, error]),
+    [
+      [1_502, 'event_name: is required'],
+      [2_202, 'has 2 cells where the header has 4'],
+    ],
+  );
+  assert.is(await sumOf('csv'), '329.9');
+  assert.is(
+    summaryOf(await importing(file)),
+    '2,201 events: 0 recorded, 2,199 were there already, 2 refused',
+  );
+  assert.is(await sumOf('csv'), '329.9');
+});
+
+test('NDJSON is recorded as it stands, and a number that JSON would round is refused with its line', async () => {
+  const eventOf = (count: string) =>
+    `{"event_name":"tokens","external_customer_id":"lines","timestamp":"2026-01-15T00:00:00Z",` +
+    `"properties":{"count":${count}}}`;
+  const counts = ['0.1', '"0.123456789012345"', '12345678901234567.1', '2'];
+  const file = written('usage.ndjson', counts.map(eventOf).join('\n'));
+  const outcome = await importing(file);
+  assert.is(outcome.code, 1);
+  assert.match(outcome.lines[0] ?? '', /^! line 3: .*12345678901234567\.1 exactly/);
+  assert.is(summaryOf(outcome), '4 events: 3 recorded, 0 were there already, 1 refused');
+  assert.is(await sumOf('lines'), '2.223456789012345');
+});
+
+test('a file that is not there, or of no known kind, is one sentence', async () => {
+  for (const [file, message] of [
+    [join(folder, 'none.csv'), /There is no file/],
+    [written('usage.txt', ''), /--format csv or --format ndjson/],
+    [written('wrong.csv', 'colour\nred'), /no column "colour"/],
+  ] as const) {
+    const { code, lines } = await importing(file);
+    assert.equal([code, lines.length], [2, 1]);
+    assert.match(lines[0] ?? '', message);
+  }
+});
+
+test.run();
