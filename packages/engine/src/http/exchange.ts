@@ -2,8 +2,10 @@ import type { Instant, ProblemCode } from '@counterfoil/kernel';
 import type { Response } from 'express';
 import type { Principal } from '../define/context.ts';
 import type { RunMarks } from './answer.ts';
+import type { Place } from './body-room.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { PathParameters } from './path-index.ts';
+import type { BodyBytes } from './read-body.ts';
 
 /** The state that the steps of one request share, in `response.locals`. */
 export class Exchange {
@@ -20,11 +22,15 @@ export class Exchange {
   /** The values of the placeholders of its path. */
   parameters: PathParameters = {};
   principal: Principal | null = null;
+  /** The room that a large body takes, or waits for. */
+  place: Place | null = null;
+  /** The body as it came, until the answer is sent; null when there is none. */
+  bytes: BodyBytes | null = null;
   /** The parsed JSON of the body; undefined when there is none. */
   body: unknown = undefined;
   run: RunMarks | null = null;
-  /** The progress of admission: counted for its tenant, and then among the requests in hand. */
-  stage: 'arrived' | 'open' | 'in_hand' = 'arrived';
+  /** The progress of admission: counted for its tenant, waiting for room, and then among the requests in hand. */
+  stage: 'arrived' | 'open' | 'waiting' | 'in_hand' = 'arrived';
   /** Looks at the pace of the body while that is read. */
   pace: NodeJS.Timeout | null = null;
   /** The failure that was answered. */

@@ -23,11 +23,9 @@ const connectionCodes = new Set([
   '57P03',
 ]);
 
-/** An error of the body reader or the router: `http-errors` with a type or a status. */
+/** An error of the router, with a status, or of a connection, with a code. */
 interface ReportedError extends Error {
-  readonly type?: unknown;
   readonly status?: unknown;
-  readonly limit?: unknown;
   readonly code?: unknown;
 }
 
@@ -49,29 +47,11 @@ const internal = (): Problem =>
     'Something failed that should not have. Report it with the request id in `instance`.',
   );
 
-/** The problems that the body reader and the router find, before any of our code runs. */
-function foundBefore(error: ReportedError): Problem | null {
-  switch (error.type) {
-    case 'entity.too.large':
-      return new Problem(
-        'payload_too_large',
-        `The request body must have at most ${String(error.limit)} bytes. Send less at a time.`,
-        { details: { limit_bytes: error.limit } },
-      );
-    case 'encoding.unsupported':
-      return new Problem(
-        'unsupported_media_type',
-        'The Content-Encoding must be gzip, deflate, br or none.',
-      );
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return new Problem('validation_error', 'The request body ended too early.');
-    default:
-      return error.status === 400
-        ? new Problem('validation_error', 'The request cannot be decoded. Check its encoding.')
-        : null;
-  }
-}
+/** The problem that the router finds, before any of our code runs. */
+const foundBefore = (error: ReportedError): Problem | null =>
+  error.status === 400
+    ? new Problem('validation_error', 'The request cannot be decoded. Check its encoding.')
+    : null;
 
 /** The problem that answers an error. Every unknown error is `internal_error`. */
 export function problemOf(error: unknown): Problem {

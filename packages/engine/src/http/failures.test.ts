@@ -5,7 +5,6 @@ import {
   Problem,
   type ProblemCode,
   problemCodes,
-  type TenantId,
 } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,7 +15,7 @@ import type { HttpOptions } from './host.ts';
 import { bodyOf, exchangeRaw, openConversation, statusOf } from './test-conversation.ts';
 import {
   type Answer,
-  caller,
+  keysOfTenants,
   type Machine,
   routeThat,
   startMachine,
@@ -229,14 +228,6 @@ test('503 above the number of requests in hand, but not for the health of the pr
   assert.is((await waiting).status, 200);
   await machine.server.close(100);
 });
-
-/** Keys that each name a tenant and, after a dot, a key of it. */
-const keysOfTenants = {
-  authenticate: (key: string) => ({
-    ...caller(key, ':read', ':write'),
-    tenantId: key.split('.')[0] as TenantId,
-  }),
-};
 
 test('429 above the open requests of a tenant, whatever their keys; others are not touched', async () => {
   const { routes, started, release } = waitingRoute();

@@ -128,6 +128,8 @@ export interface HttpOptions {
   readonly unknownNames?: 'refuse' | 'ignore';
   /** Open requests of one tenant, those whose body is still coming too; the others are 429. Default 500. */
   readonly maximumPerTenant?: number;
+  /** Bytes of the larger bodies of one tenant that are read and not yet answered; others wait. Default 8 MiB. */
+  readonly bodyRoomBytes?: number;
   /** The least that must arrive while a body is read; a slower one is 408. Default 5 KiB every 5 s. */
   readonly bodyPace?: BodyPace;
   /** Origins whose pages may call from a browser; `*` is all. Default: none. */

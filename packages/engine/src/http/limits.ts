@@ -8,6 +8,8 @@ export const httpDefaults = {
   corsOrigins: [],
   /** An eighth of what a process takes. */
   maximumPerTenant: 500,
+  /** Two of the largest. Together, those of up to `bodyLimitBytes` are less than they. */
+  bodyRoomBytes: 8 * 1024 * 1024,
   bodyPace: { everyMs: 5_000, bytes: 5 * 1024 },
 } as const;
 

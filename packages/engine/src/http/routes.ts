@@ -55,6 +55,7 @@ export function routesOf(
     traffic.share,
     authorise,
     checkContentType,
+    traffic.makeRoom,
     traffic.receive,
     readBytes(endpoint.bodyLimitBytes),
     traffic.admit,

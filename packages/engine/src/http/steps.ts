@@ -1,11 +1,6 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { instantOf, makeId, Problem } from '@counterfoil/kernel';
-import express, {
-  type NextFunction,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { OwnedElsewhere } from '../decide/ownership.ts';
 import type { Principal } from '../define/context.ts';
 import { type Call, type CallSettings, carryOut, type Parts, partsOf } from './carry-out.ts';
@@ -15,6 +10,7 @@ import { marksOf, problemFrom } from './handed-request.ts';
 import type { HttpOptions, HttpSettings } from './host.ts';
 import { parseJsonBody } from './json-body.ts';
 import { createPassage } from './passage.ts';
+import { readBody } from './read-body.ts';
 import { givenRequestId, hasBody, ignoredNames, isJson } from './request-headers.ts';
 import { rendered, sendResult } from './respond.ts';
 import type { Turns } from './turns.ts';
@@ -132,7 +128,16 @@ export const checkContentType: Step = (request, _response, next) => {
 };
 
 /** Reads the body, inflated if need be, up to a limit in bytes. */
-export const readBytes = (limit: number) => express.raw({ limit, type: () => true });
+export const readBytes =
+  (limit: number): Step =>
+  (request, response, next) => {
+    if (!hasBody(request.headers)) return next();
+    readBody(request, limit, (outcome) => {
+      if (outcome instanceof Problem) return next(outcome);
+      exchangeOf(response).bytes = outcome;
+      next();
+    });
+  };
 
 /** Tells whether a request still waits for its answer: its time may have ended, or its caller gone away. */
 export const isOpen = (response: Response): boolean => !response.headersSent && !response.destroyed;
@@ -140,10 +145,10 @@ export const isOpen = (response: Response): boolean => !response.headersSent && 
 /** Turns the bytes into a JSON value, a large body in pieces. An empty body counts as none. */
 export const readJson =
   (turns: Turns): Step =>
-  (request, response, next) => {
-    const bytes: unknown = request.body;
-    if (!Buffer.isBuffer(bytes) || bytes.length === 0) return next();
+  (_request, response, next) => {
     const exchange = exchangeOf(response);
+    const bytes = exchange.bytes?.bytes;
+    if (bytes === undefined || bytes.length === 0) return next();
     turns.goOn({
       tenant: principalOf(exchange).tenantId,
       pieces: parseJsonBody(bytes, endpointOf(exchange).bodyContents),
@@ -215,12 +220,13 @@ export const answerWith = (options: AnswerOptions): AsyncStep => {
         return await answerHere(request, response, call);
       } catch (error) {
         if (!(error instanceof OwnedElsewhere)) throw error;
+        // Nothing has been written yet, and nobody waits: the body is no longer there to be handed over.
+        if (!isOpen(response)) return;
         place = error;
       }
     }
     const made = randomUUID();
-    const bytes: unknown = request.body;
-    const text = Buffer.isBuffer(bytes) && bytes.length > 0 ? bytes.toString('utf8') : null;
+    const text = exchange.bytes?.bytes.toString('utf8') || null;
     const answered = await passage.handOver(place, call, text, made);
     if (answered === null) {
       // The other process may have carried it out: from here on the key remembers everything.

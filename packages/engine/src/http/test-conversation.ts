@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 export function openConversation(port: number): {
   readonly connected: Promise<void>;
   readonly say: (text: string) => void;
+  readonly hangUp: () => void;
   readonly heard: Promise<string>;
 } {
   const socket = connect(port, '127.0.0.1');
@@ -14,7 +15,8 @@ export function openConversation(port: number): {
     socket.on('error', reject);
   });
   const connected = new Promise<void>((resolve) => socket.on('connect', resolve));
-  return { connected, say: (text) => socket.write(text), heard };
+  const hangUp = (): void => void socket.destroy();
+  return { connected, say: (text) => socket.write(text), hangUp, heard };
 }
 
 /** Sends a text as it is and gives everything that comes back until the connection ends. */

@@ -24,6 +24,14 @@ const callers = new Map([
   ['sk_reader', caller('reader', ':read')],
 ]);
 
+/** Keys that each name a tenant and, after a dot, a key of it. */
+export const keysOfTenants = {
+  authenticate: (key: string) => ({
+    ...caller(key, ':read', ':write'),
+    tenantId: key.split('.')[0] as TenantId,
+  }),
+};
+
 const thingSchema = z.object({
   id: z.string(),
   name: z.string(),

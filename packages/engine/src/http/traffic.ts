@@ -1,9 +1,12 @@
 import { Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
 import { durationBuckets } from '../operations/metrics.ts';
+import { createBodyRoom } from './body-room.ts';
 import type { Connections } from './connections.ts';
-import { type Exchange, exchangeOf, principalOf } from './exchange.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type Exchange, endpointOf, exchangeOf, principalOf } from './exchange.ts';
 import type { HttpSettings } from './host.ts';
+import { type BodyBytes, declaredBytes } from './read-body.ts';
 import { hasBody } from './request-headers.ts';
 import { sendProblem } from './respond.ts';
 import { isOpen, type Step } from './steps.ts';
@@ -11,7 +14,14 @@ import type { Turns } from './turns.ts';
 
 type TrafficOptions = Pick<
   HttpSettings,
-  'log' | 'metrics' | 'requestTimeoutMs' | 'maximumInFlight' | 'maximumPerTenant' | 'bodyPace'
+  | 'log'
+  | 'metrics'
+  | 'requestTimeoutMs'
+  | 'maximumInFlight'
+  | 'maximumPerTenant'
+  | 'bodyLimitBytes'
+  | 'bodyRoomBytes'
+  | 'bodyPace'
 > & { readonly turns: Turns };
 
 /** Status in logs and metrics for a caller that disconnected before the answer. */
@@ -31,10 +41,17 @@ function giveUpReading(response: Response): void {
   sendProblem(response, new Problem('request_timeout', message));
 }
 
+/** Ends a request for whose body there was no room in time: nothing of it has been read. */
+function giveUpWaiting(response: Response): void {
+  response.setHeader('Connection', 'close');
+  sendProblem(response, tooManyOpen());
+}
+
 /** Ends a request whose time is up. Its effect, if any, is in the log, where a repetition finds it. */
 function endLate(response: Response): void {
-  if (exchangeOf(response).pace) {
-    giveUpReading(response);
+  const { pace, stage } = exchangeOf(response);
+  if (pace || stage === 'waiting') {
+    (pace ? giveUpReading : giveUpWaiting)(response);
     return;
   }
   const message =
@@ -56,6 +73,8 @@ export interface Traffic {
   readonly watch: Step;
   /** Refuses a request when its tenant has too many open. */
   readonly share: Step;
+  /** Lets a request with a large body wait until its tenant has room for it. */
+  readonly makeRoom: Step;
   /** Watches over the pace of a body that is going to be read. */
   readonly receive: Step;
   /** Refuses a request that has arrived when too many are in hand. */
@@ -86,12 +105,14 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
   function leave(exchange: Exchange): void {
     if (exchange.deadline) clearTimeout(exchange.deadline);
     endReading(exchange);
+    exchange.bytes?.giveBack();
     if (exchange.stage === 'in_hand') inFlight -= 1;
     if (exchange.stage === 'arrived') return;
     const { tenantId } = principalOf(exchange);
     const open = openOf.get(tenantId) ?? 0;
     if (open > 1) openOf.set(tenantId, open - 1);
     else openOf.delete(tenantId);
+    exchange.place?.leave();
   }
 
   function onClose(this: Response): void {
@@ -133,6 +154,7 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
       exchange.stage = 'open';
       next();
     },
+    makeRoom: makeRoomWith(options),
     receive: (request, response, next) => {
       if (hasBody(request.headers)) watchPace(request, response, options);
       next();
@@ -146,12 +168,13 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
       exchange.deadline?.refresh();
       next();
     },
-    takeTurn: (request, response, next) => {
-      const { tenantId } = principalOf(exchangeOf(response));
+    takeTurn: (_request, response, next) => {
+      const exchange = exchangeOf(response);
+      const { tenantId } = principalOf(exchange);
       const goOn = () => {
         if (isOpen(response)) next();
       };
-      turns.take(tenantId, goOn, receivingMs(request.body));
+      turns.take(tenantId, goOn, receivingMs(exchange.bytes));
     },
   };
 }
@@ -160,8 +183,34 @@ export function createTraffic(options: TrafficOptions, connections: Connections)
 const receivedPerMs = 1024 * 1024;
 
 /** Milliseconds of the thread that a body has cost before its turn, in small parts that keep nobody waiting. */
-const receivingMs = (body: unknown): number =>
-  Buffer.isBuffer(body) ? body.length / receivedPerMs : 0;
+const receivingMs = (body: BodyBytes | null): number =>
+  body === null ? 0 : body.bytes.length / receivedPerMs;
+
+function makeRoomWith({
+  bodyLimitBytes,
+  bodyRoomBytes,
+}: Pick<TrafficOptions, 'bodyLimitBytes' | 'bodyRoomBytes'>): Step {
+  const room = createBodyRoom(bodyRoomBytes);
+  return (request, response, next) => {
+    const exchange = exchangeOf(response);
+    const bytes = bytesToRead(request, endpointOf(exchange));
+    if (bytes <= bodyLimitBytes) return next();
+    exchange.stage = 'waiting';
+    exchange.place = room.ask(principalOf(exchange).tenantId, bytes, () => {
+      if (!isOpen(response)) return;
+      exchange.stage = 'open';
+      exchange.deadline?.refresh();
+      next();
+    });
+  };
+}
+
+/** Bytes of the body of a request that may be read: as many as it declares, or as its route takes; none above that. */
+function bytesToRead(request: Request, { bodyLimitBytes }: Endpoint): number {
+  if (!hasBody(request.headers)) return 0;
+  const declared = declaredBytes(request) ?? bodyLimitBytes;
+  return declared > bodyLimitBytes ? 0 : declared;
+}
 
 const tooManyOpen = (): Problem =>
   new Problem(
