@@ -252,7 +252,8 @@ export const enoughStory: Scenario = {
   ...plain,
   initial: '10',
   others: [{ ...beside, initial: '20' }],
-  steps: [step(debitAll('10')), step(debitAll('20')), step(debitAll('0.000000001'))],
+  // A credit is worth half a dollar.
+  steps: [step(debitAll('5')), step(debitAll('10')), step(debitAll('0.000000001'))],
 };
 
 /** The breaker has stopped a wallet yesterday; what a debit sets aside today is no occasion to go on. */
