@@ -3,6 +3,7 @@ import { KnownLookups } from './known-lookups.ts';
 import { RecentUsage } from './recent-usage.ts';
 import { ingestionRoutes, usageListRoutes } from './routes.ts';
 import { usageTables } from './tables.ts';
+import { usageTraceRoutes } from './trace/routes.ts';
 import { usageQuestionRoutes } from './usage-routes.ts';
 
 export { usageIntake } from './usage-event.ts';
@@ -11,6 +12,7 @@ const routes = () => ({
   ...ingestionRoutes({ recent: new RecentUsage(), lookups: new KnownLookups() }),
   ...usageListRoutes,
   ...usageQuestionRoutes,
+  ...usageTraceRoutes,
 });
 
 /** Usage: what customers used of what, as their systems tell it. */

@@ -68,12 +68,15 @@ export function textsOf(event: UsageEvent): UsageTexts {
   };
 }
 
+/** The hash of an event id, by which its event is found. */
+export const hashOfId = (eventId: string): string => sha256(eventId).slice(0, digitsOf128Bits);
+
 /** The identity of a usage event (D35, D55). The order of members makes no difference. */
 export const identityOf = (
   { event_id }: Pick<UsageEvent, 'event_id'>,
   { content }: Pick<UsageTexts, 'content'>,
 ): UsageIdentity => ({
-  id: sha256(event_id).slice(0, digitsOf128Bits),
+  id: hashOfId(event_id),
   content: sha256(content).slice(0, digitsOf128Bits),
 });
 

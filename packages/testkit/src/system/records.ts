@@ -64,6 +64,8 @@ export class Records {
         return this.#sandbox();
       case 'clocked':
         return this.#clocked();
+      case 'usage':
+        return this.#usage();
       default: {
         const { key, madeIn } = makerOf(kind);
         const request = await exampleRequest(this, key);
@@ -107,6 +109,18 @@ export class Records {
     const now = '2026-01-31T09:00:00.000Z';
     await this.tenant.ok('PUT', `/environments/${made.id}/clock`, { now });
     return made;
+  }
+
+  /** A usage event that is shown. Its id is its sender's own. */
+  async #usage(): Promise<Shown> {
+    const event_id = this.text('usage');
+    const event = { event_name: this.text('tokens'), external_customer_id: 'acme', event_id };
+    await this.create('/events', event);
+    await eventually(
+      async () => (await this.tenant.call('GET', `/events/${event_id}`)).status === 200,
+      () => `the usage event ${event_id} never came`,
+    );
+    return { id: event_id };
   }
 
   /** A message that has come to the delivery worker. */

@@ -310,6 +310,57 @@ test('a meter that is created later counts what came before it', async () => {
   assert.equal([used.total_value, used.type, used.event_name], ['3', 'SUM', 'calls']);
 });
 
+test('one event tells which meters take what of it, and why others take nothing', async () => {
+  const event_id = 'traced / 1';
+  const traced = { event_name: 'traced', external_customer_id: 'traced' };
+  await tenant.ok('POST', '/events', {
+    ...traced,
+    event_id,
+    properties: { model: 'large', count: '1.50' },
+  });
+  const look = () => tenant.ok('GET', `/events/lookup?id=${encodeURIComponent(event_id)}`);
+  const unknown = await look();
+  assert.equal([unknown.status, unknown.meters, unknown.event.id], ['not_counted', [], event_id]);
+  assert.equal(unknown.reasons, [
+    'No customer has the external id traced.',
+    'No meter counts events of the name traced.',
+  ]);
+  const aggregation = { type: 'SUM', field: 'count' };
+  const filters = [{ key: 'model', values: ['small'] }];
+  const meter = { event_name: 'traced', aggregation };
+  const { id: sum } = await tenant.ok('POST', '/meters', { ...meter, name: 'Sum' });
+  const { id: small } = await tenant.ok('POST', '/meters', { ...meter, name: 'Small', filters });
+  const feature = { name: 'Traced', type: 'metered', meter_id: sum, lookup_key: 'traced' };
+  const { id: featureId } = await tenant.ok('POST', '/features', feature);
+  await tenant.ok('POST', '/customers', { external_id: 'traced', name: 'Traced' });
+  let known = unknown;
+  await eventually(
+    async () => {
+      known = await look();
+      return known.event.customer_id !== null && known.meters[0]?.feature_ids !== undefined;
+    },
+    () => JSON.stringify(known),
+  );
+  const byId = new Map(known.meters.map((each: { meter_id: string }) => [each.meter_id, each]));
+  assert.equal([known.status, known.reasons], ['counted', []]);
+  assert.equal(byId.get(sum), {
+    meter_id: sum,
+    meter_name: 'Sum',
+    counted: true,
+    value: '1.5',
+    feature_ids: [featureId],
+  });
+  assert.equal(byId.get(small), {
+    meter_id: small,
+    meter_name: 'Small',
+    counted: false,
+    value: null,
+    reason: 'model is none that the meter counts',
+    feature_ids: [],
+  });
+  assert.is((await tenant.call('GET', '/events/lookup?id=nobody')).status, 404);
+});
+
 test('the tables are what the log says, also after they were filled again', async () => {
   const lines: string[] = [];
   const shown = () => lines.filter((line) => line.startsWith('usage:'));

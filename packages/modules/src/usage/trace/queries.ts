@@ -1,0 +1,112 @@
+import { type RequestContext, where } from '@counterfoil/engine/define';
+import { type Instant, notFound, shiftedBy } from '@counterfoil/kernel';
+import { sql } from 'kysely';
+import { featureRecords } from '../../features/index.ts';
+import { type Aggregation, type Meter, meterRecords } from '../../meters/index.ts';
+import type { Properties } from '../aggregation/measure.ts';
+import { listEvents } from '../queries.ts';
+import type { UsageEventResource } from '../schema.ts';
+import { usageTables } from '../tables.ts';
+import { hashOfId } from '../usage-event.ts';
+import type { UsageEventTrace } from './schema.ts';
+import { lookOf } from './trace.ts';
+
+/** Meters of one name that are looked at. */
+const metersMaximum = 100;
+
+/** A usage event by its id, and what each meter of its name makes of it. Throws 404 when there is none. */
+export async function tracedEvent(context: RequestContext, id: string): Promise<UsageEventTrace> {
+  const place = await placeOf(context, id);
+  const event = place && (await eventAt(context, id, place.at));
+  if (!place || !event) throw notFound('usage event', id);
+  const meters = await looksAt(context, event);
+  const reasons = reasonsFor(event, meters);
+  const isCounted = reasons.length === 0 && meters.some(({ counted }) => counted);
+  return {
+    event,
+    position: place.position,
+    status: isCounted ? 'counted' : 'not_counted',
+    reasons,
+    meters,
+  };
+}
+
+type Look = UsageEventTrace['meters'][number];
+
+function reasonsFor(event: UsageEventResource, meters: readonly Look[]): string[] {
+  const { event_name, external_customer_id, customer_id } = event;
+  return [
+    ...(customer_id === null ? [`No customer has the external id ${external_customer_id}.`] : []),
+    ...(meters.length === 0 ? [`No meter counts events of the name ${event_name}.`] : []),
+    ...(meters.length > 0 && !meters.some(({ counted }) => counted)
+      ? [`None of its ${meters.length} meters can count it.`]
+      : []),
+  ];
+}
+
+async function looksAt(context: RequestContext, event: UsageEventResource): Promise<Look[]> {
+  const page = { limit: metersMaximum, offset: 0 };
+  const isPublished = where('status', 'eq', 'published');
+  const { items } = await context.read.list(meterRecords.table, page, [
+    ...where('event_name', 'eq', event.event_name),
+    ...isPublished,
+  ]);
+  const features = await context.read.list(featureRecords.table, page, [
+    ...where(
+      'meter_id',
+      'in',
+      items.map(({ id }) => id),
+    ),
+    ...isPublished,
+  ]);
+  return items.map((meter) => {
+    const look = lookOf({ ...meter, aggregation: wholeOf(meter) }, event.properties as Properties);
+    return {
+      meter_id: meter.id,
+      meter_name: meter.name,
+      value: null,
+      ...look,
+      feature_ids: features.items.flatMap((each) => (each.meter_id === meter.id ? each.id : [])),
+    };
+  });
+}
+
+/** The aggregation of a meter, as the wire leaves out what it does not have. */
+const wholeOf = ({ aggregation }: Meter): Aggregation => ({
+  field: null,
+  expression: null,
+  multiplier: null,
+  bucket_size: null,
+  group_by: null,
+  ...(aggregation as Partial<Aggregation> & Pick<Aggregation, 'type'>),
+});
+
+/** The event with an id at an instant; null while nothing of it is shown. */
+async function eventAt(
+  context: RequestContext,
+  event_id: string,
+  at: Instant,
+): Promise<UsageEventResource | null> {
+  const { events } = await listEvents(context, {
+    event_id,
+    start_time: at,
+    end_time: shiftedBy(at, 1),
+    page_size: 1,
+    order: 'desc',
+  });
+  return events[0] ?? null;
+}
+
+/** The place of the event that counts under an id; null for none. */
+async function placeOf({ facts, principal }: RequestContext, id: string) {
+  const rows = await facts.query(usageTables, (from) =>
+    from
+      .selectFrom('identity')
+      .innerJoin('environment', 'environment.number', 'identity.environment')
+      .select(['identity.at', 'identity.position'])
+      .where('environment.environment_id', '=', principal.environmentId)
+      .where('identity.id', '=', sql<string>`${hashOfId(id)}::uuid`),
+  );
+  const [row] = rows;
+  return row ? { at: row.at as Instant, position: row.position } : null;
+}
