@@ -6,15 +6,16 @@ import { quantityOf, textOfProperty } from './quantity.ts';
 export type Properties = Readonly<Record<string, unknown>>;
 
 /** The part of an event that an aggregation takes. */
-export type Measured =
+export type MeasuredEvent =
   | { readonly kind: 'number'; readonly value: Decimal }
   | { readonly kind: 'text'; readonly text: string }
   /** It is there, and that is all. */
   | { readonly kind: 'event' }
-  /** Several events, summed up. */
-  | SummedUp
   /** It is counted in nothing until the meter says otherwise (D55). */
   | { readonly kind: 'bad'; readonly reason: string };
+
+/** The part of one event, or of several that were summed up. */
+export type Measured = MeasuredEvent | SummedUp;
 
 /** Several events as one: all of them lie at the time of their reading or after it. */
 export interface SummedUp {
@@ -34,7 +35,7 @@ export function measureOf({
   type,
   field,
   expression,
-}: Pick<Aggregation, 'type' | 'field' | 'expression'>): (properties: Properties) => Measured {
+}: Pick<Aggregation, 'type' | 'field' | 'expression'>): (properties: Properties) => MeasuredEvent {
   if (expression !== null) return calculated(expression);
   if (field === null) return () => ({ kind: 'event' });
   if (type === 'COUNT_UNIQUE') {
@@ -51,9 +52,9 @@ export function measureOf({
   };
 }
 
-const bad = (reason: string): Measured => ({ kind: 'bad', reason });
+const bad = (reason: string): MeasuredEvent => ({ kind: 'bad', reason });
 
-function calculated(expression: string): (properties: Properties) => Measured {
+function calculated(expression: string): (properties: Properties) => MeasuredEvent {
   const evaluate = evaluation(expression);
   return (properties) => {
     try {
