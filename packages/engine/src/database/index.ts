@@ -10,4 +10,5 @@ export {
   planByIndex,
   statementsOn,
   transactionTime,
+  writtenOnce,
 } from './statements.ts';

@@ -1,5 +1,7 @@
 import {
   type AliasedRawBuilder,
+  type Compilable,
+  type CompiledQuery,
   DummyDriver,
   Kysely,
   PostgresAdapter,
@@ -42,6 +44,20 @@ export const transactionTime = sql<string>`now()`;
  */
 export const planByIndex =
   'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off';
+
+/**
+ * A statement that is written when it is run for the first time, and then kept: for what is asked again and again with
+ * the same values, mostly to find nothing. To write a long one takes longer than to run it.
+ */
+export function writtenOnce<Row>(write: () => Compilable<Row>): Compilable<Row> {
+  let written: CompiledQuery<Row> | null = null;
+  return {
+    compile() {
+      written ??= write().compile();
+      return written;
+    },
+  };
+}
 
 /** Each value as it stands in the text of a statement, for conditions that an index is bound to. */
 export const literals = <const Value extends string>(

@@ -1,4 +1,4 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, writtenOnce } from '@counterfoil/engine';
 import type { FeedScope } from '@counterfoil/engine/define';
 import { queue } from './schema.ts';
 
@@ -8,18 +8,19 @@ export type Audience = readonly FeedScope[] | null;
 /** The broker compares each message with each of them. */
 const environmentsMaximum = 100;
 
+const environments = writtenOnce(() =>
+  queue
+    .selectFrom('webhook_endpoints')
+    .select(['tenant_id as tenantId', 'environment_id as environmentId'])
+    .distinct()
+    .where('status', '<>', 'deleted')
+    .orderBy('environment_id')
+    .limit(environmentsMaximum + 1),
+);
+
 /** Reads which environments have endpoints that are not deleted. */
 export async function readAudience(connection: Connection): Promise<Audience> {
-  const { rows } = await connection.run(
-    queue
-      .selectFrom('webhook_endpoints')
-      .select(['tenant_id as tenantId', 'environment_id as environmentId'])
-      .distinct()
-      .where('status', '<>', 'deleted')
-      .orderBy('environment_id')
-      .limit(environmentsMaximum + 1),
-    { prepared: true },
-  );
+  const { rows } = await connection.run(environments, { prepared: true });
   return rows.length > environmentsMaximum ? null : rows;
 }
 

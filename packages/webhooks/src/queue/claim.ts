@@ -1,4 +1,4 @@
-import type { Connection } from '@counterfoil/engine';
+import { type Connection, writtenOnce } from '@counterfoil/engine';
 import { sql } from 'kysely';
 import { withQueueLock } from './queue-lock.ts';
 import {
@@ -183,16 +183,27 @@ const claimed = (limit: number, leaseMs: number) =>
     .selectAll('claimed')
     .select(['message.resource_id', 'message.revision as sequence', 'message.body']);
 
+/** The claims that were written, by their bounds, which are few. One that finds nothing is followed by another like it. */
+const written = new Map<string, ReturnType<typeof claimWith>>();
+const claimWith = (limit: number, leaseMs: number) => writtenOnce(() => claimed(limit, leaseMs));
+
+function knownClaim({ limit, leaseMs }: ClaimOptions): ReturnType<typeof claimWith> {
+  const bounds = `${limit} ${leaseMs}`;
+  const known = written.get(bounds) ?? claimWith(limit, leaseMs);
+  written.set(bounds, known);
+  return known;
+}
+
 /**
  * Takes deliveries that are due. The endpoints must be as far as the fan-out: while a lost read
  * model is being filled again it shows endpoints as they once were, and nothing may go there.
  */
 export const claimDeliveries = (
   connection: Connection,
-  { limit, leaseMs }: ClaimOptions,
+  options: ClaimOptions,
 ): Promise<readonly Claimed[]> =>
   withQueueLock(connection, 'claims', async () => {
-    const { rows } = await connection.run(claimed(limit, leaseMs), { prepared: true });
+    const { rows } = await connection.run(knownClaim(options), { prepared: true });
     return rows.map((row) => ({
       id: row.id,
       eventId: row.event_id,

@@ -1,4 +1,10 @@
-import { type Connection, given, literals, transactionTime } from '@counterfoil/engine';
+import {
+  type Connection,
+  given,
+  literals,
+  transactionTime,
+  writtenOnce,
+} from '@counterfoil/engine';
 import { sql } from 'kysely';
 import { groupId, type OrderedGroup } from './fan-out-plan.ts';
 import { withQueueLock } from './queue-lock.ts';
@@ -97,16 +103,7 @@ const overtakingMaximum = 500;
 /** Seconds after which an overtaking that was put off is looked at again, if its time-out is longer. */
 const putOffSeconds = 10;
 
-/**
- * Lets deliveries overtake whose head-of-line time-out has passed. Returns how many. To be called
- * under the queue lock.
- *
- * An overtaken delivery has to have failed and to wait for its next attempt. One that was never
- * tried, is due or is under way waits for a worker, for room, for the rate or for an endpoint that
- * is held back, and so would those behind it: to let them go as well would only put an end to the
- * order. Deliveries that a recovery has put before a waiting one go first.
- */
-export async function releaseOvertaking(connection: Connection): Promise<number> {
+const overtake = writtenOnce(() => {
   const isUnderWay = sql<boolean>`(other.state = 'sending' or other.attempt = 0
     or other.next_at <= now())`;
   const before = deliveriesLike('waiting', group, 'pending', 'sending').where(isUnderWay);
@@ -124,24 +121,34 @@ export async function releaseOvertaking(connection: Connection): Promise<number>
     .limit(sql.lit(overtakingMaximum));
   const putOff = sql<string>`now() + least(passed.head_of_line_seconds, ${sql.lit(putOffSeconds)})
     * interval '1 second'`;
-  const { rows } = await connection.run(
-    queue
-      .with('passed', () => passed)
-      .updateTable('webhook_deliveries as delivery')
-      .from('passed')
-      .set({
-        state: sql`case when is_put_off then 'waiting' else 'pending' end`,
-        release_number: sql`case when is_put_off then null else ${nextRelease} end`,
-        next_at: sql`case when is_put_off then ${putOff} else now() end`,
-      })
-      .whereRef('delivery.id', '=', 'passed.id')
-      .returning([
-        'delivery.endpoint_id as endpointId',
-        sql<string>`delivery.ordering_key`.as('orderingKey'),
-        'delivery.state',
-      ]),
-    { prepared: true },
-  );
+  return queue
+    .with('passed', () => passed)
+    .updateTable('webhook_deliveries as delivery')
+    .from('passed')
+    .set({
+      state: sql`case when is_put_off then 'waiting' else 'pending' end`,
+      release_number: sql`case when is_put_off then null else ${nextRelease} end`,
+      next_at: sql`case when is_put_off then ${putOff} else now() end`,
+    })
+    .whereRef('delivery.id', '=', 'passed.id')
+    .returning([
+      'delivery.endpoint_id as endpointId',
+      sql<string>`delivery.ordering_key`.as('orderingKey'),
+      'delivery.state',
+    ]);
+});
+
+/**
+ * Lets deliveries overtake whose head-of-line time-out has passed. Returns how many. To be called
+ * under the queue lock.
+ *
+ * An overtaken delivery has to have failed and to wait for its next attempt. One that was never
+ * tried, is due or is under way waits for a worker, for room, for the rate or for an endpoint that
+ * is held back, and so would those behind it: to let them go as well would only put an end to the
+ * order. Deliveries that a recovery has put before a waiting one go first.
+ */
+export async function releaseOvertaking(connection: Connection): Promise<number> {
+  const { rows } = await connection.run(overtake, { prepared: true });
   const overtaking = rows.filter(({ state }) => state === 'pending');
   await startHeadOfLine(connection, overtaking);
   return overtaking.length;

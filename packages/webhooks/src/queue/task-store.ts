@@ -1,4 +1,10 @@
-import { type Connection, given, literals, transactionTime } from '@counterfoil/engine';
+import {
+  type Connection,
+  given,
+  literals,
+  transactionTime,
+  writtenOnce,
+} from '@counterfoil/engine';
 import { fromJson } from '@counterfoil/engine/define';
 import { sql } from 'kysely';
 import type { RequestedTask } from '../task/schema.ts';
@@ -24,14 +30,7 @@ export interface OpenTask extends RequestedTask {
   readonly reached: string;
 }
 
-/**
- * Takes a task that has not been begun, else one that is not finished; null when there is neither.
- *
- * Tasks come in the order in which they were asked for, but for the differences between the clocks
- * of API processes. So in each environment only those are looked at that are not much older than
- * the last one that was begun: an hour is beyond any clock that can be worked with.
- */
-export async function nextTask(connection: Connection): Promise<OpenTask | null> {
+const firstUnbegun = writtenOnce(() => {
   const first = queue
     .selectFrom('webhook_tasks as task')
     .select('task.environment_id')
@@ -60,46 +59,57 @@ export async function nextTask(connection: Connection): Promise<OpenTask | null>
     .orderBy('task.created_at')
     .orderBy('task.id')
     .limit(1);
-  const { rows } = await connection.run(
-    queue
-      .withRecursive('environment(environment_id)', (query) =>
-        query
-          .selectFrom(first.as('first'))
-          .selectAll()
-          .unionAll((union) =>
-            union
-              .selectFrom('environment as previous')
-              .crossJoinLateral(later.as('later'))
-              .selectAll('later'),
-          ),
-      )
-      .selectFrom('environment')
-      .crossJoinLateral(begun.as('begun'))
-      .crossJoinLateral(unbegun.as('unbegun'))
-      .select(['unbegun.resource', sql.lit('').as('reached')])
-      .orderBy('unbegun.created_at')
-      .orderBy('unbegun.id')
-      .limit(1),
-  );
+  return queue
+    .withRecursive('environment(environment_id)', (query) =>
+      query
+        .selectFrom(first.as('first'))
+        .selectAll()
+        .unionAll((union) =>
+          union
+            .selectFrom('environment as previous')
+            .crossJoinLateral(later.as('later'))
+            .selectAll('later'),
+        ),
+    )
+    .selectFrom('environment')
+    .crossJoinLateral(begun.as('begun'))
+    .crossJoinLateral(unbegun.as('unbegun'))
+    .select(['unbegun.resource', sql.lit('').as('reached')])
+    .orderBy('unbegun.created_at')
+    .orderBy('unbegun.id')
+    .limit(1);
+});
+
+/**
+ * Takes a task that has not been begun, else one that is not finished; null when there is neither.
+ *
+ * Tasks come in the order in which they were asked for, but for the differences between the clocks
+ * of API processes. So in each environment only those are looked at that are not much older than
+ * the last one that was begun: an hour is beyond any clock that can be worked with.
+ */
+export async function nextTask(connection: Connection): Promise<OpenTask | null> {
+  const { rows } = await connection.run(firstUnbegun);
   const row = rows[0] ?? (await runningTask(connection));
   return row ? { ...fromJson(row.resource), reached: row.reached } : null;
 }
 
 /** The task that was begun first of those that are not finished. */
+const firstRunning = writtenOnce(() =>
+  queue
+    .selectFrom('webhook_task_runs as run')
+    .innerJoin('webhook_tasks as task', (join) =>
+      join
+        .onRef('task.environment_id', '=', 'run.environment_id')
+        .onRef('task.id', '=', 'run.task_id'),
+    )
+    .select(['task.resource', 'run.reached'])
+    .where('run.state', '=', 'running')
+    .orderBy('run.started_at')
+    .limit(1),
+);
+
 async function runningTask(connection: Connection) {
-  const { rows } = await connection.run(
-    queue
-      .selectFrom('webhook_task_runs as run')
-      .innerJoin('webhook_tasks as task', (join) =>
-        join
-          .onRef('task.environment_id', '=', 'run.environment_id')
-          .onRef('task.id', '=', 'run.task_id'),
-      )
-      .select(['task.resource', 'run.reached'])
-      .where('run.state', '=', 'running')
-      .orderBy('run.started_at')
-      .limit(1),
-  );
+  const { rows } = await connection.run(firstRunning);
   return rows[0];
 }
 

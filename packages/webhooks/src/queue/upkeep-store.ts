@@ -1,4 +1,4 @@
-import { type Connection, literals, transactionTime } from '@counterfoil/engine';
+import { type Connection, literals, transactionTime, writtenOnce } from '@counterfoil/engine';
 import { sql } from 'kysely';
 import {
   areEndpointsRead,
@@ -14,55 +14,50 @@ const passMaximum = 1_000;
 
 const lostDetail = 'The worker ended before it could record the outcome.';
 
+const lostColumns = ['attempt', 'environment_id', 'endpoint_id', 'event_id', 'trigger'] as const;
+
+const reclaiming = writtenOnce(() =>
+  queue
+    .with('expired', (query) =>
+      query
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('state', '=', sql.lit('sending'))
+        .where('lease_until', '<', transactionTime)
+        .limit(sql.lit(passMaximum))
+        .forUpdate()
+        .skipLocked(),
+    )
+    .with('reclaimed', (query) =>
+      query
+        .updateTable('webhook_deliveries as delivery')
+        .from('expired')
+        .set({ state: 'pending', next_at: transactionTime, lease_until: null })
+        .whereRef('delivery.id', '=', 'expired.id')
+        .returning('delivery.id as delivery_id')
+        .returning(lostColumns),
+    )
+    .insertInto('webhook_attempts')
+    .columns(['delivery_id', ...lostColumns, 'outcome', 'detail'])
+    .expression(({ selectFrom }) =>
+      selectFrom('reclaimed')
+        .select(['delivery_id', ...lostColumns])
+        .select([sql.lit('lost').as('outcome'), sql.lit(lostDetail).as('detail')]),
+    )
+    .onConflict((conflict) => conflict.columns(['delivery_id', 'attempt']).doNothing()),
+);
+
 /**
  * Gives deliveries back whose worker has not been heard of within the lease. The attempt stays on
  * record as lost: whether it reached the receiver nobody knows, so it is made again at once.
  * Returns how many.
  */
 export async function reclaimExpired(connection: Connection): Promise<number> {
-  const columns = ['attempt', 'environment_id', 'endpoint_id', 'event_id', 'trigger'] as const;
-  const { count } = await connection.run(
-    queue
-      .with('expired', (query) =>
-        query
-          .selectFrom('webhook_deliveries')
-          .select('id')
-          .where('state', '=', sql.lit('sending'))
-          .where('lease_until', '<', transactionTime)
-          .limit(sql.lit(passMaximum))
-          .forUpdate()
-          .skipLocked(),
-      )
-      .with('reclaimed', (query) =>
-        query
-          .updateTable('webhook_deliveries as delivery')
-          .from('expired')
-          .set({ state: 'pending', next_at: transactionTime, lease_until: null })
-          .whereRef('delivery.id', '=', 'expired.id')
-          .returning('delivery.id as delivery_id')
-          .returning(columns),
-      )
-      .insertInto('webhook_attempts')
-      .columns(['delivery_id', ...columns, 'outcome', 'detail'])
-      .expression(({ selectFrom }) =>
-        selectFrom('reclaimed')
-          .select(['delivery_id', ...columns])
-          .select([sql.lit('lost').as('outcome'), sql.lit(lostDetail).as('detail')]),
-      )
-      .onConflict((conflict) => conflict.columns(['delivery_id', 'attempt']).doNothing()),
-    { prepared: true },
-  );
+  const { count } = await connection.run(reclaiming, { prepared: true });
   return count;
 }
 
-/**
- * Ends the deliveries that are still to be sent to endpoints that are disabled (skipped) or deleted
- * (cancelled). Only when the read model is as far as the fan-out: before that it may show an
- * endpoint as disabled that has long been enabled again. A delivery that waits goes before the one
- * that it waits for: should the endpoint be enabled again in the midst of it, none is left waiting
- * for one that has gone. Returns how many. Call it under the queue lock.
- */
-export async function dropUnwanted(connection: Connection): Promise<number> {
+const dropping = writtenOnce(() => {
   const unwanted = openEndpoints('pending', 'waiting', 'sending')
     .innerJoin('webhook_endpoints as endpoint', (join) =>
       join
@@ -90,18 +85,26 @@ export async function dropUnwanted(connection: Connection): Promise<number> {
     .select(['unsent.id', 'endpoint.status'])
     .where(areEndpointsRead)
     .limit(sql.lit(passMaximum));
-  const { count } = await connection.run(
-    queue
-      .with('unwanted', () => unwanted)
-      .updateTable('webhook_deliveries as delivery')
-      .from('unwanted')
-      .set({
-        state: sql`case when unwanted.status = 'deleted' then 'cancelled' else 'skipped' end`,
-        finished_at: transactionTime,
-      })
-      .whereRef('delivery.id', '=', 'unwanted.id'),
-    { prepared: true },
-  );
+  return queue
+    .with('unwanted', () => unwanted)
+    .updateTable('webhook_deliveries as delivery')
+    .from('unwanted')
+    .set({
+      state: sql`case when unwanted.status = 'deleted' then 'cancelled' else 'skipped' end`,
+      finished_at: transactionTime,
+    })
+    .whereRef('delivery.id', '=', 'unwanted.id');
+});
+
+/**
+ * Ends the deliveries that are still to be sent to endpoints that are disabled (skipped) or deleted
+ * (cancelled). Only when the read model is as far as the fan-out: before that it may show an
+ * endpoint as disabled that has long been enabled again. A delivery that waits goes before the one
+ * that it waits for: should the endpoint be enabled again in the midst of it, none is left waiting
+ * for one that has gone. Returns how many. Call it under the queue lock.
+ */
+export async function dropUnwanted(connection: Connection): Promise<number> {
+  const { count } = await connection.run(dropping, { prepared: true });
   return count;
 }
 

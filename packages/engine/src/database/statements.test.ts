@@ -1,0 +1,22 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { statements, writtenOnce } from './statements.ts';
+
+const test = suite('statements');
+
+test('a statement that is asked again and again is written at its first use, and once', () => {
+  let writings = 0;
+  const statement = writtenOnce(() => {
+    writings += 1;
+    return statements.selectFrom('filling').select('name').where('name', '=', 'a');
+  });
+  assert.is(writings, 0);
+  for (const _ of [1, 2]) {
+    const { sql, parameters } = statement.compile();
+    assert.is(sql, 'select "name" from "counterfoil"."filling" where "name" = $1');
+    assert.equal(parameters, ['a']);
+  }
+  assert.is(writings, 1);
+});
+
+test.run();
