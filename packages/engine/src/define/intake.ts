@@ -109,6 +109,8 @@ export interface FactReads {
     tables: FactTables<Tables>,
     select: FactSelect<Tables, Row>,
   ): Promise<readonly Row[]>;
+  /** Waits as `query` does, and gives a position of the log up to which everything is in the tables. */
+  shown<Tables extends object>(tables: FactTables<Tables>): Promise<string>;
   /** The same from the tables as they are: nothing is waited for. */
   queryAtOnce<Tables extends object, Row>(
     tables: FactTables<Tables>,

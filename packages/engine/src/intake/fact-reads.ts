@@ -62,12 +62,18 @@ export function factReads(options: FactReadsOptions): FactReads {
     const { sql: text, parameters } = select(builder).compile();
     return (await side.pool.query<Row>(caller, { text, values: [...parameters] })).rows;
   };
+  const shown = async ({ name }: { readonly name: string }): Promise<Position> => {
+    await untilShown(options, name);
+    // Noted before the read, which shows at least as much.
+    const position = side.tracker.reached(name).position();
+    options.onRead(position);
+    return position;
+  };
   return {
+    shown: async (tables) => String(await shown(tables)),
     queryAtOnce: read,
     query: async (tables, select) => {
-      await untilShown(options, tables.name);
-      // Noted before the read, which shows at least as much.
-      options.onRead(side.tracker.reached(tables.name).position());
+      await shown(tables);
       return read(tables, select);
     },
   };

@@ -25,6 +25,7 @@ export {
   customerEntitlementsSchema,
   type EntitlementSource,
   entitlementSourceSchema,
+  resetPeriodSchema,
 } from './schema.ts';
 export { aggregatedEntitlementView, entitlementSourceViews } from './view.ts';
 

@@ -2,7 +2,8 @@ import { listParameter } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { featureSchema } from '../features/index.ts';
 
-const resetPeriodSchema = z.enum([
+/** The period after which usage starts over. */
+export const resetPeriodSchema = z.enum([
   'DAILY',
   'WEEKLY',
   'MONTHLY',

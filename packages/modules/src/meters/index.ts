@@ -13,6 +13,7 @@ export {
   createMeter,
   type MeterDefinition,
   type MeterEvent,
+  type MeterRecord,
   meter,
   meterDefinition,
   meterRecords,

@@ -1,6 +1,6 @@
 import { type MeterId, withoutNulls } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type EventsOf, record } from '../record/index.ts';
+import { type EventsOf, type RecordOf, record } from '../record/index.ts';
 import { aggregationData } from './aggregation.ts';
 import { createMeterSchema, type Filters, meterSchema, resetUsageSchema } from './schema.ts';
 
@@ -62,6 +62,7 @@ export const meterRecords = record({
   },
 });
 
+export type MeterRecord = RecordOf<typeof meterRecords>;
 export type MeterEvent = EventsOf<typeof meterRecords>;
 export const {
   aggregate: meter,

@@ -1,4 +1,5 @@
 import { module } from '@counterfoil/engine/define';
+import { currentUsageRoutes } from './current/routes.ts';
 import { KnownLookups } from './known-lookups.ts';
 import { RecentUsage } from './recent-usage.ts';
 import { ingestionRoutes, usageListRoutes } from './routes.ts';
@@ -13,6 +14,7 @@ const routes = () => ({
   ...usageListRoutes,
   ...usageQuestionRoutes,
   ...usageTraceRoutes,
+  ...currentUsageRoutes,
 });
 
 /** Usage: what customers used of what, as their systems tell it. */

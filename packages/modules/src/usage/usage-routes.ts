@@ -1,5 +1,5 @@
 import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
-import { type DecimalText, invalidField, notFound, shiftedBy } from '@counterfoil/kernel';
+import { invalidField, notFound, shiftedBy } from '@counterfoil/kernel';
 import { customerReference, customerWith } from '../customers/index.ts';
 import { type Aggregation, aggregationSchema, meter } from '../meters/index.ts';
 import type { UsageOf } from './queries.ts';
@@ -12,6 +12,7 @@ import {
   usageAnswerSchema,
   usageQuestionSchema,
 } from './usage-schema.ts';
+import { usageValueView } from './usage-view.ts';
 
 const tag = 'Usage';
 const defaultMilliseconds = 30 * 86_400_000;
@@ -131,11 +132,6 @@ async function customerOf(
   return { customer: { kind: 'customer', id }, zone: timezone };
 }
 
-const valueView = (value: DecimalText | null) => ({
-  value: value === null ? null : +value,
-  total_value: value,
-});
-
 const answerView = (
   { type }: Aggregation,
   event_name: string,
@@ -144,8 +140,8 @@ const answerView = (
 ): UsageAnswerBody => ({
   type,
   event_name,
-  ...valueView(value),
+  ...usageValueView(value),
   ...(isWindowed
-    ? { results: windows.map((one) => ({ window_size: one.start, ...valueView(one.value) })) }
+    ? { results: windows.map((one) => ({ window_size: one.start, ...usageValueView(one.value) })) }
     : {}),
 });

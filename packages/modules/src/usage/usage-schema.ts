@@ -53,7 +53,8 @@ export const meterQuestionSchema = z
   .meta({ id: 'MeterUsageQuestion' });
 export type MeterQuestionBody = z.output<typeof meterQuestionSchema>;
 
-const valueShape = {
+/** The members of a figure of usage. */
+export const usageValueShape = {
   value: z.number().nullable().meta({ description: 'The nearest double of total_value' }),
   total_value: z
     .string()
@@ -66,12 +67,12 @@ export const usageAnswerSchema = z
   .object({
     type: aggregationTypeSchema,
     event_name: z.string(),
-    ...valueShape,
+    ...usageValueShape,
     results: z
       .array(
         z.object({
           window_size: z.string().meta({ description: 'The start of the window' }),
-          ...valueShape,
+          ...usageValueShape,
         }),
       )
       .optional(),

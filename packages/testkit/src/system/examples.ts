@@ -225,11 +225,17 @@ const keysOf = (place: Place): (string | number)[] =>
 export const requestWith = (request: ExampleRequest, place: Place, value: unknown) =>
   withValue(request, keysOf(place), value) as ExampleRequest;
 
-/** The fields of a body of which exactly one may be given, for each such choice. */
-const choicesIn = (body: Schema | null): string[][] =>
-  (body?.allOf ?? []).flatMap(({ oneOf }) =>
-    oneOf ? [oneOf.flatMap(({ required }) => required ?? [])] : [],
-  );
+/** The fields of a body, and of the items of its lists, of which exactly one may be given, for each such choice. */
+const choicesIn = (body: Schema | null, within = ''): string[][] => [
+  ...(body?.allOf ?? []).flatMap(({ oneOf }) =>
+    oneOf
+      ? [oneOf.flatMap(({ required }) => (required ?? []).map((field) => `${within}${field}`))]
+      : [],
+  ),
+  ...Object.entries(body?.properties ?? {}).flatMap(([name, { items }]) =>
+    items ? choicesIn(items, `${within}${name}.0.`) : [],
+  ),
+];
 
 /** The request with a record named at a place, without what may not be given beside it. */
 export function requestNaming(

@@ -361,6 +361,61 @@ test('one event tells which meters take what of it, and why others take nothing'
   assert.is((await tenant.call('GET', '/events/lookup?id=nobody')).status, 404);
 });
 
+test('usage so far is that of the running period, for one and for many, with the position it stands on', async () => {
+  const { id: customer_id } = await tenant.ok('POST', '/customers', {
+    external_id: 'so-far',
+    name: 'So far',
+    timezone: 'Asia/Kolkata',
+  });
+  const feature = await tenant.ok('POST', '/features', {
+    name: 'Calls so far',
+    type: 'metered',
+    meter: { name: 'Calls', event_name: 'so-far', aggregation: { type: 'SUM', field: 'count' } },
+  });
+  const { meter_id } = await eventually(async () => {
+    const found = await tenant.ok('GET', `/features/${feature.id}`);
+    return found.meter_id ? found : false;
+  });
+  const events = [undefined, '2020-02-29T12:00:00Z'].map((timestamp, index) => ({
+    event_name: 'so-far',
+    external_customer_id: 'so-far',
+    event_id: `so-far-${index}`,
+    ...(timestamp ? { timestamp } : {}),
+    properties: { count: index + 0.5 },
+  }));
+  const sent = await tenant.call('POST', '/events/bulk', { events });
+  assert.is(sent.status, 202);
+  const question = { external_customer_id: 'so-far', feature_id: feature.id };
+  const current = await tenant.ok('POST', '/usage/current', question);
+  assert.equal(
+    [current.customer_id, current.feature_id, current.meter_id, current.type, current.event_name],
+    [customer_id, feature.id, meter_id, 'SUM', 'so-far'],
+  );
+  assert.equal([current.total_value, current.value, current.reset_period], ['0.5', 0.5, 'MONTHLY']);
+  assert.match(current.period_start, /T18:30:00\.000Z$/);
+  assert.match(current.period_end, /T18:30:00\.000Z$/);
+  assert.ok(BigInt(current.position) >= BigInt(sent.headers.get('Counterfoil-Position') ?? ''));
+  const { items } = await tenant.ok('POST', '/usage/current/bulk', {
+    items: [{ customer_id, meter_id, reset_period: 'NEVER' }, question],
+  });
+  assert.equal(
+    items.map((one: typeof current) => [one.total_value, one.feature_id, one.period_end]),
+    [
+      ['2', null, null],
+      ['0.5', feature.id, current.period_end],
+    ],
+  );
+  for (const [body, status] of [
+    [{ customer_id }, 400],
+    [{ meter_id }, 400],
+    [{ customer_id, meter_id, feature_id: feature.id }, 400],
+    [{ external_customer_id: 'nobody at all', meter_id }, 404],
+    [{ customer_id, meter_id: 'meter_none' }, 404],
+  ] as const) {
+    assert.is((await tenant.call('POST', '/usage/current', body)).status, status);
+  }
+});
+
 test('the tables are what the log says, also after they were filled again', async () => {
   const lines: string[] = [];
   const shown = () => lines.filter((line) => line.startsWith('usage:'));

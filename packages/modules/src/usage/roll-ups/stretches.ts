@@ -1,8 +1,7 @@
 import {
   type Instant,
-  instantOf,
-  millisecondsOf,
   nextWindow,
+  shiftedBy,
   type WindowRhythm,
   type WindowSize,
   windowStart,
@@ -51,4 +50,4 @@ const withinHours = (rhythm: WindowRhythm): Stretches => ({
   startOf: (at) => at,
 });
 
-const lastOf = (hour: Instant): Instant => instantOf(millisecondsOf(hourAfter(hour)) - 1);
+const lastOf = (hour: Instant): Instant => shiftedBy(hour, 3_599_999);

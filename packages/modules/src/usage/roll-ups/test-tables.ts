@@ -85,7 +85,10 @@ async function createTables(
     },
     context: (environmentId) => {
       const query = facts(environmentId);
-      const reads = { facts: { query, queryAtOnce: query }, principal: { environmentId } };
+      const reads = {
+        facts: { query, queryAtOnce: query, shown: async () => '0' },
+        principal: { environmentId },
+      };
       return reads as unknown as RequestContext;
     },
     drop: async () => {

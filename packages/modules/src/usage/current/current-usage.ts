@@ -1,0 +1,82 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { type Instant, invalidField, lastInstant, notFound } from '@counterfoil/kernel';
+import { type CustomerRecord, customerReference } from '../../customers/index.ts';
+import type { ResetPeriod } from '../../entitlements/index.ts';
+import { feature } from '../../features/index.ts';
+import { type Aggregation, type MeterRecord, meter } from '../../meters/index.ts';
+import type { Span } from '../aggregation/aggregate.ts';
+import { usageTables } from '../tables.ts';
+import { usageOf } from '../usage-query.ts';
+import { usageValueView } from '../usage-view.ts';
+import { runningPeriod } from './running-period.ts';
+import type { CurrentUsage, CurrentUsageQuestion } from './schema.ts';
+
+/**
+ * The use of a meter by a customer in the period that runs. All usage of the period counts that is recorded, also the
+ * little that may lie ahead; a level over time is that up to now. 404 for an unknown customer, feature or meter, 400 for
+ * a feature without meter.
+ */
+export async function currentUsage(
+  context: RequestContext,
+  question: CurrentUsageQuestion,
+): Promise<CurrentUsage> {
+  const customer = await customerReference(context, question);
+  const { counted, featureId } = await countedBy(context, question);
+  const reset_period = question.reset_period ?? usualPeriod(counted);
+  const period = runningPeriod(reset_period, context.now, customer.timezone);
+  const position = await context.facts.shown(usageTables);
+  const { value } = await usageOf(context, {
+    of: { eventName: counted.event_name, customer: { kind: 'customer', id: customer.id } },
+    aggregation: counted.aggregation as Aggregation,
+    filters: counted.filters,
+    span: spanOf(context.now, customer, counted, period),
+    zone: customer.timezone,
+    windows: null,
+    fills: false,
+  });
+  return {
+    customer_id: customer.id,
+    feature_id: featureId,
+    meter_id: counted.id,
+    event_name: counted.event_name,
+    type: counted.aggregation.type,
+    reset_period,
+    period_start: period?.start ?? null,
+    period_end: period?.end ?? null,
+    ...usageValueView(value),
+    position,
+  };
+}
+
+const usualPeriod = ({ reset_usage }: MeterRecord): ResetPeriod =>
+  reset_usage === 'NEVER' ? 'NEVER' : 'MONTHLY';
+
+const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
+
+/** A level over time has none in the future; one that never starts over is that since the customer was created. */
+function spanOf(
+  now: Instant,
+  { created_at }: CustomerRecord,
+  { aggregation }: MeterRecord,
+  period: Span | null,
+): Span {
+  if (aggregation.type !== 'WEIGHTED_SUM')
+    return period ?? { start: firstInstant, end: lastInstant };
+  return { start: period?.start ?? (created_at as Instant), end: now };
+}
+
+async function countedBy(
+  context: RequestContext,
+  { feature_id, meter_id }: CurrentUsageQuestion,
+): Promise<{ readonly counted: MeterRecord; readonly featureId: string | null }> {
+  if (feature_id === undefined) {
+    const counted = await context.load(meter, meter_id ?? '');
+    if (!counted) throw notFound('meter', meter_id ?? '', 'meter_id');
+    return { counted, featureId: null };
+  }
+  const found = await context.load(feature, feature_id);
+  if (!found) throw notFound('feature', feature_id, 'feature_id');
+  const counted = found.meter_id === null ? null : await context.load(meter, found.meter_id);
+  if (!counted) throw invalidField('/feature_id', 'is of a feature that is not metered');
+  return { counted, featureId: found.id };
+}
