@@ -59,12 +59,15 @@ export const importCarriedOut = reaction(catalogImport, {
   },
 });
 
-/** Steps on one kind of record need nothing of each other, so several go at once. */
+/** Steps on several records of one kind need nothing of each other, so they go at once. */
 function* inGroups(steps: readonly Step[]): Generator<readonly Step[]> {
   let group: Step[] = [];
   for (const step of steps) {
     const isFull = group.length === atOnce;
-    if (isFull || (group[0] && group[0].aggregate !== step.aggregate)) {
+    const isOther = group.some(
+      ({ aggregate, id }) => aggregate !== step.aggregate || id === step.id,
+    );
+    if (isFull || isOther) {
       yield group;
       group = [];
     }

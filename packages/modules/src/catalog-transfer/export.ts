@@ -4,8 +4,14 @@ import { inTextOrder } from './keys.ts';
 import { kinds } from './kinds.ts';
 import { offerEntry } from './offer-entries.ts';
 import { offerKinds } from './offer-kinds.ts';
-import { type CatalogDocument, documentVersion, type Entry, type Section } from './schema.ts';
-import { namesOf, type Snapshot } from './snapshot.ts';
+import {
+  type CatalogDocument,
+  disabledMember,
+  documentVersion,
+  type Entry,
+  type Section,
+} from './schema.ts';
+import { isPublished, namesOf, type Snapshot } from './snapshot.ts';
 
 /**
  * The catalogue as one document. Two environments with the same catalogue give the same document, in
@@ -16,9 +22,10 @@ export function exportedDocument(snapshot: Snapshot, at: Instant): CatalogDocume
   const parts: [Section, readonly Entry[]][] = [
     ...kinds.map(({ section, references, fieldsOf }): [Section, readonly Entry[]] => [
       section,
-      inKeyOrder(snapshot.records[section]).map((each) =>
-        entryOf(fieldsOf(each), references, names),
-      ),
+      inKeyOrder(snapshot.records[section]).map((each) => ({
+        ...entryOf(fieldsOf(each), references, names),
+        ...(isPublished(each) ? {} : { [disabledMember]: true }),
+      })),
     ]),
     ...offerKinds.map(({ section, fields }): [Section, readonly Entry[]] => [
       section,

@@ -19,6 +19,8 @@ export interface Reference {
 export interface Kind extends Omit<CatalogueKind, 'references'> {
   readonly section: SimpleSection;
   readonly references: Readonly<Record<string, Reference>>;
+  /** True for records that others go on using when they are out of use. */
+  readonly isUsedAfterwards: boolean;
 }
 
 const bySection: Readonly<Record<SimpleSection, CatalogueKind>> = {
@@ -42,7 +44,8 @@ export const kinds: readonly Kind[] = simpleSections.map((section) => {
   const references = Object.entries(kind.references).map(([name, { field, to }]) => {
     return [name, { field, section: sectionOf(to) }] as const;
   });
-  return { ...kind, section, references: Object.fromEntries(references) };
+  const isUsedAfterwards = section === 'meters';
+  return { ...kind, section, references: Object.fromEntries(references), isUsedAfterwards };
 });
 
 /** The fields of a record that stand in an entry; null where there is nothing. */

@@ -18,8 +18,14 @@ import { planEntitlements } from './plan-entitlements.ts';
 import { planCreditGrants } from './plan-grants.ts';
 import { OfferPlan, type OfferSurroundings } from './plan-offer.ts';
 import { planPrices } from './plan-prices.ts';
-import type { Change, Entry, ImportRequest, Section } from './schema.ts';
-import { calledBy, namesOf, type Snapshot } from './snapshot.ts';
+import {
+  type Change,
+  disabledMember,
+  type Entry,
+  type ImportRequest,
+  type Section,
+} from './schema.ts';
+import { calledBy, isPublished, namesOf, type Snapshot } from './snapshot.ts';
 
 const faultsMaximum = 100;
 
@@ -32,6 +38,8 @@ export interface ImportPlan {
 
 interface Asked {
   readonly entry: Entry;
+  /** True for a record that is to be out of use, though others use it. */
+  readonly isDisabled: boolean;
   readonly pointer: string;
   readonly key: string;
 }
@@ -55,16 +63,19 @@ export async function planImport(
   return planner.plan();
 }
 
+/** An entry with the record that it is about, or the id of a new one. */
+interface Named extends Asked {
+  readonly id: string;
+  readonly before: AnyRecord | null;
+}
+
 class Planner {
   readonly #context: RequestContext;
   readonly #snapshot: Snapshot;
   readonly #importId: CatalogImportId;
   readonly #around: OfferSurroundings;
   readonly #records = new Map<string, AnyRecord>();
-  readonly #asked = new Map<
-    Section,
-    readonly (Asked & { readonly id: string; readonly before: AnyRecord | null })[]
-  >();
+  readonly #asked = new Map<Section, readonly Named[]>();
   readonly #steps: Step[] = [];
   /** The steps that take records out of use: they come last, in the opposite order. */
   readonly #archivals: Step[] = [];
@@ -111,13 +122,17 @@ class Planner {
     const { section, prefix, aggregate, unique } = kind;
     const { names } = this.#around;
     const known = this.#snapshot.records[section];
-    const named: (Asked & { id: string; before: AnyRecord | null })[] = [];
+    const named: Named[] = [];
     for (const asked of this.#keyed(section, entries ?? [], kind)) {
       const { key, entry } = asked;
       let before = known.get(key) ?? null;
       if (!before && unique && calledBy(kind, entry).unique !== null) {
         const holder = await this.#context.holderOf(aggregate, unique.field, key);
         if (holder !== null) before = (await this.#context.load(aggregate, holder)) as AnyRecord;
+      }
+      if (before && !isPublished(before) && !asked.isDisabled) {
+        const message = 'is the name of one that is disabled for good: give this one another name';
+        this.#around.faults.add(asked.pointer, message);
       }
       const id = before?.id ?? this.#newId(prefix);
       names[section].add(key, id);
@@ -126,8 +141,10 @@ class Planner {
     this.#asked.set(section, named);
     if (!this.#around.prune || entries === undefined) return;
     const kept = new Set(named.map(({ id }) => id));
-    for (const [key, { id }] of known) {
-      if (!kept.has(id)) this.#archive(kind, { key, id, state: known.get(key) });
+    for (const [key, state] of known) {
+      if (kept.has(state.id) || !isPublished(state)) continue;
+      this.#archive(kind, { key, id: state.id, state });
+      this.#records.delete(state.id);
     }
   }
 
@@ -141,11 +158,17 @@ class Planner {
       const pointer = `/document/${section}/${index}`;
       if (!seen.has(key)) {
         seen.add(key);
-        return [{ entry, key, pointer }];
+        return [{ entry, key, pointer, isDisabled: this.#isDisabled(entry, pointer) }];
       }
       this.#around.faults.add(pointer, `${JSON.stringify(key)} is there twice`);
       return [];
     });
+  }
+
+  #isDisabled({ [disabledMember]: given = false }: Entry, pointer: string): boolean {
+    if (typeof given === 'boolean') return given;
+    this.#around.faults.add(`${pointer}/${disabledMember}`, 'must be true or false');
+    return false;
   }
 
   #archive(
@@ -160,35 +183,47 @@ class Planner {
     const events = [...decide(state, this.#around.at)];
     this.#archivals.unshift({ aggregate: aggregate.name, id, events });
     this.#changes.push({ section, key, action: 'archived', details: [] });
-    this.#records.delete(id);
   }
 
   /** Decides on the records of one kind that the document names. */
   decide(kind: Kind): void {
-    for (const { entry, pointer, key, id, before } of this.#asked.get(kind.section) ?? []) {
-      const { faults, names, at, stamp } = this.#around;
-      refuseUnknown(entry, [...kind.fields, ...Object.keys(kind.references)], { faults, pointer });
-      const fields = withIds(entry, kind.references, { names, faults, pointer });
-      faults.at(pointer, () => {
-        const creation = kind.create(id, kind.parse(fields))(null, at);
-        const desired = creation.reduce<unknown>(
-          (state, event) => kind.aggregate.evolve(state, { ...event, stamp }),
-          null,
-        ) as AnyRecord;
-        this.#records.set(id, desired);
-        this.#refuseWrongGroup(desired, pointer);
-        if (!before) return this.#add(kind, { key, id }, creation, null);
-        const old = entryOf(kind.fieldsOf(before), kind.references, names);
-        const different = differences(old, entryOf(kind.fieldsOf(desired), kind.references, names));
-        for (const name of different) {
-          if (kind.changeable.includes(name)) continue;
-          const message = `cannot change: archive the record, or give this one another key`;
-          faults.add(`${pointer}/${name}`, message);
-        }
-        const update = different.length === 0 ? [] : kind.update(id, desired)(before, at);
-        this.#add(kind, { key, id }, update, different);
-      });
+    const { faults } = this.#around;
+    for (const named of this.#asked.get(kind.section) ?? []) {
+      const desired = faults.at(named.pointer, () => this.#decideRecord(kind, named));
+      if (!desired || !named.isDisabled || !isPublished(named.before ?? desired)) continue;
+      // After all others: nothing new could use it any more.
+      this.#archive(kind, { ...named, state: desired });
     }
+  }
+
+  /** Decides on one record; returns what the document wants it to be. */
+  #decideRecord(kind: Kind, { entry, pointer, key, id, before }: Named): AnyRecord {
+    const { faults, names, at, stamp } = this.#around;
+    const known = [...kind.fields, ...Object.keys(kind.references)];
+    if (kind.isUsedAfterwards) known.push(disabledMember);
+    refuseUnknown(entry, known, { faults, pointer });
+    const fields = withIds(entry, kind.references, { names, faults, pointer });
+    const creation = kind.create(id, kind.parse(fields))(null, at);
+    const desired = creation.reduce<unknown>(
+      (state, event) => kind.aggregate.evolve(state, { ...event, stamp }),
+      null,
+    ) as AnyRecord;
+    this.#records.set(id, before ? { ...desired, status: before.status } : desired);
+    this.#refuseWrongGroup(desired, pointer);
+    if (!before) {
+      this.#add(kind, { key, id }, creation, null);
+      return desired;
+    }
+    const old = entryOf(kind.fieldsOf(before), kind.references, names);
+    const different = differences(old, entryOf(kind.fieldsOf(desired), kind.references, names));
+    for (const name of different) {
+      if (kind.changeable.includes(name)) continue;
+      const message = `cannot change: archive the record, or give this one another key`;
+      faults.add(`${pointer}/${name}`, message);
+    }
+    const update = different.length === 0 ? [] : kind.update(id, desired)(before, at);
+    this.#add(kind, { key, id }, update, different);
+    return desired;
   }
 
   #refuseWrongGroup(desired: AnyRecord, pointer: string): void {

@@ -22,6 +22,9 @@ export type Section = (typeof sections)[number];
 /** Records of each section, at most: in a document and in an environment. */
 export const sectionMaximum = 2000;
 
+/** The member of an entry whose record is out of use and still used, such as a meter: true. */
+export const disabledMember = 'disabled';
+
 /** A record without ids, stamps and empty fields. Its fields are those of its own slice. */
 const entrySchema = z.record(z.string().max(64), z.unknown()).meta({ id: 'CatalogEntry' });
 export type Entry = Readonly<z.output<typeof entrySchema>>;
