@@ -1,4 +1,5 @@
 import { type Demo, demoKeyOf, OperatorError, type Settings } from '@counterfoil/cli/settings';
+import { api } from '../api.ts';
 import { machine } from '../conditions.ts';
 import { diskSpace } from '../disk-space.ts';
 import { inProcess } from '../in-process.ts';
@@ -7,6 +8,7 @@ import { postgresWork } from '../postgres-work.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
 import { prepareProfiles } from '../profile/profiles.ts';
 import { describe, type Figure, type Result } from '../report.ts';
+import { meteredSum, meters } from './events.ts';
 import type { UsageLoad, UsagePlan } from './plan.ts';
 import { UsageTables } from './tables.ts';
 
@@ -44,7 +46,8 @@ export async function benchUsage(
     await tables.connect();
     try {
       await tables.untilAt(0n);
-      const world = { demo, folder, tables, options, profiles: profilesOf?.(folder) ?? null };
+      const sum = await meteredIn(demo);
+      const world = { demo, folder, tables, sum, options, profiles: profilesOf?.(folder) ?? null };
       print(`before: ${machine()}`);
       const results = [
         await measure(world, { ids: 'bulk', clients: options.clients, events: eventsOfBulk }),
@@ -60,7 +63,28 @@ export async function benchUsage(
   });
 }
 
+/** Makes the meters; gives a way to ask the first one for its sum over all that was sent. */
+async function meteredIn(demo: Demo): Promise<() => Promise<number>> {
+  const ids: string[] = [];
+  for (const meter of meters) {
+    const body = { name: `Bench ${meter.event_name}`, ...meter };
+    ids.push((await api<{ readonly id: string }>(demo, 'POST', '/meters', body)).id);
+  }
+  return async () => {
+    const question = { meter_id: ids[0] };
+    const answer = await api<{ readonly total_value: string }>(
+      demo,
+      'POST',
+      '/events/usage/meter',
+      question,
+    );
+    return +answer.total_value;
+  };
+}
+
 interface World {
+  /** What the meter of the first name says. */
+  readonly sum: () => Promise<number>;
   readonly demo: Demo;
   readonly folder: string;
   readonly tables: UsageTables;
@@ -91,7 +115,12 @@ async function measure(
   const after = await state(world);
   const events = told.requests * load.events;
   const perEvent = (bytes: number): number => bytes / Math.max(1, events);
+  const [metered, wanted] = [
+    await world.sum(),
+    before.sum + meteredSum(told.requests, load.events),
+  ];
   const faults = [
+    ...(metered === wanted ? [] : [`a meter tells ${metered} instead of ${wanted}`]),
     ...(told.refused === 0 ? [] : [`${told.refused} requests were refused`]),
     ...(await tables.faultsIn(plan, told)),
   ];
@@ -122,7 +151,8 @@ async function measure(
   };
 }
 
-const state = async ({ demo, folder, tables }: World) => ({
+const state = async ({ demo, folder, tables, sum }: World) => ({
+  sum: await sum(),
   sizes: await tables.sizes(),
   space: await diskSpace(folder, demo.database_url),
   work: await postgresWork(demo.database_url),
