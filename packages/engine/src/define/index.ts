@@ -1,3 +1,4 @@
+export { arrayText } from '../intake/array-text.ts';
 export { copyLine } from '../intake/copy-line.ts';
 export * from './clock.ts';
 export * from './context.ts';

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import { arrayText, type RequestContext } from '@counterfoil/engine/define';
 import { type Instant, invalidField, Problem } from '@counterfoil/kernel';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Span } from './aggregation/aggregate.ts';
@@ -34,7 +34,7 @@ const selectKnown = ({ facts, principal }: RequestContext, ids: readonly string[
         'identity.at',
       ])
       .where('environment.environment_id', '=', principal.environmentId)
-      .where(sql<SqlBool>`identity.id = any(${sql.val(ids)}::uuid[])`)
+      .where(sql<SqlBool>`identity.id = any(${sql.val(arrayText(ids))}::uuid[])`)
       .limit(ids.length),
   );
 

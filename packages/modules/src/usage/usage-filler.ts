@@ -1,4 +1,5 @@
 import {
+  arrayText,
   copyLine,
   type Filler,
   type FillSession,
@@ -150,12 +151,12 @@ export class UsageFiller implements Filler<UsageEvent> {
        select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::bigint[], $6::int[])
            on conflict do nothing`,
       [
-        placed.map(numberOf),
-        placed.map(({ identity }) => identity.id),
-        placed.map(({ identity }) => identity.content),
-        placed.map(({ event }) => event.timestamp),
-        placed.map(({ position }) => position),
-        placed.map(({ number }) => number),
+        arrayText(placed.map(numberOf)),
+        arrayText(placed.map(({ identity }) => identity.id)),
+        arrayText(placed.map(({ identity }) => identity.content)),
+        arrayText(placed.map(({ event }) => event.timestamp)),
+        arrayText(placed.map(({ position }) => position)),
+        arrayText(placed.map(({ number }) => number)),
       ],
     );
     return count === placed.length ? placed : await this.#sortOut(placed, numberOf);
@@ -173,7 +174,7 @@ export class UsageFiller implements Filler<UsageEvent> {
               stored.position, stored.number
          from unnest($1::int[], $2::uuid[]) as asked (environment, id)
          join ${schema}.identity as stored using (environment, id)`,
-      [placed.map(numberOf), placed.map(({ identity }) => identity.id)],
+      [arrayText(placed.map(numberOf)), arrayText(placed.map(({ identity }) => identity.id))],
     );
     const known = new Map(rows.map((row) => [`${row.environment} ${row.id}`, row]));
     const fresh: Placed[] = [];
