@@ -83,7 +83,7 @@ async function meteredIn(demo: Demo): Promise<() => Promise<number>> {
 }
 
 interface World {
-  /** What the meter of the first name says. */
+  /** The sum that the meter of the first name tells now. */
   readonly sum: () => Promise<number>;
   readonly demo: Demo;
   readonly folder: string;
