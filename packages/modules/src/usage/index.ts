@@ -6,6 +6,8 @@ import { ingestionRoutes, usageListRoutes } from './routes.ts';
 import { usageTables } from './tables.ts';
 import { usageTraceRoutes } from './trace/routes.ts';
 import { usageQuestionRoutes } from './usage-routes.ts';
+import { usageVoidRoutes } from './voids/routes.ts';
+import { usageVoid } from './voids/usage-void.ts';
 
 export { usageIntake } from './usage-event.ts';
 
@@ -15,13 +17,14 @@ const routes = () => ({
   ...usageQuestionRoutes,
   ...usageTraceRoutes,
   ...currentUsageRoutes,
+  ...usageVoidRoutes,
 });
 
 /** Usage: what customers used of what, as their systems tell it. */
 export const usage = () =>
   module({
     name: 'usage',
-    aggregates: [],
+    aggregates: [usageVoid],
     tables: [],
     facts: [usageTables],
     routes: routes(),

@@ -7,6 +7,7 @@ import type { KnownEvents } from './known-lookups.ts';
 import type { EventsQuery, UsageEventResource } from './schema.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
+import { hashOfId } from './usage-event.ts';
 
 /**
  * The events with some ids that the tables show already, by the hash of the id. Waits for nothing, and gives none
@@ -38,12 +39,40 @@ const selectKnown = ({ facts, principal }: RequestContext, ids: readonly string[
       .limit(ids.length),
   );
 
+/** The time and the place in the log of the event that has come under an id; null for none. */
+export async function placeOfUsage(
+  { facts, principal }: RequestContext,
+  id: string,
+): Promise<{ readonly at: Instant; readonly position: string } | null> {
+  const rows = await facts.query(usageTables, (from) =>
+    from
+      .selectFrom('identity')
+      .innerJoin('environment', 'environment.number', 'identity.environment')
+      .select(['identity.at', 'identity.position'])
+      .where('environment.environment_id', '=', principal.environmentId)
+      .where('identity.id', '=', sql<string>`${hashOfId(id)}::uuid`),
+  );
+  const [row] = rows;
+  return row ? { at: row.at as Instant, position: row.position } : null;
+}
+
 /** A page of usage events, as they are listed. */
 export interface EventsPage {
   readonly events: UsageEventResource[];
   readonly has_more: boolean;
   readonly iter_first_key?: string;
   readonly iter_last_key?: string;
+}
+
+/** A usage event with the names that stand beside it. */
+export interface EventRow {
+  readonly event_id: string;
+  readonly event_name: string;
+  readonly external_id: string;
+  readonly customer_id: string | null;
+  readonly at: string;
+  readonly source: string | null;
+  readonly properties: string | null;
 }
 
 type Row = Awaited<ReturnType<typeof selectEvents>>[number];
@@ -60,7 +89,8 @@ export async function listEvents(context: RequestContext, query: EventsQuery): P
   };
 }
 
-const eventView = (environment_id: string, row: Row): UsageEventResource => ({
+/** A usage event as it is listed. */
+export const eventView = (environment_id: string, row: EventRow): UsageEventResource => ({
   id: row.event_id,
   event_name: row.event_name,
   external_customer_id: row.external_id,

@@ -37,6 +37,11 @@ export interface UsageTables extends RollUpTables {
     readonly source: string | null;
     readonly properties: string | null;
   };
+  voided: UsageTables['event'] & {
+    readonly void_position: string;
+    readonly voided_at: string;
+    readonly reason: string | null;
+  };
 }
 
 /** Names that stand for the environment, the customer and the event name in the wide tables. */
@@ -90,10 +95,17 @@ const facts = (schema: string): readonly string[] => [
   `create index on ${schema}.event (account, name, at)`,
   `create index on ${schema}.event (environment, at)`,
   `create table ${schema}.event_other partition of ${schema}.event default`,
+  // Events that count no more.
+  `create table ${schema}.voided (
+     like ${schema}.event,
+     void_position bigint not null,
+     voided_at timestamptz not null,
+     reason text collate "C",
+     primary key (environment, position, number))`,
 ];
 
 const securedTables = [
-  ...['account', 'event_name', 'identity', 'conflict', 'event'],
+  ...['account', 'event_name', 'identity', 'conflict', 'event', 'voided'],
   ...rollUpRelations,
 ] as const;
 
@@ -117,6 +129,14 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
   ];
 }
 
+const eventMembers = `environment_id, external_id, generation, name.name, event.at, event.position,
+  event.number, event_id, source, properties::text`;
+
+const eventJoins = (schema: string): string =>
+  `join ${schema}.environment on environment.number = event.environment
+   join ${schema}.account on account.number = event.account
+   join ${schema}.event_name as name on name.number = event.name`;
+
 /** The contents of the tables, without the numbers that one filling has given. */
 export const comparedUsage = {
   ...comparedRollUps,
@@ -129,13 +149,10 @@ export const comparedUsage = {
   conflict: (schema) =>
     `select environment_id, position, conflict.number, event_id
        from ${schema}.conflict join ${schema}.environment on environment.number = conflict.environment`,
-  event: (schema) =>
-    `select environment_id, external_id, generation, name.name, event.at, event.position, event.number,
-            event_id, source, properties::text
-       from ${schema}.event
-       join ${schema}.environment on environment.number = event.environment
-       join ${schema}.account on account.number = event.account
-       join ${schema}.event_name as name on name.number = event.name`,
+  event: (schema) => `select ${eventMembers} from ${schema}.event ${eventJoins(schema)}`,
+  voided: (schema) =>
+    `select ${eventMembers}, void_position, voided_at, reason
+       from ${schema}.voided as event ${eventJoins(schema)}`,
 } satisfies FactTables['compared'];
 
 /** The month of an instant, whose events are a partition of their own. */

@@ -4,13 +4,14 @@ import { meter } from '../meters/index.ts';
 import { comparedUsage, createUsageTables, type UsageTables } from './table-definitions.ts';
 import { type UsageEvent, usageIntake } from './usage-event.ts';
 import { UsageFiller } from './usage-filler.ts';
+import { usageVoid } from './voids/usage-void.ts';
 
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 2,
+  version: 3,
   intake: usageIntake,
-  records: [customer, meter],
+  records: [customer, meter, usageVoid],
   create: createUsageTables,
   compared: comparedUsage,
   filler: (session) => new UsageFiller(session),

@@ -6,7 +6,7 @@ import {
   type RecordChange,
   type RecordedFacts,
 } from '@counterfoil/engine/define';
-import { invariant } from '@counterfoil/kernel';
+import { invariant, type Stamped } from '@counterfoil/kernel';
 import type { CustomerEvent } from '../customers/index.ts';
 import type { MeterEvent } from '../meters/index.ts';
 import { Dictionary } from './dictionary.ts';
@@ -19,6 +19,8 @@ import {
   type UsageEvent,
   type UsageIdentity,
 } from './usage-event.ts';
+import { takeOut } from './voids/take-out.ts';
+import type { UsageVoidEvent } from './voids/usage-void.ts';
 
 /** A usage event with its place in the log. */
 interface Placed {
@@ -81,15 +83,30 @@ export class UsageFiller implements Filler<UsageEvent> {
 
   async #follow({ environmentId, event }: RecordChange): Promise<void> {
     const id = event.aggregate_id;
-    if (event.aggregate !== 'meter') {
-      return await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
+    const { position } = event;
+    switch (event.aggregate) {
+      case 'meter': {
+        const environment = await this.#environmentOf(environmentId);
+        const change = { environment, id, position, event: event as unknown as MeterEvent };
+        return await this.#rollUps.follow(change);
+      }
+      case 'usage_void': {
+        const environment = await this.#environmentOf(environmentId);
+        const { data, stamp } = event as unknown as Stamped<UsageVoidEvent>;
+        const { event_id: eventId, reason } = data;
+        const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
+        return await takeOut(this.#session, this.#rollUps, voided);
+      }
+      default:
+        return await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
     }
+  }
+
+  async #environmentOf(environmentId: string): Promise<number> {
     const environments = await this.#dictionary.environments([{ environmentId }]);
     const environment = environments.get(environmentId);
     invariant(environment !== undefined, `${environmentId} has no number`);
-    const { position } = event;
-    const change = { environment, id, position, event: event as unknown as MeterEvent };
-    return await this.#rollUps.follow(change);
+    return environment;
   }
 
   async #followCustomer(environmentId: string, id: string, change: CustomerEvent): Promise<void> {

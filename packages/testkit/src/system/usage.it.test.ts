@@ -416,6 +416,35 @@ test('usage so far is that of the running period, for one and for many, with the
   }
 });
 
+test('what is voided counts no more, and its id stays taken', async () => {
+  const meter = { event_name: 'voids', aggregation: { type: 'MAX', field: 'count' } };
+  const { id: meter_id } = await tenant.ok('POST', '/meters', { ...meter, name: 'Voids' });
+  const timestamp = new Date(Date.now() - 3_600_000).toISOString();
+  const event = { event_name: 'voids', external_customer_id: 'voids', timestamp };
+  const big = { ...event, event_id: 'void-big', properties: { count: 100 } };
+  const small = { ...event, event_id: 'void-small', properties: { count: 7 } };
+  await tenant.ok('POST', '/events/bulk', { events: [big, small] });
+  const voiding = await tenant.call('POST', '/events/void-big/void', { reason: 'a test' });
+  assert.equal([voiding.status, voiding.body.event_id], [200, 'void-big'], voiding.text);
+  const again = await tenant.ok('POST', '/events/void-big/void', { reason: 'again' });
+  assert.equal(again, voiding.body);
+  const shown = { 'counterfoil-min-position': voiding.headers.get('counterfoil-position') ?? '' };
+  const ask = (method: string, path: string, body?: unknown) =>
+    tenant.call(method, path, body, shown);
+  const used = await ask('POST', '/events/usage/meter', { meter_id });
+  assert.is(used.body.total_value, '7', used.text);
+  const traced = await ask('GET', '/events/void-big');
+  assert.equal(
+    [traced.body.status, traced.body.event.properties, traced.body.reasons],
+    ['voided', { count: 100 }, [`It was voided at ${voiding.body.voided_at}: a test`]],
+  );
+  assert.equal(await idsOf('voids'), ['void-small']);
+  const repeated = await tenant.ok('POST', '/events/bulk', { events: [big] });
+  assert.equal([repeated.accepted, repeated.repeated], [0, 1]);
+  const missing = await tenant.call('POST', '/events/void-none/void', {});
+  assert.equal([missing.status, missing.body.code], [404, 'not_found']);
+});
+
 test('the tables are what the log says, also after they were filled again', async () => {
   const lines: string[] = [];
   const shown = () => lines.filter((line) => line.startsWith('usage:'));

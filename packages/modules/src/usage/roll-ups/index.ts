@@ -1,3 +1,4 @@
+export { hourOf } from './hours.ts';
 export { RollUps, type WrittenEvent } from './roll-ups.ts';
 export {
   comparedRollUps,

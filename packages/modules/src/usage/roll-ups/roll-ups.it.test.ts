@@ -94,6 +94,29 @@ async function fill(
   while (filler.hasMore) await filler.tend();
 }
 
+/** Asserts that all that was voided is among the void events, and none of it among those that count. */
+async function assertVoided({ session }: TestTables, log: readonly LogItem[]): Promise<void> {
+  const right = log.flatMap((item) => {
+    const event = item.kind === 'record' ? (item.event as unknown as VoidEvent) : null;
+    return event?.type === 'UsageVoided' ? [event.data.event_id] : [];
+  });
+  const { rows } = await session.query<{ event_id: string; counts: boolean }>(
+    `select event_id, false as counts from ${session.schema}.voided
+     union all select event_id, true from ${session.schema}.event where event_id = any($1)`,
+    [right],
+  );
+  assert.equal(
+    rows.filter(({ counts }) => counts),
+    [],
+  );
+  assert.equal(rows.map(({ event_id }) => event_id).sort(), right.sort());
+}
+
+interface VoidEvent {
+  readonly type: string;
+  readonly data: { readonly event_id: string };
+}
+
 async function assertSame(some: TestTables, others: TestTables): Promise<void> {
   const [left, right] = [some.session.schema, others.session.schema];
   for (const [table, select] of Object.entries(comparedUsage)) {
@@ -124,6 +147,7 @@ test('whatever is kept, the answer is that of a fold over all events', async () 
       try {
         await fill(first, log, repeated(choices), asked);
         await assertAnswers(first, asked);
+        await assertVoided(first, log);
         await fill(again, log, repeated([...choices].reverse()), []);
         await assertSame(first, again);
         await assertAnswers(again, asked);

@@ -88,7 +88,9 @@ export const filters: fc.Arbitrary<PropertyFilters> = fc.constantFrom(
 type Step =
   | { readonly kind: 'usage'; readonly events: readonly UsageEvent[] }
   | { readonly kind: 'customer'; readonly id: number; readonly external: string | null }
-  | { readonly kind: 'meter'; readonly id: number; readonly change: MeterChange };
+  | { readonly kind: 'meter'; readonly id: number; readonly change: MeterChange }
+  /** Voids one of the events that have come. */
+  | { readonly kind: 'void'; readonly which: number };
 
 type MeterChange =
   | {
@@ -113,6 +115,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       id: fc.nat({ max: 3 }),
       external: fc.option(fc.constantFrom(...externals), { freq: 5 }),
     }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('void' as const), which: fc.nat({ max: 400 }) }),
   },
   {
     weight: 4,
@@ -172,9 +178,27 @@ function logOf(all: readonly Step[]): readonly LogItem[] {
     }
     return state === 'there' ? [{ type: 'MeterFiltersReplaced', data: change }] : [];
   };
+  const countable = new Set<string>();
+  const voided = new Set<string>();
+  const voidOf = ({ which }: { readonly which: number }, position: string): LogItem[] => {
+    const ids = [...countable];
+    const event_id = ids[which % ids.length];
+    if (event_id === undefined) return [];
+    countable.delete(event_id);
+    voided.add(event_id);
+    const stamp = { occurred_at: '2026-11-01T00:00:00.000Z' };
+    const data = { event_id, reason: null };
+    const event = {
+      ...{ type: 'UsageVoided', data, stamp, position },
+      ...{ aggregate: 'usage_void', aggregate_id: event_id },
+    };
+    return [{ kind: 'record', ...place, event } as unknown as LogItem];
+  };
   return all.flatMap((step, index): LogItem[] => {
     const position = String((index + 1) * 10);
+    if (step.kind === 'void') return voidOf(step, position);
     if (step.kind === 'usage') {
+      for (const { event_id } of step.events) if (!voided.has(event_id)) countable.add(event_id);
       const recordedAt = '2026-11-01T00:00:00.000Z';
       return [{ kind: 'facts', ...place, position, recordedAt, facts: step.events } as LogItem];
     }

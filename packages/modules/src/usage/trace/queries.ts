@@ -1,13 +1,11 @@
 import { type RequestContext, where } from '@counterfoil/engine/define';
 import { type Instant, notFound, shiftedBy } from '@counterfoil/kernel';
-import { sql } from 'kysely';
 import { featureRecords } from '../../features/index.ts';
 import { type Aggregation, type Meter, meterRecords } from '../../meters/index.ts';
 import type { Properties } from '../aggregation/measure.ts';
-import { listEvents } from '../queries.ts';
+import { eventView, listEvents, placeOfUsage } from '../queries.ts';
 import type { UsageEventResource } from '../schema.ts';
 import { usageTables } from '../tables.ts';
-import { hashOfId } from '../usage-event.ts';
 import type { UsageEventTrace } from './schema.ts';
 import { lookOf } from './trace.ts';
 
@@ -16,15 +14,17 @@ const metersMaximum = 100;
 
 /** A usage event by its id, and what each meter of its name makes of it. Throws 404 when there is none. */
 export async function tracedEvent(context: RequestContext, id: string): Promise<UsageEventTrace> {
-  const place = await placeOf(context, id);
-  const event = place && (await eventAt(context, id, place.at));
-  if (!place || !event) throw notFound('usage event', id);
+  const place = await placeOfUsage(context, id);
+  if (!place) throw notFound('usage event', id);
+  const { position } = place;
+  const event = await eventAt(context, id, place.at);
+  if (!event) return await voidedEvent(context, id, position);
   const meters = await looksAt(context, event);
   const reasons = reasonsFor(event, meters);
   const isCounted = reasons.length === 0 && meters.some(({ counted }) => counted);
   return {
     event,
-    position: place.position,
+    position,
     status: isCounted ? 'counted' : 'not_counted',
     reasons,
     meters,
@@ -81,6 +81,45 @@ const wholeOf = ({ aggregation }: Meter): Aggregation => ({
   ...(aggregation as Partial<Aggregation> & Pick<Aggregation, 'type'>),
 });
 
+/** A usage event that was voided. Throws 404 for one that is not there, nor void. */
+async function voidedEvent(
+  { facts, principal: { environmentId } }: RequestContext,
+  id: string,
+  position: string,
+): Promise<UsageEventTrace> {
+  const rows = await facts.query(usageTables, (from) =>
+    from
+      .selectFrom('voided')
+      .innerJoin('environment', 'environment.number', 'voided.environment')
+      .innerJoin('account', 'account.number', 'voided.account')
+      .innerJoin('event_name', 'event_name.number', 'voided.name')
+      .select([
+        'voided.event_id',
+        'event_name.name as event_name',
+        'account.external_id',
+        'account.customer_id',
+        'voided.at',
+        'voided.source',
+        'voided.properties',
+        'voided.voided_at',
+        'voided.reason',
+      ])
+      .where('environment.environment_id', '=', environmentId)
+      .where('voided.position', '=', position)
+      .where('voided.event_id', '=', id),
+  );
+  const [row] = rows;
+  if (!row) throw notFound('usage event', id);
+  const reason = row.reason === null ? '' : `: ${row.reason}`;
+  return {
+    event: eventView(environmentId, row),
+    position,
+    status: 'voided',
+    reasons: [`It was voided at ${row.voided_at}${reason}`],
+    meters: [],
+  };
+}
+
 /** The event with an id at an instant; null while nothing of it is shown. */
 async function eventAt(
   context: RequestContext,
@@ -95,18 +134,4 @@ async function eventAt(
     order: 'desc',
   });
   return events[0] ?? null;
-}
-
-/** The place of the event that counts under an id; null for none. */
-async function placeOf({ facts, principal }: RequestContext, id: string) {
-  const rows = await facts.query(usageTables, (from) =>
-    from
-      .selectFrom('identity')
-      .innerJoin('environment', 'environment.number', 'identity.environment')
-      .select(['identity.at', 'identity.position'])
-      .where('environment.environment_id', '=', principal.environmentId)
-      .where('identity.id', '=', sql<string>`${hashOfId(id)}::uuid`),
-  );
-  const [row] = rows;
-  return row ? { at: row.at as Instant, position: row.position } : null;
 }

@@ -22,7 +22,7 @@ export const usageEventTraceSchema = z
     event: usageEventSchema,
     position: z.string().meta({ description: 'Its place in the log' }),
     status: z
-      .enum(['counted', 'not_counted'])
+      .enum(['counted', 'not_counted', 'voided'])
       .meta({ description: 'Whether any meter counts it for its customer' }),
     reasons: z.array(z.string()).meta({ description: 'Why it is not counted' }),
     meters: z.array(lookSchema).meta({ description: 'Meters of its name, at most 100' }),

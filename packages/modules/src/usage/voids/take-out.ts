@@ -1,0 +1,55 @@
+import type { FillSession } from '@counterfoil/engine/define';
+import { type Instant, invariant } from '@counterfoil/kernel';
+import { hourOf, type RollUps } from '../roll-ups/index.ts';
+import { hashOfId } from '../usage-event.ts';
+
+/** A void, as the tables take it. */
+export interface TakenVoid {
+  readonly environment: number;
+  readonly eventId: string;
+  readonly reason: string | null;
+  readonly position: string;
+  readonly voidedAt: Instant;
+}
+
+interface Place {
+  readonly at: Instant;
+  readonly position: string;
+  readonly number: number;
+}
+
+/**
+ * Takes a voided event out of those that count, and counts its hour again. Its identity stays, so that the same id
+ * is a repetition for ever (D35).
+ */
+export async function takeOut(
+  session: FillSession,
+  rollUps: RollUps,
+  { environment, eventId, reason, position, voidedAt }: TakenVoid,
+): Promise<void> {
+  const { query, schema } = session;
+  const known = await query<Place>(
+    `select at, position, number from ${schema}.identity where environment = $1 and id = $2::uuid`,
+    [environment, hashOfId(eventId)],
+  );
+  const [place] = known.rows;
+  invariant(place, `${eventId} was voided before it came`);
+  const { rows } = await query<{ readonly account: string; readonly name: string }>(
+    `with gone as (
+       delete from ${schema}.event
+        where environment = $1 and at = $2 and position = $3 and number = $4
+        returning environment, account, name, at, position, number, event_id, source, properties),
+     kept as (
+       insert into ${schema}.voided
+         (environment, account, name, at, position, number, event_id, source, properties,
+          void_position, voided_at, reason)
+       select gone.*, $5::bigint, $6::timestamptz, $7::text from gone)
+     select gone.account, event_name.name from gone
+       join ${schema}.event_name on event_name.number = gone.name`,
+    [environment, place.at, place.position, place.number, position, voidedAt, reason],
+  );
+  const [gone] = rows;
+  invariant(gone, `${eventId} is voided twice`);
+  const { account, name: eventName } = gone;
+  await rollUps.recount({ environment, account, eventName, hour: hourOf(place.at) });
+}
