@@ -34,7 +34,7 @@ interface Needs {
 }
 
 /** The one table of the fields that an aggregation needs and may have. Anything else is refused. */
-const needs: Readonly<Record<AggregationType, Needs>> = {
+export const aggregationNeeds: Readonly<Record<AggregationType, Needs>> = {
   COUNT: { measures: 'nothing' },
   SUM: { measures: 'a field or an expression', buckets: true },
   AVG: { measures: 'a field or an expression' },
@@ -63,7 +63,7 @@ type Member = keyof Aggregation;
 
 /** The conditions under which aggregations of one type have one member. */
 function conditionsOf(type: AggregationType): Condition<Member>[] {
-  const { measures, multiplier, buckets, groups } = needs[type];
+  const { measures, multiplier, buckets, groups } = aggregationNeeds[type];
   const when = { type };
   const none = (lacks: Member, says = `${type} takes none`) => ({ when, lacks, says });
   const measured = {

@@ -4,6 +4,8 @@ import { meterRoutes } from './routes.ts';
 
 export {
   type Aggregation,
+  type AggregationType,
+  aggregationNeeds,
   aggregationSchema,
   aggregationTypeSchema,
   bucketSizeSchema as windowSizeSchema,

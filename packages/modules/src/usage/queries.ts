@@ -1,9 +1,10 @@
 import { arrayText, type RequestContext } from '@counterfoil/engine/define';
-import { type Instant, invalidField, Problem } from '@counterfoil/kernel';
+import { type Instant, invariant, Problem } from '@counterfoil/kernel';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Span } from './aggregation/aggregate.ts';
 import type { Properties } from './aggregation/measure.ts';
 import type { KnownEvents } from './known-lookups.ts';
+import { keyOf, type ListPlace, placeOf } from './list-place.ts';
 import type { EventsQuery, UsageEventResource } from './schema.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
@@ -148,24 +149,13 @@ function conditionsOf(row: Joined, query: EventsQuery): Expression<SqlBool>[] {
   ];
 }
 
-/** The place of an event in every list. */
-const keyOf = ({ at, position, number }: Row): string => `${at}.${position}.${number}`;
-
-const keyShape = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\.(\d{1,19})\.(\d{1,9})$/;
-
 function afterKey(key: string, order: 'asc' | 'desc'): Expression<SqlBool> {
-  const [, at, position, number] = keyShape.exec(key) ?? [];
-  if (at === undefined) {
-    throw invalidField('/iter_last_key', 'must be the iter_last_key of a page');
-  }
-  const place = { at, position: position ?? '', number: number ?? '' };
+  const place = placeOf(key);
+  invariant(place, 'the schema takes no other keys');
   return beyond(place, order === 'desc' ? '<' : '>');
 }
 
-const beyond = (
-  { at, position, number }: { readonly [Key in keyof Place]: string | number },
-  side: '<' | '>',
-): Expression<SqlBool> =>
+const beyond = ({ at, position, number }: ListPlace, side: '<' | '>'): Expression<SqlBool> =>
   sql<SqlBool>`(event.at, event.position, event.number) ${sql.raw(side)}
     (${at}::timestamptz, ${position}::bigint, ${number}::int)`;
 

@@ -1,6 +1,7 @@
 import { pageShape } from '@counterfoil/engine/define';
 import { instantSchema, requiredTextSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { listKeySchema } from './list-place.ts';
 
 /** The limits of a usage event (D55). */
 export const usageLimits = {
@@ -96,7 +97,7 @@ export type UsageEventResource = z.output<typeof usageEventSchema>;
 const filterShape = {
   event_name: name.optional(),
   external_customer_id: name.optional(),
-  iter_last_key: z.string().max(200).optional(),
+  iter_last_key: listKeySchema.optional(),
 } as const;
 
 /** Query of GET /events. */

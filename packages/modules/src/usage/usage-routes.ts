@@ -1,7 +1,7 @@
 import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
 import { invalidField, notFound, shiftedBy } from '@counterfoil/kernel';
 import { customerReference, customerWith } from '../customers/index.ts';
-import { type Aggregation, aggregationSchema, meter } from '../meters/index.ts';
+import { type Aggregation, meter } from '../meters/index.ts';
 import type { UsageOf } from './queries.ts';
 import { type UsageAnswer, usageOf } from './usage-query.ts';
 import {
@@ -64,23 +64,15 @@ export const usageQuestionRoutes = {
   }),
 } satisfies Routes;
 
-/** The aggregation of a question. Throws 400 for members that its type does not have, as a meter does. */
-function aggregationOf(body: UsageQuestionBody): Aggregation {
-  const { aggregation_type, property_name, multiplier, bucket_size, group_by_property } = body;
-  const names = { field: 'property_name', group_by: 'group_by_property', type: 'aggregation_type' };
-  const parsed = aggregationSchema.safeParse({
-    type: aggregation_type,
-    field: property_name,
-    multiplier,
-    bucket_size,
-    group_by: group_by_property,
-  });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const member = String(issue?.path[0] ?? 'type');
-  const name = Object.hasOwn(names, member) ? names[member as keyof typeof names] : member;
-  throw invalidField(`/${name}`, issue?.message ?? 'does not fit the aggregation');
-}
+/** The aggregation of a question, as a meter has it. */
+const aggregationOf = (body: UsageQuestionBody): Aggregation => ({
+  type: body.aggregation_type,
+  field: body.property_name ?? null,
+  expression: null,
+  multiplier: body.multiplier ?? null,
+  bucket_size: body.bucket_size ?? null,
+  group_by: body.group_by_property ?? null,
+});
 
 interface Counted {
   readonly event_name: string;

@@ -1,11 +1,19 @@
 import {
-  decimalSchema,
+  type Condition,
+  decimalPlaces,
   instantSchema,
+  positiveDecimalSchema,
   requiredTextSchema,
   timeZoneSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { aggregationTypeSchema, windowSizeSchema } from '../meters/index.ts';
+import {
+  type AggregationType,
+  aggregationNeeds,
+  aggregationTypeSchema,
+  windowSizeSchema,
+} from '../meters/index.ts';
 import { propertyFiltersSchema, usageLimits } from './schema.ts';
 
 const name = requiredTextSchema(usageLimits.text);
@@ -33,18 +41,38 @@ const questionShape = {
   fill: z.boolean().default(false).meta({ description: 'Lists windows without usage too' }),
 } as const;
 
+const aggregationShape = {
+  aggregation_type: aggregationTypeSchema,
+  property_name: name.optional(),
+  multiplier: positiveDecimalSchema(decimalPlaces.quantity).optional(),
+  bucket_size: windowSizeSchema.optional(),
+  group_by_property: name.optional(),
+} as const;
+
+/** The conditions of a question by one aggregation: those of a meter, whose fields have other names. */
+function conditionsOf(type: AggregationType): Condition<keyof typeof aggregationShape>[] {
+  const { measures, multiplier, buckets, groups } = aggregationNeeds[type];
+  const when = { aggregation_type: type };
+  const none = (lacks: keyof typeof aggregationShape) =>
+    ({ when, lacks, says: `${type} takes none` }) as const;
+  const some = (needs: keyof typeof aggregationShape) =>
+    ({ when, needs, says: `${type} needs a ${needs}` }) as const;
+  return [
+    measures === 'nothing' ? none('property_name') : some('property_name'),
+    multiplier ? some('multiplier') : none('multiplier'),
+    ...(buckets ? [] : [none('bucket_size')]),
+    ...(groups ? [] : [none('group_by_property')]),
+  ];
+}
+
 /** Body of POST /events/usage. */
-export const usageQuestionSchema = z
-  .object({
-    event_name: name,
-    aggregation_type: aggregationTypeSchema,
-    property_name: name.optional(),
-    multiplier: decimalSchema(15).optional(),
-    bucket_size: windowSizeSchema.optional(),
-    group_by_property: name.optional(),
-    ...questionShape,
-  })
-  .meta({ id: 'UsageQuestion' });
+export const usageQuestionSchema = withConditions(
+  z.object({ event_name: name, ...aggregationShape, ...questionShape }),
+  [
+    ...aggregationTypeSchema.options.flatMap(conditionsOf),
+    { beside: 'group_by_property', needs: 'bucket_size', says: 'group_by_property needs it' },
+  ],
+).meta({ id: 'UsageQuestion' });
 export type UsageQuestionBody = z.output<typeof usageQuestionSchema>;
 
 /** Body of POST /events/usage/meter. */

@@ -180,6 +180,21 @@ test('usage belongs to the customer who had the external id when it came, or who
   ]);
 });
 
+test('400 for a place in the list that no page ended with', async () => {
+  for (const key of [
+    '2024-02-31T00:00:00.000Z.1.1',
+    '2024-01-01T00:00:00.000Z.9999999999999999999.1',
+  ]) {
+    const answers = [
+      await tenant.call('GET', `/events?iter_last_key=${key}`),
+      await tenant.call('POST', '/events/query', { iter_last_key: key }),
+    ];
+    for (const { status, body } of answers) {
+      assert.equal([status, body.code], [400, 'validation_error']);
+    }
+  }
+});
+
 test('pages follow one another in either order', async () => {
   const events = Array.from({ length: 25 }, (_, number) => ({
     event_name: 'paged',
