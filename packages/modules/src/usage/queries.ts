@@ -76,8 +76,6 @@ export interface EventRow {
   readonly properties: string | null;
 }
 
-type Row = Awaited<ReturnType<typeof selectEvents>>[number];
-
 /** Lists usage events by their timestamp, newest first unless the query says otherwise. */
 export async function listEvents(context: RequestContext, query: EventsQuery): Promise<EventsPage> {
   const rows = await selectEvents(context, query);
