@@ -11,6 +11,7 @@ import {
   wholeNumber,
   wholeNumbers,
 } from './options.ts';
+import { benchQuestions, type QuestionBenchOptions } from './questions/bench.ts';
 import { scenarios } from './scenarios/index.ts';
 import { benchUsage, type UsageBenchOptions } from './usage/bench.ts';
 import { benchWebhooks, type WebhookBenchOptions } from './webhooks/bench.ts';
@@ -113,5 +114,15 @@ program
   .option('--single-clients <number>', 'clients that send single events', wholeNumber)
   .option('--profile <folder>', 'write processor profiles there')
   .action((given: Partial<UsageBenchOptions>) => benchUsage(readSettings(), given, print));
+
+program
+  .command('questions')
+  .description('measure questions about stored usage: a month of one customer, and usage so far')
+  .option('--events <number>', 'events stored, a tenth of them of one customer', wholeNumber)
+  .option('--customers <number>', 'customers', wholeNumber)
+  .option('--clients <number>', 'clients that ask for a month', wholeNumber)
+  .option('--per-second <number>', 'questions a second about usage so far', wholeNumber)
+  .option('--seconds <number>', 'measured seconds of each load', wholeNumber)
+  .action((given: Partial<QuestionBenchOptions>) => benchQuestions(readSettings(), given, print));
 
 await runProgram(program);

@@ -99,6 +99,12 @@ export type FactSelect<Tables extends object, Row> = (
   from: Pick<QueryCreator<Tables>, 'selectFrom' | 'with'>,
 ) => Selection<Row>;
 
+/** The way in which a statement is sent. */
+export interface FactReadOptions {
+  /** Keeps the statement prepared in the session: for texts of which there are few, whatever callers ask. */
+  readonly prepared?: boolean;
+}
+
 /** Reads of facts, for one caller. The tables' row-level security shows the caller's environment alone. */
 export interface FactReads {
   /**
@@ -108,6 +114,7 @@ export interface FactReads {
   query<Tables extends object, Row>(
     tables: FactTables<Tables>,
     select: FactSelect<Tables, Row>,
+    options?: FactReadOptions,
   ): Promise<readonly Row[]>;
   /** Waits as `query` does, and gives a position of the log up to which everything is in the tables. */
   shown<Tables extends object>(tables: FactTables<Tables>): Promise<string>;

@@ -1,9 +1,10 @@
 import { Problem } from '@counterfoil/kernel';
 import type { QueryCreator } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { preparedName } from '../database/database.ts';
 import { anyStatement } from '../database/statements.ts';
 import type { Place } from '../define/context.ts';
-import type { FactReads, FactSelect, FactTables } from '../define/intake.ts';
+import type { FactReadOptions, FactReads, FactSelect, FactTables } from '../define/intake.ts';
 import { beyondLog } from '../log/position.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import type { ScopedPool } from '../query/scoped-pool.ts';
@@ -55,12 +56,14 @@ export function factReads(options: FactReadsOptions): FactReads {
   const read = async <Tables extends object, Row>(
     { name }: FactTables<Tables>,
     select: FactSelect<Tables, Row>,
+    { prepared = false }: FactReadOptions = {},
   ): Promise<readonly Row[]> => {
     const schema = side.tracker.schemaOf(name);
     if (schema === null) throw notReady();
     const builder = anyStatement.withSchema(schema) as unknown as QueryCreator<Tables>;
     const { sql: text, parameters } = select(builder).compile();
-    return (await side.pool.query<Row>(caller, { text, values: [...parameters] })).rows;
+    const kept = prepared ? { name: preparedName(text) } : {};
+    return (await side.pool.query<Row>(caller, { ...kept, text, values: [...parameters] })).rows;
   };
   const shown = async ({ name }: { readonly name: string }): Promise<Position> => {
     await untilShown(options, name);
@@ -72,9 +75,9 @@ export function factReads(options: FactReadsOptions): FactReads {
   return {
     shown: async (tables) => String(await shown(tables)),
     queryAtOnce: read,
-    query: async (tables, select) => {
+    query: async (tables, select, options) => {
       await shown(tables);
-      return read(tables, select);
+      return read(tables, select, options);
     },
   };
 }

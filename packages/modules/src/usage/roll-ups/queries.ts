@@ -5,9 +5,11 @@ import type { Span } from '../aggregation/aggregate.ts';
 import type { UsageOf } from '../queries.ts';
 import type { UsageTables } from '../table-definitions.ts';
 import { usageTables } from '../tables.ts';
+import type { Keeps } from './definition.ts';
 
 /** The hours of a measure that are wanted: of the accounts of a customer, or of all. */
 export interface WantedHours {
+  readonly keeps: Keeps;
   readonly digest: string;
   readonly customer: UsageOf['customer'];
   /** From the beginning of an hour to that of another. */
@@ -114,8 +116,30 @@ interface SumsRow {
   readonly latest: string | null;
 }
 
+const none = sql<string | null>`null`;
 const newest = sql<string | null>`(array_agg(hourly.latest order by hourly.latest_at desc,
-    hourly.latest_position desc, hourly.latest_number desc) filter (where hourly.latest is not null))[1]`;
+    hourly.latest_position desc, hourly.latest_number desc))[1]`;
+
+/**
+ * The figures that are kept of hours, added up.
+ *
+ * @param from the instant that moments are counted from; null: the hour's own
+ */
+function figuresOf(keeps: Keeps, from: Instant | null) {
+  const isOfSums = keeps === 'sums' || keeps === 'levels';
+  const moment =
+    from === null
+      ? sql<string | null>`sum(hourly.moment)`
+      : sql<string | null>`sum(hourly.moment
+          + hourly.total * 1000 * extract(epoch from hourly.hour - ${from}::timestamptz))`;
+  return [
+    sql<string | null>`sum(hourly.count)`.as('count'),
+    (isOfSums ? sql<string | null>`sum(hourly.total)` : none).as('total'),
+    (keeps === 'levels' ? moment : none).as('moment'),
+    (keeps === 'greatest' ? sql<string | null>`max(hourly.greatest)` : none).as('greatest'),
+    (keeps === 'latest' ? newest : none).as('latest'),
+  ] as const;
+}
 
 const sumOf = (row: SumsRow): Sums => ({
   at: (row.at ?? '') as Instant,
@@ -129,30 +153,24 @@ const sumOf = (row: SumsRow): Sums => ({
 /** The sums over all the hours that are wanted; null where the measure is not complete. */
 export async function sumsOver(reads: Reads, wanted: WantedHours): Promise<Sums | null> {
   const { start, end } = wanted.span;
-  const [row] = await reads.facts.query(usageTables, (from) =>
-    measureOf(from, reads, wanted)
-      .innerJoinLateral(
-        (part) =>
-          part
-            .selectFrom('hourly')
-            .select([
-              sql<string | null>`sum(hourly.count)`.as('count'),
-              sql<string | null>`sum(hourly.total)`.as('total'),
-              sql<string | null>`sum(hourly.moment
-                + hourly.total * 1000 * extract(epoch from hourly.hour - ${start}::timestamptz))`.as(
-                'moment',
-              ),
-              sql<string | null>`max(hourly.greatest)`.as('greatest'),
-              newest.as('latest'),
-            ])
-            .whereRef('hourly.measure', '=', 'measure.number')
-            .where('hourly.hour', '>=', start)
-            .where('hourly.hour', '<', end)
-            .where(ofCustomer(from, 'hourly.account', wanted.customer))
-            .as('part'),
-        (join) => join.onTrue(),
-      )
-      .select(['part.count', 'part.total', 'part.moment', 'part.greatest', 'part.latest']),
+  const [row] = await reads.facts.query(
+    usageTables,
+    (from) =>
+      measureOf(from, reads, wanted)
+        .innerJoinLateral(
+          (part) =>
+            part
+              .selectFrom('hourly')
+              .select(figuresOf(wanted.keeps, start))
+              .whereRef('hourly.measure', '=', 'measure.number')
+              .where('hourly.hour', '>=', start)
+              .where('hourly.hour', '<', end)
+              .where(ofCustomer(from, 'hourly.account', wanted.customer))
+              .as('part'),
+          (join) => join.onTrue(),
+        )
+        .select(['part.count', 'part.total', 'part.moment', 'part.greatest', 'part.latest']),
+    { prepared: true },
   );
   return row ? sumOf({ ...row, at: start }) : null;
 }
@@ -167,14 +185,8 @@ export const sumsByHour = (reads: Reads, wanted: WantedHours): Pages<Sums> =>
             (part) =>
               part
                 .selectFrom('hourly')
-                .select([
-                  'hourly.hour as at',
-                  sql<string>`sum(hourly.count)`.as('count'),
-                  sql<string | null>`sum(hourly.total)`.as('total'),
-                  sql<string | null>`sum(hourly.moment)`.as('moment'),
-                  sql<string | null>`max(hourly.greatest)`.as('greatest'),
-                  newest.as('latest'),
-                ])
+                .select('hourly.hour as at')
+                .select(figuresOf(wanted.keeps, null))
                 .whereRef('hourly.measure', '=', 'measure.number')
                 .where('hourly.hour', '>=', wanted.span.start)
                 .where('hourly.hour', '<', wanted.span.end)

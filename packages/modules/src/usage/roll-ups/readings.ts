@@ -34,7 +34,12 @@ export async function rolledUpReadings(
   const hours = { start: hourFrom(span.start), end: hourOf(span.end) };
   if (hours.start >= hours.end || (windows && isBelowHour(windows.size))) return null;
   const definition = definitionOf(of.eventName, aggregation, filters);
-  const wanted = { digest: definitionDigest(definition), customer: of.customer, span: hours };
+  const wanted = {
+    keeps: definition.keeps,
+    digest: definitionDigest(definition),
+    customer: of.customer,
+    span: hours,
+  };
   const raw = (part: Span): Readings => rawReadings(context, question, part, digestOf);
   const edges = {
     before: raw({ start: span.start, end: hours.start }),

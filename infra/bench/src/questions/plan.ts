@@ -1,0 +1,32 @@
+import type { Sample } from '../load/plan.ts';
+
+/** A question, and the figure that its answer must have. */
+export interface Question {
+  readonly body: string;
+  readonly total: string;
+}
+
+/** The order for one load of questions about usage. */
+export interface QuestionPlan {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly name: string;
+  readonly path: string;
+  /** They are asked in turn. */
+  readonly questions: readonly Question[];
+  /** Clients that each ask again when they are answered, or questions a second whatever answers take. */
+  readonly pace:
+    | { readonly kind: 'closed'; readonly clients: number }
+    | { readonly kind: 'open'; readonly perSecond: number };
+  readonly warmUpSeconds: number;
+  readonly seconds: number;
+}
+
+/** The answers that were given. */
+export interface QuestionLoad {
+  readonly samples: readonly Sample[];
+  readonly answers: Readonly<Record<string, number>>;
+  /** Answers with another figure than the right one. */
+  readonly wrong: number;
+  readonly asked: number;
+}
