@@ -2,6 +2,7 @@ import { module } from '@counterfoil/engine/define';
 import { currentUsageRoutes } from './current/routes.ts';
 import { KnownLookups } from './known-lookups.ts';
 import { RecentUsage } from './recent-usage.ts';
+import { rejectedUsageRoutes } from './rejected/routes.ts';
 import { ingestionRoutes, usageListRoutes } from './routes.ts';
 import { usageTables } from './tables.ts';
 import { usageTraceRoutes } from './trace/routes.ts';
@@ -14,6 +15,7 @@ export { usageIntake } from './usage-event.ts';
 const routes = () => ({
   ...ingestionRoutes({ recent: new RecentUsage(), lookups: new KnownLookups() }),
   ...usageListRoutes,
+  ...rejectedUsageRoutes,
   ...usageQuestionRoutes,
   ...usageTraceRoutes,
   ...currentUsageRoutes,

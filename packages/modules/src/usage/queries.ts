@@ -78,14 +78,23 @@ export interface EventRow {
 
 /** Lists usage events by their timestamp, newest first unless the query says otherwise. */
 export async function listEvents(context: RequestContext, query: EventsQuery): Promise<EventsPage> {
-  const rows = await selectEvents(context, query);
-  const shown = rows.slice(0, query.page_size);
-  const [first, last] = [shown[0], shown.at(-1)];
+  const { listed, has_more } = await eventsWithKeys(context, query);
+  const [first, last] = [listed[0], listed.at(-1)];
   return {
-    events: shown.map((row) => eventView(context.principal.environmentId, row)),
-    has_more: rows.length > shown.length,
-    ...(first && last ? { iter_first_key: keyOf(first), iter_last_key: keyOf(last) } : {}),
+    events: listed.map(({ event }) => event),
+    has_more,
+    ...(first && last ? { iter_first_key: first.key, iter_last_key: last.key } : {}),
   };
+}
+
+/** A page of usage events, each with its place in every list. */
+export async function eventsWithKeys(context: RequestContext, query: EventsQuery) {
+  const { environmentId } = context.principal;
+  const rows = await selectEvents(context, query);
+  const listed = rows
+    .slice(0, query.page_size)
+    .map((row) => ({ event: eventView(environmentId, row), key: keyOf(row) }));
+  return { listed, has_more: rows.length > listed.length };
 }
 
 /** A usage event as it is listed. */

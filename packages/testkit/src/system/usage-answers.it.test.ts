@@ -155,4 +155,48 @@ test('what is voided counts no more, and its id stays taken', async () => {
   assert.equal([missing.status, missing.body.code], [404, 'not_found']);
 });
 
+test('usage that is not counted is listed with its reasons, until a meter or a customer makes it good', async () => {
+  const event = { event_name: 'lost', external_customer_id: 'lost' };
+  const properties = [{ count: 1 }, { count: 'many' }, { count: 2 }];
+  await tenant.ok('POST', '/events/bulk', {
+    events: properties.map((each, index) => ({
+      ...event,
+      event_id: `lost-${index}`,
+      properties: each,
+    })),
+  });
+  const page = '/events/rejected?event_name=lost';
+  const reasonsIn = async (query = '') => {
+    const { events } = await tenant.ok('GET', `${page}${query}`);
+    return events.map((each: Rejected) => each.rejections.map(({ reason }) => reason).join());
+  };
+  assert.equal(await reasonsIn(), Array(3).fill('unknown_customer,unknown_name'));
+  const first = await tenant.ok('GET', `${page}&page_size=2`);
+  assert.equal([first.has_more, first.looked_at], [true, 2]);
+  const next = await tenant.ok('GET', `${page}&page_size=2&iter_last_key=${first.iter_last_key}`);
+  assert.equal([next.events.length, next.has_more], [1, false]);
+  const { id: meter_id } = await tenant.ok('POST', '/meters', {
+    ...{ name: 'Lost', event_name: 'lost' },
+    aggregation: { type: 'SUM', field: 'count' },
+  });
+  await tenant.ok('POST', '/customers', { external_id: 'lost', name: 'Lost' });
+  const left = await eventually(async () => {
+    const { events } = await tenant.ok('GET', page);
+    return events.length === 1 ? events : false;
+  });
+  assert.equal(left[0].event.id, 'lost-1');
+  assert.equal(left[0].rejections, [
+    {
+      reason: 'bad_value',
+      message: 'The meter Lost cannot count it: count is no number.',
+      meter_id,
+    },
+  ]);
+  assert.equal(await reasonsIn('&reason=unknown_name'), []);
+});
+
+interface Rejected {
+  readonly rejections: readonly { readonly reason: string }[];
+}
+
 test.run();

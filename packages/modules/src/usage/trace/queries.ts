@@ -1,16 +1,13 @@
 import { type RequestContext, where } from '@counterfoil/engine/define';
 import { type Instant, notFound, shiftedBy } from '@counterfoil/kernel';
 import { featureRecords } from '../../features/index.ts';
-import { type Aggregation, type Meter, meterRecords } from '../../meters/index.ts';
 import type { Properties } from '../aggregation/measure.ts';
 import { eventView, listEvents, placeOfUsage } from '../queries.ts';
 import type { UsageEventResource } from '../schema.ts';
 import { usageTables } from '../tables.ts';
+import { firstPage, metersOf } from './meters.ts';
 import type { UsageEventTrace } from './schema.ts';
 import { lookOf } from './trace.ts';
-
-/** Meters of one name that are looked at. */
-const metersMaximum = 100;
 
 /** A usage event by its id, and what each meter of its name makes of it. Throws 404 when there is none. */
 export async function tracedEvent(context: RequestContext, id: string): Promise<UsageEventTrace> {
@@ -45,41 +42,26 @@ function reasonsFor(event: UsageEventResource, meters: readonly Look[]): string[
 }
 
 async function looksAt(context: RequestContext, event: UsageEventResource): Promise<Look[]> {
-  const page = { limit: metersMaximum, offset: 0 };
-  const isPublished = where('status', 'eq', 'published');
-  const { items } = await context.read.list(meterRecords.table, page, [
-    ...where('event_name', 'eq', event.event_name),
-    ...isPublished,
-  ]);
-  const features = await context.read.list(featureRecords.table, page, [
+  const items = await metersOf(context, [event.event_name]);
+  const features = await context.read.list(featureRecords.table, firstPage, [
     ...where(
       'meter_id',
       'in',
       items.map(({ id }) => id),
     ),
-    ...isPublished,
+    ...where('status', 'eq', 'published'),
   ]);
   return items.map((meter) => {
-    const look = lookOf({ ...meter, aggregation: wholeOf(meter) }, event.properties as Properties);
+    const look = lookOf(meter, event.properties as Properties);
     return {
       meter_id: meter.id,
       meter_name: meter.name,
-      value: null,
-      ...look,
+      counted: look.counted,
+      ...(look.counted ? { value: look.value } : { value: null, reason: look.reason }),
       feature_ids: features.items.flatMap((each) => (each.meter_id === meter.id ? each.id : [])),
     };
   });
 }
-
-/** The aggregation of a meter, as the wire leaves out what it does not have. */
-const wholeOf = ({ aggregation }: Meter): Aggregation => ({
-  field: null,
-  expression: null,
-  multiplier: null,
-  bucket_size: null,
-  group_by: null,
-  ...(aggregation as Partial<Aggregation> & Pick<Aggregation, 'type'>),
-});
 
 /** A usage event that was voided. Throws 404 for one that is not there, nor void. */
 async function voidedEvent(

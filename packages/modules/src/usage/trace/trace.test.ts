@@ -28,8 +28,13 @@ const cases: readonly [string, CountingMeter, object, object][] = [
     { count: 1 },
     { counted: true, value: '1' },
   ],
-  ['no missing number', of({}), {}, { counted: false, reason: 'has no count' }],
-  ['no word', of({}), { count: 'two' }, { counted: false, reason: 'count is no number' }],
+  ['no missing number', of({}), {}, { counted: false, fault: 'bad_value', reason: 'has no count' }],
+  [
+    'no word',
+    of({}),
+    { count: 'two' },
+    { counted: false, fault: 'bad_value', reason: 'count is no number' },
+  ],
   [
     'what its filters match',
     of({}, large),
@@ -40,19 +45,19 @@ const cases: readonly [string, CountingMeter, object, object][] = [
     'nothing that has not what they ask for',
     of({}, large),
     { count: 1 },
-    { counted: false, reason: 'has no model, which the meter filters by' },
+    { counted: false, fault: 'filtered', reason: 'has no model, which the meter filters by' },
   ],
   [
     'nothing that they do not name',
     of({}, large),
     { count: 1, model: 'small' },
-    { counted: false, reason: 'model is none that the meter counts' },
+    { counted: false, fault: 'filtered', reason: 'model is none that the meter counts' },
   ],
   [
     'nothing of a quotient by zero',
     of({ field: null, expression: 'a / b' }),
     { a: 1, b: 0 },
-    { counted: false, reason: 'it divides by zero' },
+    { counted: false, fault: 'bad_value', reason: 'it divides by zero' },
   ],
 ];
 

@@ -11,7 +11,12 @@ import { textOfProperty } from '../aggregation/quantity.ts';
 /** The result of a meter's look at one event: what it counts of it, or why nothing. */
 export type MeterLook =
   | { readonly counted: true; readonly value: DecimalText | string | null }
-  | { readonly counted: false; readonly reason: string };
+  | {
+      readonly counted: false;
+      /** Its filters name others, or what they name cannot be counted. */
+      readonly fault: 'filtered' | 'bad_value';
+      readonly reason: string;
+    };
 
 /** As much of a meter as says what it counts. */
 export type CountingMeter = Pick<Meter, 'filters'> & { readonly aggregation: Aggregation };
@@ -22,7 +27,7 @@ export type CountingMeter = Pick<Meter, 'filters'> & { readonly aggregation: Agg
  */
 export function lookOf({ filters, aggregation }: CountingMeter, properties: Properties): MeterLook {
   const filter = filters.find((each) => !matches([each], properties));
-  if (filter) return { counted: false, reason: unmatched(filter, properties) };
+  if (filter) return { counted: false, fault: 'filtered', reason: unmatched(filter, properties) };
   const measured = measureOf(aggregation)(properties);
   switch (measured.kind) {
     case 'number':
@@ -32,7 +37,7 @@ export function lookOf({ filters, aggregation }: CountingMeter, properties: Prop
     case 'event':
       return { counted: true, value: null };
     case 'bad':
-      return { counted: false, reason: measured.reason };
+      return { counted: false, fault: 'bad_value', reason: measured.reason };
     default:
       return measured satisfies never;
   }

@@ -1,0 +1,43 @@
+import { instantSchema, requiredTextSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { eventsQuerySchema, usageEventSchema, usageEventsSchema, usageLimits } from '../schema.ts';
+import { rejectionReasons } from './faults.ts';
+
+/** Query of GET /events/rejected. */
+export const rejectedQuerySchema = eventsQuerySchema.extend({
+  reason: z
+    .enum(rejectionReasons)
+    .optional()
+    .meta({ description: 'Only what is so for this reason' }),
+  source: requiredTextSchema(usageLimits.text).optional(),
+  start_time: instantSchema.optional(),
+  end_time: instantSchema.optional(),
+});
+export type RejectedQuery = z.output<typeof rejectedQuerySchema>;
+
+/** A usage event that is not counted, or not by every meter. */
+const rejectedEventSchema = z
+  .object({
+    event: usageEventSchema,
+    rejections: z
+      .array(
+        z.object({
+          reason: z.enum(rejectionReasons).meta({ description: 'Why' }),
+          message: z.string(),
+          meter_id: z.string().optional().meta({ description: 'The meter that cannot count it' }),
+        }),
+      )
+      .meta({ description: 'All that keeps it from being counted' }),
+  })
+  .meta({ id: 'RejectedUsageEvent' });
+
+/** A page of them. */
+export const rejectedEventsSchema = z
+  .object({
+    events: z.array(rejectedEventSchema),
+    looked_at: z.number().int().meta({ description: 'Events that were looked at for this page' }),
+    has_more: usageEventsSchema.shape.has_more,
+    iter_last_key: z.string().optional(),
+  })
+  .meta({ id: 'RejectedUsageEvents' });
+export type RejectedEvents = z.output<typeof rejectedEventsSchema>;
