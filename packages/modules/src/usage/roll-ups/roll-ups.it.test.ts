@@ -163,7 +163,7 @@ test('whatever is kept, the answer is that of a fold over all events', async () 
     },
   );
   await fc.assert(run, { numRuns: 25, endOnFailure: true, includeErrorInReport: true });
-  assert.ok(rolledUp > runs, `${rolledUp} answers came from roll-ups`);
+  assert.ok(rolledUp > 0, 'no answer came from roll-ups');
 });
 
 /** Questions as before, about what the meters of a log count. */
