@@ -4,15 +4,24 @@ import { LRUCache } from 'lru-cache';
 import { preparedName } from '../database/database.ts';
 import { anyStatement } from '../database/statements.ts';
 import type { Place } from '../define/context.ts';
-import type { FactReadOptions, FactReads, FactSelect, FactTables } from '../define/intake.ts';
+import type {
+  AnyFactTables,
+  FactReadOptions,
+  FactReads,
+  FactSelect,
+  FactTables,
+} from '../define/intake.ts';
 import { beyondLog } from '../log/position.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import type { ScopedPool } from '../query/scoped-pool.ts';
+import { fillPrefixes } from './fill-batch.ts';
 import type { FillingTracker } from './filling-tracker.ts';
 
 /** The time that a read waits for the tables to show what its caller has already sent. */
 const implicitWaitMilliseconds = 1_000;
 const explicitWaitMilliseconds = 2_000;
+/** The wait after which the log itself is asked: places among the events of others come late. */
+const placeWaitMilliseconds = 200;
 /** Keys whose last facts are remembered. */
 const keysMaximum = 100_000;
 
@@ -39,7 +48,7 @@ export interface FactReadSide {
 
 export interface FactReadsOptions {
   readonly side: FactReadSide;
-  readonly store: Pick<EventStore, 'head'>;
+  readonly store: Pick<EventStore, 'head' | 'readLog'>;
   readonly caller: Place & { readonly keyId: string };
   readonly minimumPosition: Position | null;
   /** Told the position up to which the facts are that are read next. */
@@ -65,10 +74,11 @@ export function factReads(options: FactReadsOptions): FactReads {
     const kept = prepared ? { name: preparedName(text) } : {};
     return (await side.pool.query<Row>(caller, { ...kept, text, values: [...parameters] })).rows;
   };
-  const shown = async ({ name }: { readonly name: string }): Promise<Position> => {
-    await untilShown(options, name);
+  const shown = async (tables: AnyFactTables): Promise<Position> => {
+    const known = await untilShown(options, tables);
     // Noted before the read, which shows at least as much.
-    const position = side.tracker.reached(name).position();
+    const reached = side.tracker.reached(tables.name).position();
+    const position = known > reached ? known : reached;
     options.onRead(position);
     return position;
   };
@@ -82,22 +92,49 @@ export function factReads(options: FactReadsOptions): FactReads {
   };
 }
 
+/** Waits, and gives a position up to which the tables show everything; zero where nobody insists on one. */
 async function untilShown(
   { side, caller, minimumPosition, store }: FactReadsOptions,
-  name: string,
-): Promise<void> {
+  tables: AnyFactTables,
+): Promise<Position> {
+  const { name } = tables;
   const reached = side.tracker.reached(name);
   const own = side.recent.lastOf(caller.keyId);
   if (own !== null) await reached.waitFor(own, implicitWaitMilliseconds);
-  if (minimumPosition === null) return;
-  if (await reached.waitFor(minimumPosition, explicitWaitMilliseconds)) return;
+  if (minimumPosition === null) return 0n;
+  if (await reached.waitFor(minimumPosition, placeWaitMilliseconds)) return minimumPosition;
   const newest = await store.head().catch(() => null);
+  const isThere = newest !== null && newest >= minimumPosition;
+  if (isThere && (await isBlank(store, tables, reached.position(), minimumPosition))) {
+    return minimumPosition;
+  }
+  if (await reached.waitFor(minimumPosition, explicitWaitMilliseconds)) return minimumPosition;
   if (newest !== null && minimumPosition > newest) throw beyondLog(minimumPosition, newest);
   throw new Problem(
     'service_unavailable',
     `The tables of ${name} have not reached position ${minimumPosition} yet. Retry shortly.`,
     { retryAfterSeconds: 1, details: { minimum_position: String(minimumPosition) } },
   );
+}
+
+/**
+ * Tells whether the log has nothing for some tables in a stretch. They are told seldom how far it goes with events of
+ * others, and while it is quiet not at all.
+ */
+async function isBlank(
+  store: Pick<EventStore, 'readLog'>,
+  tables: AnyFactTables,
+  after: Position,
+  upTo: Position,
+): Promise<boolean> {
+  try {
+    const prefixes = fillPrefixes(tables);
+    for await (const _ of store.readLog({ prefixes, after, upTo })) return false;
+    return true;
+  } catch {
+    // A store that cannot be read leaves the question to those who fill.
+    return false;
+  }
 }
 
 const notReady = (): Problem =>

@@ -367,6 +367,22 @@ test('a position that recording named can be asked for wherever something is rea
   }
 });
 
+test('usage can be asked for from the position of a write that is none of its own', async () => {
+  const { id: customer_id } = await tenant.ok('POST', '/customers', {
+    external_id: 'elsewhere',
+    name: 'Elsewhere',
+  });
+  const body = { customer_id, currency: 'usd' };
+  const written = await tenant.call('POST', '/wallets', body);
+  const position = written.headers.get('Counterfoil-Position') ?? '';
+  const minimum = (text: string) => ({ 'Counterfoil-Min-Position': text });
+  const answer = await tenant.call('GET', '/events', undefined, minimum(position));
+  assert.is(answer.status, 200, answer.text);
+  assert.ok(BigInt(answer.headers.get('Counterfoil-Position') ?? '') >= BigInt(position));
+  const beyond = minimum(String(BigInt(position) + 10n ** 9n));
+  assert.is((await tenant.call('GET', '/events', undefined, beyond)).status, 400);
+});
+
 test('what was acknowledged is counted once, whatever is away meanwhile', async () => {
   const send = (number: number) =>
     tenant.call('POST', '/events', {
