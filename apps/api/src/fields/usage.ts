@@ -5,6 +5,7 @@ export const usageFields: Readonly<Record<string, string>> = {
   UsageEvents: 'A page of usage',
   Usage: 'How much was used',
   UsageEventTrace: 'A usage event, and what was made of it',
+  ProcessedUsage: 'A meter that counts an event, for one of its features',
   UsageEventLook: 'What a meter makes of an event',
   'UsageEventTrace.event': 'The event',
   meter_name: 'Its name',

@@ -26,7 +26,7 @@ test('one event tells which meters take what of it, and why others take nothing'
   });
   const look = () => tenant.ok('GET', `/events/lookup?id=${encodeURIComponent(event_id)}`);
   const unknown = await look();
-  assert.equal([unknown.status, unknown.meters, unknown.event.id], ['not_counted', [], event_id]);
+  assert.equal([unknown.status, unknown.meters, unknown.event.id], ['processing', [], event_id]);
   assert.equal(unknown.reasons, [
     'No customer has the external id traced.',
     'No meter counts events of the name traced.',
@@ -48,7 +48,22 @@ test('one event tells which meters take what of it, and why others take nothing'
     () => JSON.stringify(known),
   );
   const byId = new Map(known.meters.map((each: { meter_id: string }) => [each.meter_id, each]));
-  assert.equal([known.status, known.reasons], ['counted', []]);
+  assert.equal([known.status, known.reasons], ['processed', []]);
+  assert.equal(known.processed_events, [
+    {
+      customer_id: known.event.customer_id,
+      meter_id: sum,
+      feature_id: featureId,
+      qty_total: '1.5',
+    },
+  ]);
+  const of = (externalId: string) =>
+    tenant.call(
+      'GET',
+      `/events/lookup?id=${encodeURIComponent(event_id)}&external_customer_id=${externalId}`,
+    );
+  assert.is((await of('traced')).status, 200);
+  assert.is((await of('another')).status, 404);
   assert.equal(byId.get(sum), {
     meter_id: sum,
     meter_name: 'Sum',

@@ -1,36 +1,74 @@
 import { type RequestContext, where } from '@counterfoil/engine/define';
-import { type Instant, notFound, shiftedBy } from '@counterfoil/kernel';
+import { type DecimalText, type Instant, notFound, shiftedBy } from '@counterfoil/kernel';
 import { featureRecords } from '../../features/index.ts';
 import type { Properties } from '../aggregation/measure.ts';
 import { eventView, listEvents, placeOfUsage } from '../queries.ts';
 import type { UsageEventResource } from '../schema.ts';
 import { usageTables } from '../tables.ts';
 import { firstPage, metersOf } from './meters.ts';
-import type { UsageEventTrace } from './schema.ts';
+import type { LookedUpEvent, UsageEventTrace } from './schema.ts';
 import { lookOf } from './trace.ts';
 
 /** A usage event by its id, and what each meter of its name makes of it. Throws 404 when there is none. */
-export async function tracedEvent(context: RequestContext, id: string): Promise<UsageEventTrace> {
+export async function tracedEvent(
+  context: RequestContext,
+  { id, external_customer_id, start_time, end_time }: LookedUpEvent,
+): Promise<UsageEventTrace> {
   const place = await placeOfUsage(context, id);
   if (!place) throw notFound('usage event', id);
-  const { position } = place;
-  const event = await eventAt(context, id, place.at);
+  const trace = await traceAt(context, id, place);
+  const { event } = trace;
+  const isOther =
+    (external_customer_id !== undefined && event.external_customer_id !== external_customer_id) ||
+    (start_time !== undefined && event.timestamp < start_time) ||
+    (end_time !== undefined && event.timestamp >= end_time);
+  if (isOther) throw notFound('usage event', id);
+  return trace;
+}
+
+async function traceAt(
+  context: RequestContext,
+  id: string,
+  { at, position }: { readonly at: Instant; readonly position: string },
+): Promise<UsageEventTrace> {
+  const event = await eventAt(context, id, at);
   if (!event) return await voidedEvent(context, id, position);
-  const meters = await looksAt(context, event);
-  const reasons = reasonsFor(event, meters);
-  const isCounted = reasons.length === 0 && meters.some(({ counted }) => counted);
+  const looks = await looksAt(context, event);
+  const meters = looks.map(({ shown }) => shown);
+  const isWaiting = event.customer_id === null || meters.length === 0;
+  const isCounted = meters.some(({ counted }) => counted);
   return {
     event,
     position,
-    status: isCounted ? 'counted' : 'not_counted',
-    reasons,
+    status: isWaiting ? 'processing' : isCounted ? 'processed' : 'failed',
+    reasons: reasonsFor(event, meters),
+    processed_events: processedIn(event, looks),
     meters,
   };
 }
 
-type Look = UsageEventTrace['meters'][number];
+/** The quantities that an event is counted with, by meter and feature. */
+function processedIn(
+  { customer_id }: UsageEventResource,
+  looks: readonly Look[],
+): UsageEventTrace['processed_events'] {
+  if (customer_id === null) return [];
+  return looks.flatMap(({ shown: { meter_id, feature_ids }, quantity }) => {
+    if (quantity === null) return [];
+    const own = { customer_id, meter_id, qty_total: quantity };
+    return feature_ids.length === 0
+      ? [own]
+      : feature_ids.map((feature_id) => ({ ...own, feature_id }));
+  });
+}
 
-function reasonsFor(event: UsageEventResource, meters: readonly Look[]): string[] {
+/** A meter's look at an event, and the quantity that it takes; null for none. */
+interface Look {
+  readonly shown: UsageEventTrace['meters'][number];
+  readonly quantity: DecimalText | null;
+}
+
+function reasonsFor(event: UsageEventResource, meters: UsageEventTrace['meters']): string[] {
   const { event_name, external_customer_id, customer_id } = event;
   return [
     ...(customer_id === null ? [`No customer has the external id ${external_customer_id}.`] : []),
@@ -53,13 +91,14 @@ async function looksAt(context: RequestContext, event: UsageEventResource): Prom
   ]);
   return items.map((meter) => {
     const look = lookOf(meter, event.properties as Properties);
-    return {
+    const shown = {
       meter_id: meter.id,
       meter_name: meter.name,
       counted: look.counted,
       ...(look.counted ? { value: look.value } : { value: null, reason: look.reason }),
       feature_ids: features.items.flatMap((each) => (each.meter_id === meter.id ? each.id : [])),
     };
+    return { shown, quantity: look.counted ? look.quantity : null };
   });
 }
 
@@ -98,6 +137,7 @@ async function voidedEvent(
     position,
     status: 'voided',
     reasons: [`It was voided at ${row.voided_at}${reason}`],
+    processed_events: [],
     meters: [],
   };
 }

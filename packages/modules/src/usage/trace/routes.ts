@@ -1,6 +1,6 @@
 import { newRecord, type Routes, route } from '@counterfoil/engine/define';
 import { tracedEvent } from './queries.ts';
-import { tracedEventSchema, usageEventTraceSchema } from './schema.ts';
+import { lookedUpEventSchema, tracedEventSchema, usageEventTraceSchema } from './schema.ts';
 
 const shared = {
   tag: 'Usage',
@@ -18,15 +18,16 @@ export const usageTraceRoutes = {
     operationId: 'getUsageEvent',
     params: tracedEventSchema,
     example: { params: { id: newRecord('usage') } },
-    handle: (context, { params }) => tracedEvent(context, params.id),
+    handle: (context, { params }) => tracedEvent(context, params),
   }),
   'GET /events/lookup': route({
     ...shared,
     summary: 'Get a usage event by any id',
-    description: 'As by its path, for ids that a path cannot hold.',
+    description:
+      'As by its path, for ids that a path cannot hold. 404 for one of another customer or time.',
     operationId: 'lookUpUsageEvent',
-    query: tracedEventSchema,
-    example: { query: { id: newRecord('usage') } },
-    handle: (context, { query }) => tracedEvent(context, query.id),
+    query: lookedUpEventSchema,
+    example: { query: { id: newRecord('usage') }, texts: ['external_customer_id'] },
+    handle: (context, { query }) => tracedEvent(context, query),
   }),
 } satisfies Routes;

@@ -20,13 +20,18 @@ const of = (more: Partial<Aggregation>, filters: CountingMeter['filters'] = []):
 });
 
 const cases: readonly [string, CountingMeter, object, object][] = [
-  ['a sum its number', of({}), { count: '1.50' }, { counted: true, value: '1.5' }],
-  ['a count the event', of({ type: 'COUNT', field: null }), {}, { counted: true, value: null }],
+  ['a sum its number', of({}), { count: '1.50' }, { counted: true, value: '1.5', quantity: '1.5' }],
+  [
+    'a count the event',
+    of({ type: 'COUNT', field: null }),
+    {},
+    { counted: true, value: null, quantity: '1' },
+  ],
   [
     'different values the text',
     of({ type: 'COUNT_UNIQUE' }),
     { count: 1 },
-    { counted: true, value: '1' },
+    { counted: true, value: '1', quantity: '1' },
   ],
   ['no missing number', of({}), {}, { counted: false, fault: 'bad_value', reason: 'has no count' }],
   [
@@ -39,7 +44,7 @@ const cases: readonly [string, CountingMeter, object, object][] = [
     'what its filters match',
     of({}, large),
     { model: 'huge', count: 1 },
-    { counted: true, value: '1' },
+    { counted: true, value: '1', quantity: '1' },
   ],
   [
     'nothing that has not what they ask for',

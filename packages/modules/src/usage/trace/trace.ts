@@ -1,4 +1,4 @@
-import { type DecimalText, textOf } from '@counterfoil/kernel';
+import { type DecimalText, decimal, textOf } from '@counterfoil/kernel';
 import type { Aggregation, Meter } from '../../meters/index.ts';
 import {
   matches,
@@ -10,7 +10,12 @@ import { textOfProperty } from '../aggregation/quantity.ts';
 
 /** The result of a meter's look at one event: what it counts of it, or why nothing. */
 export type MeterLook =
-  | { readonly counted: true; readonly value: DecimalText | string | null }
+  | {
+      readonly counted: true;
+      readonly value: string | null;
+      /** The number that it counts with: 1 for a text, or for the event itself (E 4.4). */
+      readonly quantity: DecimalText;
+    }
   | {
       readonly counted: false;
       /** Its filters name others, or what they name cannot be counted. */
@@ -31,17 +36,19 @@ export function lookOf({ filters, aggregation }: CountingMeter, properties: Prop
   const measured = measureOf(aggregation)(properties);
   switch (measured.kind) {
     case 'number':
-      return { counted: true, value: textOf(measured.value) };
+      return { counted: true, value: textOf(measured.value), quantity: textOf(measured.value) };
     case 'text':
-      return { counted: true, value: measured.text };
+      return { counted: true, value: measured.text, quantity: one };
     case 'event':
-      return { counted: true, value: null };
+      return { counted: true, value: null, quantity: one };
     case 'bad':
       return { counted: false, fault: 'bad_value', reason: measured.reason };
     default:
       return measured satisfies never;
   }
 }
+
+const one = textOf(decimal('1'));
 
 function unmatched({ key }: PropertyFilters[number], properties: Properties): string {
   const text = textOfProperty(Object.hasOwn(properties, key) ? properties[key] : undefined);
