@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('what became of usage');
 
@@ -11,8 +12,7 @@ let tenant: TestTenant;
 test.before(async () => {
   stack = await startStack();
   tenant = await stack.tenant('usage');
-  const isReady = async () => (await tenant.call('GET', '/events')).status === 200;
-  await eventually(isReady, () => 'the tables of usage never came', 60_000);
+  await untilUsageIsShown(tenant);
 });
 test.after(() => stack.stop());
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('counterfoil usage import');
 
@@ -19,8 +19,7 @@ test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'counterfoil-usage-import-'));
   stack = await startStack();
   tenant = await stack.tenant('usage-import');
-  const isReady = async () => (await tenant.call('GET', '/events')).status === 200;
-  await eventually(isReady, () => 'the tables of usage never came');
+  await untilUsageIsShown(tenant);
 });
 test.after(async () => {
   await stack.stop();
