@@ -171,7 +171,10 @@ function isExplainedHere({ exchange, from }: Silent, standing: Standing): boolea
   const { oracle, numbers, lastAt } = standing;
   const start = Math.max(exchange.sentAt, lastAt);
   const upTo = exchange.answeredAt;
-  const own = instantsIn(command).filter((time) => time > start && time <= upTo);
+  // At an instant that it names, a request may find what is recorded there too; right after it, no more.
+  const own = instantsIn(command)
+    .flatMap((time) => [time, time + 1])
+    .filter((time) => time > start && time <= upTo);
   return [start, ...own, ...oracle.endings(start, upTo)].some((at) => {
     const ruling = oracle.foresee(command, at);
     const isForgotten = key === null || (ruling.kind === 'refused' && !ruling.isRemembered);
