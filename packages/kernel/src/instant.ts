@@ -4,9 +4,12 @@ import type { Brand } from './brand.ts';
 /** A point in time: RFC 3339, UTC, milliseconds, so that text order is time order. */
 export type Instant = Brand<string, 'Instant'>;
 
-/** The instant of a number of milliseconds since 1970. Throws a RangeError when out of range. */
-export const instantOf = (milliseconds: number): Instant =>
-  new Date(milliseconds).toISOString() as Instant;
+/** The instant of a number of milliseconds since 1970. Throws a RangeError outside the years 1 to 9999. */
+export function instantOf(milliseconds: number): Instant {
+  if (milliseconds < firstMillisecond || milliseconds > lastMillisecond)
+    throw new RangeError('an instant lies in the years 1 to 9999');
+  return new Date(milliseconds).toISOString() as Instant;
+}
 
 /** Milliseconds since 1970 of an instant. */
 export const millisecondsOf = (instant: Instant): number => Date.parse(instant);

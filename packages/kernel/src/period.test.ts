@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Instant, instantOf, millisecondsOf } from './instant.ts';
+import { type Instant, instantOf, lastInstant, millisecondsOf } from './instant.ts';
 import {
   type Cadence,
   calendarAnchor,
+  calendarPeriod,
   type PeriodUnit,
   periodAt,
   periodBoundary,
@@ -118,6 +119,128 @@ test('every instant from the start on lies in exactly one period', () => {
   );
 });
 
+test('in UTC boundaries are what plain arithmetic on the date says', () => {
+  const lengths = { DAILY: 1, WEEKLY: 7, MONTHLY: 1, QUARTERLY: 3, HALF_YEARLY: 6, ANNUAL: 12 };
+  fc.assert(
+    fc.property(anyCadence, fc.nat(100), ({ anchor, unit, count }, index) => {
+      const from = new Date(anchor);
+      const length = lengths[unit] * count * index;
+      const isDays = unit === 'DAILY' || unit === 'WEEKLY';
+      const month = from.getUTCMonth() + (isDays ? 0 : length);
+      const lastDay = new Date(Date.UTC(from.getUTCFullYear(), month + 1, 0)).getUTCDate();
+      const day = isDays ? from.getUTCDate() + length : Math.min(from.getUTCDate(), lastDay);
+      const clock = millisecondsOf(anchor) % 86_400_000;
+      const expected = Date.UTC(from.getUTCFullYear(), month, day) + clock;
+      const cadence = { anchor, unit, count, zone: 'UTC' };
+      assert.is(periodBoundary(cadence, anchor, index), instantOf(expected));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+/** An instant and the month of a subscription that it lies in: start, anchor, instant, start and end of the month. */
+for (const [start, anchor, instant, from, to] of [
+  ['2024-01-05', '2024-01-05', '2024-10-19T12:00:00Z', '2024-10-05', '2024-11-05'],
+  ['2024-01-31', '2024-01-31', '2024-02-15', '2024-01-31', '2024-02-29'],
+  ['2025-01-31', '2025-01-31', '2025-02-15', '2025-01-31', '2025-02-28'],
+  ['2024-01-05', '2024-02-01', '2024-01-10', '2024-01-05', '2024-02-01'],
+  ['2024-01-05', '2024-01-05', '2024-02-05', '2024-02-05', '2024-03-05'],
+  ['2024-01-05', '2024-01-05', '2024-02-04T23:59:59.999Z', '2024-01-05', '2024-02-05'],
+] as const) {
+  test(`the month of ${instant} from ${start} with anchor ${anchor} (E 7)`, () => {
+    const cadence: Cadence = { anchor: at(anchor), unit: 'MONTHLY', count: 1, zone: 'UTC' };
+    const found = periodAt(cadence, at(start), at(instant));
+    assert.equal([found.start, found.end], [at(from), at(to)]);
+  });
+}
+
+const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
+const years = '0001-01-01T00:00:00.000Z|0001-02-28T23:59:59.999Z|9999-11-30|9999-12-31';
+
+test('periods reach to both ends of the years that can be written, and are refused beyond', () => {
+  const ends = years.split('|').map(at);
+  fc.assert(
+    fc.property(
+      anyCadence,
+      fc.constantFrom(...ends),
+      fc.constantFrom(...ends),
+      fc.constantFrom(...ends),
+      fc.nat(30),
+      (cadence, anchor, one, other, index) => {
+        const [start, instant] = one < other ? [one, other] : [other, one];
+        const own = { ...cadence, anchor };
+        for (const asked of [
+          () => periodBoundary(own, start, index),
+          () => periodAt(own, start, instant).end,
+          () => periodAt(own, start, instant).start,
+        ]) {
+          const found = boundaryOf(asked);
+          if (found === null) continue;
+          assert.ok(firstInstant <= found && found <= lastInstant, found);
+          assert.is(found.length, 24);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+/** The value; null where there is none because time ends. */
+function boundaryOf(ask: () => Instant): Instant | null {
+  try {
+    return ask();
+  } catch (error) {
+    assert.instance(error, RangeError);
+    assert.match((error as RangeError).message, /years 1 to 9999/);
+    return null;
+  }
+}
+
+test('the last boundary is in the year 9999, and the next is refused', () => {
+  const cadence: Cadence = { anchor: at('9999-10-31'), unit: 'MONTHLY', count: 1, zone: 'UTC' };
+  assert.is(periodBoundary(cadence, at('9999-10-31'), 2), at('9999-12-31'));
+  assert.throws(() => periodBoundary(cadence, at('9999-10-31'), 3), /years 1 to 9999/);
+  assert.throws(() => periodAt(cadence, at('9999-10-31'), at('9999-12-31')), /years 1 to 9999/);
+  assert.throws(() => calendarAnchor(lastInstant, 'DAILY', 'UTC'), /years 1 to 9999/);
+});
+
+test('periods of the calendar hold their instant, follow one another, and are cut where time ends', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(anyInstant, fc.constant(firstInstant), fc.constant(lastInstant)),
+      fc.constantFrom(...periodUnits),
+      fc.constantFrom(...zones),
+      (instant, unit, zone) => {
+        const { start, end } = calendarPeriod(instant, unit, zone);
+        assert.ok(start <= instant && (instant < end || end === lastInstant));
+        if (end < lastInstant) assert.is(calendarPeriod(end, unit, zone).start, end);
+        if (start > firstInstant) {
+          const before = instantOf(millisecondsOf(start) - 1);
+          assert.is(calendarPeriod(before, unit, zone).end, start);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+test('a day that a zone skips is a period without length, and no instant lies in it', () => {
+  const anchor = at('2011-12-28T10:00:00Z');
+  const cadence: Cadence = { anchor, unit: 'DAILY', count: 1, zone: 'Pacific/Apia' };
+  const boundaries = [1, 2, 3, 4].map((index) => periodBoundary(cadence, anchor, index));
+  const skipped = at('2011-12-30T10:00:00Z');
+  assert.equal(boundaries, [at('2011-12-29T10:00:00Z'), skipped, skipped, at('2011-12-31T10:00Z')]);
+  assert.is(periodAt(cadence, anchor, skipped).index, 3);
+});
+
+test('a clock that goes back over midnight does not bring the period before again', () => {
+  const anchor = at('2010-11-01T02:30:00Z');
+  const cadence: Cadence = { anchor, unit: 'DAILY', count: 1, zone: 'America/St_Johns' };
+  // At 00:01 on Sunday the clock went back to 23:01 on Saturday.
+  const found = periodAt(cadence, anchor, at('2010-11-07T02:45:00Z'));
+  assert.equal([found.index, found.start], [6, at('2010-11-07T02:30:00Z')]);
+});
+
 test('what is before the first period lies in none', () => {
   const cadence: Cadence = { anchor: at('2024-01-01'), unit: 'MONTHLY', count: 1, zone: 'UTC' };
   assert.throws(
@@ -125,6 +248,8 @@ test('what is before the first period lies in none', () => {
     /before the first period/,
   );
   assert.throws(() => periodBoundary(cadence, at('2024-01-01'), -1), /no period -1/);
+  const none = { ...cadence, count: 0 };
+  assert.throws(() => periodBoundary(none, at('2024-01-01'), 1), /at least one unit/);
 });
 
 test.run();

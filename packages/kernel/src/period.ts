@@ -1,5 +1,6 @@
-import { Temporal } from 'temporal-polyfill';
-import { type Instant, instantOf, millisecondsOf } from './instant.ts';
+import type { Temporal } from 'temporal-polyfill';
+import { midnight, millisecondsAt, zoned } from './calendar.ts';
+import { type Instant, instantOf, millisecondsOf, nearestInstant } from './instant.ts';
 
 /** The units in which periods are counted. */
 export const periodUnits = [
@@ -26,11 +27,15 @@ export interface Cadence {
 }
 
 /** A half-open stretch of time: its start belongs to it, its end does not (D32). */
-export interface Period {
-  /** 0 for the first. */
-  readonly index: number;
+export interface Span {
   readonly start: Instant;
   readonly end: Instant;
+}
+
+/** One of the stretches that a cadence divides time into. */
+export interface Period extends Span {
+  /** 0 for the first. */
+  readonly index: number;
 }
 
 type Step = { readonly days: number } | { readonly months: number };
@@ -44,69 +49,82 @@ const steps: Readonly<Record<PeriodUnit, Step>> = {
   ANNUAL: { months: 12 },
 };
 
-const zoned = (instant: Instant, zone: string): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(millisecondsOf(instant)).toZonedDateTimeISO(zone);
-
-/** Clock times that the zone skips or repeats resolve as Temporal's `compatible` (D63). */
-const instantAt = (day: Temporal.PlainDate, clock: Temporal.PlainTime, zone: string): Instant =>
-  instantOf(day.toZonedDateTime({ timeZone: zone, plainTime: clock }).epochMilliseconds);
-
-/**
- * The day of the anchor's nth return, which may be negative: always counted from the anchor, so that a 31st
- * comes back after the short months.
- */
-function returnDay(anchor: Temporal.PlainDate, step: Step, n: number): Temporal.PlainDate {
-  return 'days' in step
-    ? anchor.add({ days: n * step.days })
-    : anchor.add({ months: n * step.months });
+/** The days and the clock time at which a cadence returns, in its zone. */
+interface Returns {
+  readonly day: Temporal.PlainDate;
+  readonly clock: Temporal.PlainTime;
+  readonly step: Step;
+  readonly zone: string;
 }
 
-/** The number of the anchor's last return on a day or before it. */
-function lastReturn(anchor: Temporal.PlainDate, step: Step, day: Temporal.PlainDate): number {
-  const isBy = (n: number): boolean =>
-    Temporal.PlainDate.compare(returnDay(anchor, step, n), day) <= 0;
-  if ('days' in step) return Math.floor(anchor.until(day).days / step.days);
-  const months = (day.year - anchor.year) * 12 + day.month - anchor.month;
+function returnsOf({ anchor, unit, zone }: Cadence): Returns {
+  const at = zoned(anchor, zone);
+  return { day: at.toPlainDate(), clock: at.toPlainTime(), step: steps[unit], zone };
+}
+
+/**
+ * The day of the nth return, which may be negative: always counted from the anchor, so that a 31st comes back
+ * after the short months.
+ */
+const returnDay = ({ day, step }: Returns, n: number): Temporal.PlainDate =>
+  'days' in step ? day.add({ days: n * step.days }) : day.add({ months: n * step.months });
+
+/** Milliseconds since 1970 of the nth return, which may lie beyond the years that can be written. */
+const returnTime = (returns: Returns, n: number): number =>
+  millisecondsAt(returnDay(returns, n), returns.clock, returns.zone);
+
+/** The number of the last return on a day or before it. */
+function lastReturn(returns: Returns, on: Temporal.PlainDate): number {
+  const { day, step } = returns;
+  if ('days' in step) return Math.floor(day.until(on).days / step.days);
+  const months = (on.year - day.year) * 12 + on.month - day.month;
   const n = Math.floor(months / step.months);
   // Within its month the return may still be to come.
-  return isBy(n) ? n : n - 1;
+  return returnDay(returns, n).until(on).sign >= 0 ? n : n - 1;
+}
+
+/** The number of the last return at an instant or before it. */
+function returnBefore(returns: Returns, instant: Instant): number {
+  const n = lastReturn(returns, zoned(instant, returns.zone).toPlainDate());
+  const at = millisecondsOf(instant);
+  // On its day the return may still be to come. A clock that goes back over midnight shows a day again that is over.
+  if (returnTime(returns, n) > at) return n - 1;
+  return returnTime(returns, n + 1) <= at ? n + 1 : n;
+}
+
+/** The number of the return at which period `index` begins, from 1 on. */
+function firstReturn(returns: Returns, count: number, start: Instant, index: number): number {
+  const startDay = zoned(start, returns.zone).toPlainDate();
+  const last = lastReturn(returns, startDay);
+  const isWhole = returnDay(returns, last).equals(startDay);
+  return isWhole ? last + index * count : last + 1 + (index - 1) * count;
 }
 
 /**
  * Returns where period `index` begins, for periods that begin at `start`: index 0 gives `start` itself. The first
  * period ends at the anchor's first return on a later day; a start on the day of a return begins a whole
  * period. Every further boundary is counted from there, and its day taken from the anchor (D63). Throws a
- * RangeError for a negative index, and for boundaries after the year 9999.
+ * RangeError for an index or a count that is none, and for boundaries after the year 9999.
  */
 export function periodBoundary(cadence: Cadence, start: Instant, index: number): Instant {
-  if (!Number.isInteger(index) || index < 0) throw new RangeError(`there is no period ${index}`);
-  return index === 0 ? start : returnOf(cadence, firstReturn(cadence, start, index));
-}
-
-/** The number of the anchor's return at which period `index` begins, from 1 on. */
-function firstReturn({ anchor, unit, count, zone }: Cadence, start: Instant, index: number) {
-  const step = steps[unit];
-  const anchorDay = zoned(anchor, zone).toPlainDate();
-  const startDay = zoned(start, zone).toPlainDate();
-  const last = lastReturn(anchorDay, step, startDay);
-  const isWhole = returnDay(anchorDay, step, last).equals(startDay);
-  return isWhole ? last + index * count : last + 1 + (index - 1) * count;
-}
-
-/** The instant of the anchor's nth return. */
-function returnOf({ anchor, unit, zone }: Cadence, n: number): Instant {
-  const at = zoned(anchor, zone);
-  return instantAt(returnDay(at.toPlainDate(), steps[unit], n), at.toPlainTime(), zone);
+  if (!Number.isSafeInteger(index) || index < 0)
+    throw new RangeError(`there is no period ${index}`);
+  if (!Number.isSafeInteger(cadence.count) || cadence.count < 1)
+    throw new RangeError(`a period has at least one unit, not ${cadence.count}`);
+  if (index === 0) return start;
+  const returns = returnsOf(cadence);
+  return instantOf(returnTime(returns, firstReturn(returns, cadence.count, start, index)));
 }
 
 /**
- * Returns the period that an instant lies in, for periods that begin at `start`. Throws a RangeError for
- * an instant before it.
+ * Returns the period that an instant lies in, for periods that begin at `start`: the inverse of `periodBoundary`.
+ * Throws a RangeError for an instant before it, and where the period ends after the year 9999.
  */
 export function periodAt(cadence: Cadence, start: Instant, instant: Instant): Period {
   if (instant < start) throw new RangeError(`${instant} is before the first period`);
-  const first = firstReturn(cadence, start, 1);
-  const { n } = returnBefore(cadence, instant);
+  const returns = returnsOf(cadence);
+  const first = firstReturn(returns, cadence.count, start, 1);
+  const n = returnBefore(returns, instant);
   const index = n < first ? 0 : Math.floor((n - first) / cadence.count) + 1;
   return {
     index,
@@ -115,29 +133,34 @@ export function periodAt(cadence: Cadence, start: Instant, instant: Instant): Pe
   };
 }
 
-/** The anchor's last return at an instant or before it. */
-function returnBefore(cadence: Cadence, instant: Instant): { readonly n: number } {
-  const { anchor, unit, zone } = cadence;
-  const day = zoned(instant, zone).toPlainDate();
-  const n = lastReturn(zoned(anchor, zone).toPlainDate(), steps[unit], day);
-  // On its day the return may still be to come. A zone that skips a day puts two returns at one instant.
-  if (returnOf(cadence, n) > instant) return { n: n - 1 };
-  return returnOf(cadence, n + 1) <= instant ? { n: n + 1 } : { n };
-}
-
 /**
  * Returns the anchor of calendar periods: the first beginning of such a unit, at midnight in the zone, that lies
- * on a later day than `start` (E 9.1). Weeks begin on Monday.
+ * on a later day than `start` (E 9.1). Weeks begin on Monday. Throws a RangeError where that is after the year 9999.
  */
-export function calendarAnchor(start: Instant, unit: PeriodUnit, zone: string): Instant {
-  const day = zoned(start, zone).toPlainDate();
-  return instantAt(nextUnit(day, unit), new Temporal.PlainTime(), zone);
+export const calendarAnchor = (start: Instant, unit: PeriodUnit, zone: string): Instant =>
+  instantOf(returnTime(calendarReturns(start, unit, zone), 1));
+
+/**
+ * Returns the period of the calendar in a zone that an instant lies in: days begin at midnight, weeks on Monday,
+ * quarters and halves with the year (D54). At the ends of the years 1 to 9999 it is cut.
+ */
+export function calendarPeriod(instant: Instant, unit: PeriodUnit, zone: string): Span {
+  const returns = calendarReturns(instant, unit, zone);
+  const n = returnBefore(returns, instant);
+  return {
+    start: nearestInstant(returnTime(returns, n)),
+    end: nearestInstant(returnTime(returns, n + 1)),
+  };
 }
 
-function nextUnit(day: Temporal.PlainDate, unit: PeriodUnit): Temporal.PlainDate {
+/** The beginnings of a unit of the calendar, counted from the one that an instant's day lies in. */
+function calendarReturns(instant: Instant, unit: PeriodUnit, zone: string): Returns {
+  const day = zoned(instant, zone).toPlainDate();
+  return { day: unitStart(day, unit), clock: midnight, step: steps[unit], zone };
+}
+
+function unitStart(day: Temporal.PlainDate, unit: PeriodUnit): Temporal.PlainDate {
   const step = steps[unit];
-  if (unit === 'DAILY') return day.add({ days: 1 });
-  if ('days' in step) return day.add({ days: step.days + 1 - day.dayOfWeek });
-  const month = day.month - ((day.month - 1) % step.months);
-  return day.with({ month, day: 1 }).add({ months: step.months });
+  if ('days' in step) return step.days === 1 ? day : day.subtract({ days: day.dayOfWeek - 1 });
+  return day.with({ month: day.month - ((day.month - 1) % step.months), day: 1 });
 }

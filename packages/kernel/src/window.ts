@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
-import { type Instant, lastInstant, millisecondsOf, nearestInstant, shiftedBy } from './instant.ts';
+import { midnight, millisecondsAt, zoned } from './calendar.ts';
+import { type Instant, lastInstant, nearestInstant, shiftedBy } from './instant.ts';
 
 /** The sizes of the windows that usage is counted in. */
 export const windowSizes = [
@@ -38,13 +39,10 @@ const minutes: Readonly<Partial<Record<WindowSize, number>>> = {
   '12HOUR': 720,
 };
 
-const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(millisecondsOf(at)).toZonedDateTimeISO(zone);
-
 const instantIn = (at: Temporal.ZonedDateTime): Instant => nearestInstant(at.epochMilliseconds);
 
 const midnightOf = (date: Temporal.PlainDate, zone: string): Instant =>
-  instantIn(date.toZonedDateTime({ timeZone: zone }));
+  nearestInstant(millisecondsAt(date, midnight, zone));
 
 /**
  * The start of the window that an instant lies in (D54): whole, whatever a request cuts off. Weeks begin on Monday.
@@ -73,17 +71,17 @@ function ago(local: Temporal.ZonedDateTime, length: number): Instant {
 function within(local: Temporal.ZonedDateTime, length: number): Instant {
   const hour = Math.floor((local.hour * hourMinutes) / length) * (length / hourMinutes);
   const plainTime = new Temporal.PlainTime(hour);
-  return instantIn(local.toPlainDate().toZonedDateTime({ timeZone: local.timeZoneId, plainTime }));
+  return nearestInstant(millisecondsAt(local.toPlainDate(), plainTime, local.timeZoneId));
 }
 
 function monthStart(local: Temporal.ZonedDateTime, anchor: Temporal.ZonedDateTime | null): Instant {
   const day = anchor?.day ?? 1;
-  const plainTime = anchor?.toPlainTime() ?? new Temporal.PlainTime();
+  const plainTime = anchor?.toPlainTime() ?? midnight;
   const startIn = (months: number): Instant => {
     const month = local.toPlainDate().toPlainYearMonth().add({ months });
     // A day that a month does not have is its last one.
     const date = month.toPlainDate({ day: Math.min(day, month.daysInMonth) });
-    return instantIn(date.toZonedDateTime({ timeZone: local.timeZoneId, plainTime }));
+    return nearestInstant(millisecondsAt(date, plainTime, local.timeZoneId));
   };
   const inThisMonth = startIn(0);
   return inThisMonth <= instantIn(local) ? inThisMonth : startIn(-1);

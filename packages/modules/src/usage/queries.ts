@@ -1,7 +1,6 @@
 import { arrayText, type RequestContext } from '@counterfoil/engine/define';
-import { type Instant, invariant, Problem } from '@counterfoil/kernel';
+import { type Instant, invariant, Problem, type Span } from '@counterfoil/kernel';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
-import type { Span } from './aggregation/aggregate.ts';
 import type { Properties } from './aggregation/measure.ts';
 import type { KnownEvents } from './known-lookups.ts';
 import { keyOf, type ListPlace, placeOf } from './list-place.ts';

@@ -1,6 +1,6 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { windowStart } from '@counterfoil/kernel';
-import type { Reading, Span } from './aggregation/aggregate.ts';
+import { type Span, windowStart } from '@counterfoil/kernel';
+import type { Reading } from './aggregation/aggregate.ts';
 import { groupOf, type Measured, matches, measureOf } from './aggregation/measure.ts';
 import { eventsInOrder } from './queries.ts';
 import type { UsageQuestion } from './usage-question.ts';

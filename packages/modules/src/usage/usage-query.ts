@@ -6,10 +6,11 @@ import {
   invalidOperation,
   laterOf,
   nextWindow,
+  type Span,
   windowStart,
   zero,
 } from '@counterfoil/kernel';
-import { type Accumulator, accumulator, type Reading, type Span } from './aggregation/aggregate.ts';
+import { type Accumulator, accumulator, type Reading } from './aggregation/aggregate.ts';
 import type { Measured } from './aggregation/measure.ts';
 import { rawReadings } from './raw-readings.ts';
 import { rolledUpReadings } from './roll-ups/readings.ts';

@@ -1,6 +1,5 @@
-import type { WindowRhythm } from '@counterfoil/kernel';
+import type { Span, WindowRhythm } from '@counterfoil/kernel';
 import type { Aggregation } from '../meters/index.ts';
-import type { Span } from './aggregation/aggregate.ts';
 import type { PropertyFilters } from './aggregation/measure.ts';
 import type { UsageOf } from './queries.ts';
 

@@ -6,6 +6,7 @@ import {
   divide,
   type Instant,
   millisecondsOf,
+  type Span,
   textOf,
   zero,
 } from '@counterfoil/kernel';
@@ -19,12 +20,6 @@ export interface Reading {
   /** The bucket that it stands in, and its group within it; both empty without buckets. */
   readonly bucket: string;
   readonly group: string;
-}
-
-/** A half-open stretch of time. */
-export interface Span {
-  readonly start: Instant;
-  readonly end: Instant;
 }
 
 /**

@@ -1,10 +1,9 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { type Instant, invalidField, lastInstant, notFound } from '@counterfoil/kernel';
+import { type Instant, invalidField, lastInstant, notFound, type Span } from '@counterfoil/kernel';
 import { type CustomerRecord, customerReference } from '../../customers/index.ts';
 import type { ResetPeriod } from '../../entitlements/index.ts';
 import { feature } from '../../features/index.ts';
 import { type Aggregation, type MeterRecord, meter } from '../../meters/index.ts';
-import type { Span } from '../aggregation/aggregate.ts';
 import { usageTables } from '../tables.ts';
 import { usageOf } from '../usage-query.ts';
 import { usageValueView } from '../usage-view.ts';

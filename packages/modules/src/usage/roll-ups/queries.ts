@@ -1,7 +1,6 @@
 import type { FactSelect, RequestContext } from '@counterfoil/engine/define';
-import { type Decimal, decimal, type Instant, Problem, zero } from '@counterfoil/kernel';
+import { type Decimal, decimal, type Instant, Problem, type Span, zero } from '@counterfoil/kernel';
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { Span } from '../aggregation/aggregate.ts';
 import type { UsageOf } from '../queries.ts';
 import type { UsageTables } from '../table-definitions.ts';
 import { usageTables } from '../tables.ts';

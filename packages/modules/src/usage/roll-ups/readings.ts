@@ -1,6 +1,6 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { type Instant, zero } from '@counterfoil/kernel';
-import type { Reading, Span } from '../aggregation/aggregate.ts';
+import { type Instant, type Span, zero } from '@counterfoil/kernel';
+import type { Reading } from '../aggregation/aggregate.ts';
 import type { Measured } from '../aggregation/measure.ts';
 import { rawReadings } from '../raw-readings.ts';
 import type { UsageQuestion } from '../usage-question.ts';
