@@ -1,5 +1,6 @@
 import { type Connection, given, type PublicMessage, transactionTime } from '@counterfoil/engine';
 import { sql } from 'kysely';
+import { type Audience, isAudience } from './audience.ts';
 import type { OpenGroup, OrderedGroup, PlannedDelivery } from './fan-out-plan.ts';
 import {
   afterSeconds,
@@ -56,6 +57,29 @@ export async function movePosition(
     { prepared: true },
   );
   if (count !== 1) throw new PositionMoved();
+}
+
+/**
+ * Moves the position on over messages that no endpoint was to have, in one statement, which sees one state:
+ * endpoints that are as far, and the audience that was read for. Returns false when one of these, or the position,
+ * is another by now; nothing is changed then.
+ */
+export async function passOver(
+  connection: Connection,
+  from: ReadPosition,
+  to: ReadPosition,
+  audience: Audience,
+): Promise<boolean> {
+  const { count } = await connection.run(
+    queue
+      .updateTable('webhook_position')
+      .set({ ...stored(to), updated_at: transactionTime })
+      .where((row) => row.and(stored(from)))
+      .where(servingEndpoints.clearSelect().select('position'), '>=', String(to.position))
+      .where(isAudience(audience)),
+    { prepared: true },
+  );
+  return count === 1;
 }
 
 const stored = ({ sequence, position, index }: ReadPosition) => ({

@@ -1,5 +1,6 @@
 import type { Log } from '@counterfoil/engine';
 import { type Claimed, claimDeliveries } from '../queue/claim.ts';
+import { hasPending } from '../queue/open-deliveries.ts';
 import { type Destination, type OutgoingRequest, requestOf } from '../sending/request.ts';
 import { followUpOf, type RetryPolicy } from '../sending/retry.ts';
 import type { Sender, SendLimits, Sent } from '../sending/sender.ts';
@@ -63,7 +64,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (!signal.aborted) {
       const limit = Math.min(claimMaximum, bulkhead.room());
       const claimedAt = performance.now();
-      const claimed = limit > 0 ? await claimDeliveries(connection, { limit, leaseMs }) : [];
+      const isWorthIt = limit > 0 && (await hasPending(connection));
+      const claimed = isWorthIt ? await claimDeliveries(connection, { limit, leaseMs }) : [];
       const destinationOf = await endpoints.destinations(
         connection,
         claimed.map(({ endpoint }) => endpoint),

@@ -14,6 +14,7 @@ import {
   insertDeliveries,
   insertMessages,
   movePosition,
+  passOver,
   type ReadPosition,
   readOpenGroups,
   readPosition,
@@ -126,6 +127,10 @@ class Reader {
     const wanted = audience?.map(environmentSubjects);
     const place = { after: this.#after, maximum: messagesMaximum, wanted };
     for await (const batch of followPublicStream({ ...place, nats, signal, log, onFault })) {
+      if (batch.messages.length === 0 && (await this.#passOver(batch.reached, audience))) {
+        succeeded();
+        continue;
+      }
       let rest = batch.messages.filter((message) => this.#isNew(message));
       do {
         await this.#waitForEndpoints(rest.at(-1) ?? batch.reached);
@@ -136,6 +141,21 @@ class Reader {
         succeeded();
       } while (rest.length > 0 && !signal.aborted);
     }
+  }
+
+  /** Moves on past messages that nobody was to have. False when that has to be looked into. */
+  async #passOver(reached: ReadPosition, audience: Audience): Promise<boolean> {
+    const { connection } = this.#session;
+    if (!this.#isNew(reached)) return await isStill(connection, audience);
+    const hasMoved = await passOver(connection, this.#position, reached, audience);
+    if (hasMoved) this.#moved(reached);
+    return hasMoved;
+  }
+
+  #moved({ sequence, position, index }: ReadPosition): void {
+    this.#position = { sequence, position, index };
+    this.#after = this.#position;
+    this.#show({ sequence, isWaiting: false });
   }
 
   #isNew({ position, index }: Pick<ReadPosition, 'position' | 'index'>): boolean {
@@ -193,10 +213,7 @@ class Reader {
       return { messages: taken.length, deliveries, position };
     });
     if (stored === null) return null;
-    const { sequence, position, index } = stored.position;
-    this.#position = { sequence, position, index };
-    this.#after = this.#position;
-    this.#show({ sequence });
+    this.#moved(stored.position);
     metrics.messages.inc(stored.messages);
     if (stored.deliveries > 0) onDue();
     return stored.messages;

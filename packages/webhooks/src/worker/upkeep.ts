@@ -1,7 +1,8 @@
-import { sleep } from '@counterfoil/engine';
+import { type Connection, sleep } from '@counterfoil/engine';
 import { readFigures } from '../queue/figures-store.ts';
 import { giveUpHeldBack, giveUpOld } from '../queue/giving-up.ts';
 import type { BreakerPolicy } from '../queue/health.ts';
+import { hasOpen } from '../queue/open-deliveries.ts';
 import { releaseOvertaking, releaseStuck } from '../queue/ordering.ts';
 import { withQueueLock } from '../queue/queue-lock.ts';
 import { dropUnwanted, type Retention, reclaimExpired, removeOld } from '../queue/upkeep-store.ts';
@@ -38,10 +39,19 @@ export function startUpkeep(options: UpkeepOptions): Loop {
 }
 
 async function runPass(
-  { metrics, breaker, onDue }: UpkeepOptions,
+  options: UpkeepOptions,
   { connection }: Session,
   pass: number,
 ): Promise<void> {
+  const { metrics, breaker } = options;
+  if (await hasOpen(connection)) await mendQueue(options, connection);
+  if (pass % passesPerFigures === 0) metrics.figures(await readFigures(connection));
+  if (pass % passesPerHeldBack !== 0) return;
+  await withQueueLock(connection, 'queue', () => giveUpHeldBack(connection, breaker));
+}
+
+/** Lets deliveries go on that a worker or an endpoint has left behind, and ends those that nobody wants. */
+async function mendQueue({ metrics, onDue }: UpkeepOptions, connection: Connection): Promise<void> {
   const reclaimed = await reclaimExpired(connection);
   metrics.reclaimed.inc(reclaimed);
   const overtaking = await withQueueLock(connection, 'queue', async () => {
@@ -49,9 +59,6 @@ async function runPass(
     return await releaseOvertaking(connection);
   });
   if (reclaimed + overtaking > 0) onDue();
-  if (pass % passesPerFigures === 0) metrics.figures(await readFigures(connection));
-  if (pass % passesPerHeldBack !== 0) return;
-  await withQueueLock(connection, 'queue', () => giveUpHeldBack(connection, breaker));
 }
 
 /** Passes of upkeep between two looks for old rows, when there are few. */
