@@ -7,7 +7,13 @@ import {
   type UniqueValue,
 } from '@counterfoil/kernel';
 import { bareCommand, type Cause, type RawEvent } from '../decide/command.ts';
-import { claimRevoked, placeOf, type StreamPlace } from '../stream-cache/stream-state.ts';
+import type { Position } from '../log/types.ts';
+import {
+  claimRevoked,
+  placeOf,
+  type StreamPlace,
+  type StreamState,
+} from '../stream-cache/stream-state.ts';
 import type { ClaimedChange, ReservationLease } from './changes.ts';
 import { ReferenceClaims, type ReferenceClaimsOptions } from './reference-claims.ts';
 import { type Holder, type ReservationState, reservationPlace } from './reservation.ts';
@@ -54,10 +60,20 @@ export class ReservationClaims {
   }
 
   /** Asks the owner's own stream, the only thing that counts, whether it holds the value. */
-  async #holds(owner: StreamPlace, value: Pick<UniqueValue, 'name' | 'value'>): Promise<boolean> {
-    const { state } = await this.#options.writerOf<unknown>(owner).current();
+  async #holds(
+    owner: StreamPlace,
+    value: Pick<UniqueValue, 'name' | 'value'>,
+    atLeast: Position | null = null,
+  ): Promise<boolean> {
+    const { state } = await this.#stream<unknown>(owner, atLeast);
     const held = owner.aggregate.unique?.(state) ?? [];
     return held.some((other) => other.name === value.name && other.value === value.value);
+  }
+
+  /** A stream up to a position at least, or as the log has it now. */
+  #stream<State>(place: StreamPlace, atLeast: Position | null): Promise<StreamState<State>> {
+    const writer = this.#options.writerOf<State>(place);
+    return atLeast === null ? writer.current() : writer.seen(atLeast);
   }
 
   async #revoke(owner: StreamPlace, holder: Holder, cause: Cause): Promise<void> {
@@ -203,17 +219,22 @@ export class ReservationClaims {
     }
   }
 
-  /** The id of the record that holds a value; null when none does. */
+  /**
+   * The id of the record that holds a value; null when none does.
+   *
+   * @param atLeast the position up to which that must be true; without it, it is as the log has it now
+   */
   async holderOf(
     aggregate: AnyAggregate,
     scope: string,
     value: Pick<UniqueValue, 'name' | 'value'>,
+    atLeast: Position | null = null,
   ): Promise<string | null> {
     const place = reservationPlace(aggregate.name, scope, value);
-    const { state } = await this.#options.writerOf<ReservationState>(place).current();
+    const { state } = await this.#stream<ReservationState>(place, atLeast);
     if (!state.holder) return null;
     const owner = this.#placeOfOwner(scope, state.holder);
-    return (await this.#holds(owner, value)) ? owner.id : null;
+    return (await this.#holds(owner, value, atLeast)) ? owner.id : null;
   }
 }
 

@@ -7,7 +7,7 @@ import { runForever } from './run-forever.ts';
 
 interface CacheFollowerOptions {
   readonly store: Followed & { head(): Promise<Position> };
-  readonly cache: Pick<StreamCache, 'hear'>;
+  readonly cache: Pick<StreamCache, 'hear' | 'heard'>;
   /** The streams that the cache may keep, by prefix. */
   readonly prefixes: readonly string[];
   readonly log: Pick<Log, 'warn'>;
@@ -26,11 +26,17 @@ export function startCacheFollower(options: CacheFollowerOptions): { stop(): Pro
   const stopping = new AbortController();
   const { signal } = stopping;
   const follow = async (): Promise<number> => {
-    let position: Position | null = null;
-    const after = async (): Promise<Position> => position ?? store.head();
-    for await (const items of store.follow({ prefixes, after, signal }, batchMaximum)) {
-      for (const event of eventsOf(items)) cache.hear(event);
-      position = positionAfter(items) ?? position;
+    let position = await store.head();
+    const onLost = (): void => cache.heard.lose();
+    const subscription = { prefixes, after: () => position, signal, onLost };
+    try {
+      for await (const items of store.follow(subscription, batchMaximum)) {
+        for (const event of eventsOf(items)) cache.hear(event);
+        position = positionAfter(items) ?? position;
+        cache.heard.reach(position);
+      }
+    } finally {
+      cache.heard.lose();
     }
     return 0;
   };

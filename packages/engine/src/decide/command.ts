@@ -63,6 +63,8 @@ export interface Writer<State> {
   replay(fingerprint: RequestFingerprint): Promise<CommandOutcome<State> | null>;
   /** The stream as the log has it now. */
   current(): Promise<StreamState<State>>;
+  /** The stream as this process knows it, if that is everything up to a position; else as the log has it now. */
+  seen(position: Position): Promise<StreamState<State>>;
 }
 
 /** A command of the engine itself: without a key, on whatever revision. */

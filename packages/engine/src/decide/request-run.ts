@@ -22,7 +22,7 @@ import type {
 } from '../define/context.ts';
 import type { AnyIntake, FactReads } from '../define/intake.ts';
 import type { Reaction } from '../define/reaction.ts';
-import type { HistoryRange, RequestContext } from '../define/request-context.ts';
+import type { HistoryRange, Records, RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { type FactReadSide, factReads } from '../intake/fact-reads.ts';
 import type { IntakeWriter } from '../intake/intake-writer.ts';
@@ -41,6 +41,7 @@ import {
   type ReadsOptions,
   type RequestProgress,
 } from './read-your-writes.ts';
+import { recalledRecords } from './recalled-records.ts';
 import type { RefusalQuota } from './refusal-quota.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import type { Streams } from './streams.ts';
@@ -186,6 +187,15 @@ export class RequestRunner implements RequestRun, RequestContext {
     return (await this.#writer<State>(aggregate, id).current()).state;
   }
 
+  get recalled(): Records {
+    return recalledRecords({
+      claims: this.#options.streams.claims,
+      writerOf: (aggregate, id) => this.#writer(aggregate, id),
+      scopeOf: (aggregate) => this.#scope(aggregate),
+      atLeast: this.#seen,
+    });
+  }
+
   /** The decision, for a tenant that has something left of its quotas. Repetitions decide nothing, and need nothing. */
   #withinQuotas<State>(
     decision: Prepared<Decision<State, RawEvent>>,
@@ -298,6 +308,13 @@ export class RequestRunner implements RequestRun, RequestContext {
       name,
       value,
     });
+  }
+
+  /** The position that the caller has seen, as far as is known here. */
+  get #seen(): Position {
+    const { writtenBefore, writtenAt } = this.#progress;
+    const positions = [this.#request.minimumPosition, writtenBefore, writtenAt];
+    return positions.reduce<Position>((last, one) => (one !== null && one > last ? one : last), 0n);
   }
 
   /** The key that the request has, of its caller or of ours; null for one without. */

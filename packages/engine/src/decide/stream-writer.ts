@@ -5,6 +5,7 @@ import { jittered } from '../consume/run-forever.ts';
 import {
   AppendError,
   type EventStore,
+  type Position,
   type RequestFingerprint,
   type StoredEvent,
 } from '../log/types.ts';
@@ -84,6 +85,11 @@ export class StreamWriter<State> implements Writer<State> {
   async current(): Promise<StreamState<State>> {
     await this.#stream.catchUp();
     return this.#stream.now;
+  }
+
+  /** The stream as this process knows it, if that is everything up to a position; else as the log has it now. */
+  async seen(position: Position): Promise<StreamState<State>> {
+    return this.#stream.isKnownUpTo(position) ? this.#stream.now : this.current();
   }
 
   /** The first outcome of a request that this stream has seen; null when it has not. */

@@ -22,6 +22,9 @@ export interface HistoryRange {
   readonly maximum?: number;
 }
 
+/** Records by their id, and by the unique values that they hold. */
+export type Records = Pick<RequestContext, 'load' | 'holderOf'>;
+
 /** Everything a route handler may use. There is no other way to the outside. */
 export interface RequestContext extends CommandContext {
   readonly principal: Principal;
@@ -44,6 +47,12 @@ export interface RequestContext extends CommandContext {
    * Null when none does.
    */
   holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null>;
+  /**
+   * The same records for a question, which decides nothing: from memory where this process has been told of everything
+   * that the caller has written, and of the position it insists on. What others wrote a moment ago may be missing. A
+   * record that is not found there is looked up in the log.
+   */
+  readonly recalled: Records;
   /**
    * The events of a record as they stand in the log, in order, from a revision on, up to a number.
    * None for a record that does not exist.

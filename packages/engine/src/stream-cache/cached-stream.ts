@@ -5,6 +5,7 @@ import { eventAt } from '../log/event-at.ts';
 import { ChainedEvent, chainFault } from '../log/hash-chain.ts';
 import { ReadEvent } from '../log/incoming-event.ts';
 import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
+import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Snapshots } from './snapshot-folder.ts';
@@ -35,6 +36,8 @@ const revisionMaximum = Number.MAX_SAFE_INTEGER - 1;
 /** About what a cached stream takes beside its state and its requests, in bytes. */
 const bytesOfStream = 4_096;
 
+const nothingHeard = { upTo: null, stretch: 0 } as const;
+
 /** Characters of events after which a state is looked at again, beyond as many as it had bytes. */
 const charactersUnseen = 8_192;
 
@@ -53,10 +56,13 @@ export class CachedStream<State> {
   /** Reads what the log has after the last known event. Rejects with the problem that a caller gets. */
   readonly catchUp: () => Promise<void>;
   readonly #source: StreamSource;
+  readonly #log: Pick<HeardLog, 'upTo' | 'stretch'>;
   #requests = new IdempotencyIndex<State>();
   #now: StreamState<State>;
   #followed: StreamState<State>;
   #isBehind = true;
+  /** The telling of the log that was going on when the last read to the end began. */
+  #readIn = 0;
   /** The last revision that the log is known to have; that of the newest state, or a later one. */
   #heard = -1;
   #sent: Sent<State> | null = null;
@@ -67,8 +73,13 @@ export class CachedStream<State> {
   /** Characters of the events since the state was looked at: about what they have added to it at most. */
   #charactersSince = 0;
 
-  constructor(source: StreamSource, place: StreamPlace) {
+  constructor(
+    source: StreamSource,
+    place: StreamPlace,
+    log: Pick<HeardLog, 'upTo' | 'stretch'> = nothingHeard,
+  ) {
     this.#source = source;
+    this.#log = log;
     this.place = place;
     this.#now = emptyStream(place.aggregate.initial);
     this.#followed = this.#now;
@@ -91,6 +102,15 @@ export class CachedStream<State> {
    */
   get isBehind(): boolean {
     return this.#isBehind || this.#heard > this.#now.head.revision;
+  }
+
+  /**
+   * True when the newest state is known to have everything up to a position: it was read after the process began to
+   * be told of the log, which has been told up to there since.
+   */
+  isKnownUpTo(position: Position): boolean {
+    const { upTo, stretch } = this.#log;
+    return upTo !== null && position <= upTo && this.#readIn === stretch && !this.isBehind;
   }
 
   /** True while somebody is at work on it, so that a second copy must not come about. */
@@ -268,9 +288,12 @@ export class CachedStream<State> {
 
   async #readTail(): Promise<void> {
     this.hold();
+    // Before the read: what comes after its beginning is told.
+    const { stretch } = this.#log;
     try {
       await this.#read();
       this.#isBehind = false;
+      this.#readIn = stretch;
     } catch (error) {
       this.#isBehind = true;
       throw readFailure(error);

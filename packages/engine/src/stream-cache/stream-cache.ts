@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { EventPlace, StoredEvent } from '../log/types.ts';
 import { CachedStream, type StreamSource } from './cached-stream.ts';
+import { HeardLog } from './heard-log.ts';
 import type { StreamPlace } from './stream-state.ts';
 
 /** Folded streams kept in memory while nobody is at work on them, and what they may take together. */
@@ -18,6 +19,8 @@ export interface StreamCacheOptions extends StreamSource {
  */
 export class StreamCache {
   readonly source: StreamSource;
+  /** The part of the log that `hear` has been told all of; whoever calls it keeps this. */
+  readonly heard = new HeardLog();
   readonly #streams: LRUCache<string, CachedStream<unknown>>;
   readonly #held = new Map<string, CachedStream<unknown>>();
   /** A cache weighs only what is new to it, and streams grow while they are in it. */
@@ -44,7 +47,7 @@ export class StreamCache {
       return known as CachedStream<State>;
     }
     for (const [name, stream] of this.#held) if (!stream.isHeld) this.#held.delete(name);
-    const stream = new CachedStream<State>(this.source, place);
+    const stream = new CachedStream<State>(this.source, place, this.heard);
     this.#add(stream as CachedStream<unknown>);
     return stream;
   }

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { Records } from '@counterfoil/engine/define';
 import { type CustomerId, invalidField, notFound } from '@counterfoil/kernel';
 import { type CustomerRecord, customer } from './customer.ts';
 
@@ -16,20 +16,17 @@ export interface ReferenceFields {
 
 const usualFields: ReferenceFields = { id: 'customer_id', externalId: 'external_customer_id' };
 
-/** The id of the customer with an external id, from the log and so never behind; null when none has it. */
-export const customerWith = (
-  context: RequestContext,
-  externalId: string,
-): Promise<CustomerId | null> =>
-  context.holderOf(customer, 'external_id', externalId) as Promise<CustomerId | null>;
+/** The id of the customer with an external id; null when none has it. */
+export const customerWith = (records: Records, externalId: string): Promise<CustomerId | null> =>
+  records.holderOf(customer, 'external_id', externalId) as Promise<CustomerId | null>;
 
 /**
- * The id that a reference means, from the log and so never behind. An unknown external id is 404;
+ * The id that a reference means, as current as the records are. An unknown external id is 404;
  * neither id, or two ids of different customers, is 400, with the names that the request has
  * for them. Whether a customer with that id exists is not looked at.
  */
 export async function customerIdOf(
-  context: RequestContext,
+  records: Records,
   reference: CustomerReference,
   fields: ReferenceFields = usualFields,
 ): Promise<CustomerId> {
@@ -38,7 +35,7 @@ export async function customerIdOf(
     if (customer_id !== undefined) return customer_id as CustomerId;
     throw invalidField(`/${fields.id}`, `${fields.id} or ${fields.externalId} is required`);
   }
-  const holder = await customerWith(context, external_customer_id);
+  const holder = await customerWith(records, external_customer_id);
   if (holder === null) throw notFound('customer', external_customer_id, fields.externalId);
   if (customer_id !== undefined && customer_id !== holder) {
     throw invalidField(`/${fields.externalId}`, `names another customer than ${fields.id}`);
@@ -47,16 +44,16 @@ export async function customerIdOf(
 }
 
 /**
- * The customer that a request names, archived ones included, from the log and so never behind.
- * Unknown: 404 naming the field. Pass the result to `writable` where the customer must be in use.
+ * The customer that a request names, archived ones included, as current as the records are: a request's own are never
+ * behind, its recalled ones at most a moment. Unknown: 404 naming the field. Pass the result to `writable` where the customer must be in use.
  */
 export async function customerReference(
-  context: RequestContext,
+  records: Records,
   reference: CustomerReference,
   fields: ReferenceFields = usualFields,
 ): Promise<CustomerRecord> {
-  const id = await customerIdOf(context, reference, fields);
-  const record = await context.load(customer, id);
+  const id = await customerIdOf(records, reference, fields);
+  const record = await records.load(customer, id);
   if (!record) throw notFound('customer', id, fields.id);
   return record;
 }

@@ -1,4 +1,10 @@
-import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import {
+  newRecord,
+  type Records,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { invalidField, notFound, shiftedBy } from '@counterfoil/kernel';
 import { customerReference, customerWith } from '../customers/index.ts';
 import { type Aggregation, meter } from '../meters/index.ts';
@@ -53,7 +59,7 @@ export const usageQuestionRoutes = {
       texts: ['external_customer_id'],
     },
     handle: async (context, { body }) => {
-      const counted = await context.load(meter, body.meter_id);
+      const counted = await context.recalled.load(meter, body.meter_id);
       if (!counted) throw notFound('meter', body.meter_id, 'meter_id');
       return await answer(
         context,
@@ -85,7 +91,7 @@ async function answer(
   { event_name, aggregation, filters }: Counted,
   body: Omit<MeterQuestionBody, 'meter_id'>,
 ): Promise<UsageAnswerBody> {
-  const { customer, zone: ownZone } = await customerOf(context, body);
+  const { customer, zone: ownZone } = await customerOf(context.recalled, body);
   const end = body.end_time ?? context.now;
   const start = body.start_time ?? shiftedBy(end, -defaultMilliseconds);
   if (start >= end) throw invalidField('/end_time', `must be after start_time, ${start}`);
@@ -106,7 +112,7 @@ async function answer(
 
 /** The customer that a question is about, and the zone that it has. */
 async function customerOf(
-  context: RequestContext,
+  records: Records,
   {
     customer_id,
     external_customer_id,
@@ -116,11 +122,11 @@ async function customerOf(
     return { customer: { kind: 'all' }, zone: 'UTC' };
   }
   if (customer_id === undefined && external_customer_id !== undefined) {
-    const holder = await customerWith(context, external_customer_id);
+    const holder = await customerWith(records, external_customer_id);
     if (holder === null)
       return { customer: { kind: 'external', id: external_customer_id }, zone: 'UTC' };
   }
-  const { id, timezone } = await customerReference(context, { customer_id, external_customer_id });
+  const { id, timezone } = await customerReference(records, { customer_id, external_customer_id });
   return { customer: { kind: 'customer', id }, zone: timezone };
 }
 

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { Records, RequestContext } from '@counterfoil/engine/define';
 import { type Instant, invalidField, lastInstant, notFound, type Span } from '@counterfoil/kernel';
 import { type CustomerRecord, customerReference } from '../../customers/index.ts';
 import type { ResetPeriod } from '../../entitlements/index.ts';
@@ -19,8 +19,8 @@ export async function currentUsage(
   context: RequestContext,
   question: CurrentUsageQuestion,
 ): Promise<CurrentUsage> {
-  const customer = await customerReference(context, question);
-  const { counted, featureId } = await countedBy(context, question);
+  const customer = await customerReference(context.recalled, question);
+  const { counted, featureId } = await countedBy(context.recalled, question);
   const reset_period = question.reset_period ?? usualPeriod(counted);
   const period = runningPeriod(reset_period, context.now, customer.timezone);
   const position = await context.facts.shown(usageTables);
@@ -65,17 +65,17 @@ function spanOf(
 }
 
 async function countedBy(
-  context: RequestContext,
+  records: Records,
   { feature_id, meter_id }: CurrentUsageQuestion,
 ): Promise<{ readonly counted: MeterRecord; readonly featureId: string | null }> {
   if (feature_id === undefined) {
-    const counted = await context.load(meter, meter_id ?? '');
+    const counted = await records.load(meter, meter_id ?? '');
     if (!counted) throw notFound('meter', meter_id ?? '', 'meter_id');
     return { counted, featureId: null };
   }
-  const found = await context.load(feature, feature_id);
+  const found = await records.load(feature, feature_id);
   if (!found) throw notFound('feature', feature_id, 'feature_id');
-  const counted = found.meter_id === null ? null : await context.load(meter, found.meter_id);
+  const counted = found.meter_id === null ? null : await records.load(meter, found.meter_id);
   if (!counted) throw invalidField('/feature_id', 'is of a feature that is not metered');
   return { counted, featureId: found.id };
 }
