@@ -12,7 +12,11 @@ import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
-import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
+import {
+  type CustomerEntitlementRoutes,
+  entitlements,
+  type GrantsOf,
+} from './entitlements/index.ts';
 import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
@@ -104,6 +108,9 @@ function refusedByNobody(): Promise<never> {
   return Promise.reject(new Problem('service_unavailable', message, { retryAfterSeconds: 60 }));
 }
 
+/** There are no subscriptions yet, so nothing grants anything. */
+const grantsOf: GrantsOf = async () => [];
+
 /** The business, lower slices first: a slice knows only those that stand before it. */
 const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
@@ -114,15 +121,14 @@ const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readon
   groups,
   pricingUnits,
   features,
-  // There are no subscriptions yet, so nothing grants anything.
-  entitlements({ grantsOf: async () => [] }),
+  entitlements({ grantsOf }),
   offers,
   coupons,
   catalogTransfer,
   environmentClones({ directory }),
   environmentClocks({ clocks }),
   wallets,
-  usage(),
+  usage({ grantsOf }),
   checkpoints,
 ];
 

@@ -380,7 +380,7 @@ export function pageRequest<Columns extends ColumnTypes>(
 }
 
 /** The place of a page in its list, on the wire. */
-const paginationSchema = z
+export const paginationSchema = z
   .object({ limit: z.number().int(), offset: z.number().int(), total: z.number().int() })
   .meta({ id: 'Pagination' });
 

@@ -17,7 +17,7 @@ export {
   overrideValues,
   type ResetPeriod,
 } from './granted-entitlement.ts';
-export type { GrantsOf } from './queries.ts';
+export { entitlementsOf, type GrantsOf } from './queries.ts';
 export {
   type AggregatedEntitlement,
   aggregatedEntitlementSchema,

@@ -1,6 +1,6 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { featuresById } from '../features/index.ts';
-import { aggregateEntitlements } from './aggregate-entitlements.ts';
+import { aggregateEntitlements, type FeatureEntitlement } from './aggregate-entitlements.ts';
 import type { GrantedEntitlement } from './granted-entitlement.ts';
 import type { CustomerEntitlements, CustomerEntitlementsQuery } from './schema.ts';
 import { aggregatedEntitlementView, entitlementSourceViews } from './view.ts';
@@ -15,6 +15,24 @@ export type GrantsOf = (
 ) => Promise<readonly GrantedEntitlement[]>;
 
 /**
+ * The grants of a customer's subscriptions now, added up by feature, in the order of their ids.
+ *
+ * @param query features and subscriptions to look at; absent: all
+ */
+export async function entitlementsOf(
+  context: RequestContext,
+  grantsOf: GrantsOf,
+  customerId: string,
+  { feature_ids, subscription_ids }: CustomerEntitlementsQuery,
+): Promise<readonly FeatureEntitlement[]> {
+  const granted = (await grantsOf(context, customerId)).filter(
+    ({ feature_id, subscription_id }) =>
+      isWanted(feature_ids, feature_id) && isWanted(subscription_ids, subscription_id),
+  );
+  return aggregateEntitlements(granted, context.now);
+}
+
+/**
  * Reads what a customer has of each feature now (specification §4.8).
  *
  * @param query features and subscriptions to look at; absent: all
@@ -23,13 +41,9 @@ export async function customerEntitlements(
   context: RequestContext,
   grantsOf: GrantsOf,
   customerId: string,
-  { feature_ids, subscription_ids }: CustomerEntitlementsQuery,
+  query: CustomerEntitlementsQuery,
 ): Promise<CustomerEntitlements> {
-  const granted = (await grantsOf(context, customerId)).filter(
-    ({ feature_id, subscription_id }) =>
-      isWanted(feature_ids, feature_id) && isWanted(subscription_ids, subscription_id),
-  );
-  const aggregated = aggregateEntitlements(granted, context.now);
+  const aggregated = await entitlementsOf(context, grantsOf, customerId, query);
   const features = await featuresById(
     context,
     aggregated.map(({ feature_id }) => feature_id),

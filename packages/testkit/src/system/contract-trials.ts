@@ -4,7 +4,14 @@ import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startStack } from '../stack.ts';
 import { anything } from './anything.ts';
-import { addressOf, type ExampleRequest, exampleRequest, requestWith, send } from './examples.ts';
+import {
+  addressOf,
+  type ExampleRequest,
+  exampleRequest,
+  namesByQuery,
+  requestWith,
+  send,
+} from './examples.ts';
 import { openings } from './openings.ts';
 import {
   type Field,
@@ -111,8 +118,9 @@ async function checkPaging(
     const request = requestWith(requestWith(base, `${part}.limit`, limit), `${part}.offset`, '7');
     const answer = await ask(request);
     assert.is(answer.status, 200, describe(request, answer));
-    // The public contract has a form of its own for lists of environments.
-    const { environments, items = environments, pagination = answer.body } = answer.body;
+    // The public contract has forms of its own for lists of environments and of used features.
+    const { environments, features = environments, items = features } = answer.body;
+    const { pagination = answer.body } = answer.body;
     const { total, limit: given, offset } = pagination;
     assert.equal([given, offset], [Number(limit), 7]);
     assert.is(items.length, Math.max(0, Math.min(Number(limit), total - 7)));
@@ -302,9 +310,10 @@ function tryAllLists(test: Test, trials: () => Trials): void {
     for (const operation of trials().operations.values()) {
       const isSearch = operation.path.endsWith('/search');
       if (operation.path.includes('{') || !(isSearch || operation.query.offset)) continue;
-      const { query } = operation.queryRequired
-        ? await exampleRequest(trials().own, operation.key)
-        : { query: {} };
+      const { query } =
+        operation.queryRequired || namesByQuery(operation)
+          ? await exampleRequest(trials().own, operation.key)
+          : { query: {} };
       for (let offset = 0, total = 1; offset < total; offset += 1_000) {
         const page = { limit: 1_000, offset };
         const request = isSearch

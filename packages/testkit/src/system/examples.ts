@@ -139,11 +139,16 @@ export interface References {
   readonly filters: ReadonlyMap<Place, RecordName>;
 }
 
+/** Tells whether the query of an operation has to name a record, by any of several parameters. */
+export const namesByQuery = ({ key, queryRequired }: Operation): boolean =>
+  !queryRequired && placeholdersIn(template(key).query, 'query').length > 0;
+
 /** The records that an operation names. */
 export function referencesOf(operation: Operation): References {
   const places = placesOf(operation);
   const isList = places.has('query.limit') || places.has('body.limit');
-  const isFilter = (place: Place): boolean => isList && !place.startsWith('path.');
+  const isFilter = (place: Place): boolean =>
+    isList && !place.startsWith('path.') && !namesByQuery(operation);
   const all = [...namesOf(operation)];
   return {
     required: new Map(all.filter(([place]) => !isFilter(place))),

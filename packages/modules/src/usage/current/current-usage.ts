@@ -1,9 +1,17 @@
 import type { Records, RequestContext } from '@counterfoil/engine/define';
-import { type Instant, invalidField, lastInstant, notFound, type Span } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  type Instant,
+  invalidField,
+  lastInstant,
+  notFound,
+  type Span,
+} from '@counterfoil/kernel';
 import { type CustomerRecord, customerReference } from '../../customers/index.ts';
 import type { ResetPeriod } from '../../entitlements/index.ts';
 import { feature } from '../../features/index.ts';
 import { type Aggregation, type MeterRecord, meter } from '../../meters/index.ts';
+import type { PropertyFilters } from '../aggregation/measure.ts';
 import { usageTables } from '../tables.ts';
 import { usageOf } from '../usage-query.ts';
 import { usageValueView } from '../usage-view.ts';
@@ -22,17 +30,8 @@ export async function currentUsage(
   const customer = await customerReference(context.recalled, question);
   const { counted, featureId } = await countedBy(context.recalled, question);
   const reset_period = question.reset_period ?? usualPeriod(counted);
-  const period = runningPeriod(reset_period, context.now, customer.timezone);
   const position = await context.facts.shown(usageTables);
-  const { value } = await usageOf(context, {
-    of: { eventName: counted.event_name, customer: { kind: 'customer', id: customer.id } },
-    aggregation: counted.aggregation as Aggregation,
-    filters: counted.filters,
-    span: spanOf(context.now, customer, counted, period),
-    zone: customer.timezone,
-    windows: null,
-    fills: false,
-  });
+  const { value, period } = await usedSoFar(context, customer, counted, reset_period);
   return {
     customer_id: customer.id,
     feature_id: featureId,
@@ -47,7 +46,35 @@ export async function currentUsage(
   };
 }
 
-const usualPeriod = ({ reset_usage }: MeterRecord): ResetPeriod =>
+/** As much of a meter as says what it counts. */
+export interface Counting {
+  readonly event_name: string;
+  readonly aggregation: Aggregation;
+  readonly filters: PropertyFilters;
+}
+
+/** The usage of a customer in the period that runs; the period is null for one that never ends. */
+export async function usedSoFar(
+  context: RequestContext,
+  customer: Pick<CustomerRecord, 'id' | 'timezone' | 'created_at'>,
+  { event_name, aggregation, filters }: Counting,
+  reset_period: ResetPeriod,
+): Promise<{ readonly value: DecimalText | null; readonly period: Span | null }> {
+  const period = runningPeriod(reset_period, context.now, customer.timezone);
+  const { value } = await usageOf(context, {
+    of: { eventName: event_name, customer: { kind: 'customer', id: customer.id } },
+    aggregation,
+    filters,
+    span: spanOf(context.now, customer, aggregation, period),
+    zone: customer.timezone,
+    windows: null,
+    fills: false,
+  });
+  return { value, period };
+}
+
+/** The period of a meter where nothing else says one. */
+export const usualPeriod = ({ reset_usage }: Pick<MeterRecord, 'reset_usage'>): ResetPeriod =>
   reset_usage === 'NEVER' ? 'NEVER' : 'MONTHLY';
 
 const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
@@ -55,27 +82,34 @@ const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
 /** A level over time has none in the future; one that never starts over is that since the customer was created. */
 function spanOf(
   now: Instant,
-  { created_at }: CustomerRecord,
-  { aggregation }: MeterRecord,
+  { created_at }: Pick<CustomerRecord, 'created_at'>,
+  { type }: Aggregation,
   period: Span | null,
 ): Span {
-  if (aggregation.type !== 'WEIGHTED_SUM')
-    return period ?? { start: firstInstant, end: lastInstant };
+  if (type !== 'WEIGHTED_SUM') return period ?? { start: firstInstant, end: lastInstant };
   return { start: period?.start ?? (created_at as Instant), end: now };
 }
+
+/** A meter with what it counts. */
+type CountingMeter = Omit<MeterRecord, 'aggregation'> & Counting;
+
+const countingOf = (record: MeterRecord): CountingMeter => ({
+  ...record,
+  aggregation: record.aggregation as Aggregation,
+});
 
 async function countedBy(
   records: Records,
   { feature_id, meter_id }: CurrentUsageQuestion,
-): Promise<{ readonly counted: MeterRecord; readonly featureId: string | null }> {
+): Promise<{ readonly counted: CountingMeter; readonly featureId: string | null }> {
   if (feature_id === undefined) {
     const counted = await records.load(meter, meter_id ?? '');
     if (!counted) throw notFound('meter', meter_id ?? '', 'meter_id');
-    return { counted, featureId: null };
+    return { counted: countingOf(counted), featureId: null };
   }
   const found = await records.load(feature, feature_id);
   if (!found) throw notFound('feature', feature_id, 'feature_id');
   const counted = found.meter_id === null ? null : await records.load(meter, found.meter_id);
   if (!counted) throw invalidField('/feature_id', 'is of a feature that is not metered');
-  return { counted, featureId: found.id };
+  return { counted: countingOf(counted), featureId: found.id };
 }

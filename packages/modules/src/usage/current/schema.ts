@@ -50,7 +50,7 @@ export const currentUsageSchema = z
     period_start: instant.meta({ description: 'Null for NEVER' }),
     period_end: instant.meta({ description: 'When it starts over; null for NEVER' }),
     ...usageValueShape,
-    position: z.string().meta({ description: 'Everything in the log up to here is counted' }),
+    position: z.string(),
   })
   .meta({ id: 'CurrentUsage' });
 export type CurrentUsage = z.output<typeof currentUsageSchema>;

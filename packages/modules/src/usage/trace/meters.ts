@@ -1,5 +1,6 @@
 import { type RequestContext, where } from '@counterfoil/engine/define';
-import { type Aggregation, type Meter, meterRecords } from '../../meters/index.ts';
+import { type Meter, meterRecords } from '../../meters/index.ts';
+import { wholeAggregation } from '../whole-aggregation.ts';
 import type { CountingMeter } from './trace.ts';
 
 /** Meters of one question that are looked at, and features. */
@@ -17,15 +18,5 @@ export async function metersOf(
     ...where('event_name', 'in', names),
     ...where('status', 'eq', 'published'),
   ]);
-  return items.map((meter) => ({ ...meter, aggregation: wholeOf(meter) }));
+  return items.map((meter) => ({ ...meter, aggregation: wholeAggregation(meter) }));
 }
-
-/** The aggregation of a meter, as the wire leaves out what it does not have. */
-const wholeOf = ({ aggregation }: Meter): Aggregation => ({
-  field: null,
-  expression: null,
-  multiplier: null,
-  bucket_size: null,
-  group_by: null,
-  ...(aggregation as Partial<Aggregation> & Pick<Aggregation, 'type'>),
-});
