@@ -16,3 +16,9 @@ export const millisecondsAt = (
 ): number => day.toZonedDateTime({ timeZone, plainTime }).epochMilliseconds;
 
 export const midnight: Temporal.PlainTime = new Temporal.PlainTime();
+
+/** Minutes since midnight that a zone's clock shows at an instant. */
+export function minuteOfDay(at: Instant, zone: string): number {
+  const { hour, minute } = zoned(at, zone);
+  return hour * 60 + minute;
+}

@@ -1,5 +1,6 @@
 export * from './aggregate.ts';
 export * from './brand.ts';
+export { minuteOfDay } from './calendar.ts';
 export * from './canonical-json.ts';
 export * from './conditions.ts';
 export * from './decimal.ts';
@@ -11,6 +12,7 @@ export * from './period.ts';
 export * from './problem.ts';
 export * from './problem-reasons.ts';
 export * from './record.ts';
+export * from './spread.ts';
 export * from './stamps.ts';
 export * from './text.ts';
 export * from './window.ts';

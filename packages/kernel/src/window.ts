@@ -28,8 +28,8 @@ export interface WindowRhythm {
 
 const minuteMilliseconds = 60_000;
 const hourMinutes = 60;
-/** The sizes below a day, in minutes. */
-const minutes: Readonly<Partial<Record<WindowSize, number>>> = {
+/** The minutes of the sizes below a day, as a clock that is not changed shows them. */
+export const windowMinutes: Readonly<Partial<Record<WindowSize, number>>> = {
   MINUTE: 1,
   '15MIN': 15,
   '30MIN': 30,
@@ -51,7 +51,7 @@ const midnightOf = (date: Temporal.PlainDate, zone: string): Instant =>
  */
 export function windowStart({ size, zone, anchor }: WindowRhythm, at: Instant): Instant {
   const local = zoned(at, zone);
-  const length = minutes[size];
+  const length = windowMinutes[size];
   if (length !== undefined)
     return length > hourMinutes ? within(local, length) : ago(local, length);
   const date = local.toPlainDate();
@@ -95,7 +95,7 @@ export function nextWindow(rhythm: WindowRhythm, start: Instant): Instant {
 
 function windowAfter(rhythm: WindowRhythm, start: Instant): Instant {
   const { size, zone } = rhythm;
-  const length = minutes[size];
+  const length = windowMinutes[size];
   if (length === undefined) {
     const local = zoned(start, zone);
     if (size === 'DAY') return midnightOf(local.toPlainDate().add({ days: 1 }), zone);

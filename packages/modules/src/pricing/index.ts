@@ -5,7 +5,16 @@ export type {
   TierCharge,
   TieredCharge,
 } from './charge.ts';
-export { type Cost, cost, costOfBuckets } from './cost.ts';
+export {
+  type Cost,
+  cost,
+  costOfBuckets,
+  type ExactCost,
+  exactCost,
+  exactCostOfBuckets,
+  type RoundedAmount,
+  roundedAmount,
+} from './cost.ts';
 export {
   displayAmount,
   displayPriceUnitAmount,
