@@ -53,6 +53,7 @@ import { furthestPosition } from './furthest-position.ts';
 import { describedApi } from './info.ts';
 import { type ApiMembers, joinApi } from './members.ts';
 import { createOperatorServer } from './operator-server.ts';
+import { openSenders } from './senders.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
 
@@ -140,6 +141,19 @@ function joinOthers(
 /** Few events are wanted, and a follower that falls behind reads for itself. */
 const windowEvents = 1_024;
 
+interface TimeTools extends Pick<ApiOptions, 'wall'> {
+  readonly store: EventStore;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** The guard of the process's clock. */
+function watchTime(started: Started, config: ApiConfig, { wall, ...tools }: TimeTools) {
+  const { CLOCK_SKEW_SECONDS: limitSeconds } = config;
+  const judged = wall ? { wall } : {};
+  return started.add(watchClock({ ...tools, limitSeconds, ...judged }), stop);
+}
+
 interface FollowedParts {
   readonly store: EventStore;
   readonly slices: readonly Module[];
@@ -187,9 +201,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     secrets,
     targetPolicy: targetPolicyOf(config),
   });
-  const { CLOCK_SKEW_SECONDS: limitSeconds } = config;
-  const judged = options.wall ? { wall: options.wall } : {};
-  const time = started.add(watchClock({ store, limitSeconds, log, metrics, ...judged }), stop);
+  const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });
   const streams = createStreams({
     store,
@@ -253,6 +265,8 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   });
   await authentication.fold.ready;
   members?.open({ server, authentication });
+  const { now } = runOptions;
+  await openSenders(started, config, { slices, server, authentication, now, log, metrics });
   const { port } = await server.listen(config.PORT, config.HOST);
   const operatorPort = await openOperators(started, config, { shared, directory, secrets });
   return { port, operatorPort };

@@ -20,5 +20,6 @@ export * from './program/index.ts';
 export * from './projection/index.ts';
 export * from './query/index.ts';
 export * from './relay/index.ts';
+export * from './senders/index.ts';
 export * from './stream-cache/index.ts';
 export * from './verification/index.ts';

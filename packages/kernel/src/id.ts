@@ -34,6 +34,7 @@ export type IdPrefix =
   | 'webhook'
   | 'wtask'
   | 'esub'
+  | 'ucred'
   | 'req';
 
 export type Id<Prefix extends IdPrefix> = Brand<string, Prefix>;

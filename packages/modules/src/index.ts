@@ -112,7 +112,12 @@ function refusedByNobody(): Promise<never> {
 const grantsOf: GrantsOf = async () => [];
 
 /** The business, lower slices first: a slice knows only those that stand before it. */
-const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readonly Module[] => [
+const businessModules = ({
+  secrets,
+  directory,
+  clocks,
+  gateway,
+}: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
   customers,
@@ -128,7 +133,7 @@ const businessModules = ({ secrets, directory, clocks }: ModulesOptions): readon
   environmentClones({ directory }),
   environmentClocks({ clocks }),
   wallets,
-  usage({ grantsOf }),
+  usage({ grantsOf, gateway: gateway ?? null }),
   checkpoints,
 ];
 

@@ -25,6 +25,7 @@ export {
   publicStream,
   publicSubject,
   publicSubjects,
+  sendingSubject,
 } from './subject.ts';
 export * from './tables.ts';
 export { unused } from './unused.ts';

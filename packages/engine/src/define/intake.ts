@@ -2,6 +2,7 @@ import type { AnyAggregate, EnvironmentId, Instant, TenantId } from '@counterfoi
 import type { QueryCreator } from 'kysely';
 import type { z } from 'zod';
 import type { AnyProjectedEvent } from './projection.ts';
+import type { RouteKey } from './route-key.ts';
 import type { Selection } from './tables.ts';
 
 /**
@@ -15,6 +16,11 @@ export interface Intake<Name extends string = string, Fact = unknown> {
   readonly eventType: string;
   /** A fact as the log keeps it. */
   readonly fact: z.ZodType<Fact>;
+  /**
+   * The route that a message asks for whose text begins so, where systems may send facts over NATS: the message has
+   * the body of that route. Without it they may not.
+   */
+  readonly routeOf?: (start: string) => RouteKey;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: lists of intakes hold every kind of fact.

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 import type { RequestContext } from './request-context.ts';
 import type { RouteExample } from './route-example.ts';
+import type { RouteKey } from './route-key.ts';
+
+export type { RouteKey } from './route-key.ts';
 
 /** A body with the revision that the engine puts into its ETag, for `If-Match`. */
 export class WithETag<Body> {
@@ -68,8 +71,6 @@ export interface Route<
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of routes holds every combination of schemas.
 export type AnyRoute = Route<any, any, any, any>;
-
-export type RouteKey = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 
 /** By key such as `GET /wallets/{id}`; paths are relative to /v1 and written as in OpenAPI. */
 export type Routes = Readonly<Record<RouteKey, AnyRoute>>;

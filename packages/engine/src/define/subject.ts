@@ -80,6 +80,16 @@ export function readerSubjects(scope: FeedScope, resource: string | null): strin
   return all.replace(/>$/, `${resource}.>`);
 }
 
+/**
+ * The subject to which systems send the facts of an environment: `{intake}.v1.{tenant}.{environment}`. Throws
+ * `BrokenInvariant` on parts that are no tokens.
+ */
+export function sendingSubject(intake: string, scope: FeedScope): string {
+  const tokens = [intake, 'v1', scope.tenantId, scope.environmentId];
+  for (const token of tokens) if (!tokenShape.test(token)) throw notTokens(token);
+  return tokens.join('.');
+}
+
 const notTokens = (token: unknown): BrokenInvariant =>
   new BrokenInvariant(`${JSON.stringify(token)} cannot be part of a subject`);
 

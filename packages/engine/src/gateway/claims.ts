@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Account, ClaimsData, Generic, Operator, User } from '@nats-io/jwt';
-import type { ReaderAccess } from '../define/event-gateway.ts';
-import { livePrefix, publicStream, publicSubjects, readerSubjects } from '../define/subject.ts';
+import type { GatewayAccess } from '../define/event-gateway.ts';
 import type { GatewayKeys, Nkey } from './keys.ts';
-
-/**
- * The name of the broker's JetStream domain. Requests to JetStream cross from one server to another
- * only under the name of a domain.
- */
-export const brokerDomain = 'counterfoil';
+import { reachOf, serviceExports } from './reach.ts';
 
 /** Claims of one kind: https://github.com/nats-io/jwt, version 2 of the form. */
 type Claims<Content> = Pick<ClaimsData<Content>, 'sub' | 'name' | 'iat' | 'exp' | 'nats'>;
@@ -43,7 +37,7 @@ export function secondsOfClaims(claims: string): number {
 const secondsOf = (instant: string): number => Math.floor(Date.parse(instant) / 1000);
 
 /** The time of the claims that no event changes; to be raised together with any change below. */
-const writtenAt = secondsOf('2026-11-01T00:00:00Z');
+const writtenAt = secondsOf('2026-11-23T00:00:00Z');
 
 const unlimited = -1;
 const limitsOfOurs = {
@@ -58,23 +52,14 @@ const limitsOfOurs = {
 };
 
 /** The limits of one set of credentials. It has no JetStream of its own. */
-const limitsOfReader = {
+const limitsOfAccess = {
   subs: 100,
   conn: 10,
   leaf: 0,
-  imports: 4,
   exports: 0,
   data: unlimited,
-  // Requests and acknowledgements are short. Messages that it receives do not count.
-  payload: 4_096,
   wildcards: false,
 };
-
-/**
- * An answer in several messages is given up after this much silence. Requests for messages that
- * wait longer than that need heart beats.
- */
-const silenceNanoseconds = 60 * 1_000_000_000;
 
 /** The claims of the operator that a server of the gateway trusts. */
 export const operatorClaims = ({ operator, system }: GatewayKeys): string =>
@@ -109,53 +94,26 @@ export const systemCredentials = ({ system, systemUser }: GatewayKeys): string =
 /** Limits are those of the account. */
 const withoutUserLimits = { subs: unlimited, data: unlimited, payload: unlimited };
 
-const next = (consumer: string) => `CONSUMER.MSG.NEXT.${publicStream}.${consumer}`;
-const information = (consumer: string) => `CONSUMER.INFO.${publicStream}.${consumer}`;
-const acknowledgements = (consumer: string) => `$JS.ACK.${publicStream}.${consumer}.>`;
-const atBroker = (request: string) => `$JS.${brokerDomain}.API.${request}`;
-const inAccount = (request: string) => `$JS.API.${request}`;
-
 /**
- * The account that is linked with the broker. Its exports have a wildcard in the consumer's place: the
- * claims of each account name the consumer it gets, and only the operator signs those.
+ * The account that is linked with the broker. Its exports have wildcards in the places of consumers and senders: the
+ * claims of each account name what it gets, and only the operator signs those.
  */
-export const serviceClaims = ({ operator, service }: GatewayKeys): string => {
-  const answers = { response_type: 'Stream', response_threshold: silenceNanoseconds } as const;
-  return encodeClaims<Account>(operator, {
+export const serviceClaims = ({ operator, service }: GatewayKeys): string =>
+  encodeClaims<Account>(operator, {
     sub: service.publicKey,
     name: 'service',
     iat: writtenAt,
-    nats: {
-      type: 'account',
-      limits: limitsOfOurs,
-      exports: [
-        { name: 'messages', type: 'service', subject: atBroker(next('*')), ...answers },
-        { name: 'state', type: 'service', subject: atBroker(information('*')) },
-        { name: 'confirm', type: 'service', subject: acknowledgements('*'), ...answers },
-        { name: 'live', type: 'stream', subject: `${livePrefix}.${publicSubjects}` },
-      ],
-    },
+    nats: { type: 'account', limits: limitsOfOurs, exports: [...serviceExports] },
   });
-};
-
-/** The subject of a reader's new events without JetStream: at most once, and without those it missed. */
-export const liveSubject = ({ scope, resource }: ReaderAccess): string =>
-  `${livePrefix}.${readerSubjects(scope, resource)}`;
 
 /**
- * The account of a reader. It contains nothing but its own consumer and its own live subjects, so no
- * message that is published in it, and no reply subject that is named in it, leads out of it. Without a
- * signing key nobody may log in to it, and existing connections are closed.
+ * The account of a system outside. It contains nothing but what the system reaches, so no message that is published
+ * in it, and no reply subject that is named in it, leads out of it. Without a signing key nobody may log in to it,
+ * and existing connections are closed.
  */
-export function accountClaims(keys: GatewayKeys, access: ReaderAccess): string {
+export function accountClaims(keys: GatewayKeys, access: GatewayAccess): string {
   const { name, credentials, changedAt } = access;
-  const imported = { account: keys.service.publicKey };
-  const request = (text: string) => ({
-    type: 'service' as const,
-    ...imported,
-    subject: atBroker(text),
-    local_subject: inAccount(text),
-  });
+  const { imports, payload } = reachOf(keys, access);
   const signers = credentials ? [keys.signer(access, credentials.generation).publicKey] : [];
   return encodeClaims<Account>(keys.operator, {
     sub: keys.account(access).publicKey,
@@ -163,20 +121,15 @@ export function accountClaims(keys: GatewayKeys, access: ReaderAccess): string {
     iat: secondsOf(changedAt),
     nats: {
       type: 'account',
-      limits: limitsOfReader,
+      limits: { ...limitsOfAccess, imports: imports.length, payload },
       signing_keys: signers,
-      imports: [
-        { name: 'messages', ...request(next(name)) },
-        { name: 'state', ...request(information(name)) },
-        { name: 'confirm', type: 'service', ...imported, subject: acknowledgements(name) },
-        { name: 'live', type: 'stream', ...imported, subject: liveSubject(access) },
-      ],
+      imports: imports.map((each) => ({ account: keys.service.publicKey, ...each })),
     },
   });
 }
 
-/** The request to a server of the gateway to delete a reader's account. */
-export const removalClaims = (keys: GatewayKeys, access: ReaderAccess): string =>
+/** The request to a server of the gateway to delete the account of a system outside. */
+export const removalClaims = (keys: GatewayKeys, access: GatewayAccess): string =>
   encodeClaims<Generic>(keys.operator, {
     sub: keys.operator.publicKey,
     name: 'removal',
@@ -185,16 +138,16 @@ export const removalClaims = (keys: GatewayKeys, access: ReaderAccess): string =
   });
 
 /**
- * The content of a `.creds` file for a reader. The account alone keeps it from others' events; its
+ * The content of a `.creds` file for a system outside. The account alone keeps it from what is others'; its
  * permissions within the account are named so that a mistake is refused instead of ignored.
  */
-export function readerCredentials(
+export function accessCredentials(
   keys: GatewayKeys,
-  access: ReaderAccess & { readonly credentials: NonNullable<ReaderAccess['credentials']> },
+  access: GatewayAccess & { readonly credentials: NonNullable<GatewayAccess['credentials']> },
 ): string {
   const { generation, issuedAt, expiresAt } = access.credentials;
   const user = keys.user(access, generation);
-  const requests = [next(access.name), information(access.name)].map(inAccount);
+  const { publish, subscribe } = reachOf(keys, access);
   const claims = encodeClaims<User>(keys.signer(access, generation), {
     sub: user.publicKey,
     name: access.name,
@@ -203,8 +156,8 @@ export function readerCredentials(
     nats: {
       type: 'user',
       issuer_account: keys.account(access).publicKey,
-      pub: { allow: [...requests, acknowledgements(access.name)] },
-      sub: { allow: ['_INBOX.>', liveSubject(access)] },
+      pub: { allow: [...publish] },
+      sub: { allow: [...subscribe] },
       ...withoutUserLimits,
     },
   });

@@ -2,10 +2,11 @@ import { type Account, decode, type User } from '@nats-io/jwt';
 import { fromSeed, Prefix } from 'nkeys.js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ReaderAccess } from '../define/event-gateway.ts';
-import { accountClaims, readerCredentials, serviceClaims } from './claims.ts';
+import type { ReaderAccess, SenderAccess } from '../define/event-gateway.ts';
+import { accessCredentials, accountClaims, serviceClaims } from './claims.ts';
 import { gatewayConfiguration } from './configuration.ts';
 import { gatewayKeys, nkeyFrom } from './keys.ts';
+import { senderOf, sentSubject } from './sent-subject.ts';
 
 const test = suite('event gateway');
 
@@ -34,6 +35,7 @@ test("keys and signatures are those of the makers' own library", () => {
 const keys = gatewayKeys(secret);
 const issued = { generation: 1, issuedAt: '2026-01-01T00:00:00.000Z', expiresAt: null };
 const access: ReaderAccess & { credentials: typeof issued } = {
+  kind: 'reader',
   name: 'esub_1',
   scope: { tenantId: 'tenant_1', environmentId: 'env_1' },
   resource: null,
@@ -59,6 +61,44 @@ test('an account contains its own consumer and live subjects, and offers nothing
   assert.is(wallets.nats.imports?.at(-1)?.subject, 'live.billing.v1.tenant_1.env_1.wallet.>');
 });
 
+const sender: SenderAccess = {
+  kind: 'sender',
+  name: 'ucred_1',
+  scope: access.scope,
+  intake: 'usage',
+  keyId: 'secret_1',
+  credentials: issued,
+  changedAt: issued.issuedAt,
+};
+
+test('the account of a sender contains one subject, which says at the broker who sends', () => {
+  const { nats } = decode<Account>(accountClaims(keys, sender));
+  const imports = nats.imports?.map(({ subject, local_subject }) => [local_subject, subject]);
+  assert.equal(imports, [['usage.v1.tenant_1.env_1', sentSubject(keys, sender)]]);
+  assert.is(nats.exports, undefined);
+  const text = accessCredentials(keys, { ...sender, credentials: issued });
+  const user = decode<User>(text.split('\n')[1] ?? '').nats;
+  assert.equal(user.pub, { allow: ['usage.v1.tenant_1.env_1'] });
+  assert.equal(user.sub, { allow: ['_INBOX.>'] });
+});
+
+test('a subject names its sender to those who have the secret, and only one that they have made', () => {
+  const subject = sentSubject(keys, sender);
+  const named = {
+    intake: 'usage',
+    tenantId: 'tenant_1',
+    environmentId: 'env_1',
+    keyId: 'secret_1',
+  };
+  assert.equal(senderOf(gatewayKeys(secret), subject), named);
+  const others = [
+    ...subject.split('.').map((_, place) => subject.split('.').with(place, 'other').join('.')),
+    ...['sent', '', `${subject}.x`, subject.slice(0, -1)],
+  ];
+  for (const other of others.slice(1)) assert.is(senderOf(keys, other), null, other);
+  assert.is(senderOf(gatewayKeys(secret.map((byte) => byte + 1)), subject), null);
+});
+
 test('one generation of credentials is accepted at a time, and none when they are revoked', () => {
   const signersOf = (credentials: ReaderAccess['credentials']) =>
     decode<Account>(accountClaims(keys, { ...access, credentials })).nats.signing_keys;
@@ -68,15 +108,15 @@ test('one generation of credentials is accepted at a time, and none when they ar
 });
 
 test('credentials are of the account, end when they should, and are the same again', () => {
-  const text = readerCredentials(keys, access);
-  assert.is(readerCredentials(gatewayKeys(secret), access), text);
+  const text = accessCredentials(keys, access);
+  assert.is(accessCredentials(gatewayKeys(secret), access), text);
   const claims = decode<User>(text.split('\n')[1] ?? '');
   assert.is(claims.iss, keys.signer(access, 1).publicKey);
   assert.is(claims.sub, keys.user(access, 1).publicKey);
   assert.is(claims.exp, undefined);
   assert.ok(text.includes(keys.user(access, 1).seed));
   const ending = { ...issued, expiresAt: '2026-01-02T00:00:00.000Z' };
-  const second = readerCredentials(keys, { ...access, credentials: ending });
+  const second = accessCredentials(keys, { ...access, credentials: ending });
   assert.is(decode<User>(second.split('\n')[1] ?? '').exp, Date.UTC(2026, 0, 2) / 1000);
 });
 

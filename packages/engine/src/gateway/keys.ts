@@ -1,8 +1,8 @@
-import { createPublicKey, hkdfSync, sign } from 'node:crypto';
+import { createHmac, createPublicKey, hkdfSync, sign } from 'node:crypto';
 import { Prefix } from 'nkeys.js';
 import { Codec } from 'nkeys.js/lib/codec.js';
 import { ed25519Key } from '../audit/signing-key.ts';
-import type { ReaderAccess } from '../define/event-gateway.ts';
+import type { GatewayAccess } from '../define/event-gateway.ts';
 
 /** An Ed25519 key in the form that NATS writes it (https://docs.nats.io, "NKeys"). */
 export interface Nkey {
@@ -40,20 +40,27 @@ export interface GatewayKeys {
   readonly systemUser: Nkey;
   /** The account that is linked with the broker, and that shares with all others. */
   readonly service: Nkey;
-  /** The account of one reader. It signs no users, so that the reader's credentials can be replaced. */
-  account(access: ReaderIdentity): Nkey;
-  /** Signs the user of one generation of a reader's credentials. */
-  signer(access: ReaderIdentity, generation: number): Nkey;
-  user(access: ReaderIdentity, generation: number): Nkey;
+  /** The account of one system outside. It signs no users, so that the system's credentials can be replaced. */
+  account(access: AccessIdentity): Nkey;
+  /** Signs the user of one generation of a system's credentials. */
+  signer(access: AccessIdentity, generation: number): Nkey;
+  user(access: AccessIdentity, generation: number): Nkey;
+  /** Marks a text as one of this installation: nobody else can make the mark. Letters that a subject takes. */
+  mark(text: string): string;
 }
 
-type ReaderIdentity = Pick<ReaderAccess, 'name' | 'scope'>;
+type AccessIdentity = Pick<GatewayAccess, 'name' | 'scope'>;
+
+/** 132 bits. */
+const markLetters = 22;
 
 /** The keys that follow from a secret by HKDF (RFC 5869), each under the name of its purpose. */
 export function gatewayKeys(secret: Uint8Array): GatewayKeys {
-  const derive = (kind: Prefix, purpose: string): Nkey =>
-    nkeyFrom(kind, new Uint8Array(hkdfSync('sha256', secret, '', purpose, keyBytes)));
-  const placeOf = ({ name, scope }: ReaderIdentity): string =>
+  const bytesFor = (purpose: string): Uint8Array =>
+    new Uint8Array(hkdfSync('sha256', secret, '', purpose, keyBytes));
+  const derive = (kind: Prefix, purpose: string): Nkey => nkeyFrom(kind, bytesFor(purpose));
+  const markKey = bytesFor('marks of sent facts');
+  const placeOf = ({ name, scope }: AccessIdentity): string =>
     `${scope.tenantId}/${scope.environmentId}/${name}`;
   return {
     operator: derive(Prefix.Operator, 'operator'),
@@ -64,5 +71,7 @@ export function gatewayKeys(secret: Uint8Array): GatewayKeys {
     signer: (access, generation) =>
       derive(Prefix.Account, `signer ${placeOf(access)} ${generation}`),
     user: (access, generation) => derive(Prefix.User, `user ${placeOf(access)} ${generation}`),
+    mark: (text) =>
+      createHmac('sha256', markKey).update(text).digest('base64url').slice(0, markLetters),
   };
 }

@@ -3,15 +3,10 @@ import { unlessAborted } from '../consume/run-forever.ts';
 import type { EventGateway } from '../define/event-gateway.ts';
 import { connectNats, type Nats, type NatsSession } from '../nats/nats-connection.ts';
 import type { Log } from '../operations/log.ts';
-import {
-  accountClaims,
-  liveSubject,
-  readerCredentials,
-  removalClaims,
-  systemCredentials,
-} from './claims.ts';
+import { accessCredentials, accountClaims, removalClaims, systemCredentials } from './claims.ts';
 import { type GatewayKeys, gatewayKeys } from './keys.ts';
 import { type GatewayRequests, gatewayRequests } from './nats-gateway-requests.ts';
+import { liveSubject } from './reach.ts';
 import { type InOrder, reconcileGateway, rememberOrder } from './reconcile-gateway.ts';
 
 interface GatewayOptions {
@@ -84,7 +79,7 @@ function natsGateway(
     credentialsOf: (access) => {
       const { credentials } = access;
       if (!credentials) throw new BrokenInvariant(`${access.name} has no credentials`);
-      return readerCredentials(keys, { ...access, credentials });
+      return accessCredentials(keys, { ...access, credentials });
     },
     keepAccess: (access) => ask((requests) => requests.update(accountClaims(keys, access))),
     removeAccess: (access) => ask((requests) => requests.remove(removalClaims(keys, access))),

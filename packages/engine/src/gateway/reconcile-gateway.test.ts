@@ -11,6 +11,7 @@ const keys = gatewayKeys(new Uint8Array(32).fill(1));
 const agoOf = (seconds: number): string => new Date(Date.now() - seconds * 1_000).toISOString();
 
 const accessOf = (name: string, generation: number, secondsAgo: number): ReaderAccess => ({
+  kind: 'reader',
   name,
   scope: { tenantId: 'tenant_1', environmentId: 'env_1' },
   resource: null,

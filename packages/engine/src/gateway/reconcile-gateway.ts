@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { inParallel } from '../consume/run-forever.ts';
-import type { ReaderAccess, WantedAccess } from '../define/event-gateway.ts';
+import type { GatewayAccess, WantedAccess } from '../define/event-gateway.ts';
 import { accountClaims, removalClaims, secondsOfClaims, serviceClaims } from './claims.ts';
 import type { GatewayKeys } from './keys.ts';
 import type { GatewayRequests } from './nats-gateway-requests.ts';
@@ -44,7 +44,7 @@ export async function reconcileGateway(
     inOrder.set(account, claims);
   };
   await bring(keys.service.publicKey, serviceClaims(keys));
-  const accountOf = (access: ReaderAccess): string => keys.account(access).publicKey;
+  const accountOf = (access: GatewayAccess): string => keys.account(access).publicKey;
   await inParallel(kept, atOnce, (access) => bring(accountOf(access), accountClaims(keys, access)));
   for (const access of removed) {
     if (known.has(accountOf(access))) await requests.remove(removalClaims(keys, access));

@@ -11,6 +11,7 @@ import type { Metrics } from '../operations/metrics.ts';
 import type { RunMarks } from './answer.ts';
 import type { HandedAnswer, HandedRequest, MadeKey } from './handed-request.ts';
 import type { httpDefaults } from './limits.ts';
+import type { MessageAnswer, MessageRequest } from './message.ts';
 import type { PathWords } from './operation-id.ts';
 
 /** A request that has passed every check of form and access and is about to be handled. */
@@ -153,6 +154,8 @@ export interface HttpServer {
   close(drainMs: number): Promise<void>;
   /** Carries out a request that another process hands over; null when that cannot be done here. */
   carryOut(request: HandedRequest, caller: Principal): Promise<Sized<HandedAnswer> | null>;
+  /** Answers a request that came in a message, whose caller counts (or not: null). It does not reject. */
+  answerMessage(request: MessageRequest, callerOf: () => Principal | null): Promise<MessageAnswer>;
   /** The OpenAPI 3.1 document of all routes. */
   openapi(): object;
   /** All routes, in the order in which they are shown. */

@@ -98,7 +98,8 @@ function decoded(request: IncomingMessage): Readable {
   );
 }
 
-const tooLarge = (limit: number): Problem =>
+/** The refusal of a body that is larger than so many bytes. */
+export const tooLarge = (limit: number): Problem =>
   new Problem(
     'payload_too_large',
     `The request body must have at most ${limit} bytes. Send less at a time.`,

@@ -1,6 +1,7 @@
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import express, { type Express } from 'express';
 import type { RouteKey } from '../define/route.ts';
+import { answerMessagesWith } from './answer-message.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { mountDocumentation } from './documentation.ts';
@@ -10,13 +11,13 @@ import type { HttpOptions, HttpServer, HttpSettings } from './host.ts';
 import { httpDefaults, tenantTurns } from './limits.ts';
 
 import { openApiDocument } from './openapi.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import { createRateCounter, limitRateWith } from './rate-limit.ts';
 import { routesOf } from './routes.ts';
 import { type PlacedRoute, placeRoutes } from './routing.ts';
 import { secureAnswer } from './security-headers.ts';
 import { mountServiceRoutes } from './service-routes.ts';
 import { identify, inOrder, type Step } from './steps.ts';
-import { takeOverWith } from './take-over.ts';
+import { carryOutWith, takeOverWith } from './take-over.ts';
 import { createTraffic } from './traffic.ts';
 import { createTurns } from './turns.ts';
 
@@ -29,9 +30,11 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   };
   const placed = placeRoutes(options.modules);
   const document = openApiDocument(placed, options.info);
-  const limitRate = createRateLimiter(settings.rateLimit);
+  const countRate = createRateCounter(settings.rateLimit);
+  const limitRate = limitRateWith(countRate);
   const turns = createTurns(tenantTurns);
-  const carryOut = takeOverWith({ ...settings, turns, endpointOf: endpointsOf(placed, settings) });
+  const withEndpoints = { ...settings, turns, endpointOf: endpointsOf(placed, settings) };
+  const carryOut = carryOutWith(withEndpoints);
 
   const createApplication = (connections: Connections): Express => {
     const application = bareApplication();
@@ -61,7 +64,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   return {
     listen: connections.listen,
     close: connections.close,
-    carryOut,
+    carryOut: takeOverWith(withEndpoints, carryOut),
+    answerMessage: answerMessagesWith({ ...withEndpoints, countRate, carryOut }),
     openapi: () => document,
     routeKeys: placed.map(({ key }) => key),
   };

@@ -24,17 +24,28 @@ interface TakeOverOptions extends CallSettings, Pick<HttpSettings, 'log'> {
   readonly turns: Turns;
 }
 
+/** A request that did not come over HTTP. */
+export interface ArrivedRequest extends Omit<HandedRequest, 'body' | 'caller'> {
+  /** The body as UTF-8; null for none. */
+  readonly bytes: Buffer | null;
+}
+
+/** Carries a request out here. It is not handed on. */
+export type CarryOut = (
+  endpoint: Endpoint,
+  request: ArrivedRequest,
+  caller: Principal,
+) => Promise<HandedAnswer>;
+
 /**
- * Makes the way of requests that other processes hand over: the same checks, the same handlers and the same
- * turns of tenants as those of requests that come here. They are not handed on.
+ * Makes the way of requests that do not come over HTTP: the same checks, the same handlers and the same turns of
+ * tenants as those of requests that do.
  */
-export const takeOverWith =
-  (options: TakeOverOptions) =>
-  async (request: HandedRequest, caller: Principal): Promise<Sized<HandedAnswer> | null> => {
-    const endpoint = options.endpointOf(request.route);
-    if (endpoint === null) return null;
-    const { tenantId: tenant } = caller;
-    const answer = await new Promise<HandedAnswer>((resolve) => {
+export const carryOutWith =
+  (options: TakeOverOptions): CarryOut =>
+  (endpoint, request, caller) =>
+    new Promise((resolve) => {
+      const { tenantId: tenant } = caller;
       const refuse = (error: unknown): void => resolve(problemOf(options, request, null, error));
       const done = ({ call, parts }: Checked): void =>
         resolve(answerTo(options, request, call, parts));
@@ -43,6 +54,15 @@ export const takeOverWith =
         options.turns.goOn({ tenant, pieces, done, failed: refuse }),
       );
     });
+
+/** Makes the way of requests that other processes hand over. */
+export const takeOverWith =
+  ({ endpointOf }: Pick<TakeOverOptions, 'endpointOf'>, carryOutHere: CarryOut) =>
+  async (request: HandedRequest, caller: Principal): Promise<Sized<HandedAnswer> | null> => {
+    const endpoint = endpointOf(request.route);
+    if (endpoint === null) return null;
+    const bytes = request.body === null ? null : Buffer.from(request.body);
+    const answer = await carryOutHere(endpoint, { ...request, bytes }, caller);
     return sized(answer, answer.kind === 'result' ? answer.text : answer.message);
   };
 
@@ -53,16 +73,14 @@ interface Checked {
 
 function* checked(
   options: TakeOverOptions,
-  request: HandedRequest,
+  request: ArrivedRequest,
   endpoint: Endpoint,
   caller: Principal,
 ): Pieces<Checked> {
   assertAllowed(endpoint, caller);
   const { params, url, headers, requestId, receivedAt, madeKey } = request;
   const body =
-    request.body === null
-      ? undefined
-      : yield* parseJsonBody(Buffer.from(request.body), endpoint.bodyContents);
+    request.bytes === null ? undefined : yield* parseJsonBody(request.bytes, endpoint.bodyContents);
   const about = { endpoint, params, url, headers, body, caller, requestId, receivedAt };
   const call: Call = { ...about, madeKey, mayGoElsewhere: false };
   return { call, parts: yield* partsOf(call, options) };
@@ -70,7 +88,7 @@ function* checked(
 
 async function answerTo(
   options: TakeOverOptions,
-  request: HandedRequest,
+  request: ArrivedRequest,
   call: Call,
   parts: Parts,
 ): Promise<HandedAnswer> {
@@ -88,7 +106,7 @@ async function answerTo(
 
 const problemOf = (
   { log }: TakeOverOptions,
-  { requestId, route }: HandedRequest,
+  { requestId, route }: ArrivedRequest,
   marks: RunMarks | null,
   error: unknown,
 ): HandedAnswer => handedProblem(marks, reported(log, error, { requestId, label: route }));

@@ -1,4 +1,10 @@
-import { livePrefix, publicStream, publicSubjects } from '@counterfoil/engine/define';
+import {
+  livePrefix,
+  publicStream,
+  publicSubjects,
+  sendingSubject,
+} from '@counterfoil/engine/define';
+import { usageIntake } from '../usage/index.ts';
 import type { EventTypes } from './event-type.ts';
 import { publishedBodies } from './published-bodies.ts';
 
@@ -50,7 +56,7 @@ const security = {
     type: 'asymmetricEncryption',
     description:
       'A user JWT with the key that signs the challenge of the server: the credentials file of ' +
-      '`POST /v1/feed/subscriptions/{id}/credentials`',
+      '`POST /v1/feed/subscriptions/{id}/credentials` or, to send usage, `POST /v1/usage/credentials`',
   },
 } as const;
 
@@ -66,7 +72,7 @@ const server = (description: string, port: string, scheme: keyof typeof security
 const servers = {
   nats: server('NATS with JetStream, inside the installation', '4222', 'password'),
   gateway: server(
-    'The event gateway for systems outside: each reads its own consumer and live subjects only',
+    'The event gateway for systems outside: each reads its own consumer and live subjects, or sends to its own subject, only',
     '4223',
     'credentials',
   ),
@@ -86,9 +92,7 @@ const messageReference = (type: string) => ({ $ref: `#/components/messages/${key
 const channel = (kind: Kind, type: string) => ({
   address: addressOf(kinds[kind].prefix, type),
   description: kinds[kind].description,
-  parameters: Object.fromEntries(
-    Object.keys(parameters).map((name) => [name, { $ref: `#/components/parameters/${name}` }]),
-  ),
+  parameters: parameterReferences(Object.keys(parameters)),
   messages: { [keyOf(type)]: messageReference(type) },
 });
 
@@ -98,9 +102,82 @@ const operation = (kind: Kind, type: string, summary: string) => ({
   summary,
 });
 
+const environmentParameters = ['tenant_id', 'environment_id'] as const;
+
+const parameterReferences = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/parameters/${name}` }]));
+
+/** A value that the OpenAPI document describes, by the names of its schemas there. */
+const openApiValue = (...names: readonly string[]) => ({
+  type: 'object',
+  description: `${names.join(' or ')} of the OpenAPI document`,
+});
+
+/** Usage, the one thing that systems outside send, and the answer to it. */
+const sentUsage = {
+  channels: {
+    usage: {
+      address: sendingSubject(usageIntake.name, {
+        tenantId: 'TENANT',
+        environmentId: 'ENVIRONMENT',
+      })
+        .replace('TENANT', '{tenant_id}')
+        .replace('ENVIRONMENT', '{environment_id}'),
+      description: 'Answered on the reply subject of the message when the usage is durable',
+      servers: [{ $ref: '#/servers/gateway' }],
+      parameters: parameterReferences(environmentParameters),
+      messages: { usage: { $ref: '#/components/messages/usage' } },
+    },
+    usage_answers: {
+      address: null,
+      description: 'The reply subject that the sender names',
+      servers: [{ $ref: '#/servers/gateway' }],
+      messages: { usage_answer: { $ref: '#/components/messages/usage_answer' } },
+    },
+  },
+  operations: {
+    send_usage: {
+      action: 'send',
+      channel: { $ref: '#/channels/usage' },
+      summary: 'Record usage: one event, or up to 1,000',
+      reply: { channel: { $ref: '#/channels/usage_answers' } },
+    },
+  },
+  messages: {
+    usage: {
+      name: 'usage',
+      title: 'Usage to be recorded',
+      contentType: 'application/json',
+      headers: {
+        type: 'object',
+        properties: {
+          'Idempotency-Key': header('As over HTTP, for an event without event_id'),
+          Prefer: header('handling=lenient: members that nobody knows are ignored'),
+        },
+      },
+      payload: openApiValue('IngestedEvent', 'IngestedEvents'),
+    },
+    usage_answer: {
+      name: 'usage_answer',
+      title: 'What HTTP would have answered',
+      contentType: 'application/json',
+      payload: {
+        type: 'object',
+        required: ['status', 'body'],
+        properties: {
+          status: { type: 'integer', description: 'Status of HTTP; 202 when it is durable' },
+          position: { type: 'string', description: 'Counterfoil-Position' },
+          retry_after: { type: 'integer', description: 'Retry-After, in seconds' },
+          body: openApiValue('Ingestion', 'BulkIngestion', 'Problem'),
+        },
+      },
+    },
+  },
+};
+
 /**
  * The AsyncAPI 3.0 document of the messages that the relay publishes on NATS, made from the public
- * events of the modules alone.
+ * events of the modules alone, and of the usage that is sent there.
  */
 export function asyncApiDocument(types: EventTypes, version: string): object {
   const { bodies, schemas } = publishedBodies(types);
@@ -127,17 +204,24 @@ export function asyncApiDocument(types: EventTypes, version: string): object {
       version,
       description:
         `Public events on NATS. Stored subjects are read from the JetStream stream ${publicStream}, ` +
-        'at least once and in order; live subjects are for plain subscribers, at most once.',
+        'at least once and in order; live subjects are for plain subscribers, at most once. Usage is ' +
+        'sent to a subject of its own, and answered.',
     },
     defaultContentType: 'application/json',
     servers,
-    channels: ofEach((kind, name) => [`${kind}_${keyOf(name)}`, channel(kind, name)]),
-    operations: ofEach((kind, name, summary) => [
-      `receive_${kind}_${keyOf(name)}`,
-      operation(kind, name, summary),
-    ]),
+    channels: {
+      ...ofEach((kind, name) => [`${kind}_${keyOf(name)}`, channel(kind, name)]),
+      ...sentUsage.channels,
+    },
+    operations: {
+      ...ofEach((kind, name, summary) => [
+        `receive_${kind}_${keyOf(name)}`,
+        operation(kind, name, summary),
+      ]),
+      ...sentUsage.operations,
+    },
     components: {
-      messages: Object.fromEntries(messages),
+      messages: { ...Object.fromEntries(messages), ...sentUsage.messages },
       parameters,
       schemas: { headers, ...schemas },
       securitySchemes: security,

@@ -5,10 +5,11 @@ import {
   type ReactionContext,
   reaction,
 } from '@counterfoil/engine/define';
+import { accessReaction } from '../gateway-access.ts';
 import { accessOf, eventSubscription, readerOf, type SubscriptionState } from './subscription.ts';
 import { subscriptionTable } from './subscription-projection.ts';
 
-/** A reader or an account that somebody removed by hand, or that a lost server took along, is back after this. */
+/** A reader that somebody removed by hand, or that a lost server took along, is back after this. */
 const lookMilliseconds = 10_000;
 
 interface Told {
@@ -53,41 +54,18 @@ export function readersOfSubscriptions(broker: EventBroker): Reaction {
   });
 }
 
-/** The number of comparisons of what was told with the log, before the rest is left to the next event. */
-const comparisonsMaximum = 5;
-
 /** The gateway admits those systems that have credentials in force, and nobody else. */
-export function accessOfSubscriptions(gateway: EventGateway): Reaction {
-  /** Tells what the log says. What changes there meanwhile is told after it, so that nothing older stays. */
-  const tell = async ({ aggregate_id: id }: Told, { load }: ReactionContext): Promise<void> => {
-    let told = '';
-    for (let comparison = 0; comparison < comparisonsMaximum; comparison += 1) {
-      const current = await load(eventSubscription, id);
-      const access = current && accessOf(current);
-      const latest = JSON.stringify([current?.status, access]);
-      if (!access || latest === told) return;
-      if (current.status === 'deleted') await gateway.removeAccess(access);
-      else await gateway.keepAccess(access);
-      told = latest;
-    }
-  };
-  return reaction(eventSubscription, {
+export const accessOfSubscriptions = (gateway: EventGateway): Reaction =>
+  accessReaction(gateway, eventSubscription, {
     name: 'credentials of event subscriptions',
-    on: {
-      EventSubscriptionCredentialsIssued: tell,
-      EventSubscriptionCredentialsRevoked: tell,
-      EventSubscriptionDeleted: tell,
-    },
-    reconciliation: {
-      table: subscriptionTable,
-      everyMilliseconds: lookMilliseconds,
-      run: (subscriptions) => {
-        const accesses = (isDeleted: boolean) =>
-          subscriptions
-            .filter((subscription) => (subscription?.status === 'deleted') === isDeleted)
-            .flatMap((subscription) => (subscription && accessOf(subscription)) ?? []);
-        return gateway.reconcile({ kept: accesses(false), removed: accesses(true) });
-      },
+    on: [
+      'EventSubscriptionCredentialsIssued',
+      'EventSubscriptionCredentialsRevoked',
+      'EventSubscriptionDeleted',
+    ],
+    table: subscriptionTable,
+    accessOf: (subscription) => {
+      const access = subscription && accessOf(subscription);
+      return access && { access, isKept: subscription.status === 'published' };
     },
   });
-}

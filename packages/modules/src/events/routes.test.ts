@@ -174,9 +174,9 @@ test('one type has one publisher', () => {
   );
 });
 
-test('the AsyncAPI document has the subjects that the relay publishes under', () => {
+test('the AsyncAPI document has the subjects that the relay publishes under, and that of usage', () => {
   const document = asyncApiDocument(types, '1') as {
-    channels: Record<string, { address: string }>;
+    channels: Record<string, { address: string | null }>;
     components: { messages: object };
   };
   assert.equal(
@@ -186,6 +186,9 @@ test('the AsyncAPI document has the subjects that the relay publishes under', ()
       'billing.v1.{tenant_id}.{environment_id}.box.{resource_id}.made.today',
       'live.billing.v1.{tenant_id}.{environment_id}.box.{resource_id}.broken',
       'live.billing.v1.{tenant_id}.{environment_id}.box.{resource_id}.made.today',
+      'usage.v1.{tenant_id}.{environment_id}',
+      // The answer goes wherever its receiver says.
+      null,
     ],
   );
   const type = types.get('box.broken');

@@ -203,6 +203,7 @@ export function accessOf(subscription: Subscription): ReaderAccess | null {
   if (credentials_generation === 0) return null;
   const { name, scope, resource } = readerOf(subscription);
   return {
+    kind: 'reader',
     name,
     scope,
     resource,

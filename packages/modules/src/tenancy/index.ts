@@ -40,7 +40,7 @@ export {
   operatorPrincipal,
 } from './operator.ts';
 export { defaultTimeZone, usersById } from './queries.ts';
-export { allows, type Role, type UserType } from './roles.ts';
+export { allows, isSuperAdmin, type Role, type UserType } from './roles.ts';
 export { type EnvironmentType, environmentTypeSchema, userSchema } from './schema.ts';
 export { createTenant, tenant } from './tenant.ts';
 export { createUser, type Granter, type UserRecord, user } from './user.ts';

@@ -1,5 +1,8 @@
-import { module } from '@counterfoil/engine/define';
+import { type EventGateway, module } from '@counterfoil/engine/define';
 import type { GrantsOf } from '../entitlements/index.ts';
+import { usageCredentialsTable } from './credentials/projection.ts';
+import { accessOfUsageCredentials, usageCredentialsRoutes } from './credentials/routes.ts';
+import { usageCredentials } from './credentials/usage-credentials.ts';
 import { currentUsageRoutes } from './current/routes.ts';
 import { KnownLookups } from './known-lookups.ts';
 import { RecentUsage } from './recent-usage.ts';
@@ -14,7 +17,14 @@ import { usageVoid } from './voids/usage-void.ts';
 
 export { usageIntake } from './usage-event.ts';
 
-const routes = (grantsOf: GrantsOf) => ({
+interface UsageOptions {
+  /** The grants that customers have by their subscriptions. */
+  readonly grantsOf: GrantsOf;
+  /** Null where systems get no credentials. */
+  readonly gateway: EventGateway | null;
+}
+
+const routes = ({ grantsOf, gateway }: UsageOptions) => ({
   ...ingestionRoutes({ recent: new RecentUsage(), lookups: new KnownLookups() }),
   ...usageListRoutes,
   ...rejectedUsageRoutes,
@@ -23,20 +33,19 @@ const routes = (grantsOf: GrantsOf) => ({
   ...currentUsageRoutes,
   ...usageVoidRoutes,
   ...customerUsageRoutes(grantsOf),
+  ...usageCredentialsRoutes(gateway),
 });
 
-/**
- * Usage: what customers used of what, as their systems tell it. `grantsOf` knows what their subscriptions
- * give them.
- */
-export const usage = ({ grantsOf }: { readonly grantsOf: GrantsOf }) =>
+/** Usage: what customers used of what, as their systems tell it. */
+export const usage = ({ grantsOf, gateway }: UsageOptions) =>
   module({
     name: 'usage',
-    aggregates: [usageVoid],
-    tables: [],
+    aggregates: [usageVoid, usageCredentials],
+    tables: [usageCredentialsTable],
     facts: [usageTables],
-    routes: routes(grantsOf),
+    routes: routes({ grantsOf, gateway }),
     publicEvents: [],
+    reactions: gateway ? [accessOfUsageCredentials(gateway)] : [],
   });
 
 /** The routes with their exact types, for the typed client. */

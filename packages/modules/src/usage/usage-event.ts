@@ -19,11 +19,15 @@ export const usageEventData = z.object({
 });
 export type UsageEvent = z.output<typeof usageEventData>;
 
+/** The only member of a bulk, which no single event has. */
+const startOfBulk = /^\s*\{\s*"events"\s*:/;
+
 /** The way in for usage. */
 export const usageIntake = intake({
   name: 'usage',
   eventType: 'UsageReceived',
   fact: usageEventData,
+  routeOf: (start) => (startOfBulk.test(start) ? 'POST /events/bulk' : 'POST /events'),
 });
 
 /** The identity of a usage event: hashes of 128 bits, in hexadecimal. */

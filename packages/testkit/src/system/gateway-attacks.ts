@@ -17,6 +17,8 @@ interface Target {
   readonly consumer: string;
   /** Such as `billing.v1.<tenant>.<environment>`. */
   readonly prefix: string;
+  /** Such as `usage.v1.<tenant>.<environment>`. */
+  readonly sending: string;
 }
 
 const answers = '_INBOX.attacker.answers';
@@ -42,6 +44,7 @@ const listening = (own: Target, other: Target): readonly Attack[] =>
     ...['>', '*', '*.>', 'billing.>', 'live.>', `${own.prefix}.>`, `${other.prefix}.>`],
     ...[`live.${other.prefix}.>`, '_INBOX.victim.>', '$JS.>', '$JS.ACK.>', '$JS.EVENT.>'],
     ...['$SYS.>', '_R_.>', '_R_.*.*', '_GR_.>', '$LDS.>'],
+    ...['usage.>', own.sending, other.sending, 'sent.>', `sent.${other.sending}.>`],
   ].map((subject) => ({ kind: 'subscribe', subject }));
 
 /** To have an answer, which the server sends, go where it may not write itself; and to write there. */
@@ -52,12 +55,29 @@ const writing = (own: Target, other: Target): readonly Attack[] =>
     ...['$JS.API.STREAM.PURGE.BILLING', '$JS.counterfoil.API.STREAM.PURGE.BILLING'],
     ...[`$JS.API.CONSUMER.DELETE.BILLING.${other.consumer}`, '$SYS.REQ.CLAIMS.UPDATE'],
     ...['_R_.a.b', '_GR_.a.b.c', '$LDS.a', '$LMC.a'],
+    other.sending,
   ].flatMap((where) => [
+    // Refused as usage; the refusal is to go there.
+    publish(own.sending, '{}', where),
     publish(next(own.consumer), oneMessage, where),
     publish(`$JS.API.CONSUMER.INFO.BILLING.${own.consumer}`, '', where),
     ...words.map((word) => publish(place(own.consumer), word, where)),
     publish(where, '{}'),
   ]);
+
+const usage = { event_name: 'forged', external_customer_id: 'acme' };
+
+/** To send usage to another environment, or for another API key. */
+const sending = (own: Target, other: Target): readonly Attack[] =>
+  [
+    other.sending,
+    ...[`sent.${other.sending}`, `sent.${own.sending}`].flatMap((subject) => [
+      subject,
+      `${subject}.secret_1.AAAAAAAAAAAAAAAAAAAAAA`,
+    ]),
+    'sent.usage.v1.*.*.*.*',
+    'usage.v1.*.*',
+  ].map((subject) => publish(subject, usage));
 
 const consumer = (config: object) => ({ stream_name: 'BILLING', config });
 
@@ -113,10 +133,11 @@ const pretending = (own: Target): readonly Attack[] => [
   ...['LIST', 'PACK', 'UPDATE', 'DELETE'].map((what) => publish(`$SYS.REQ.CLAIMS.${what}`)),
 ];
 
-/** Everything that was thought of for somebody with credentials for one consumer. */
+/** Everything that was thought of for somebody with credentials for one consumer, or to send usage. */
 export const attacksOn = (own: Target, other: Target): readonly Attack[] => [
   ...listening(own, other),
   ...writing(own, other),
+  ...sending(own, other),
   ...words.map((word) => publish(place(other.consumer), word)),
   ...pretending(own),
   ...commanding(own, other),

@@ -7,7 +7,8 @@ export type Harm =
   | 'the consumer of another changed'
   | 'there is a consumer that sends where it was told to'
   | 'another heard what nobody of its own said'
-  | 'what is not its own was heard';
+  | 'what is not its own was heard'
+  | 'usage was sent for another';
 
 export interface Watch {
   /** To be told of everything that the attacker hears. */
@@ -26,11 +27,13 @@ interface WatchOptions {
   readonly victimSubjects: readonly string[];
   /** Stands in every event of the other one, and in none of the attacker's. */
   readonly secret: string;
+  /** The beginning of the subjects under which usage of the attacker comes to the broker; null for a reader. */
+  readonly sendsAs: string | null;
 }
 
 /** Watches the broker and another tenant while somebody attacks. Nobody else may write meanwhile. */
 export async function watch(options: WatchOptions): Promise<Watch> {
-  const { broker, victim, victimConsumer, victimSubjects, secret } = options;
+  const { broker, victim, victimConsumer, victimSubjects, secret, sendsAs } = options;
   const manager = await broker.jetstreamManager({ checkAPI: false });
   const found = new Set<Harm>();
   const surprised = () => void found.add('another heard what nobody of its own said');
@@ -39,6 +42,11 @@ export async function watch(options: WatchOptions): Promise<Watch> {
   for (const subject of ['billing.v1.>', 'live.>']) {
     broker.subscribe(subject, { callback: surprised });
   }
+  broker.subscribe('sent.>', {
+    callback: (_error, { subject }) => {
+      if (sendsAs === null || !subject.startsWith(sendsAs)) found.add('usage was sent for another');
+    },
+  });
   await Promise.all([victim.flush(), broker.flush()]);
   let stream = await streamText(manager);
   let consumer = await consumerText(manager, victimConsumer);

@@ -1,0 +1,1 @@
+export { type SentFacts, takeSentFacts } from './take-sent-facts.ts';
