@@ -105,11 +105,27 @@ export type FactSelect<Tables extends object, Row> = (
   from: Pick<QueryCreator<Tables>, 'selectFrom' | 'with'>,
 ) => Selection<Row>;
 
-/** The way in which a statement is sent. */
-export interface FactReadOptions {
-  /** Keeps the statement prepared in the session: for texts of which there are few, whatever callers ask. */
-  readonly prepared?: boolean;
+/** The values that a statement is given each time, by name. */
+export type GivenValues = Readonly<Record<string, unknown>>;
+
+/**
+ * A statement on tables of facts that is written once and kept prepared in each session: for what is asked again and
+ * again with other values, in few shapes. While it is written, `given` holds the places of the values: what
+ * depends on a value itself is another statement.
+ */
+export interface FactStatement<Tables extends object, Given extends GivenValues, Row> {
+  readonly tables: FactTables<Tables>;
+  readonly write: (
+    from: Parameters<FactSelect<Tables, Row>>[0],
+    given: Given,
+  ) => ReturnType<FactSelect<Tables, Row>>;
 }
+
+/** Gives a statement its exact types. */
+export const factStatement = <Tables extends object, Given extends GivenValues, Row>(
+  tables: FactTables<Tables>,
+  write: FactStatement<Tables, Given, Row>['write'],
+): FactStatement<Tables, Given, Row> => ({ tables, write });
 
 /** Reads of facts, for one caller. The tables' row-level security shows the caller's environment alone. */
 export interface FactReads {
@@ -120,7 +136,11 @@ export interface FactReads {
   query<Tables extends object, Row>(
     tables: FactTables<Tables>,
     select: FactSelect<Tables, Row>,
-    options?: FactReadOptions,
+  ): Promise<readonly Row[]>;
+  /** The same by a statement that was written before, with the values for it. */
+  ask<Tables extends object, Given extends GivenValues, Row>(
+    statement: FactStatement<Tables, Given, Row>,
+    given: Given,
   ): Promise<readonly Row[]>;
   /** Waits as `query` does, and gives a position of the log up to which everything is in the tables. */
   shown<Tables extends object>(tables: FactTables<Tables>): Promise<string>;

@@ -1,21 +1,22 @@
 import { Problem } from '@counterfoil/kernel';
 import type { QueryCreator } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { preparedName } from '../database/database.ts';
 import { anyStatement } from '../database/statements.ts';
 import type { Place } from '../define/context.ts';
 import type {
   AnyFactTables,
-  FactReadOptions,
   FactReads,
   FactSelect,
+  FactStatement,
   FactTables,
+  GivenValues,
 } from '../define/intake.ts';
 import { beyondLog } from '../log/position.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import type { ScopedPool } from '../query/scoped-pool.ts';
 import { fillPrefixes } from './fill-batch.ts';
 import type { FillingTracker } from './filling-tracker.ts';
+import { statementWith } from './given-places.ts';
 
 /** The time that a read waits for the tables to show what its caller has already sent. */
 const implicitWaitMilliseconds = 1_000;
@@ -62,17 +63,18 @@ export interface FactReadsOptions {
  */
 export function factReads(options: FactReadsOptions): FactReads {
   const { side, caller } = options;
-  const read = async <Tables extends object, Row>(
-    { name }: FactTables<Tables>,
-    select: FactSelect<Tables, Row>,
-    { prepared = false }: FactReadOptions = {},
-  ): Promise<readonly Row[]> => {
+  const schemaOf = ({ name }: AnyFactTables): string => {
     const schema = side.tracker.schemaOf(name);
     if (schema === null) throw notReady();
-    const builder = anyStatement.withSchema(schema) as unknown as QueryCreator<Tables>;
+    return schema;
+  };
+  const read = async <Tables extends object, Row>(
+    tables: FactTables<Tables>,
+    select: FactSelect<Tables, Row>,
+  ): Promise<readonly Row[]> => {
+    const builder = anyStatement.withSchema(schemaOf(tables)) as unknown as QueryCreator<Tables>;
     const { sql: text, parameters } = select(builder).compile();
-    const kept = prepared ? { name: preparedName(text) } : {};
-    return (await side.pool.query<Row>(caller, { ...kept, text, values: [...parameters] })).rows;
+    return (await side.pool.query<Row>(caller, { text, values: [...parameters] })).rows;
   };
   const shown = async (tables: AnyFactTables): Promise<Position> => {
     const known = await untilShown(options, tables);
@@ -85,9 +87,17 @@ export function factReads(options: FactReadsOptions): FactReads {
   return {
     shown: async (tables) => String(await shown(tables)),
     queryAtOnce: read,
-    query: async (tables, select, options) => {
+    query: async (tables, select) => {
       await shown(tables);
-      return read(tables, select, options);
+      return read(tables, select);
+    },
+    ask: async <Tables extends object, Given extends GivenValues, Row>(
+      statement: FactStatement<Tables, Given, Row>,
+      given: Given,
+    ) => {
+      await shown(statement.tables);
+      const sent = statementWith(statement, schemaOf(statement.tables), given);
+      return (await side.pool.query<Row>(caller, sent)).rows;
     },
   };
 }

@@ -1,7 +1,6 @@
 import { arrayText, type RequestContext } from '@counterfoil/engine/define';
-import { type Instant, invariant, Problem, type Span } from '@counterfoil/kernel';
+import { type Instant, invariant, Problem } from '@counterfoil/kernel';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
-import type { Properties } from './aggregation/measure.ts';
 import type { KnownEvents } from './known-lookups.ts';
 import { keyOf, type ListPlace, placeOf } from './list-place.ts';
 import type { EventsQuery, UsageEventResource } from './schema.ts';
@@ -173,72 +172,3 @@ export interface UsageOf {
     | { readonly kind: 'external'; readonly id: string }
     | { readonly kind: 'all' };
 }
-
-/** A usage event, as far as it is counted. */
-export interface CountedEvent {
-  readonly at: Instant;
-  readonly properties: Properties;
-}
-
-/** Events that one statement reads. */
-const portion = 20_000;
-
-/** The events within a span, in the order of their time and, at one instant, of the log. */
-export async function* eventsInOrder(
-  context: RequestContext,
-  of: UsageOf,
-  { start, end }: Span,
-): AsyncGenerator<CountedEvent> {
-  let after: Place | null = null;
-  for (;;) {
-    const rows: readonly Counted[] = await selectCounted(context, of, { start, end, after });
-    for (const { at, properties } of rows) {
-      yield { at: at as Instant, properties: properties === null ? {} : JSON.parse(properties) };
-    }
-    if (rows.length < portion) return;
-    after = rows.at(-1) ?? null;
-  }
-}
-
-interface Place {
-  readonly at: string;
-  readonly position: string;
-  readonly number: number;
-}
-
-type Counted = Place & { readonly properties: string | null };
-
-const selectCounted = (
-  { facts, principal }: RequestContext,
-  { eventName, customer }: UsageOf,
-  { start, end, after }: Span & { readonly after: Place | null },
-): Promise<readonly Counted[]> =>
-  facts.query(usageTables, (from) => {
-    const named = from
-      .selectFrom('event')
-      .innerJoin('environment', 'environment.number', 'event.environment')
-      .innerJoin('event_name', 'event_name.number', 'event.name')
-      .innerJoin('account', 'account.number', 'event.account')
-      .select(['event.at', 'event.position', 'event.number', 'event.properties'])
-      .where('environment.environment_id', '=', principal.environmentId)
-      .where('event_name.name', '=', eventName)
-      .where('event.at', '>=', start)
-      .where('event.at', '<', end)
-      .orderBy('event.at')
-      .orderBy('event.position')
-      .orderBy('event.number')
-      .limit(portion);
-    const rest = after === null ? named : named.where(beyond(after, '>'));
-    switch (customer.kind) {
-      case 'customer':
-        return rest.where('account.customer_id', '=', customer.id);
-      case 'external':
-        return rest
-          .where('account.external_id', '=', customer.id)
-          .where('account.customer_id', 'is', null);
-      case 'all':
-        return rest;
-      default:
-        return customer satisfies never;
-    }
-  });

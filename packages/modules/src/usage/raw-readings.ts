@@ -2,7 +2,7 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { type Span, windowStart } from '@counterfoil/kernel';
 import type { Reading } from './aggregation/aggregate.ts';
 import { groupOf, type Measured, matches, measureOf } from './aggregation/measure.ts';
-import { eventsInOrder } from './queries.ts';
+import { eventsInOrder } from './event-queries.ts';
 import type { UsageQuestion } from './usage-question.ts';
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '@counterfoil/kernel';
 import { type Accumulator, accumulator, type Reading } from './aggregation/aggregate.ts';
 import type { Measured } from './aggregation/measure.ts';
-import { rawReadings } from './raw-readings.ts';
+import { eventReadings } from './event-readings.ts';
 import { rolledUpReadings } from './roll-ups/readings.ts';
 import type { UsageQuestion } from './usage-question.ts';
 
@@ -66,7 +66,8 @@ async function* readings(
   question: UsageQuestion,
   span: Span,
 ): AsyncGenerator<Reading> {
-  yield* (await rolledUpReadings(context, question, span)) ?? rawReadings(context, question, span);
+  yield* (await rolledUpReadings(context, question, span)) ??
+    eventReadings(context, question, span);
 }
 
 interface OpenWindow {

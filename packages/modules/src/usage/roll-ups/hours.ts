@@ -1,4 +1,4 @@
-import { type Instant, shiftedBy } from '@counterfoil/kernel';
+import { type Instant, lastInstant, shiftedBy } from '@counterfoil/kernel';
 
 /** Roll-ups are kept by hours of UTC. */
 const hourMilliseconds = 3_600_000;
@@ -14,3 +14,6 @@ export const hourFrom = (at: Instant): Instant => {
   const hour = hourOf(at);
   return hour === at ? hour : hourAfter(hour);
 };
+
+/** The last end of an hour up to an instant. Time that has no end is cut nowhere. */
+export const hourUpTo = (at: Instant): Instant => (at === lastInstant ? at : hourOf(at));

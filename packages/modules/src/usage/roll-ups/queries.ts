@@ -1,6 +1,15 @@
-import type { FactSelect, RequestContext } from '@counterfoil/engine/define';
+import { type FactStatement, factStatement, type RequestContext } from '@counterfoil/engine/define';
 import { type Decimal, decimal, type Instant, Problem, type Span, zero } from '@counterfoil/kernel';
 import { type Expression, type SqlBool, sql } from 'kysely';
+import {
+  type CustomerKind,
+  environmentOf,
+  type From,
+  type GivenPlace,
+  givenPlace,
+  isWanted,
+  ofShapes,
+} from '../numbers.ts';
 import type { UsageOf } from '../queries.ts';
 import type { UsageTables } from '../table-definitions.ts';
 import { usageTables } from '../tables.ts';
@@ -67,44 +76,29 @@ const changedMeanwhile = (): Problem =>
   });
 
 type Reads = Pick<RequestContext, 'facts' | 'principal'>;
-type From = Parameters<FactSelect<UsageTables, unknown>>[0];
+
+/** The condition that a measure is the complete one with a digest. */
+const isComplete = (digest: string) =>
+  sql<SqlBool>`measure.digest = ${digest}::uuid and measure.is_complete and not measure.is_retired`;
 
 /** The complete measure with a digest: no row where there is none. */
 const measureOf = (from: From, { principal }: Reads, { digest }: WantedHours) =>
   from
     .selectFrom('measure')
-    .innerJoin('environment', 'environment.number', 'measure.environment')
-    .where('environment.environment_id', '=', principal.environmentId)
-    .where(sql<SqlBool>`measure.digest = ${digest}::uuid`)
-    .where('measure.is_complete', '=', true)
-    .where('measure.is_retired', '=', false);
+    .where(
+      'measure.environment',
+      '=',
+      environmentOf(from, { environment: principal.environmentId }),
+    )
+    .where(isComplete(digest));
 
-/** True for rows of the accounts that are wanted: their numbers are looked up once. */
-function ofCustomer(
+/** True for rows of the accounts that are wanted. */
+const ofCustomer = (
   from: From,
+  { principal }: Reads,
   account: string,
   customer: UsageOf['customer'],
-): Expression<SqlBool> {
-  const accounts = from.selectFrom('account').select('account.number');
-  switch (customer.kind) {
-    case 'customer':
-      return among(account, accounts.where('account.customer_id', '=', customer.id));
-    case 'external':
-      return among(
-        account,
-        accounts
-          .where('account.external_id', '=', customer.id)
-          .where('account.customer_id', 'is', null),
-      );
-    case 'all':
-      return sql<SqlBool>`true`;
-    default:
-      return customer satisfies never;
-  }
-}
-
-const among = (account: string, accounts: Expression<unknown>) =>
-  sql<SqlBool>`${sql.ref(account)} = any(array(${accounts}))`;
+) => isWanted(from, customer.kind, account, givenPlace(principal.environmentId, customer));
 
 interface SumsRow {
   readonly at: string | null;
@@ -149,29 +143,43 @@ const sumOf = (row: SumsRow): Sums => ({
   latest: row.latest === null ? null : decimal(row.latest),
 });
 
-/** The sums over all the hours that are wanted; null where the measure is not complete. */
-export async function sumsOver(reads: Reads, wanted: WantedHours): Promise<Sums | null> {
-  const { start, end } = wanted.span;
-  const [row] = await reads.facts.query(
-    usageTables,
-    (from) =>
-      measureOf(from, reads, wanted)
+interface SumsGiven extends GivenPlace {
+  readonly digest: string;
+  readonly start: Instant;
+  readonly end: Instant;
+}
+
+const sumsOf = ofShapes(
+  (keeps: Keeps, kind: CustomerKind): FactStatement<UsageTables, SumsGiven, Omit<SumsRow, 'at'>> =>
+    factStatement(usageTables, (from, given) =>
+      from
+        .selectFrom('measure')
+        .where('measure.environment', '=', environmentOf(from, given))
+        .where(isComplete(given.digest))
         .innerJoinLateral(
           (part) =>
             part
               .selectFrom('hourly')
-              .select(figuresOf(wanted.keeps, start))
+              .select(figuresOf(keeps, given.start))
               .whereRef('hourly.measure', '=', 'measure.number')
-              .where('hourly.hour', '>=', start)
-              .where('hourly.hour', '<', end)
-              .where(ofCustomer(from, 'hourly.account', wanted.customer))
+              .where('hourly.hour', '>=', given.start)
+              .where('hourly.hour', '<', given.end)
+              .where(isWanted(from, kind, 'hourly.account', given))
               .as('part'),
           (join) => join.onTrue(),
         )
         .select(['part.count', 'part.total', 'part.moment', 'part.greatest', 'part.latest']),
-    { prepared: true },
-  );
-  return row ? sumOf({ ...row, at: start }) : null;
+    ),
+);
+
+/** The sums over all the hours that are wanted; null where the measure is not complete. */
+export async function sumsOver(
+  { facts, principal }: Reads,
+  { keeps, customer, digest, span }: WantedHours,
+): Promise<Sums | null> {
+  const given = { ...givenPlace(principal.environmentId, customer), digest, ...span };
+  const [row] = await facts.ask(sumsOf(keeps, customer.kind), given);
+  return row ? sumOf({ ...row, at: span.start }) : null;
 }
 
 /** The sums of each of the hours that are wanted and have some, in pages. */
@@ -189,7 +197,7 @@ export const sumsByHour = (reads: Reads, wanted: WantedHours): Pages<Sums> =>
                 .whereRef('hourly.measure', '=', 'measure.number')
                 .where('hourly.hour', '>=', wanted.span.start)
                 .where('hourly.hour', '<', wanted.span.end)
-                .where(ofCustomer(from, 'hourly.account', wanted.customer))
+                .where(ofCustomer(from, reads, 'hourly.account', wanted.customer))
                 .$if(after !== null, (rest) => rest.where('hourly.hour', '>', after?.at ?? ''))
                 .groupBy('hourly.hour')
                 .orderBy('hourly.hour')
@@ -229,7 +237,7 @@ export async function distinctOver(
                 .whereRef('distinct_value.measure', '=', 'measure.number')
                 .where('distinct_value.hour', '>=', wanted.span.start)
                 .where('distinct_value.hour', '<', wanted.span.end)
-                .where(ofCustomer(from, 'distinct_value.account', wanted.customer))
+                .where(ofCustomer(from, reads, 'distinct_value.account', wanted.customer))
                 .where(sql<SqlBool>`distinct_value.value <> all(${sql.val(leftOut)}::uuid[])`)
                 .as('values'),
             )
@@ -269,7 +277,7 @@ export const distinctByHour = (reads: Reads, wanted: WantedHours): Pages<Digeste
                 .whereRef('kept.measure', '=', 'measure.number')
                 .where('kept.hour', '>=', wanted.span.start)
                 .where('kept.hour', '<', wanted.span.end)
-                .where(ofCustomer(from, 'kept.account', wanted.customer))
+                .where(ofCustomer(from, reads, 'kept.account', wanted.customer))
                 .$if(after !== null, (rest) => rest.where(beyond('kept.hour', 'kept.value', after)))
                 .orderBy('kept.hour')
                 .orderBy('kept.value')
@@ -302,7 +310,7 @@ export const greatestOfBuckets = (reads: Reads, wanted: WantedHours): Pages<Dige
                 .whereRef('kept.measure', '=', 'measure.number')
                 .where('kept.start', '>=', wanted.span.start)
                 .where('kept.start', '<', wanted.span.end)
-                .where(ofCustomer(from, 'kept.account', wanted.customer))
+                .where(ofCustomer(from, reads, 'kept.account', wanted.customer))
                 .$if(after !== null, (rest) =>
                   rest.where(beyond('kept.start', 'kept.grouped', after)),
                 )

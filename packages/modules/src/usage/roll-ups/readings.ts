@@ -2,10 +2,10 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { type Instant, type Span, zero } from '@counterfoil/kernel';
 import type { Reading } from '../aggregation/aggregate.ts';
 import type { Measured } from '../aggregation/measure.ts';
-import { rawReadings } from '../raw-readings.ts';
+import { eventReadings } from '../event-readings.ts';
 import type { UsageQuestion } from '../usage-question.ts';
 import { definitionDigest, definitionOf, digestOf, type Keeps } from './definition.ts';
-import { hourAfter, hourFrom, hourOf } from './hours.ts';
+import { hourAfter, hourFrom, hourOf, hourUpTo } from './hours.ts';
 import {
   type Digested,
   distinctByHour,
@@ -31,7 +31,7 @@ export async function rolledUpReadings(
   span: Span,
 ): Promise<Readings | null> {
   const { of, aggregation, filters, windows } = question;
-  const hours = { start: hourFrom(span.start), end: hourOf(span.end) };
+  const hours = { start: hourFrom(span.start), end: hourUpTo(span.end) };
   if (hours.start >= hours.end || (windows && isBelowHour(windows.size))) return null;
   const definition = definitionOf(of.eventName, aggregation, filters);
   const wanted = {
@@ -40,7 +40,7 @@ export async function rolledUpReadings(
     customer: of.customer,
     span: hours,
   };
-  const raw = (part: Span): Readings => rawReadings(context, question, part, digestOf);
+  const raw = (part: Span): Readings => eventReadings(context, question, part, digestOf);
   const edges = {
     before: raw({ start: span.start, end: hours.start }),
     after: raw({ start: hours.end, end: span.end }),

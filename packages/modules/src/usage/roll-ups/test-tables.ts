@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Connection, connect } from '@counterfoil/engine';
-import type { FillSession, RequestContext } from '@counterfoil/engine/define';
+import type { FactReads, FillSession, RequestContext } from '@counterfoil/engine/define';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { startPostgres } from '@counterfoil/local';
 import {
@@ -85,8 +85,10 @@ async function createTables(
     },
     context: (environmentId) => {
       const query = facts(environmentId);
+      const ask: FactReads['ask'] = async ({ tables, write }, given) =>
+        (await query(tables, (from) => write(from as never, given) as never)) as never;
       const reads = {
-        facts: { query, queryAtOnce: query, shown: async () => '0' },
+        facts: { query, queryAtOnce: query, ask, shown: async () => '0' },
         principal: { environmentId },
       };
       return reads as unknown as RequestContext;

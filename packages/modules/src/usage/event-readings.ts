@@ -1,0 +1,86 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { decimal, type Span, zero } from '@counterfoil/kernel';
+import type { Reading } from './aggregation/aggregate.ts';
+import { type Measured, type MeasuredEvent, measureOf } from './aggregation/measure.ts';
+import { type AlikeEvents, alikeEvents } from './event-queries.ts';
+import { rawReadings } from './raw-readings.ts';
+import type { UsageQuestion } from './usage-question.ts';
+
+/**
+ * The readings of the events of a span: of those that are alike together where neither order nor time matter, else of
+ * each.
+ *
+ * @param known the form in which values and groups are told from each other
+ */
+export async function* eventReadings(
+  context: RequestContext,
+  question: UsageQuestion,
+  span: Span,
+  known: (text: string) => string = (text) => text,
+): AsyncGenerator<Reading> {
+  if (span.start >= span.end) return;
+  const { of, aggregation, filters } = question;
+  const property = aggregation.field;
+  const alike = isOfMultitude(question)
+    ? await alikeEvents(context, of, span, { filters, property })
+    : null;
+  if (alike === null) return yield* rawReadings(context, question, span, known);
+  const measure = measureOf(aggregation);
+  for (const events of alike) {
+    const measured = measure(propertiesOf(property, events));
+    yield {
+      at: span.start,
+      measured: together(aggregation, measured, events, known),
+      bucket: '',
+      group: '',
+    };
+  }
+}
+
+/** True for a figure that depends on nothing but the values of one property and their numbers. */
+function isOfMultitude({ aggregation, windows }: UsageQuestion): boolean {
+  const { type, expression, bucket_size } = aggregation;
+  if (windows !== null || expression !== null || bucket_size !== null) return false;
+  switch (type) {
+    case 'COUNT':
+    case 'SUM':
+    case 'SUM_WITH_MULTIPLIER':
+    case 'AVG':
+    case 'MAX':
+    case 'COUNT_UNIQUE':
+      return true;
+    case 'LATEST':
+    case 'WEIGHTED_SUM':
+      return false;
+    default:
+      return type satisfies never;
+  }
+}
+
+const propertiesOf = (name: string | null, { property }: AlikeEvents) =>
+  name === null || property === null ? {} : { [name]: JSON.parse(property) };
+
+/** The part that several events alike are, of which each is measured so. */
+function together(
+  { type }: UsageQuestion['aggregation'],
+  measured: MeasuredEvent,
+  { count }: AlikeEvents,
+  known: (text: string) => string,
+): Measured {
+  switch (measured.kind) {
+    case 'number': {
+      // The greatest of equal values is one of them.
+      if (type === 'MAX') return measured;
+      const total = measured.value.times(decimal(String(count)));
+      return { kind: 'sums', count, total, moment: zero };
+    }
+    case 'event':
+      return type === 'COUNT' ? { kind: 'sums', count, total: zero, moment: zero } : measured;
+    case 'text':
+      return { kind: 'text', text: known(measured.text) };
+    case 'bad':
+      return measured;
+    default:
+      return measured satisfies never;
+  }
+}
