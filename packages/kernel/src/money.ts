@@ -69,4 +69,4 @@ export function money(amount: Decimal, currency: Currency): Money {
 /** Canonical decimal text of an amount of money. */
 export const moneyText = (amount: Money): DecimalText => textOf(decimal(toDecimal(amount)));
 
-export { add, allocate, compare, subtract } from 'dinero.js/bigint';
+export { add, compare, subtract } from 'dinero.js/bigint';

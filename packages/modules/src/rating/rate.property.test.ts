@@ -177,7 +177,7 @@ test('a line of usage costs what the oracle walks to, event by event', () => {
       assertAmount(found, exact);
       assertAddsUp(found);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_500 },
   );
 });
 
@@ -254,7 +254,7 @@ test('buckets with commitments cost what they cost hour by hour', () => {
         assertAddsUp(found);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
 
@@ -412,7 +412,7 @@ test('a period that is rated in two parts has the same quantity to charge for', 
       const parts = plus(quantityOf(from, middle), quantityOf(middle, to));
       assert.ok(equals(quantityOf(from, to), parts));
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
 

@@ -159,6 +159,10 @@ costs(
 );
 costs('what corrections take off beyond zero', usageLine(flat('1'), windows('-5')), '0', '0');
 
+costs('E 31 January, gross', usageLine(call, windows('1300')), '23');
+costs('E 31 January, net', allowed(call, windows('1300'), limited('100')), '22', '1200');
+costs('E 31 to February 22', allowed(call, windows('600'), limited('100')), '10', '500');
+
 const committed = (used: string, commitment: UsageLine['commitment'], terms = flat('1')) =>
   usageLine(terms, windows(used), { commitment });
 

@@ -33,7 +33,7 @@ export interface UsageBucket {
 }
 
 /**
- * The usage that was measured. A bucketed meter comes in buckets, unless an allowance with a limit is taken from it: then, as all
+ * The usage that was measured; an aggregation without a value is "0". A bucketed meter comes in buckets, unless an allowance with a limit is taken from it: then, as all
  * others, by the windows that `usageWindows` names.
  */
 export type Usage = { readonly metered_by: MeteredBy } & (

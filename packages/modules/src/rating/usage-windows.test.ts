@@ -107,6 +107,11 @@ for (const [name, asked, expected] of [
   test(name, () => assert.equal(wanted(asked), expected));
 }
 
+test('what is rated lies in its billing period', () => {
+  const billing = ['2026-02-20', '2026-03-15'] as const;
+  assert.throws(() => wanted({ rated: february, resets: null, billing }), /lies in its billing/);
+});
+
 test('every aggregation but sums and counts is a level', () => {
   for (const [aggregation, count] of [
     ['COUNT', 28],

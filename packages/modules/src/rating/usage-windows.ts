@@ -1,5 +1,6 @@
 import {
   type Instant,
+  invariant,
   type PeriodUnit,
   periodAt,
   periodBoundary,
@@ -22,7 +23,7 @@ export interface WantedWindow {
 export interface AllowanceRhythm {
   /** Null: with the billing period. */
   readonly resets: ResetPeriod | null;
-  /** The billing period of the subscription that the rated period lies in. */
+  /** The billing period of the line, in which the rated period lies. */
   readonly billing: Span;
   /** The subscription's own (D36). */
   readonly anchor: Instant;
@@ -57,7 +58,11 @@ export function usageWindows(
 ): readonly WantedWindow[] {
   if (!addsUp[aggregation]) return [{ ...rated, before: null, through: rated }];
   const { resets, billing, start } = rhythm;
-  if (resets === null) return [wanted(rated, billing)];
+  if (resets === null) {
+    const isWithin = billing.start <= rated.start && rated.end <= billing.end;
+    invariant(isWithin, 'what is rated lies in its billing period');
+    return [wanted(rated, billing)];
+  }
   if (resets === 'NEVER') return [wanted(rated, { start, end: null })];
   return periodsMeeting(rated, resets, rhythm).map((period) => wanted(rated, period));
 }
