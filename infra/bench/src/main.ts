@@ -117,11 +117,14 @@ program
 
 program
   .command('questions')
-  .description('measure questions about stored usage: a month of one customer, and usage so far')
+  .description(
+    'measure questions about stored usage: a month of one customer, by a property, and usage so far',
+  )
   .option('--events <number>', 'events stored, a tenth of them of one customer', wholeNumber)
   .option('--customers <number>', 'customers', wholeNumber)
   .option('--clients <number>', 'clients that ask for a month', wholeNumber)
   .option('--per-second <number>', 'questions a second about usage so far', wholeNumber)
+  .option('--beside <number>', 'events a second that are recorded meanwhile', wholeNumber)
   .option('--seconds <number>', 'measured seconds of each load', wholeNumber)
   .action((given: Partial<QuestionBenchOptions>) => benchQuestions(readSettings(), given, print));
 

@@ -4,9 +4,11 @@ import { inProcess } from '../in-process.ts';
 import { withFreshInstallation } from '../installation.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
 import { describe, type Result } from '../report.ts';
+import type { UsageLoad, UsagePlan } from '../usage/plan.ts';
 import { UsageTables } from '../usage/tables.ts';
-import type { Question, QuestionLoad, QuestionPlan } from './plan.ts';
-import { type StoredUsage, storedSum, storeUsage } from './stored-usage.ts';
+import { type Asked, monthByProperty, monthOfOne, soFarOfSome } from './asked.ts';
+import type { QuestionLoad, QuestionPlan } from './plan.ts';
+import { type StoredUsage, storeUsage } from './stored-usage.ts';
 
 export interface QuestionBenchOptions {
   /** Events that are stored, a tenth of them of one customer. */
@@ -16,6 +18,8 @@ export interface QuestionBenchOptions {
   readonly clients: number;
   /** Questions a second about usage so far. */
   readonly perSecond: number;
+  /** Events a second that are recorded while they are asked once more. */
+  readonly beside: number;
   /** Measured seconds of each load; a fifth is added in front to warm up. */
   readonly seconds: number;
 }
@@ -25,6 +29,7 @@ const defaults: QuestionBenchOptions = {
   customers: 1_000,
   clients: 16,
   perSecond: 500,
+  beside: 5_000,
   seconds: 20,
 };
 
@@ -32,10 +37,12 @@ const days = 28;
 const warmUpShare = 0.2;
 const dayMilliseconds = 86_400_000;
 const program = new URL('./generator-process.ts', import.meta.url);
+const sender = new URL('../usage/generator-process.ts', import.meta.url);
 
 /**
  * `bench questions`: stores usage in a fresh installation and measures questions about it: a month of a customer who has a
- * tenth of all events, and usage so far of any customer. Every answer must have the right figure.
+ * tenth of all events, a month by a property that nothing is kept of, and usage so far of any customer, alone and beside the
+ * recording of events. Every answer must have the right figure, and every event be there once.
  *
  * @throws {OperatorError} when one has not
  */
@@ -45,28 +52,45 @@ export async function benchQuestions(
   print: (line: string) => void,
 ): Promise<void> {
   const options = { ...defaults, ...given };
-  await withFreshInstallation(settings, async (demo, folder) => {
-    const stored = storedOf(options);
-    const meterId = await prepare(demo, stored);
-    await storeUsage(demo.database_url, stored, print);
-    print(`before: ${machine()}`);
-    const measured = { demo, folder, options };
-    const results = [
-      await measure(measured, monthOfOne(stored, meterId), {
-        kind: 'closed',
-        clients: options.clients,
-      }),
-      await measure(measured, soFarOfAll(stored, meterId), {
-        kind: 'open',
-        perSecond: options.perSecond,
-      }),
-    ];
-    print(`after: ${machine()}`);
-    for (const result of results) describe(result).forEach(print);
-    if (results.some(({ faults }) => faults.length > 0)) {
-      throw new OperatorError('The verdict is WRONG.');
+  const work = async (demo: Demo, folder: string, apiUrls: readonly string[]): Promise<void> => {
+    const [asked = demo.base_url, recording = asked] = apiUrls;
+    const tables = new UsageTables(demo.database_url);
+    await tables.connect();
+    try {
+      const results = await measureAll({ demo, folder, options, asked, recording, tables }, print);
+      for (const result of results) describe(result).forEach(print);
+      if (results.some(({ faults }) => faults.length > 0)) {
+        throw new OperatorError('The verdict is WRONG.');
+      }
+    } finally {
+      await tables.close();
     }
-  });
+  };
+  // Events that come meanwhile go to a process of their own.
+  await withFreshInstallation(settings, work, { apiProcesses: 2 });
+}
+
+async function measureAll(
+  measured: Measured,
+  print: (line: string) => void,
+): Promise<readonly Result[]> {
+  const { demo, options } = measured;
+  const { clients, perSecond, beside } = options;
+  const stored = storedOf(options);
+  const meterId = await prepare(demo, stored);
+  await storeUsage(demo.database_url, stored, print);
+  print(`before: ${machine()}`);
+  const month = monthOfOne(stored, meterId);
+  const soFar = soFarOfSome(stored, meterId);
+  const results = [
+    await measure(measured, month, { kind: 'closed', clients }),
+    await measure(measured, monthByProperty(stored, [1, 2, 3]), { kind: 'closed', clients: 1 }),
+    await measure(measured, monthByProperty(stored, [0]), { kind: 'closed', clients: 1 }),
+    await measure(measured, soFar, { kind: 'open', perSecond }),
+    await measure(measured, soFar, { kind: 'open', perSecond }, beside),
+  ];
+  print(`after: ${machine()}`);
+  return results;
 }
 
 /** Whole days up to the last midnight. */
@@ -127,67 +151,55 @@ async function post(
   return { id, position: answer.headers.get('Counterfoil-Position') ?? '0' };
 }
 
-type Asked = Pick<QuestionPlan, 'name' | 'path' | 'questions'>;
-
-/** Begins and ends within an hour, so that both edges are counted event by event. */
-const untidy = 1_234_567;
-
-function monthOfOne(stored: StoredUsage, meter_id: string): Asked {
-  const { externalIds, from } = stored;
-  const body = {
-    meter_id,
-    external_customer_id: externalIds[0],
-    start_time: new Date(from.getTime() - untidy),
-    end_time: new Date(from.getTime() + days * dayMilliseconds + untidy),
-  };
-  const question = { body: JSON.stringify(body), total: String(storedSum(0, stored)) };
-  return {
-    name: 'a month of a customer',
-    path: '/v1/events/usage/meter',
-    questions: [question],
-  };
+interface Measured {
+  readonly demo: Demo;
+  readonly folder: string;
+  readonly options: QuestionBenchOptions;
+  /** The address of the process that is asked, and of the one that takes events beside it. */
+  readonly asked: string;
+  readonly recording: string;
+  readonly tables: UsageTables;
 }
 
-const askedCustomers = 20;
+/** Events of a request that is sent while questions are asked. */
+const eventsOfBulk = 100;
+const senders = 4;
 
-function soFarOfAll(stored: StoredUsage, meter_id: string): Asked {
-  const questions = stored.externalIds
-    .slice(0, askedCustomers)
-    .map((external_customer_id, number): Question => {
-      const body = { meter_id, external_customer_id, reset_period: 'NEVER' };
-      return { body: JSON.stringify(body), total: String(storedSum(number, stored)) };
-    });
-  return { name: 'usage so far', path: '/v1/usage/current', questions };
-}
-
+/** Has questions asked, beside the recording of so many events a second. */
 async function measure(
-  {
-    demo,
-    folder,
-    options,
-  }: { readonly demo: Demo; readonly folder: string; readonly options: QuestionBenchOptions },
+  { demo, folder, options, asked: baseUrl, recording, tables }: Measured,
   asked: Asked,
   pace: QuestionPlan['pace'],
+  eventsPerSecond = 0,
 ): Promise<Result> {
   const { seconds, events } = options;
+  const load = { apiKey: demoKeyOf(demo), warmUpSeconds: seconds * warmUpShare, seconds };
+  const sent: UsagePlan = {
+    ...{ ...load, baseUrl: recording, ids: 'beside', eventsPerSecond, repeatedEvery: 0 },
+    ...{ clients: senders, events: eventsOfBulk },
+  };
   const before = processorTime(folder);
-  const told = await inProcess<QuestionPlan, QuestionLoad>(program, {
-    ...asked,
-    baseUrl: demo.base_url,
-    apiKey: demoKeyOf(demo),
-    pace,
-    warmUpSeconds: seconds * warmUpShare,
-    seconds,
-  });
+  const [told, recorded] = await Promise.all([
+    inProcess<QuestionPlan, QuestionLoad>(program, { ...asked, ...load, baseUrl, pace }),
+    eventsPerSecond === 0 ? null : inProcess<UsagePlan, UsageLoad>(sender, sent),
+  ]);
+  const spent = spentPerThousand(before, processorTime(folder), told.asked);
+  if (recorded) await tables.untilAt(BigInt(recorded.lastPosition));
+  const faults = [
+    ...(told.wrong === 0 ? [] : [`${told.wrong} answers have another figure`]),
+    ...(recorded ? await tables.faultsIn(sent, recorded) : []),
+  ];
+  const stored = `${events.toLocaleString('en-US')} events stored`;
+  const beside = `, ${eventsPerSecond.toLocaleString('en-US')} events a second beside`;
   return {
     scenario: 'QUESTIONS',
-    title: `${asked.name}, ${events.toLocaleString('en-US')} events stored`,
+    title: `${asked.name}, ${stored}${eventsPerSecond === 0 ? '' : beside}`,
     clients: pace.kind === 'closed' ? pace.clients : null,
-    samples: told.samples,
+    samples: [...told.samples, ...(recorded?.samples ?? [])],
     answers: told.answers,
     figures: [],
-    processorTime: spentPerThousand(before, processorTime(folder), told.asked),
-    faults: told.wrong === 0 ? [] : [`${told.wrong} answers have another figure`],
+    processorTime: spent,
+    faults,
     checked: `${told.asked.toLocaleString('en-US')} answers with the right figure`,
   };
 }

@@ -3,6 +3,8 @@ import { Client } from 'pg';
 
 /** The use of each of the events that are stored: whole and half, so that decimals are added up. */
 const count = '1.5';
+/** Events name one of so many models: no meter keeps figures of one alone. */
+const models = 4;
 const portion = 1_000_000;
 
 /** Usage that is put into the tables of an installation as if it had come over days, without the log. */
@@ -44,12 +46,34 @@ export async function storeUsage(
   }
 }
 
-/** The sum of the events of the customer with a number. */
-export function storedSum(number: number, { events, externalIds }: StoredUsage): number {
+/** The name of a model that some events have. */
+export const storedModel = (number: number): string => `model-${number % models}`;
+
+/** A part of the stored events. */
+export interface StoredPart {
+  readonly customer: number;
+  /** Without them: of all models, of all time. */
+  readonly model?: string;
+  readonly start?: Date;
+  readonly end?: Date;
+}
+
+/** The sum of a part of the stored events, by the rule that they are made by. */
+export function storedSum(
+  stored: StoredUsage,
+  { customer, model, start, end }: StoredPart,
+): number {
+  const { events, externalIds, from, days } = stored;
   const others = externalIds.length - 1;
-  const own = (event: number): number => (event % 10 === 0 ? 0 : 1 + (event % others));
+  const step = (days * 86_400) / events;
   let sum = 0;
-  for (let event = 0; event < events; event += 1) if (own(event) === number) sum += +count;
+  for (let event = 0; event < events; event += 1) {
+    const own = event % 10 === 0 ? 0 : 1 + (event % others);
+    if (own !== customer) continue;
+    if (model !== undefined && model !== storedModel(Math.floor(event / 10))) continue;
+    const at = from.getTime() + Math.floor(Math.round(event * step * 1_000_000) / 1_000);
+    if (at >= (start?.getTime() ?? 0) && at < (end?.getTime() ?? Number.MAX_VALUE)) sum += +count;
+  }
   return sum;
 }
 
@@ -66,7 +90,8 @@ const insertEvents = (schema: string): string => `
   insert into ${schema}.event (environment, account, name, at, position, number, event_id, properties)
   select named.environment, accounts.numbers[case when event % 10 = 0 then 1 else 2 + event % ($7::int) end],
          named.number, date_trunc('milliseconds', $5::timestamptz + event * $6::float8 * interval '1 second'),
-         0, event, 'stored-' || event, '{"count":${count},"model":"large"}'
+         0, event, 'stored-' || event,
+         json_build_object('count', ${count}, 'model', 'model-' || event / 10 % ${models}, 'region', 'eu-west-1')
     from (select array_agg(number order by asked.place) as numbers
             from unnest($2::text[]) with ordinality as asked (external_id, place)
             join ${schema}.account using (external_id)) as accounts,

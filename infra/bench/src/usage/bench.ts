@@ -105,6 +105,7 @@ async function measure(
     warmUpSeconds: seconds * warmUpShare,
     seconds,
     repeatedEvery: load.events === 1 ? 0 : 50,
+    eventsPerSecond: null,
   };
   const before = await state(world);
   const recording = profiles?.start(`usage-${load.ids}`);

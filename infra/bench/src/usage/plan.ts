@@ -10,6 +10,8 @@ export interface UsagePlan {
   readonly clients: number;
   /** Events of a request; 1: each is sent by itself. */
   readonly events: number;
+  /** Events a second of all clients together at most; null: as many as are answered. */
+  readonly eventsPerSecond: number | null;
   readonly warmUpSeconds: number;
   readonly seconds: number;
   /** One of so many requests is sent a second time when it is answered; 0: none. */

@@ -22,7 +22,9 @@ export async function sendUsage(plan: UsagePlan): Promise<UsageLoad> {
   const endsAt = measuredAt + plan.seconds * 1_000;
   const recorder = new Recorder(measuredAt, endsAt);
   const senders = new Senders(plan, recorder);
-  await Promise.all(Array.from({ length: plan.clients }, () => senders.sendUntil(endsAt)));
+  await Promise.all(
+    Array.from({ length: plan.clients }, () => senders.sendUntil(startsAt, endsAt)),
+  );
   return senders.end();
 }
 
@@ -49,11 +51,15 @@ class Senders {
     });
   }
 
-  async sendUntil(endsAt: number): Promise<void> {
-    const { ids, events, repeatedEvery } = this.#plan;
+  async sendUntil(startsAt: number, endsAt: number): Promise<void> {
+    const { ids, events, eventsPerSecond, repeatedEvery } = this.#plan;
     while (performance.now() < endsAt) {
       const request = this.#requests;
       this.#requests += 1;
+      const dueAt =
+        eventsPerSecond === null ? 0 : startsAt + (request * events * 1_000) / eventsPerSecond;
+      const ahead = dueAt - performance.now();
+      if (ahead > 0) await pause(ahead);
       const body = bodyOf(ids, request, events);
       await this.#send(body, true);
       if (repeatedEvery > 0 && request % repeatedEvery === 0) await this.#send(body, false);
