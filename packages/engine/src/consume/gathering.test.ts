@@ -11,12 +11,12 @@ test('what comes alone never waits, and a backlog does not either', () => {
 test('the wait grows with the work on a batch and with its size, up to a bound', () => {
   for (const [size, work, pause] of [
     [5, 0, 0],
-    [8, 4, 2],
-    [16, 4, 4],
-    [32, 4, 8],
-    [255, 1, 15.9375],
-    [16, 20, 20],
-    [17, 20, 20],
+    [5, 4, 4],
+    [8, 4, 6.4],
+    [16, 4, 12.8],
+    [25, 4, 20],
+    [26, 4, 20],
+    [255, 1, 20],
     [5, 400, 20],
   ] as const) {
     assert.is(gatheringPause(size, work), pause, `${size}, ${work} ms`);

@@ -3,7 +3,7 @@ import { sleep } from './run-forever.ts';
 /** Batches up to this size are taken as they come: so little is coming that there is nothing to gather. */
 const few = 4;
 /** After a batch of this size the wait is as long as the work on it was. */
-const several = 16;
+const several = 5;
 /** A batch of this size shares its cost among so many that waiting would gain nothing. */
 const plenty = 256;
 /** The longest wait: the most that gathering adds to the time until something is visible. */
