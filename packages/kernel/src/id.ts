@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'hold'
   | 'debit'
   | 'event'
+  | 'backfill'
   | 'ckpt'
   | 'cimp'
   | 'meter'

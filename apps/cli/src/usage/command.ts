@@ -12,6 +12,7 @@ import { tailUsage } from './tail-usage.ts';
 interface ImportOptions extends PlaceOptions {
   readonly format?: string;
   readonly refused?: string;
+  readonly backfill?: string;
 }
 
 interface TailOptions {
@@ -35,6 +36,7 @@ export function addUsageCommand(program: Command, print: Print): void {
     .argument('<file>')
     .option('--format <name>', 'csv or ndjson; by default as the file is named')
     .option('--refused <file>', 'write the refused lines there, as lines of JSON')
+    .option('--backfill <id>', 'let them wait in an open backfill')
     .action(async (file: string, options: ImportOptions) => {
       const { refused } = await importFile(file, options, print);
       if (refused > 0) process.exitCode = 1;
@@ -71,6 +73,11 @@ async function importFile(
 ): Promise<ImportCounts> {
   const format = formatOf(file, options.format);
   const place = placeOf(options);
+  const { backfill } = options;
+  const path =
+    backfill === undefined
+      ? '/events/bulk'
+      : `/events/backfills/${encodeURIComponent(backfill)}/events`;
   const digest = await digestOf(file);
   const refusals = refusalsTo(options.refused, print);
   const startedAt = performance.now();
@@ -83,7 +90,7 @@ async function importFile(
   try {
     const rows = eventRows(readText(file), format, (line) => `import-${digest}-${line}`);
     const counts = await importEvents(rows, {
-      send: (text) => callApi(place, 'POST', '/events/bulk', { text }),
+      send: (text) => callApi(place, 'POST', path, { text }),
       pause: () => pause(repeatMilliseconds),
       onRefused: refusals.take,
       onProgress,

@@ -108,6 +108,17 @@ test('a bulk is sent again until there is an answer that is final', async () => 
   assert.is(counts.recorded, 2);
 });
 
+test('an import ends where what it fills has ended', async () => {
+  const message = 'The backfill was closed.';
+  let asked = 0;
+  const refusal = await imported(rowsUpTo(3), () => {
+    asked += 1;
+    return { status: 400, body: { code: 'invalid_operation', message } };
+  }).then(String, (error: Error) => error);
+  assert.instance(refusal, OperatorError);
+  assert.is(asked, 1);
+});
+
 test('an import ends where the service stays away, or does not take the key', async () => {
   for (const [status, times] of [
     [503, 60],

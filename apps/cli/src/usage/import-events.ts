@@ -97,8 +97,9 @@ class Import {
       this.#note(rows, answer.body as Accepted);
       return;
     }
-    // Anything but a fault of events concerns all of them, such as a key without the right.
-    if (answer.status !== 400 && answer.status !== 413) bodyOf(answer);
+    // Anything but a fault of events concerns all of them, such as a key without the right, or a backfill that has ended.
+    const isOfEvents = answer.status === 413 || (answer.status === 400 && !isOfState(answer));
+    if (!isOfEvents) bodyOf(answer);
     const faults = faultsIn(answer);
     const isFaulty = (_: Sent, index: number): boolean => faults.has(index);
     if (rows.some(isFaulty)) {
@@ -164,9 +165,13 @@ interface Accepted {
 }
 
 interface Refusal {
+  readonly code?: string;
   readonly message?: string;
   readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
 }
+
+const isOfState = ({ body }: ApiAnswer): boolean =>
+  (body as Refusal | null)?.code === 'invalid_operation';
 
 const messageOf = ({ status, body }: ApiAnswer): string =>
   (body as Refusal | null)?.message ?? `The API answered ${status}.`;

@@ -1,5 +1,7 @@
 import { type EventGateway, module } from '@counterfoil/engine/define';
 import type { GrantsOf } from '../entitlements/index.ts';
+import { usageBackfill } from './backfills/index.ts';
+import { backfillRoutes } from './backfills/routes.ts';
 import { usageCredentialsTable } from './credentials/projection.ts';
 import { accessOfUsageCredentials, usageCredentialsRoutes } from './credentials/routes.ts';
 import { usageCredentials } from './credentials/usage-credentials.ts';
@@ -34,13 +36,14 @@ const routes = ({ grantsOf, gateway }: UsageOptions) => ({
   ...usageVoidRoutes,
   ...customerUsageRoutes(grantsOf),
   ...usageCredentialsRoutes(gateway),
+  ...backfillRoutes,
 });
 
 /** Usage: what customers used of what, as their systems tell it. */
 export const usage = ({ grantsOf, gateway }: UsageOptions) =>
   module({
     name: 'usage',
-    aggregates: [usageVoid, usageCredentials],
+    aggregates: [usageVoid, usageBackfill, usageCredentials],
     tables: [usageCredentialsTable],
     facts: [usageTables],
     routes: routes({ grantsOf, gateway }),

@@ -1,6 +1,12 @@
 import type { FactTables } from '@counterfoil/engine/define';
 import { type Instant, instantOf, millisecondsOf } from '@counterfoil/kernel';
 import {
+  type BackfillTables,
+  backfillRelations,
+  comparedBackfills,
+  createBackfillTables,
+} from './backfills/index.ts';
+import {
   comparedRollUps,
   createRollUpTables,
   type RollUpTables,
@@ -8,7 +14,7 @@ import {
 } from './roll-ups/index.ts';
 
 /** The columns of the tables that readers see. */
-export interface UsageTables extends RollUpTables {
+export interface UsageTables extends RollUpTables, BackfillTables {
   environment: { readonly number: number; readonly environment_id: string };
   account: {
     readonly number: string;
@@ -107,6 +113,7 @@ const facts = (schema: string): readonly string[] => [
 const securedTables = [
   ...['account', 'event_name', 'identity', 'conflict', 'event', 'voided'],
   ...rollUpRelations,
+  ...backfillRelations,
 ] as const;
 
 const ownEnvironment = `(select current_setting('counterfoil.environment', true))`;
@@ -124,6 +131,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
     ...dictionaries(schema),
     ...facts(schema),
     ...createRollUpTables(schema),
+    ...createBackfillTables(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
     ...securedTables.flatMap((table) => secured(table, isOwn)),
   ];
@@ -140,6 +148,7 @@ const eventJoins = (schema: string): string =>
 /** The contents of the tables, without the numbers that one filling has given. */
 export const comparedUsage = {
   ...comparedRollUps,
+  ...comparedBackfills,
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released
        from ${schema}.account join ${schema}.environment on environment.number = account.environment`,

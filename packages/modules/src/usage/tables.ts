@@ -1,6 +1,7 @@
 import type { FactTables } from '@counterfoil/engine/define';
 import { customer } from '../customers/index.ts';
 import { meter } from '../meters/index.ts';
+import { usageBackfill } from './backfills/index.ts';
 import { comparedUsage, createUsageTables, type UsageTables } from './table-definitions.ts';
 import { type UsageEvent, usageIntake } from './usage-event.ts';
 import { UsageFiller } from './usage-filler.ts';
@@ -9,9 +10,9 @@ import { usageVoid } from './voids/usage-void.ts';
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 3,
+  version: 4,
   intake: usageIntake,
-  records: [customer, meter, usageVoid],
+  records: [customer, meter, usageVoid, usageBackfill],
   create: createUsageTables,
   compared: comparedUsage,
   filler: (session) => new UsageFiller(session),

@@ -16,6 +16,8 @@ export const usageEventData = z.object({
   /** True when the sender gave no timestamp: that of its arrival stands in its place. */
   timestamp_assigned: z.boolean().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
+  /** The backfill in which it waits to be counted. */
+  backfill_id: z.string().optional(),
 });
 export type UsageEvent = z.output<typeof usageEventData>;
 
@@ -44,7 +46,7 @@ const digitsOf128Bits = 32;
 export interface UsageTexts {
   /** Of the properties; null when there are none. */
   readonly properties: string | null;
-  /** Of everything but the event id and the timestamp. */
+  /** Of what it says but the timestamp: the same event, sent live and in a backfill, is a repetition. */
   readonly content: string;
   readonly whole: string;
 }
@@ -52,10 +54,11 @@ export interface UsageTexts {
 /** The canonical JSON (RFC 8785) of a usage event: its members in the order of their names. */
 export function textsOf(event: UsageEvent): UsageTexts {
   const { event_id, event_name, external_customer_id, customer_id, source, ...rest } = event;
-  const { timestamp, timestamp_assigned, properties: given, ...others } = rest;
+  const { timestamp, timestamp_assigned, properties: given, backfill_id, ...others } = rest;
   // Whoever adds a member finds its place here.
   others satisfies Record<string, never>;
   const properties = given === undefined ? null : canonicalJson(given);
+  const waiting = backfill_id === undefined ? '' : `"backfill_id":${canonicalJson(backfill_id)},`;
   const first = customer_id === undefined ? '' : `"customer_id":${canonicalJson(customer_id)},`;
   const middle =
     `"event_name":${canonicalJson(event_name)},` +
@@ -68,7 +71,7 @@ export function textsOf(event: UsageEvent): UsageTexts {
   return {
     properties,
     content: `{${first}${middle}}`,
-    whole: `{${first}"event_id":${canonicalJson(event_id)},${middle}${last}}`,
+    whole: `{${waiting}${first}"event_id":${canonicalJson(event_id)},${middle}${last}}`,
   };
 }
 

@@ -9,31 +9,14 @@ import {
 import { invariant, type Stamped } from '@counterfoil/kernel';
 import type { CustomerEvent } from '../customers/index.ts';
 import type { MeterEvent } from '../meters/index.ts';
+import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
 import { Dictionary } from './dictionary.ts';
+import { type PlacedUsage, placedIn } from './placed-usage.ts';
 import { RollUps, type WrittenEvent } from './roll-ups/index.ts';
 import { type Month, monthOf } from './table-definitions.ts';
-import {
-  identityOf,
-  isRepetition,
-  textsOf,
-  type UsageEvent,
-  type UsageIdentity,
-} from './usage-event.ts';
+import { isRepetition, type UsageEvent } from './usage-event.ts';
 import { takeOut } from './voids/take-out.ts';
 import type { UsageVoidEvent } from './voids/usage-void.ts';
-
-/** A usage event with its place in the log. */
-interface Placed {
-  readonly event: UsageEvent;
-  readonly identity: UsageIdentity;
-  /** Its properties in canonical JSON. */
-  readonly properties: string | null;
-  readonly environmentId: string;
-  readonly recordedAt: string;
-  readonly position: string;
-  /** Its number among the facts of its event of the log. */
-  readonly number: number;
-}
 
 /**
  * Writes usage into its tables: every id once, the first in the log (D35). What repeats it is left out, and what
@@ -53,10 +36,10 @@ export class UsageFiller implements Filler<UsageEvent> {
   }
 
   async take(batch: readonly (RecordedFacts<UsageEvent> | RecordChange)[]): Promise<void> {
-    let placed: Placed[] = [];
+    let placed: PlacedUsage[] = [];
     for (const item of batch) {
       if (item.kind === 'facts') {
-        placed.push(...placedIn(item));
+        placed.push(...(await this.#withoutWaiting(placedIn(item))));
         continue;
       }
       // Events belong to the customer who had the external id when they came.
@@ -97,9 +80,24 @@ export class UsageFiller implements Filler<UsageEvent> {
         const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
         return await takeOut(this.#session, this.#rollUps, voided);
       }
+      case 'usage_backfill': {
+        const environment = await this.#environmentOf(environmentId);
+        const recorded = event as unknown as Stamped<BackfillEvent>;
+        const change = { environment, environmentId, id, position, event: recorded };
+        return await followBackfill(this.#session, change, (placed) => this.#write(placed));
+      }
       default:
         return await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
     }
+  }
+
+  /** Lets the events of backfills wait, and gives the others. */
+  async #withoutWaiting(placed: readonly PlacedUsage[]): Promise<readonly PlacedUsage[]> {
+    const [first] = placed;
+    const waiting = placed.filter(({ event }) => event.backfill_id !== undefined);
+    if (!first || waiting.length === 0) return placed;
+    await fillWaiting(this.#session, await this.#environmentOf(first.environmentId), waiting);
+    return placed.filter(({ event }) => event.backfill_id === undefined);
   }
 
   async #environmentOf(environmentId: string): Promise<number> {
@@ -126,10 +124,10 @@ export class UsageFiller implements Filler<UsageEvent> {
     }
   }
 
-  async #write(placed: readonly Placed[]): Promise<void> {
+  async #write(placed: readonly PlacedUsage[]): Promise<void> {
     if (placed.length === 0) return;
     const environments = await this.#dictionary.environments(placed);
-    const numberOf = ({ environmentId }: Placed): number => {
+    const numberOf = ({ environmentId }: PlacedUsage): number => {
       const number = environments.get(environmentId);
       invariant(number !== undefined, `${environmentId} has no number`);
       return number;
@@ -159,9 +157,9 @@ export class UsageFiller implements Filler<UsageEvent> {
 
   /** Notes the ids that are new, and gives the events that were the first under theirs. */
   async #identify(
-    placed: readonly Placed[],
-    numberOf: (one: Placed) => number,
-  ): Promise<readonly Placed[]> {
+    placed: readonly PlacedUsage[],
+    numberOf: (one: PlacedUsage) => number,
+  ): Promise<readonly PlacedUsage[]> {
     const { schema } = this.#session;
     const { count } = await this.#session.query(
       `insert into ${schema}.identity (environment, id, content, at, position, number)
@@ -181,9 +179,9 @@ export class UsageFiller implements Filler<UsageEvent> {
 
   /** Some ids were there before: finds out which, and lists those that contradict the first. */
   async #sortOut(
-    placed: readonly Placed[],
-    numberOf: (one: Placed) => number,
-  ): Promise<readonly Placed[]> {
+    placed: readonly PlacedUsage[],
+    numberOf: (one: PlacedUsage) => number,
+  ): Promise<readonly PlacedUsage[]> {
     const { schema } = this.#session;
     const { rows } = await this.#session.query<Known>(
       `select stored.environment, replace(stored.id::text, '-', '') as id,
@@ -194,7 +192,7 @@ export class UsageFiller implements Filler<UsageEvent> {
       [arrayText(placed.map(numberOf)), arrayText(placed.map(({ identity }) => identity.id))],
     );
     const known = new Map(rows.map((row) => [`${row.environment} ${row.id}`, row]));
-    const fresh: Placed[] = [];
+    const fresh: PlacedUsage[] = [];
     const conflicts: string[] = [];
     for (const one of placed) {
       const { event, identity, position, number } = one;
@@ -210,7 +208,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   }
 
   /** Makes the partitions that are missing. */
-  async #makeMonths(placed: readonly Placed[]): Promise<void> {
+  async #makeMonths(placed: readonly PlacedUsage[]): Promise<void> {
     const months = new Map<string, Month>();
     for (const { event, recordedAt } of placed) {
       const text = event.timestamp.slice(0, '2026-11'.length);
@@ -239,9 +237,9 @@ interface Known {
 }
 
 function* writtenOf(
-  fresh: readonly Placed[],
+  fresh: readonly PlacedUsage[],
   accounts: readonly string[],
-  numberOf: (one: Placed) => number,
+  numberOf: (one: PlacedUsage) => number,
 ): Generator<WrittenEvent> {
   for (const [index, one] of fresh.entries()) {
     const { event, position, number } = one;
@@ -257,16 +255,3 @@ const eventColumns = [
   'properties',
 ];
 const conflictColumns = ['environment', 'position', 'number', 'event_id'];
-
-const placedIn = ({
-  environmentId,
-  recordedAt,
-  position,
-  facts,
-}: RecordedFacts<UsageEvent>): readonly Placed[] =>
-  facts.map((event, number) => {
-    const texts = textsOf(event);
-    const identity = identityOf(event, texts);
-    const { properties } = texts;
-    return { event, identity, properties, environmentId, recordedAt, position, number };
-  });

@@ -13,7 +13,7 @@ import {
 import { type Accumulator, accumulator, type Reading } from './aggregation/aggregate.ts';
 import type { Measured } from './aggregation/measure.ts';
 import { eventReadings } from './event-readings.ts';
-import { rolledUpReadings } from './roll-ups/readings.ts';
+import { type Beside, rolledUpReadings } from './roll-ups/readings.ts';
 import type { UsageQuestion } from './usage-question.ts';
 
 /** The usage of a whole span, and of its windows where they were asked for. */
@@ -25,16 +25,21 @@ export interface UsageAnswer {
 /** Windows of one answer. */
 const windowsMaximum = 10_000;
 
-/** The usage that a question is about, (D54, D56). */
+/**
+ * The usage that a question is about, (D54, D56).
+ *
+ * @param beside readings of other events, which are counted first; for questions without windows
+ */
 export async function usageOf(
   context: RequestContext,
   question: UsageQuestion,
+  beside?: Beside,
 ): Promise<UsageAnswer> {
   const { aggregation, span } = question;
   const before = await levelBefore(context, question);
   const whole = accumulator(aggregation, span, before);
   const windows = new Windows(question, before);
-  for await (const reading of readings(context, question, span)) {
+  for await (const reading of readings(context, question, span, beside)) {
     whole.add(reading);
     windows.add(reading);
   }
@@ -65,9 +70,12 @@ async function* readings(
   context: RequestContext,
   question: UsageQuestion,
   span: Span,
+  beside?: Beside,
 ): AsyncGenerator<Reading> {
-  yield* (await rolledUpReadings(context, question, span)) ??
-    eventReadings(context, question, span);
+  const rolledUp = await rolledUpReadings(context, question, span, beside);
+  if (rolledUp) return yield* rolledUp;
+  if (beside) yield* beside();
+  yield* eventReadings(context, question, span);
 }
 
 interface OpenWindow {

@@ -115,4 +115,25 @@ test('a file that is not there, or of no known kind, is one sentence', async () 
   }
 });
 
+test('a file fills a backfill, and is refused as a whole when that has ended', async () => {
+  const { id } = await tenant.ok('POST', '/events/backfills', {
+    source: 'file',
+    start_time: '2026-01-01T00:00:00Z',
+    end_time: '2026-02-01T00:00:00Z',
+  });
+  const header = 'event_name,external_customer_id,timestamp,properties.count';
+  const rows = ['15', '16'].map((day) => `tokens,waiting,2026-01-${day}T00:00:00Z,2`);
+  const wrong = 'tokens,waiting,2026-02-15T00:00:00Z,2';
+  const file = written('backfill.csv', [header, ...rows, wrong].join('\n'));
+  const first = await importing(file, '--backfill', id);
+  assert.equal(
+    [first.code, summaryOf(first)],
+    [1, '3 events: 2 recorded, 0 were there already, 1 refused'],
+  );
+  await tenant.ok('POST', `/events/backfills/${id}/revert`);
+  const late = await importing(file, '--backfill', id);
+  assert.is(late.code, 2);
+  assert.match(late.lines.at(-1) ?? '', /The backfill was reverted/);
+});
+
 test.run();

@@ -3,6 +3,7 @@ import { type Instant, type Span, zero } from '@counterfoil/kernel';
 import type { Reading } from '../aggregation/aggregate.ts';
 import type { Measured } from '../aggregation/measure.ts';
 import { eventReadings } from '../event-readings.ts';
+import { type Known, outsideBuckets } from '../raw-readings.ts';
 import type { UsageQuestion } from '../usage-question.ts';
 import { definitionDigest, definitionOf, digestOf, type Keeps } from './definition.ts';
 import { hourAfter, hourFrom, hourOf, hourUpTo } from './hours.ts';
@@ -21,6 +22,9 @@ import { isBelowHour, type Stretches, stretchesOf } from './stretches.ts';
 
 type Readings = AsyncIterable<Reading>;
 
+/** Readings of events that are in no table that is counted, with values and groups in a form that is given. */
+export type Beside = (known?: Known) => Readings;
+
 /**
  * The readings of a span of a question, with the whole hours in it from what is kept of them, and the rest from events.
  * Null where nothing is kept for such a question, or not all of it yet.
@@ -29,6 +33,7 @@ export async function rolledUpReadings(
   context: RequestContext,
   question: UsageQuestion,
   span: Span,
+  beside?: Beside,
 ): Promise<Readings | null> {
   const { of, aggregation, filters, windows } = question;
   const hours = { start: hourFrom(span.start), end: hourUpTo(span.end) };
@@ -41,8 +46,9 @@ export async function rolledUpReadings(
     span: hours,
   };
   const raw = (part: Span): Readings => eventReadings(context, question, part, digestOf);
+  const first = raw({ start: span.start, end: hours.start });
   const edges = {
-    before: raw({ start: span.start, end: hours.start }),
+    before: beside ? inOrder([beside(digestOf), first]) : first,
     after: raw({ start: hours.end, end: span.end }),
   };
   if (windows === null && definition.keeps === 'distinct') {
@@ -120,8 +126,7 @@ async function hourReadings(
 const readingAt = (at: Instant, measured: Measured): Reading => ({
   at,
   measured,
-  bucket: '',
-  group: '',
+  ...outsideBuckets,
 });
 
 /** The readings that sums are: none where there was nothing. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { modelOf } from '../backfills/test-model.ts';
 import { comparedUsage } from '../table-definitions.ts';
 import { UsageFiller } from '../usage-filler.ts';
 import { usageOf } from '../usage-query.ts';
@@ -112,6 +113,30 @@ async function assertVoided({ session }: TestTables, log: readonly LogItem[]): P
   assert.equal(rows.map(({ event_id }) => event_id).sort(), right.sort());
 }
 
+/** Asserts that each backfill has come to what a plain model says, and that all usage counts which it lets count. */
+async function assertBackfills({ session }: TestTables, log: readonly LogItem[]): Promise<void> {
+  const { schema } = session;
+  const { known, backfills } = modelOf(log);
+  const stored = await session.query<{ event_id: string }>(
+    `select event_id from ${schema}.event union all select event_id from ${schema}.voided`,
+  );
+  assert.equal(stored.rows.map(({ event_id }) => event_id).sort(), known);
+  const { rows } = await session.query<{ id: string }>(
+    `select id, status, waiting, counted, repeated, refused,
+            (select count(*)::int from ${schema}.waiting_event where backfill = backfill.number) as kept,
+            (select count(*)::int from ${schema}.refused_event where backfill = backfill.number) as listed
+       from ${schema}.backfill`,
+  );
+  const expected = [...backfills].map(([id, { waiting, ...figures }]) => {
+    const { size } = waiting;
+    return { id, ...figures, waiting: size, kept: size, listed: figures.refused };
+  });
+  assert.equal(
+    new Map(rows.map((row) => [row.id, row])),
+    new Map(expected.map((row) => [row.id, row])),
+  );
+}
+
 interface VoidEvent {
   readonly type: string;
   readonly data: { readonly event_id: string };
@@ -148,6 +173,7 @@ test('whatever is kept, the answer is that of a fold over all events', async () 
         await fill(first, log, repeated(choices), asked);
         await assertAnswers(first, asked);
         await assertVoided(first, log);
+        await assertBackfills(first, log);
         await fill(again, log, repeated([...choices].reverse()), []);
         await assertSame(first, again);
         await assertAnswers(again, asked);

@@ -90,7 +90,22 @@ type Step =
   | { readonly kind: 'customer'; readonly id: number; readonly external: string | null }
   | { readonly kind: 'meter'; readonly id: number; readonly change: MeterChange }
   /** Voids one of the events that have come. */
-  | { readonly kind: 'void'; readonly which: number };
+  | { readonly kind: 'void'; readonly which: number }
+  | BackfillStep
+  /** Sends events to a backfill, or live, some of them as they were sent before. */
+  | {
+      readonly kind: 'fill';
+      readonly backfill: string | null;
+      readonly events: readonly UsageEvent[];
+      readonly echoes: readonly number[];
+    };
+
+/** A step in the life of a backfill, where it can go through it. */
+interface BackfillStep {
+  readonly kind: 'backfill';
+  readonly id: string;
+  readonly type: 'BackfillOpened' | 'BackfillClosed' | 'BackfillReverted';
+}
 
 type MeterChange =
   | {
@@ -100,6 +115,8 @@ type MeterChange =
     }
   | { readonly filters: PropertyFilters }
   | 'deleted';
+
+const backfills = ['backfill_1', 'backfill_2', 'backfill_3'] as const;
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -119,6 +136,28 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('void' as const), which: fc.nat({ max: 400 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('fill' as const),
+      backfill: fc.constantFrom(...backfills, ...backfills, null),
+      events: fc.array(usage, { maxLength: 12 }),
+      echoes: fc.array(fc.nat({ max: 1_000 }), { maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('backfill' as const),
+      id: fc.constantFrom(...backfills),
+      type: fc.constantFrom<BackfillStep['type'][]>(
+        'BackfillOpened',
+        'BackfillClosed',
+        'BackfillClosed',
+        'BackfillReverted',
+      ),
+    }),
   },
   {
     weight: 4,
@@ -178,36 +217,93 @@ function logOf(all: readonly Step[]): readonly LogItem[] {
     }
     return state === 'there' ? [{ type: 'MeterFiltersReplaced', data: change }] : [];
   };
-  const countable = new Set<string>();
-  const voided = new Set<string>();
-  const voidOf = ({ which }: { readonly which: number }, position: string): LogItem[] => {
-    const ids = [...countable];
-    const event_id = ids[which % ids.length];
-    if (event_id === undefined) return [];
-    countable.delete(event_id);
-    voided.add(event_id);
-    const stamp = { occurred_at: '2026-11-01T00:00:00.000Z' };
-    const data = { event_id, reason: null };
-    const event = {
-      ...{ type: 'UsageVoided', data, stamp, position },
-      ...{ aggregate: 'usage_void', aggregate_id: event_id },
-    };
-    return [{ kind: 'record', ...place, event } as unknown as LogItem];
-  };
+  const { voidOf, sentBy, backfillOf } = usageLog();
   return all.flatMap((step, index): LogItem[] => {
     const position = String((index + 1) * 10);
-    if (step.kind === 'void') return voidOf(step, position);
-    if (step.kind === 'usage') {
-      for (const { event_id } of step.events) if (!voided.has(event_id)) countable.add(event_id);
-      const recordedAt = '2026-11-01T00:00:00.000Z';
-      return [{ kind: 'facts', ...place, position, recordedAt, facts: step.events } as LogItem];
+    switch (step.kind) {
+      case 'void':
+        return voidOf(step, position);
+      case 'backfill':
+        return backfillOf(step, position);
+      case 'usage':
+      case 'fill': {
+        const facts = sentBy(step);
+        return [{ kind: 'facts', ...place, position, recordedAt, facts } as LogItem];
+      }
+      default: {
+        const ids = { aggregate: step.kind, aggregate_id: `${step.kind}_${step.id}`, position };
+        return changeOf(step).map((event) => recordOf({ ...event, ...ids }));
+      }
     }
-    const ids = { aggregate: step.kind, aggregate_id: `${step.kind}_${step.id}`, position };
-    return changeOf(step).map(
-      (event) => ({ kind: 'record', ...place, event: { ...event, ...ids } }) as unknown as LogItem,
-    );
   });
 }
+
+const recordedAt = '2026-11-01T00:00:00.000Z';
+const stamp = { occurred_at: recordedAt };
+const recordOf = (event: object): LogItem =>
+  ({ kind: 'record', ...place, event }) as unknown as LogItem;
+
+/** The part of a log that is usage: what can be sent, voided, opened and ended, in its order. */
+function usageLog() {
+  const countable = new Set<string>();
+  const voided = new Set<string>();
+  const waiting = new Map<string, Set<string>>();
+  const ended = new Set<string>();
+  const sent: UsageEvent[] = [];
+  const noteCountable = (ids: Iterable<string>): void => {
+    for (const id of ids) if (!voided.has(id)) countable.add(id);
+  };
+  return {
+    sentBy(step: Extract<Step, { kind: 'usage' | 'fill' }>): readonly UsageEvent[] {
+      const echoes = step.kind === 'fill' ? step.echoes : [];
+      const again = echoes.flatMap((echo) => sent[echo % sent.length] ?? []);
+      const events = [...step.events, ...again];
+      sent.push(...step.events);
+      const ids = events.map(({ event_id }) => event_id);
+      const backfill = step.kind === 'fill' ? step.backfill : null;
+      const isKnown = backfill !== null && (waiting.has(backfill) || ended.has(backfill));
+      if (backfill === null || !isKnown) {
+        noteCountable(ids);
+        return events;
+      }
+      for (const id of ids) waiting.get(backfill)?.add(id);
+      return events.map((event) => ({ ...event, backfill_id: backfill }));
+    },
+    voidOf({ which }: { readonly which: number }, position: string): LogItem[] {
+      const ids = [...countable];
+      const event_id = ids[which % ids.length];
+      if (event_id === undefined) return [];
+      countable.delete(event_id);
+      voided.add(event_id);
+      const data = { event_id, reason: null };
+      const own = { type: 'UsageVoided', data, stamp, position };
+      return [recordOf({ ...own, aggregate: 'usage_void', aggregate_id: event_id })];
+    },
+    backfillOf({ id, type }: BackfillStep, position: string): LogItem[] {
+      const own = waiting.get(id);
+      const isNew = own === undefined && !ended.has(id);
+      if (type === 'BackfillOpened' ? !isNew : own === undefined) return [];
+      if (type === 'BackfillOpened') {
+        waiting.set(id, new Set());
+      } else {
+        if (type === 'BackfillClosed') noteCountable(own ?? []);
+        waiting.delete(id);
+        ended.add(id);
+      }
+      const data = type === 'BackfillOpened' ? backfillTerms : {};
+      const ids = { aggregate: 'usage_backfill', aggregate_id: id, position };
+      return [recordOf({ type, data, stamp, ...ids })];
+    },
+  };
+}
+
+/** Terms that any event fits: which events may come is decided before they are in the log. */
+const backfillTerms = {
+  source: 'history',
+  start_time: '2000-01-01T00:00:00.000Z',
+  end_time: '2030-01-01T00:00:00.000Z',
+  description: null,
+};
 
 const zones = [
   ...['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu'],

@@ -1,0 +1,113 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { type FieldProblem, invalidOperation, Problem } from '@counterfoil/kernel';
+import type { IngestedEvent } from '../schema.ts';
+import { identityOf, isRepetition, textsOf, type UsageEvent, usageIntake } from '../usage-event.ts';
+import { type Backfill, requireOpen } from './backfill.ts';
+import { backfillLimits } from './limits.ts';
+import { shownBackfill, waitingWith } from './queries.ts';
+
+/** The number of events of a request that were recorded or wait already, and those in conflict. */
+export interface Filled {
+  readonly accepted: number;
+  readonly repeated: number;
+  readonly conflicts: readonly { readonly index: number; readonly event_id: string }[];
+}
+
+/**
+ * Records events that wait in a backfill, and resolves when they are durable. Throws 400 for a backfill that has ended or
+ * is full, and for events of another source or time. The order of the log decides in the end: what comes behind the closing is
+ * listed as refused.
+ */
+export async function fillBackfill(
+  context: RequestContext,
+  id: string,
+  backfill: Backfill,
+  given: readonly IngestedEvent[],
+): Promise<Filled> {
+  requireOpen(backfill);
+  refuseOthers(backfill, given);
+  const events = given.map((event): UsageEvent => {
+    const { event_id = context.newId('event'), timestamp = context.now, ...rest } = event;
+    const { source: _, properties, ...fields } = rest;
+    const isEmpty = properties === undefined || Object.keys(properties).length === 0;
+    const own = { event_id, timestamp, source: backfill.source, backfill_id: id };
+    return { ...fields, ...own, ...(isEmpty ? {} : { properties }) };
+  });
+  const texts = events.map(textsOf);
+  const identities = events.map((event, index) =>
+    identityOf(event, texts[index] ?? textsOf(event)),
+  );
+  const known = new Map(
+    await waitingWith(
+      context,
+      id,
+      identities.map((identity) => identity.id),
+    ),
+  );
+  const fresh: string[] = [];
+  const conflicts: { index: number; event_id: string }[] = [];
+  for (const [index, event] of events.entries()) {
+    const [identity, text] = [identities[index], texts[index]];
+    if (!identity || !text) continue;
+    const first = known.get(identity.id);
+    if (!first) {
+      known.set(identity.id, { content: identity.content, timestamp: event.timestamp });
+      fresh.push(text.whole);
+    } else if (!isRepetition(first, identity, event)) {
+      conflicts.push({ index, event_id: event.event_id });
+    }
+  }
+  if (fresh.length > 0) {
+    await refuseBeyondLimit(context, id, fresh.length);
+    await context.record(usageIntake, fresh);
+  }
+  const accepted = fresh.length;
+  return { accepted, repeated: events.length - accepted - conflicts.length, conflicts };
+}
+
+/** Refuses events that are not of the source and the span, each by its pointer. */
+export function refuseOthers(
+  { source, start_time, end_time }: Pick<Backfill, 'source' | 'start_time' | 'end_time'>,
+  given: readonly IngestedEvent[],
+): void {
+  const errors = given.flatMap((event, index): FieldProblem[] => {
+    const at = (field: string): string => `/events/${index}/${field}`;
+    const { timestamp } = event;
+    const isWithin = timestamp !== undefined && timestamp >= start_time && timestamp < end_time;
+    return [
+      ...(isWithin
+        ? []
+        : [
+            {
+              pointer: at('timestamp'),
+              message: `must lie in the span of the backfill, from ${start_time} to before ${end_time}`,
+            },
+          ]),
+      ...(event.source === undefined || event.source === source
+        ? []
+        : [
+            {
+              pointer: at('source'),
+              message: `must be that of the backfill, ${source}, or absent`,
+            },
+          ]),
+    ];
+  });
+  const [first] = errors;
+  if (!first) return;
+  const message = `${first.pointer.slice(1)}: ${first.message}`;
+  throw new Problem('validation_error', message, { errors: errors.slice(0, errorsMaximum) });
+}
+
+const errorsMaximum = 1_000;
+
+/** As far as the tables tell: what goes beyond it all the same is listed as refused. */
+async function refuseBeyondLimit(context: RequestContext, id: string, more: number): Promise<void> {
+  const { events: limit } = backfillLimits;
+  const waiting = (await shownBackfill(context, id))?.waiting ?? 0;
+  if (waiting + more <= limit) return;
+  throw invalidOperation(
+    `${waiting} events wait in the backfill, and ${limit} is the limit. Close it and open another one.`,
+    { reason: 'limit_reached', limit },
+  );
+}
