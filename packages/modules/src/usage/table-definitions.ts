@@ -1,5 +1,5 @@
 import type { FactTables } from '@counterfoil/engine/define';
-import { type Instant, instantOf, millisecondsOf } from '@counterfoil/kernel';
+import { type Instant, shiftedBy } from '@counterfoil/kernel';
 import {
   type BackfillTables,
   backfillRelations,
@@ -181,13 +181,14 @@ export function monthOf(at: string, recordedAt: string): Month | null {
   const [year, month] = [at.slice(0, 4), at.slice(5, 7)];
   if (year < `${firstYear}` || at.slice(0, 7) > nextMonth(recordedAt.slice(0, 7))) return null;
   const name = `${year}-${month}`;
-  return { name: `event_${year}_${month}`, from: `${name}-01`, to: `${nextMonth(name)}-01` };
+  const next = nextMonth(name);
+  // Time ends within the last month that can be written.
+  if (next === name) return null;
+  return { name: `event_${year}_${month}`, from: `${name}-01`, to: `${next}-01` };
 }
 
-/** The month after one that is written as `2026-11`. */
-function nextMonth(month: string): string {
-  const middle = millisecondsOf(`${month}-15T00:00:00.000Z` as Instant);
-  return instantOf(middle + 31 * dayMilliseconds).slice(0, 7);
-}
+/** The month after one that is written as `2026-11`; the last month of time is its own. */
+const nextMonth = (month: string): string =>
+  shiftedBy(`${month}-15T00:00:00.000Z` as Instant, 31 * dayMilliseconds).slice(0, 7);
 
 const dayMilliseconds = 86_400_000;

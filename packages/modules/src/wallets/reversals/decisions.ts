@@ -2,10 +2,9 @@ import {
   type DecimalText,
   decimal,
   type Instant,
-  instantOf,
   invalidOperation,
-  millisecondsOf,
   refusal,
+  shiftedBy,
   smaller,
   textOf,
   zero,
@@ -89,7 +88,7 @@ function reversibleCredits(
 }
 
 function renewedExpiry(asked: Instant | null, at: Instant): Instant {
-  const expiry = asked ?? instantOf(millisecondsOf(at) + renewedMilliseconds);
+  const expiry = asked ?? shiftedBy(at, renewedMilliseconds);
   if (expiry > at) return expiry;
   throw invalidOperation('The credits would have expired before they came back.', {
     reason: 'credits_expired',

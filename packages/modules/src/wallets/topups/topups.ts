@@ -3,7 +3,7 @@ import {
   type DecimalText,
   decimal,
   type Instant,
-  instantOf,
+  nearestInstant,
   type Stamped,
   type TransactionId,
 } from '@counterfoil/kernel';
@@ -73,7 +73,9 @@ export function resumption(
 ): Instant | null {
   const { stopped_on } = automatic;
   if (stopped_on === null || hasAutomaticOrder({ topups })) return null;
-  return isLow(auto_topup, available) ? instantOf(Date.parse(stopped_on) + dayMilliseconds) : null;
+  return isLow(auto_topup, available)
+    ? nearestInstant(Date.parse(stopped_on) + dayMilliseconds)
+    : null;
 }
 
 /** The part of a wallet that automatic top-up is about. */
