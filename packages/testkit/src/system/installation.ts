@@ -14,6 +14,7 @@ const recordFiles = {
   projector: 'processes/projector.json',
   webhooks: 'processes/webhooks.json',
   nats: 'nats/process.json',
+  'event gateway': 'event-gateway/process.json',
   postgres: 'postgres/process.json',
   'event store': 'eventstore/process.json',
 } as const;

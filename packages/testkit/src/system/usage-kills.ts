@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { verify } from '@counterfoil/cli/verify';
 import { freePort, isRunning } from '@counterfoil/local';
+import type { NatsConnection } from 'nats';
 import { Client } from 'pg';
 import * as assert from 'uvu/assert';
-import { type Caller, caller } from '../caller.ts';
+import { type Answer, type Caller, caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
+import { connectWith } from './gateway-clients.ts';
 import { untilAccepted } from './insist.ts';
 import {
   type Installation,
@@ -16,8 +18,9 @@ import {
   startInstallation,
 } from './installation.ts';
 import { openings } from './openings.ts';
+import { sendUsage, type UsageCredentials } from './usage-senders.ts';
 
-/** Clients that send usage at the same time, and the events of each of their requests. */
+/** Clients that send usage at the same time, half of them over NATS, and the events of each of their requests. */
 const clients = 4;
 const eventsOfRequest = 25;
 /** Between two requests of a client, so that the load leaves room on a small machine. */
@@ -41,7 +44,12 @@ export async function recordUnderKills(victims: readonly ProcessName[]): Promise
     const installation = await startInstallation({ folder, port: await freePort(), settings });
     opened.add(null, () => endEverything(installation));
     const api = caller(installation.baseUrl, installation.apiKey);
-    const load = startUsage(api);
+    const issued: UsageCredentials = await api.ok('POST', '/usage/credentials', { name: 'kills' });
+    const connection = opened.add(
+      await eventually(() => connectWith(issued).catch(() => false as const)),
+      (link) => link.close(),
+    );
+    const load = startUsage([overHttp(api), overNats(connection, issued)]);
     for (const victim of victims) {
       const pid = await untilRuns(installation, victim);
       await load.untilSent();
@@ -89,37 +97,61 @@ async function endEverything(installation: Installation): Promise<void> {
   );
 }
 
-/** Usage that is sent until it is told to end, each request until it is acknowledged. */
-function startUsage(api: Caller) {
+/** A way on which usage is sent. It rejects where there is no answer. */
+type Way = (body: unknown) => Promise<Answer>;
+
+const overHttp =
+  (api: Caller): Way =>
+  (body) =>
+    api.call('POST', '/events/bulk', body);
+
+const overNats =
+  (connection: NatsConnection, issued: UsageCredentials): Way =>
+  async (body) => {
+    const answer = await sendUsage(connection, issued, body, { milliseconds: answerMilliseconds });
+    const { status, position, body: answered } = answer;
+    const headers = new Headers(position === undefined ? {} : { 'counterfoil-position': position });
+    return { status, headers, body: answered, text: JSON.stringify(answered) };
+  };
+
+/** The time that an answer over NATS may take: nothing tells that a message was lost on its way. */
+const answerMilliseconds = 5_000;
+
+/**
+ * Usage that is sent until it is told to end, each request until it is acknowledged. Clients take the ways in turn, and
+ * what is sent again takes another one.
+ */
+function startUsage(ways: readonly Way[]) {
   let requests = 0;
-  let acknowledged = 0;
+  const acknowledged = ways.map(() => 0);
   let isEnding = false;
   let last = 0n;
-  const send = async (request: number): Promise<bigint> => {
+  const send = async (request: number, way: number): Promise<bigint> => {
+    const place = way % ways.length;
     const events = Array.from({ length: eventsOfRequest }, (_, number) => eventOf(request, number));
     const answer = await untilAccepted(
-      () => api.call('POST', '/events/bulk', { events }),
+      () => (ways[place] as Way)({ events }),
       `request ${request}`,
     );
     const { accepted, repeated, conflicts } = answer.body;
     assert.is(accepted + repeated, eventsOfRequest);
     assert.equal(conflicts, []);
-    acknowledged += 1;
+    acknowledged[place] = (acknowledged[place] ?? 0) + 1;
     // An answer that recorded nothing names no position.
     const position = BigInt(answer.headers.get('counterfoil-position') ?? 0);
     if (position > last) last = position;
     return position;
   };
-  const sendNext = async (): Promise<bigint> => {
+  const sendNext = async (way: number): Promise<bigint> => {
     const request = requests;
     requests += 1;
-    const position = await send(request);
-    if (request % repeatedEvery === 0) await send(request);
+    const position = await send(request, way);
+    if (request % repeatedEvery === 0) await send(request, way + 1);
     return position;
   };
-  const client = async (): Promise<void> => {
+  const client = async (_: unknown, way: number): Promise<void> => {
     while (!isEnding) {
-      await sendNext();
+      await sendNext(way);
       await pause(restMilliseconds);
     }
   };
@@ -127,17 +159,17 @@ function startUsage(api: Caller) {
   // A test that fails before it asks for the outcome must not end the process by it.
   done.catch(() => undefined);
   return {
-    /** Resolves when more has been acknowledged. */
+    /** Resolves when more has been acknowledged on every way. */
     untilSent: async (): Promise<void> => {
-      const before = acknowledged;
+      const before = [...acknowledged];
       await eventually(
-        () => acknowledged > before + clients,
-        () => `nothing more was acknowledged after ${before} requests`,
+        () => acknowledged.every((count, way) => count > (before[way] ?? 0) + clients),
+        () => `no more was acknowledged on some way: ${before} and then ${acknowledged} requests`,
       );
     },
     /** Sends one request now; gives its position, or that of the last one when it was recorded before. */
     probe: async (): Promise<bigint> => {
-      const position = await sendNext();
+      const position = await sendNext(0);
       return position > 0n ? position : last;
     },
     end: async () => {

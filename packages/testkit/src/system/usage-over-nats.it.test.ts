@@ -44,8 +44,8 @@ const eventOf = (event_id: string, count = 1) => ({
   properties: { count },
 });
 
-const send = (body: unknown, headers?: Readonly<Record<string, string>>): Promise<SentAnswer> =>
-  sendUsage(connection, issued, body, headers);
+const send = (body: unknown, headers = {}): Promise<SentAnswer> =>
+  sendUsage(connection, issued, body, { headers });
 
 /** An event as the API shows it, once its tables have come to a position. */
 async function shownAt(position: string | undefined, event_id: string) {

@@ -17,16 +17,22 @@ export interface SentAnswer {
   readonly body: any;
 }
 
+interface SendOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The time that an answer may take. */
+  readonly milliseconds?: number;
+}
+
 /** Asks as the plain client does, and gives the answer. Throws when none comes in time. */
 export async function sendUsage(
   connection: NatsConnection,
   { subject }: Pick<UsageCredentials, 'subject'>,
   body: unknown,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, milliseconds = 30_000 }: SendOptions = {},
 ): Promise<SentAnswer> {
   const given = newHeaders();
   for (const [name, value] of Object.entries(headers)) given.set(name, value);
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const answer = await connection.request(subject, text, { timeout: 30_000, headers: given });
+  const answer = await connection.request(subject, text, { timeout: milliseconds, headers: given });
   return answer.json<SentAnswer>();
 }
