@@ -13,13 +13,13 @@ import { customerUsageRoutes } from './routes.ts';
 const test = suite('usage of a customer');
 
 /** Tables in which every whole stretch of hours has used 50.5, and the rest nothing. */
-const facts = {
-  shown: async () => '4711',
-  query: async () =>
-    [{ ...{ count: '3', total: '50.5', moment: null, greatest: null, latest: null } }].map(
-      (row) => ({ ...row, at: '2026-03-01T00:00:00.000Z', properties: null }),
-    ),
-};
+const rows = async () =>
+  [{ ...{ count: '3', total: '50.5', moment: null, greatest: null, latest: null } }].map((row) => ({
+    ...row,
+    at: '2026-03-01T00:00:00.000Z',
+    properties: null,
+  }));
+const facts = { shown: async () => '4711', query: rows, ask: rows };
 
 type Granted = Partial<GrantedEntitlement> & Pick<GrantedEntitlement, 'feature_id'>;
 
