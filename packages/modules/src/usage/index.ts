@@ -1,5 +1,6 @@
 import { type EventGateway, module } from '@counterfoil/engine/define';
 import type { GrantsOf } from '../entitlements/index.ts';
+import { analyticsRoutes } from './analytics/routes.ts';
 import { usageBackfill } from './backfills/index.ts';
 import { backfillRoutes } from './backfills/routes.ts';
 import { usageCredentialsTable } from './credentials/projection.ts';
@@ -37,6 +38,7 @@ const routes = ({ grantsOf, gateway }: UsageOptions) => ({
   ...customerUsageRoutes(grantsOf),
   ...usageCredentialsRoutes(gateway),
   ...backfillRoutes,
+  ...analyticsRoutes,
 });
 
 /** Usage: what customers used of what, as their systems tell it. */

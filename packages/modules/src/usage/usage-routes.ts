@@ -1,14 +1,8 @@
-import {
-  newRecord,
-  type Records,
-  type RequestContext,
-  type Routes,
-  route,
-} from '@counterfoil/engine/define';
-import { invalidField, notFound, shiftedBy } from '@counterfoil/kernel';
-import { customerReference, customerWith } from '../customers/index.ts';
+import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import { notFound } from '@counterfoil/kernel';
 import { type Aggregation, meter } from '../meters/index.ts';
-import type { UsageOf } from './queries.ts';
+import { askedCustomer } from './asked-customer.ts';
+import { askedSpan } from './asked-span.ts';
 import { type UsageAnswer, usageOf } from './usage-query.ts';
 import {
   type MeterQuestionBody,
@@ -21,7 +15,6 @@ import {
 import { usageValueView } from './usage-view.ts';
 
 const tag = 'Usage';
-const defaultMilliseconds = 30 * 86_400_000;
 
 export const usageQuestionRoutes = {
   'POST /events/usage': route({
@@ -91,10 +84,7 @@ async function answer(
   { event_name, aggregation, filters }: Counted,
   body: Omit<MeterQuestionBody, 'meter_id'>,
 ): Promise<UsageAnswerBody> {
-  const { customer, zone: ownZone } = await customerOf(context.recalled, body);
-  const end = body.end_time ?? context.now;
-  const start = body.start_time ?? shiftedBy(end, -defaultMilliseconds);
-  if (start >= end) throw invalidField('/end_time', `must be after start_time, ${start}`);
+  const { customer, zone: ownZone } = await askedCustomer(context.recalled, body);
   const zone = body.timezone ?? ownZone;
   const asked = Object.entries(body.filters ?? {}).map(([key, values]) => ({ key, values }));
   const size = body.window_size;
@@ -102,32 +92,12 @@ async function answer(
     of: { eventName: event_name, customer },
     aggregation,
     filters: [...filters, ...asked],
-    span: { start, end },
+    span: askedSpan(context.now, body),
     zone,
     windows: size === undefined ? null : { size, zone, anchor: body.billing_anchor },
     fills: body.fill,
   });
   return answerView(aggregation, event_name, usage, size !== undefined);
-}
-
-/** The customer that a question is about, and the zone that it has. */
-async function customerOf(
-  records: Records,
-  {
-    customer_id,
-    external_customer_id,
-  }: Pick<MeterQuestionBody, 'customer_id' | 'external_customer_id'>,
-): Promise<{ readonly customer: UsageOf['customer']; readonly zone: string }> {
-  if (customer_id === undefined && external_customer_id === undefined) {
-    return { customer: { kind: 'all' }, zone: 'UTC' };
-  }
-  if (customer_id === undefined && external_customer_id !== undefined) {
-    const holder = await customerWith(records, external_customer_id);
-    if (holder === null)
-      return { customer: { kind: 'external', id: external_customer_id }, zone: 'UTC' };
-  }
-  const { id, timezone } = await customerReference(records, { customer_id, external_customer_id });
-  return { customer: { kind: 'customer', id }, zone: timezone };
 }
 
 const answerView = (

@@ -142,4 +142,120 @@ test('usage stays with the customer whose external id changes, and begins anew f
   }
 });
 
+interface Item {
+  readonly feature_id: string;
+  readonly source?: string;
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly total_usage: string;
+  readonly event_count: number;
+  readonly points?: readonly object[];
+}
+
+test('usage is broken down by feature, source and properties, exactly, and by windows', async () => {
+  const { id: customer_id } = await customerNamed('analysed');
+  const sum = await featureOf('analysed-tokens', { type: 'SUM', field: 'count' });
+  const most = await featureOf('analysed-seats', { type: 'MAX', field: 'count' });
+  const half = await featureOf('analysed-halves', { type: 'SUM', expression: 'count / 2' });
+  const at = (hour: number) => ({ timestamp: `2026-01-02T${hour}:30:00Z` });
+  const event = (name: string, properties: object, more: object = {}) => ({
+    ...{ event_name: `analysed-${name}`, external_customer_id: 'analysed', properties },
+    ...more,
+  });
+  const after = await record([
+    event('tokens', { count: 0.1, model: 'large' }, { ...at(10), source: 'web' }),
+    event('tokens', { count: '0.2', model: 'large' }, { ...at(10), source: 'app' }),
+    event('tokens', { count: 1e-7, model: 'small' }, { ...at(12), source: 'web' }),
+    event('tokens', { count: 5 }, at(13)),
+    event('tokens', { count: 'many', model: 'huge' }, at(13)),
+    event('tokens', { count: 1000, model: 'large' }, { timestamp: '2025-12-31T23:59:59Z' }),
+    event('seats', { count: 7, model: 'large' }, at(10)),
+    event('seats', { count: 3, model: 'large' }, at(11)),
+    event('halves', { count: 3, model: 'large' }, at(11)),
+  ]);
+  const question = {
+    ...{ external_customer_id: 'analysed', feature_ids: [sum.id, most.id, half.id] },
+    ...{ start_time: '2026-01-01T00:00:00Z', end_time: '2026-02-01T00:00:00Z' },
+  };
+  const items = async (more: object): Promise<readonly Item[]> => {
+    const { status, body, text } = await ask(
+      'POST',
+      '/events/analytics',
+      { ...question, ...more },
+      after,
+    );
+    assert.is(status, 200, text);
+    assert.ok(BigInt(body.position) >= BigInt(after['counterfoil-min-position']));
+    return body.items;
+  };
+  const figures = async (more: object) =>
+    (await items(more)).map(({ feature_id, source, properties, total_usage, event_count }) => [
+      [sum.id, most.id, half.id].indexOf(feature_id),
+      source ?? Object.values(properties ?? {}).join('/'),
+      total_usage,
+      event_count,
+    ]);
+  assert.equal((await figures({})).toSorted(), [
+    [0, '', '5.3000001', 4],
+    [1, '', '7', 2],
+    [2, '', '1.5', 1],
+  ]);
+  assert.equal((await figures({ group_by: ['feature_id', 'properties.model'] })).toSorted(), [
+    [0, '', '5', 1],
+    [0, 'large', '0.3', 2],
+    [0, 'small', '0.0000001', 1],
+    [1, 'large', '7', 2],
+    [2, 'large', '1.5', 1],
+  ]);
+  const tokens = { feature_ids: [sum.id] };
+  assert.equal(await figures({ ...tokens, group_by: ['source'] }), [
+    [0, '', '5', 1],
+    [0, 'app', '0.2', 1],
+    [0, 'web', '0.1000001', 2],
+  ]);
+  assert.equal(
+    await figures({ ...tokens, sources: ['web'], property_filters: { model: ['large'] } }),
+    [[0, '', '0.1', 1]],
+  );
+  assert.equal(await figures({ feature_ids: undefined, meter_ids: [sum.meter_id] }), [
+    [-1, '', '5.3000001', 4],
+  ]);
+  const [windowed] = await items({ ...tokens, window_size: 'HOUR' });
+  const hour = (start: number, usage: string, event_count: number) => ({
+    ...{ timestamp: `2026-01-02T${start}:00:00.000Z`, usage, event_count },
+  });
+  const points = [hour(10, '0.3', 2), hour(12, '0.0000001', 1), hour(13, '5', 1)];
+  assert.equal(windowed?.points, points);
+  const [large] = await items({
+    ...tokens,
+    ...{
+      window_size: 'HOUR',
+      group_by: ['properties.model'],
+      property_filters: { model: ['large'] },
+    },
+  });
+  assert.equal([large?.properties, large?.points], [{ model: 'large' }, [hour(10, '0.3', 2)]]);
+  const refused = async (more: object) => {
+    const { status, body } = await ask('POST', '/events/analytics', { customer_id, ...more });
+    return [status, body.errors?.[0]?.pointer];
+  };
+  const year = { start_time: '2025-01-01T00:00:00Z', end_time: '2026-01-01T00:00:00Z' };
+  assert.equal(await refused({ ...year, window_size: 'MINUTE' }), [400, '/window_size']);
+  assert.equal(await refused({ group_by: ['model'] }), [400, '/group_by/0']);
+  assert.equal(await refused({ start_time: '2999-01-01T00:00:00Z' }), [400, '/end_time']);
+});
+
+test('an answer with too many groups is refused, and names the way out', async () => {
+  const feature = await featureOf('many', { type: 'COUNT' });
+  const events = Array.from({ length: 1_000 }, (_, index) => ({
+    ...{ event_name: 'many', external_customer_id: 'many', properties: { id: index } },
+  }));
+  await record(events);
+  const after = await record([{ ...events[0], properties: { id: 'one more' } }]);
+  const question = { feature_ids: [feature.id], group_by: ['properties.id'] };
+  const { status, body } = await ask('POST', '/events/analytics', question, after);
+  assert.equal([status, body.errors?.[0]?.pointer], [400, '/group_by']);
+  const few = { ...question, property_filters: { id: ['1', '2'] } };
+  assert.is((await ask('POST', '/events/analytics', few, after)).body.items.length, 2);
+});
+
 test.run();

@@ -53,8 +53,13 @@ const usage: fc.Arbitrary<UsageEvent> = fc
     external_customer_id: fc.constantFrom(...externals),
     timestamp: instants,
     properties: fc.option(properties, { nil: undefined }),
+    source: fc.constantFrom(undefined, 'web', 'app'),
   })
-  .map(({ properties: given, ...event }) => (given ? { ...event, properties: given } : event));
+  .map(({ properties: given, source, ...event }) => ({
+    ...event,
+    ...(given ? { properties: given } : {}),
+    ...(source ? { source } : {}),
+  }));
 
 export const aggregations: fc.Arbitrary<Aggregation> = fc
   .constantFrom<object>(

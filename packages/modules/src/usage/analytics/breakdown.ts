@@ -1,0 +1,24 @@
+import type { Instant, Span } from '@counterfoil/kernel';
+import type { Aggregation } from '../../meters/index.ts';
+import type { PropertyFilters } from '../aggregation/measure.ts';
+import type { UsageOf } from '../queries.ts';
+
+/** The part of an event by whose values usage is told apart. */
+export type Grouping =
+  | { readonly kind: 'source' }
+  | { readonly kind: 'property'; readonly name: string };
+
+/** A question about usage in groups. */
+export interface BreakdownQuestion {
+  readonly of: UsageOf;
+  readonly aggregation: Aggregation;
+  readonly filters: PropertyFilters;
+  /** Only events of one of them; empty: of all. */
+  readonly sources: readonly string[];
+  readonly groupings: readonly Grouping[];
+  readonly span: Span;
+  /** The zone in which buckets begin. */
+  readonly zone: string;
+  /** The whole, unclipped starts of the windows that cover the span, in order; empty without windows. */
+  readonly windowStarts: readonly Instant[];
+}

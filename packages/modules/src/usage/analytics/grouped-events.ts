@@ -1,0 +1,58 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import type { Instant, Span } from '@counterfoil/kernel';
+import { type SqlBool, sql } from 'kysely';
+import { usageTables } from '../tables.ts';
+import { type EventChoice, eventsOf } from './event-choice.ts';
+import type { GroupedEvent } from './folded-events.ts';
+
+/** Events that one statement reads. */
+const portion = 20_000;
+
+/** The events of a span in the order of their time and, at one instant, of the log, page by page. */
+export async function* groupedEvents(
+  context: RequestContext,
+  choice: EventChoice,
+  span: Span,
+): AsyncGenerator<GroupedEvent> {
+  let after: Row | null = null;
+  for (;;) {
+    const rows: readonly Row[] = await selectPage(context, choice, span, after);
+    for (const { at, source, properties } of rows) {
+      const read = properties === null ? {} : JSON.parse(properties);
+      yield { at: at as Instant, source, properties: read };
+    }
+    if (rows.length < portion) return;
+    after = rows.at(-1) ?? null;
+  }
+}
+
+interface Row {
+  readonly at: string;
+  readonly position: string;
+  readonly number: number;
+  readonly source: string | null;
+  readonly properties: string | null;
+}
+
+const selectPage = (
+  context: RequestContext,
+  choice: EventChoice,
+  { start, end }: Span,
+  after: Row | null,
+): Promise<readonly Row[]> =>
+  context.facts.query(usageTables, (from) =>
+    eventsOf(context, from, choice)
+      .select(['event.at', 'event.position', 'event.number', 'event.source', 'event.properties'])
+      .where('event.at', '>=', start)
+      .where('event.at', '<', end)
+      .$if(after !== null, (rest) =>
+        rest.where(
+          sql<SqlBool>`(event.at, event.position, event.number)
+            > (${after?.at}::timestamptz, ${after?.position}::bigint, ${after?.number}::int)`,
+        ),
+      )
+      .orderBy('event.at')
+      .orderBy('event.position')
+      .orderBy('event.number')
+      .limit(portion),
+  );
