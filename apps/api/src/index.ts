@@ -11,6 +11,7 @@ import {
   createStreams,
   type EventPlace,
   type EventStore,
+  type FactReadSide,
   type HealthCheck,
   type HttpOptions,
   IntakeWriter,
@@ -177,6 +178,12 @@ function followedStore(started: Started, { store, slices, streams, log }: Follow
   return followed;
 }
 
+/** The tables of facts as requests read them. */
+const factReads = (
+  { pool, prepared }: ReadModel,
+  tracker: ReturnType<typeof trackFillings>,
+): FactReadSide => ({ pool, prepared, tracker, recent: new RecentFacts() });
+
 async function openApi(started: Started, config: ApiConfig, options: ApiOptions) {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
@@ -224,7 +231,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const fillings = started.add(trackFillings(config.DATABASE_URL, log), close);
   const facts = {
     writer: new IntakeWriter({ store, clock: clocks, doubtOfTime: time.doubt }),
-    reads: { pool: readModel.pool, tracker: fillings, recent: new RecentFacts() },
+    reads: factReads(readModel, fillings),
   };
   const runOptions = {
     facts,

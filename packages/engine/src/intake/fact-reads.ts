@@ -43,6 +43,8 @@ export class RecentFacts {
 /** The tables of facts as requests read them. */
 export interface FactReadSide {
   readonly pool: Pick<ScopedPool, 'query'>;
+  /** For statements that are kept prepared. */
+  readonly prepared: Pick<ScopedPool, 'query'>;
   readonly tracker: Pick<FillingTracker, 'reached' | 'schemaOf'>;
   readonly recent: RecentFacts;
 }
@@ -97,7 +99,7 @@ export function factReads(options: FactReadsOptions): FactReads {
     ) => {
       await shown(statement.tables);
       const sent = statementWith(statement, schemaOf(statement.tables), given);
-      return (await side.pool.query<Row>(caller, sent)).rows;
+      return (await side.prepared.query<Row>(caller, sent)).rows;
     },
   };
 }

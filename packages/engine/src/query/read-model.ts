@@ -21,16 +21,21 @@ interface ReadModelOptions {
   readonly farOffset?: number;
 }
 
+/** Sessions for prepared statements at most. They are short, so that few are enough. */
+const preparedConnections = 6;
+
 /** The reading side of the read models, for processes that answer requests. */
 export interface ReadModel extends PositionTracker {
   /** The reads of one caller: see `Reader`. */
   reader(caller: Place, options?: ReaderOptions): Reader;
   /** The sessions of these reads, for reads of other tables with row-level security. */
   readonly pool: Pick<ScopedPool, 'query'>;
+  /** Sessions for statements that are kept prepared, and planned once for all values. */
+  readonly prepared: Pick<ScopedPool, 'query'>;
 }
 
 /** The reads of a process. */
-export interface Readers extends Pick<ReadModel, 'reader' | 'pool'> {
+export interface Readers extends Pick<ReadModel, 'reader' | 'pool' | 'prepared'> {
   close(): Promise<void>;
 }
 
@@ -41,12 +46,17 @@ export interface Readers extends Pick<ReadModel, 'reader' | 'pool'> {
 export function createReaders(
   options: ReadModelOptions & Pick<PositionTracker, 'behindAt'>,
 ): Readers {
-  const pool = new ScopedPool({
+  const shared = {
     url: options.url,
     log: options.log,
-    connections: options.connections ?? 10,
     statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
     checkoutTimeoutMs: options.checkoutTimeoutMs ?? 2_000,
+  };
+  const pool = new ScopedPool({ ...shared, connections: options.connections ?? 10 });
+  const prepared = new ScopedPool({
+    ...shared,
+    connections: preparedConnections,
+    plansOnce: true,
   });
   const context = {
     pool,
@@ -56,8 +66,11 @@ export function createReaders(
   };
   return {
     pool,
+    prepared,
     reader: (caller, readerOptions) => createReader(context, caller, readerOptions),
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([pool.close(), prepared.close()]);
+    },
   };
 }
 
@@ -69,6 +82,7 @@ export function createReadModel(options: ReadModelOptions): ReadModel {
     ...tracker,
     reader: readers.reader,
     pool: readers.pool,
+    prepared: readers.prepared,
     async close() {
       await Promise.all([tracker.close(), readers.close()]);
     },

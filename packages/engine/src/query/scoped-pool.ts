@@ -16,7 +16,14 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number;
   /** Milliseconds that a read may wait for a free session. */
   readonly checkoutTimeoutMs: number;
+  /**
+   * True where statements are planned once for all values. Left to itself Postgres goes on planning each anew that reads a
+   * part of a partitioned table, because it takes a plan for all parts to be dearer: planning is then most of the work.
+   */
+  readonly plansOnce?: boolean;
 }
+
+const planOnce = ' -c plan_cache_mode=force_generic_plan';
 
 /** Grace for the answer to travel before the session counts as dead. */
 const readGraceMs = 2_000;
@@ -40,7 +47,7 @@ export class ScopedPool {
     this.#pool = new Pool({
       connectionString: options.url,
       application_name: 'counterfoil api',
-      options: `${sessionSettings} -c default_transaction_read_only=on`,
+      options: `${sessionSettings} -c default_transaction_read_only=on${options.plansOnce ? planOnce : ''}`,
       types: exactTypes,
       max: options.connections,
       connectionTimeoutMillis: options.checkoutTimeoutMs,
