@@ -67,7 +67,8 @@ export async function recordUnderKills(victims: readonly ProcessName[]): Promise
   }
 }
 
-const untilRuns = (
+/** The process id of a part that runs, once it is another than before. */
+export const untilRuns = (
   installation: Installation,
   name: ProcessName,
   before?: number,
@@ -80,8 +81,8 @@ const untilRuns = (
     () => `${name} does not run`,
   );
 
-/** Without trust in what is tested: nothing may stay behind, whatever has failed. */
-async function endEverything(installation: Installation): Promise<void> {
+/** Ends all processes. Without trust in what is tested: nothing may stay behind, whatever has failed. */
+export async function endEverything(installation: Installation): Promise<void> {
   await installation.kill();
   const pids = processNames.flatMap((name) => installation.pidOf(name) ?? []);
   for (const pid of pids) {
@@ -189,7 +190,7 @@ const eventOf = (request: number, number: number) => ({
 });
 
 /** The read side comes to a position, however long the processes take to be there again. */
-const untilShown = (api: Caller, position: bigint): Promise<unknown> =>
+export const untilShown = (api: Caller, position: bigint): Promise<unknown> =>
   eventually(
     async () => {
       const headers = { 'counterfoil-min-position': String(position) };
