@@ -14,6 +14,7 @@ import {
   type EventStore,
   eventsOfRecords,
   type Fillings,
+  factsFrom,
   type Gateway,
   type HealthCheck,
   type Log,
@@ -37,6 +38,7 @@ import {
   startAdvances,
   startCacheFollower,
   startDueWork,
+  startFactWork,
   startFillings,
   startLiveFold,
   startParts,
@@ -46,6 +48,7 @@ import {
   startVerification,
   systemClock,
   type TrustedTime,
+  trackFillings,
   type Verification,
   watchClock,
 } from '@counterfoil/engine';
@@ -139,6 +142,9 @@ export const startProjectorApp = (
     const { port } = await server.listen(config.HEALTH_PORT, config.HOST);
     return { healthPort: port };
   });
+
+/** Nobody waits for what the service does by itself, so it may wait for a session of the database longer than a caller. */
+const readWaitMilliseconds = 30_000;
 
 /** The broker does not hold up the start for longer: the read models do without it. */
 const firstWaitMilliseconds = 1_000;
@@ -258,7 +264,10 @@ function actByItself(
     projector.status().tables.find(({ name, status, behind: isBehind }) => {
       return name === table && status !== 'building' && isBehind;
     })?.position ?? null;
-  const readers = started.add(createReaders({ url: database, log, behindAt }), close);
+  const limits = { checkoutTimeoutMs: readWaitMilliseconds };
+  const readers = started.add(createReaders({ url: database, log, behindAt, ...limits }), close);
+  const tracker = started.add(trackFillings(database, log), close);
+  const factsOf = factsFrom({ pool: readers.pool, tracker }, store);
   const reactions = startReactions({
     ...common,
     store,
@@ -272,13 +281,27 @@ function actByItself(
     ...common,
     time,
     work: slices.flatMap((slice) => slice.dueWork ?? []),
-    run: dueRunner({ streams, log, metrics }),
+    run: dueRunner({ streams, log, metrics, factsOf }),
     isActive: () => areClocksKnown && common.isActive(),
   };
   const mayAdvance = () => due.isActive() && isLevel(projector);
   const advances = startAdvances({ ...due, store, reactions, isActive: mayAdvance });
   started.add(advances, stop);
   started.add(startDueWork(due), stop);
+  const factWork = slices.flatMap((slice) => slice.factWork ?? []);
+  const { isActive: mayWork } = due;
+  started.add(
+    startFactWork({
+      ...common,
+      work: factWork,
+      tracker,
+      factsOf,
+      time,
+      metrics,
+      isActive: mayWork,
+    }),
+    stop,
+  );
   const fold = startLiveFold({
     store,
     ...eventsOfRecords([testClock], (event) => {

@@ -36,6 +36,7 @@ export type IdPrefix =
   | 'wtask'
   | 'esub'
   | 'ucred'
+  | 'alert'
   | 'req';
 
 export type Id<Prefix extends IdPrefix> = Brand<string, Prefix>;
@@ -60,6 +61,7 @@ export type AddonId = Id<'addon'>;
 export type CostsheetId = Id<'cost'>;
 export type PriceId = Id<'price'>;
 export type EntitlementId = Id<'ent'>;
+export type UsageAlertId = Id<'alert'>;
 export type CreditGrantId = Id<'cg'>;
 export type TaxRateId = Id<'taxrate'>;
 export type TaxAssociationId = Id<'ta'>;

@@ -1,7 +1,8 @@
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import type { Streams } from '../decide/streams.ts';
-import { systemContext } from '../decide/system-context.ts';
+import { workContext } from '../decide/work-context.ts';
 import type { DueWork } from '../define/due-work.ts';
+import type { FactsOf } from '../intake/fact-reads.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
@@ -20,10 +21,12 @@ interface DueRunOptions {
   readonly streams: Streams;
   readonly log: Log;
   readonly metrics?: Metrics;
+  /** Left out where no work reads facts. */
+  readonly factsOf?: FactsOf;
 }
 
 /** Returns what runs the work of rows, under keys that follow from the row and its time. */
-export function dueRunner({ streams, log, metrics }: DueRunOptions): RunDueWork {
+export function dueRunner({ streams, log, metrics, factsOf }: DueRunOptions): RunDueWork {
   const done = metrics?.counter({
     name: 'counterfoil_due_work_total',
     help: 'Work that became due and was done, by kind and outcome',
@@ -36,7 +39,8 @@ export function dueRunner({ streams, log, metrics }: DueRunOptions): RunDueWork 
       correlationId: `due ${work.name}`,
     };
     let position: Position | null = null;
-    const context = systemContext(streams, scope, {
+    const context = workContext(streams, scope, {
+      factsOf,
       // A row that still shows what has been done since leads to the same key, and so to nothing.
       occasion: {
         job: `due work ${work.name}`,

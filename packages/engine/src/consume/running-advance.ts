@@ -200,7 +200,8 @@ const earliestOf = (rows: readonly DueNow[]): Instant | null =>
 
 /** Tells whether a failure may pass by itself: a server is away, or others were faster. */
 const mayPass = (error: unknown): boolean =>
-  error instanceof Problem && ['service_unavailable', 'version_conflict'].includes(error.code);
+  error instanceof Problem &&
+  ['service_unavailable', 'too_many_requests', 'version_conflict'].includes(error.code);
 
 /** The words of a failure that a caller may see: nothing of the inside. */
 const shownOf = (error: unknown): string =>

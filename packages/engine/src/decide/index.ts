@@ -9,3 +9,4 @@ export * from './request-run.ts';
 export * from './stream-writer.ts';
 export * from './streams.ts';
 export * from './system-context.ts';
+export * from './work-context.ts';

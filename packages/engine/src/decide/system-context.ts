@@ -42,7 +42,8 @@ export interface Occasion {
   readonly remembersEffectsOnly?: boolean;
 }
 
-interface SystemOptions {
+/** The ways in which the service acts by itself. */
+export interface SystemOptions {
   /** Without one, every command is one of its own, and ids are random. */
   readonly occasion?: Occasion;
   /** Told the position of each write; `isNew` is false for one that an earlier run has made. */

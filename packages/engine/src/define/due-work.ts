@@ -1,5 +1,5 @@
 import type { AnyProjection, ColumnTypes, Projection } from './projection.ts';
-import type { RequestContext } from './request-context.ts';
+import type { WorkContext } from './work-context.ts';
 
 /**
  * Work that becomes due by time alone. The time stands in a column of a read table, which events
@@ -11,7 +11,7 @@ export interface DueWork {
   readonly table: AnyProjection;
   /** A timestamptz column; null where nothing will become due. */
   readonly column: string;
-  readonly run: (context: Pick<RequestContext, 'execute' | 'load'>, id: string) => Promise<unknown>;
+  readonly run: (context: WorkContext, id: string) => Promise<unknown>;
 }
 
 /** The columns that hold instants. */

@@ -6,6 +6,7 @@ export * from './due-work.ts';
 export * from './event-broker.ts';
 export * from './event-gateway.ts';
 export * from './expansion.ts';
+export * from './fact-work.ts';
 export * from './intake.ts';
 export * from './listing.ts';
 export { messagePosition } from './message-id.ts';
@@ -29,3 +30,4 @@ export {
 } from './subject.ts';
 export * from './tables.ts';
 export { unused } from './unused.ts';
+export * from './work-context.ts';

@@ -1,6 +1,7 @@
 import type { AnyAggregate } from '@counterfoil/kernel';
 import type { Migration } from 'kysely';
 import type { DueWork } from './due-work.ts';
+import type { FactWork } from './fact-work.ts';
 import type { AnyFactTables } from './intake.ts';
 import type { AnyProjection } from './projection.ts';
 import type { PublicEvents } from './public-event.ts';
@@ -18,6 +19,8 @@ export interface Module {
   readonly publicEvents: readonly PublicEvents[];
   /** Work that happens by itself when its time comes. */
   readonly dueWork?: readonly DueWork[];
+  /** Work that follows from facts. */
+  readonly factWork?: readonly FactWork[];
   /** The work that follows from events of its records, or of others. */
   readonly reactions?: readonly Reaction[];
   /**

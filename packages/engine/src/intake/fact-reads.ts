@@ -104,6 +104,23 @@ export function factReads(options: FactReadsOptions): FactReads {
   };
 }
 
+/** Gives the reads of facts of a place, which show at least everything up to a position. */
+export type FactsOf = (place: Place, upTo: Position | null) => FactReads;
+
+/** The reads of facts of the service itself, in whatever place. */
+export const factsFrom =
+  (side: Pick<FactReadSide, 'pool' | 'tracker'>, store: FactReadsOptions['store']): FactsOf =>
+  (place, minimumPosition) =>
+    factReads({
+      side: { ...side, recent: nobodyHasSent },
+      store,
+      caller: { ...place, keyId: '' },
+      minimumPosition,
+      onRead: () => undefined,
+    });
+
+const nobodyHasSent = new RecentFacts();
+
 /** Waits, and gives a position up to which the tables show everything; zero where nobody insists on one. */
 async function untilShown(
   { side, caller, minimumPosition, store }: FactReadsOptions,

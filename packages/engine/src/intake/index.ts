@@ -1,4 +1,4 @@
-export { type FactReadSide, RecentFacts } from './fact-reads.ts';
+export { type FactReadSide, type FactsOf, factsFrom, RecentFacts } from './fact-reads.ts';
 export { type FillingTracker, trackFillings } from './filling-tracker.ts';
 export { type Fillings, startFillings } from './fillings.ts';
 export { IntakeWriter, type IntakeWriterOptions } from './intake-writer.ts';

@@ -1,4 +1,4 @@
-import { type FactStatement, factStatement, type RequestContext } from '@counterfoil/engine/define';
+import { type FactStatement, factStatement } from '@counterfoil/engine/define';
 import type { Instant, Span } from '@counterfoil/kernel';
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Properties, PropertyFilters } from './aggregation/measure.ts';
@@ -15,6 +15,7 @@ import {
 import type { UsageOf } from './queries.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
+import type { UsageReads } from './usage-reads.ts';
 
 /** A usage event, as far as it is counted. */
 export interface CountedEvent {
@@ -27,7 +28,7 @@ const portion = 20_000;
 
 /** The events within a span, in the order of their time and, at one instant, of the log. */
 export async function* eventsInOrder(
-  { facts, principal }: RequestContext,
+  { facts, principal }: UsageReads,
   { eventName: name, customer }: UsageOf,
   { start, end }: Span,
 ): AsyncGenerator<CountedEvent> {
@@ -65,7 +66,7 @@ const filtersMaximum = 4;
  * are too many, or a filter asks for an array or an object, of which texts may differ though the values do not.
  */
 export async function alikeEvents(
-  { facts, principal }: RequestContext,
+  { facts, principal }: UsageReads,
   { eventName: name, customer }: UsageOf,
   { start, end }: Span,
   { filters, property }: { readonly filters: PropertyFilters; readonly property: string | null },

@@ -1,10 +1,10 @@
-import type { RequestContext } from '@counterfoil/engine/define';
 import { decimal, type Span, zero } from '@counterfoil/kernel';
 import type { Reading } from './aggregation/aggregate.ts';
 import { type Measured, type MeasuredEvent, measureOf } from './aggregation/measure.ts';
 import { type AlikeEvents, alikeEvents } from './event-queries.ts';
 import { rawReadings } from './raw-readings.ts';
 import type { UsageQuestion } from './usage-question.ts';
+import type { UsageReads } from './usage-reads.ts';
 
 /**
  * The readings of the events of a span: of those that are alike together where neither order nor time matter, else of
@@ -13,7 +13,7 @@ import type { UsageQuestion } from './usage-question.ts';
  * @param known the form in which values and groups are told from each other
  */
 export async function* eventReadings(
-  context: RequestContext,
+  context: UsageReads,
   question: UsageQuestion,
   span: Span,
   known: (text: string) => string = (text) => text,

@@ -1,5 +1,10 @@
 import { type EventGateway, module } from '@counterfoil/engine/define';
 import type { GrantsOf } from '../entitlements/index.ts';
+import { lookAtNewUsage, lookAtPeriodEnd } from './alerts/look.ts';
+import { usageAlertPublicEvents } from './alerts/public-events.ts';
+import { usageAlertTable } from './alerts/records.ts';
+import { usageAlertRoutes } from './alerts/routes.ts';
+import { usageAlert } from './alerts/usage-alert.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
 import { usageBackfill } from './backfills/index.ts';
 import { backfillRoutes } from './backfills/routes.ts';
@@ -39,17 +44,20 @@ const routes = ({ grantsOf, gateway }: UsageOptions) => ({
   ...usageCredentialsRoutes(gateway),
   ...backfillRoutes,
   ...analyticsRoutes,
+  ...usageAlertRoutes,
 });
 
 /** Usage: what customers used of what, as their systems tell it. */
 export const usage = ({ grantsOf, gateway }: UsageOptions) =>
   module({
     name: 'usage',
-    aggregates: [usageVoid, usageBackfill, usageCredentials],
-    tables: [usageCredentialsTable],
+    aggregates: [usageVoid, usageBackfill, usageCredentials, usageAlert],
+    tables: [usageCredentialsTable, usageAlertTable],
     facts: [usageTables],
     routes: routes({ grantsOf, gateway }),
-    publicEvents: [],
+    publicEvents: [usageAlertPublicEvents],
+    dueWork: [lookAtPeriodEnd],
+    factWork: [lookAtNewUsage],
     reactions: gateway ? [accessOfUsageCredentials(gateway)] : [],
   });
 

@@ -1,9 +1,9 @@
-import type { RequestContext } from '@counterfoil/engine/define';
 import { type Span, windowStart } from '@counterfoil/kernel';
 import type { Reading } from './aggregation/aggregate.ts';
 import { groupOf, type Measured, matches, measureOf } from './aggregation/measure.ts';
 import { type CountedEvent, eventsInOrder } from './event-queries.ts';
 import type { UsageQuestion } from './usage-question.ts';
+import type { UsageReads } from './usage-reads.ts';
 
 /**
  * The events of a span as a question measures them, in the order of their time.
@@ -11,7 +11,7 @@ import type { UsageQuestion } from './usage-question.ts';
  * @param known the form in which values and groups are told from each other
  */
 export async function* rawReadings(
-  context: RequestContext,
+  context: UsageReads,
   question: UsageQuestion,
   span: Span,
   known?: Known,

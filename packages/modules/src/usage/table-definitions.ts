@@ -1,5 +1,6 @@
 import type { FactTables } from '@counterfoil/engine/define';
 import { type Instant, shiftedBy } from '@counterfoil/kernel';
+import { comparedWatched, createWatchedTable } from './alerts/watched.ts';
 import {
   type BackfillTables,
   backfillRelations,
@@ -132,6 +133,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
     ...facts(schema),
     ...createRollUpTables(schema),
     ...createBackfillTables(schema),
+    ...createWatchedTable(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
     ...securedTables.flatMap((table) => secured(table, isOwn)),
   ];
@@ -149,6 +151,7 @@ const eventJoins = (schema: string): string =>
 export const comparedUsage = {
   ...comparedRollUps,
   ...comparedBackfills,
+  watched: comparedWatched,
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released
        from ${schema}.account join ${schema}.environment on environment.number = account.environment`,

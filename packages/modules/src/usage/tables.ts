@@ -1,6 +1,7 @@
 import type { FactTables } from '@counterfoil/engine/define';
 import { customer } from '../customers/index.ts';
 import { meter } from '../meters/index.ts';
+import { usageAlert } from './alerts/usage-alert.ts';
 import { usageBackfill } from './backfills/index.ts';
 import { comparedUsage, createUsageTables, type UsageTables } from './table-definitions.ts';
 import { type UsageEvent, usageIntake } from './usage-event.ts';
@@ -10,9 +11,9 @@ import { usageVoid } from './voids/usage-void.ts';
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 4,
+  version: 5,
   intake: usageIntake,
-  records: [customer, meter, usageVoid, usageBackfill],
+  records: [customer, meter, usageVoid, usageBackfill, usageAlert],
   create: createUsageTables,
   compared: comparedUsage,
   filler: (session) => new UsageFiller(session),

@@ -9,6 +9,8 @@ import {
 import { invariant, type Stamped } from '@counterfoil/kernel';
 import type { CustomerEvent } from '../customers/index.ts';
 import type { MeterEvent } from '../meters/index.ts';
+import type { UsageAlertEvent } from './alerts/usage-alert.ts';
+import { Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
 import { Dictionary } from './dictionary.ts';
 import { type PlacedUsage, placedIn } from './placed-usage.ts';
@@ -26,6 +28,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   readonly #session: FillSession;
   readonly #dictionary: Dictionary;
   readonly #rollUps: RollUps;
+  readonly #watched: Watched;
   /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
 
@@ -33,6 +36,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     this.#session = session;
     this.#dictionary = new Dictionary(session);
     this.#rollUps = rollUps;
+    this.#watched = new Watched(session);
   }
 
   async take(batch: readonly (RecordedFacts<UsageEvent> | RecordChange)[]): Promise<void> {
@@ -53,6 +57,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   forget(): void {
     this.#dictionary.forget();
     this.#rollUps.forget();
+    this.#watched.forget();
     this.#months.clear();
   }
 
@@ -64,21 +69,28 @@ export class UsageFiller implements Filler<UsageEvent> {
     return this.#rollUps.tend();
   }
 
-  async #follow({ environmentId, event }: RecordChange): Promise<void> {
+  async #follow({ tenantId, environmentId, event }: RecordChange): Promise<void> {
     const id = event.aggregate_id;
     const { position } = event;
     switch (event.aggregate) {
       case 'meter': {
         const environment = await this.#environmentOf(environmentId);
         const change = { environment, id, position, event: event as unknown as MeterEvent };
-        return await this.#rollUps.follow(change);
+        await this.#rollUps.follow(change);
+        return await this.#watched.meterChanged(id);
       }
       case 'usage_void': {
         const environment = await this.#environmentOf(environmentId);
         const { data, stamp } = event as unknown as Stamped<UsageVoidEvent>;
         const { event_id: eventId, reason } = data;
         const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
-        return await takeOut(this.#session, this.#rollUps, voided);
+        const gone = await takeOut(this.#session, this.#rollUps, voided);
+        return await this.#watched.touch([gone]);
+      }
+      case 'usage_alert': {
+        const environment = await this.#environmentOf(environmentId);
+        const place = { tenantId, environmentId, environment, id };
+        return await this.#watched.follow({ ...place, event: event as unknown as UsageAlertEvent });
       }
       case 'usage_backfill': {
         const environment = await this.#environmentOf(environmentId);
@@ -87,7 +99,8 @@ export class UsageFiller implements Filler<UsageEvent> {
         return await followBackfill(this.#session, change, (placed) => this.#write(placed));
       }
       default:
-        return await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
+        await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
+        return await this.#watched.customerChanged(id);
     }
   }
 
@@ -152,7 +165,9 @@ export class UsageFiller implements Filler<UsageEvent> {
       ]);
     });
     await this.#session.copy('event', eventColumns, lines);
-    await this.#rollUps.count(writtenOf(fresh, accounts, numberOf));
+    const written = () => writtenOf(fresh, accounts, numberOf);
+    await this.#rollUps.count(written());
+    await this.#watched.touch(written());
   }
 
   /** Notes the ids that are new, and gives the events that were the first under theirs. */

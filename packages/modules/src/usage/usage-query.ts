@@ -1,4 +1,3 @@
-import type { RequestContext } from '@counterfoil/engine/define';
 import {
   type Decimal,
   type DecimalText,
@@ -15,6 +14,7 @@ import type { Measured } from './aggregation/measure.ts';
 import { eventReadings } from './event-readings.ts';
 import { type Beside, rolledUpReadings } from './roll-ups/readings.ts';
 import type { UsageQuestion } from './usage-question.ts';
+import type { UsageReads } from './usage-reads.ts';
 
 /** The usage of a whole span, and of its windows where they were asked for. */
 export interface UsageAnswer {
@@ -31,7 +31,7 @@ const windowsMaximum = 10_000;
  * @param beside readings of other events, which are counted first; for questions without windows
  */
 export async function usageOf(
-  context: RequestContext,
+  context: UsageReads,
   question: UsageQuestion,
   beside?: Beside,
 ): Promise<UsageAnswer> {
@@ -47,7 +47,7 @@ export async function usageOf(
 }
 
 /** The sum of all values before the span, which only WEIGHTED_SUM asks for. */
-async function levelBefore(context: RequestContext, question: UsageQuestion): Promise<Decimal> {
+async function levelBefore(context: UsageReads, question: UsageQuestion): Promise<Decimal> {
   let level = zero;
   if (question.aggregation.type !== 'WEIGHTED_SUM') return level;
   const past = { start: firstInstant, end: question.span.start };
@@ -67,7 +67,7 @@ const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
 
 /** From what is kept of whole hours where there is something, else event by event. */
 async function* readings(
-  context: RequestContext,
+  context: UsageReads,
   question: UsageQuestion,
   span: Span,
   beside?: Beside,

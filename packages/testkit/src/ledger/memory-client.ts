@@ -3,7 +3,7 @@ import {
   RecentWrites,
   RequestRunner,
   type StreamsOptions,
-  systemContext,
+  workContext,
 } from '@counterfoil/engine';
 import { type AnyRoute, type Principal, WithETag } from '@counterfoil/engine/define';
 import {
@@ -131,7 +131,7 @@ export function memoryClient({
     settle: async (walletId) => {
       const { tenantId, environmentId } = principal;
       const scope = { tenantId, environmentId, correlationId: 'due' };
-      for (const { run: work } of dueWork) await work(systemContext(streams, scope), walletId);
+      for (const { run: work } of dueWork) await work(workContext(streams, scope), walletId);
     },
     send: (request) => answered(request, run),
     read: async (walletId, path, query = readQuery(path)) => {

@@ -14,6 +14,7 @@ import { type Aggregation, type MeterRecord, meter } from '../../meters/index.ts
 import type { PropertyFilters } from '../aggregation/measure.ts';
 import { usageTables } from '../tables.ts';
 import { usageOf } from '../usage-query.ts';
+import type { UsageReads } from '../usage-reads.ts';
 import { usageValueView } from '../usage-view.ts';
 import { runningPeriod } from './running-period.ts';
 import type { CurrentUsage, CurrentUsageQuestion } from './schema.ts';
@@ -56,21 +57,39 @@ export interface Counting {
 /** The usage of a customer in the period that runs; the period is null for one that never ends. */
 export async function usedSoFar(
   context: RequestContext,
-  customer: Pick<CustomerRecord, 'id' | 'timezone' | 'created_at'>,
-  { event_name, aggregation, filters }: Counting,
+  customer: PeriodUse['customer'],
+  counting: Counting,
   reset_period: ResetPeriod,
 ): Promise<{ readonly value: DecimalText | null; readonly period: Span | null }> {
-  const period = runningPeriod(reset_period, context.now, customer.timezone);
-  const { value } = await usageOf(context, {
+  const { now } = context;
+  const period = runningPeriod(reset_period, now, customer.timezone);
+  return { value: await usedIn(context, { customer, counting, period, now }), period };
+}
+
+/** A customer's use of something in a period; null is a period that never ends. */
+export interface PeriodUse {
+  readonly customer: Pick<CustomerRecord, 'id' | 'timezone' | 'created_at'>;
+  readonly counting: Counting;
+  readonly period: Span | null;
+  readonly now: Instant;
+}
+
+/** The usage of a period, as far as it is recorded; a level over time is that up to now. */
+export async function usedIn(
+  reads: UsageReads,
+  { customer, counting, period, now }: PeriodUse,
+): Promise<DecimalText | null> {
+  const { event_name, aggregation, filters } = counting;
+  const { value } = await usageOf(reads, {
     of: { eventName: event_name, customer: { kind: 'customer', id: customer.id } },
     aggregation,
     filters,
-    span: spanOf(context.now, customer, aggregation, period),
+    span: spanOf(now, customer, aggregation, period),
     zone: customer.timezone,
     windows: null,
     fills: false,
   });
-  return { value, period };
+  return value;
 }
 
 /** The period of a meter where nothing else says one. */
@@ -93,7 +112,8 @@ function spanOf(
 /** A meter with what it counts. */
 type CountingMeter = Omit<MeterRecord, 'aggregation'> & Counting;
 
-const countingOf = (record: MeterRecord): CountingMeter => ({
+/** The meter with what it counts. */
+export const countingOf = (record: MeterRecord): CountingMeter => ({
   ...record,
   aggregation: record.aggregation as Aggregation,
 });

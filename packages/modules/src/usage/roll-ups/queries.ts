@@ -1,4 +1,4 @@
-import { type FactStatement, factStatement, type RequestContext } from '@counterfoil/engine/define';
+import { type FactStatement, factStatement } from '@counterfoil/engine/define';
 import { type Decimal, decimal, type Instant, Problem, type Span, zero } from '@counterfoil/kernel';
 import { type Expression, type SqlBool, sql } from 'kysely';
 import {
@@ -13,6 +13,7 @@ import {
 import type { UsageOf } from '../queries.ts';
 import type { UsageTables } from '../table-definitions.ts';
 import { usageTables } from '../tables.ts';
+import type { UsageReads } from '../usage-reads.ts';
 import type { Keeps } from './definition.ts';
 
 /** The hours of a measure that are wanted: of the accounts of a customer, or of all. */
@@ -75,14 +76,12 @@ const changedMeanwhile = (): Problem =>
     retryAfterSeconds: 1,
   });
 
-type Reads = Pick<RequestContext, 'facts' | 'principal'>;
-
 /** The condition that a measure is the complete one with a digest. */
 const isComplete = (digest: string) =>
   sql<SqlBool>`measure.digest = ${digest}::uuid and measure.is_complete and not measure.is_retired`;
 
 /** The complete measure with a digest: no row where there is none. */
-const measureOf = (from: From, { principal }: Reads, { digest }: WantedHours) =>
+const measureOf = (from: From, { principal }: UsageReads, { digest }: WantedHours) =>
   from
     .selectFrom('measure')
     .where(
@@ -95,7 +94,7 @@ const measureOf = (from: From, { principal }: Reads, { digest }: WantedHours) =>
 /** True for rows of the accounts that are wanted. */
 const ofCustomer = (
   from: From,
-  { principal }: Reads,
+  { principal }: UsageReads,
   account: string,
   customer: UsageOf['customer'],
 ) => isWanted(from, customer.kind, account, givenPlace(principal.environmentId, customer));
@@ -174,7 +173,7 @@ const sumsOf = ofShapes(
 
 /** The sums over all the hours that are wanted; null where the measure is not complete. */
 export async function sumsOver(
-  { facts, principal }: Reads,
+  { facts, principal }: UsageReads,
   { keeps, customer, digest, span }: WantedHours,
 ): Promise<Sums | null> {
   const given = { ...givenPlace(principal.environmentId, customer), digest, ...span };
@@ -183,7 +182,7 @@ export async function sumsOver(
 }
 
 /** The sums of each of the hours that are wanted and have some, in pages. */
-export const sumsByHour = (reads: Reads, wanted: WantedHours): Pages<Sums> =>
+export const sumsByHour = (reads: UsageReads, wanted: WantedHours): Pages<Sums> =>
   paged<SumsRow, Sums>(
     (after) =>
       reads.facts.query(usageTables, (from) =>
@@ -220,7 +219,7 @@ export const sumsByHour = (reads: Reads, wanted: WantedHours): Pages<Sums> =>
 
 /** The number of different values that the hours have, some of them left out; null where the measure is not complete. */
 export async function distinctOver(
-  reads: Reads,
+  reads: UsageReads,
   wanted: WantedHours,
   leftOut: readonly string[],
 ): Promise<number | null> {
@@ -263,7 +262,7 @@ const digestedOf = ({ at, digest, greatest }: DigestedRow): Digested => ({
 });
 
 /** The different values of each of the hours that are wanted, in pages. */
-export const distinctByHour = (reads: Reads, wanted: WantedHours): Pages<Digested> =>
+export const distinctByHour = (reads: UsageReads, wanted: WantedHours): Pages<Digested> =>
   paged<DigestedRow, Digested>(
     (after) =>
       reads.facts.query(usageTables, (from) =>
@@ -293,7 +292,7 @@ export const distinctByHour = (reads: Reads, wanted: WantedHours): Pages<Digeste
   );
 
 /** The greatest values of the stretches and groups of the hours that are wanted, in pages. */
-export const greatestOfBuckets = (reads: Reads, wanted: WantedHours): Pages<Digested> =>
+export const greatestOfBuckets = (reads: UsageReads, wanted: WantedHours): Pages<Digested> =>
   paged<DigestedRow, Digested>(
     (after) =>
       reads.facts.query(usageTables, (from) =>

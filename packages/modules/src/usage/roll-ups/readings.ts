@@ -1,10 +1,10 @@
-import type { RequestContext } from '@counterfoil/engine/define';
 import { type Instant, type Span, zero } from '@counterfoil/kernel';
 import type { Reading } from '../aggregation/aggregate.ts';
 import type { Measured } from '../aggregation/measure.ts';
 import { eventReadings } from '../event-readings.ts';
 import { type Known, outsideBuckets } from '../raw-readings.ts';
 import type { UsageQuestion } from '../usage-question.ts';
+import type { UsageReads } from '../usage-reads.ts';
 import { definitionDigest, definitionOf, digestOf, type Keeps } from './definition.ts';
 import { hourAfter, hourFrom, hourOf, hourUpTo } from './hours.ts';
 import {
@@ -30,7 +30,7 @@ export type Beside = (known?: Known) => Readings;
  * Null where nothing is kept for such a question, or not all of it yet.
  */
 export async function rolledUpReadings(
-  context: RequestContext,
+  context: UsageReads,
   question: UsageQuestion,
   span: Span,
   beside?: Beside,
@@ -64,7 +64,7 @@ async function* inOrder(parts: readonly Readings[]): AsyncGenerator<Reading> {
 
 /** Values at the edges are held against those that are kept. */
 async function distinctReadings(
-  context: RequestContext,
+  context: UsageReads,
   wanted: WantedHours,
   { before, after }: { readonly before: Readings; readonly after: Readings },
 ): Promise<Readings | null> {
@@ -84,7 +84,7 @@ async function* of<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 }
 
 async function hourReadings(
-  context: RequestContext,
+  context: UsageReads,
   question: UsageQuestion,
   wanted: WantedHours,
   keeps: Keeps,

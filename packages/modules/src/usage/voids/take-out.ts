@@ -1,5 +1,6 @@
 import type { FillSession } from '@counterfoil/engine/define';
 import { type Instant, invariant } from '@counterfoil/kernel';
+import type { TouchedUsage } from '../alerts/watched.ts';
 import { hourOf, type RollUps } from '../roll-ups/index.ts';
 import { hashOfId } from '../usage-event.ts';
 
@@ -19,14 +20,14 @@ interface Place {
 }
 
 /**
- * Takes a voided event out of those that count, and counts its hour again. Its identity stays, so that the same id
- * is a repetition for ever (D35).
+ * Takes a voided event out of those that count, and counts its hour again; gives whose it was. Its identity stays, so
+ * that the same id is a repetition for ever (D35).
  */
 export async function takeOut(
   session: FillSession,
   rollUps: RollUps,
   { environment, eventId, reason, position, voidedAt }: TakenVoid,
-): Promise<void> {
+): Promise<TouchedUsage> {
   const { query, schema } = session;
   const known = await query<Place>(
     `select at, position, number from ${schema}.identity where environment = $1 and id = $2::uuid`,
@@ -52,4 +53,5 @@ export async function takeOut(
   invariant(gone, `${eventId} is voided twice`);
   const { account, name: eventName } = gone;
   await rollUps.recount({ environment, account, eventName, hour: hourOf(place.at) });
+  return { environment, account, eventName };
 }

@@ -1,0 +1,162 @@
+import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
+import { LRUCache } from 'lru-cache';
+import { type Connection, connect } from '../database/database.ts';
+import type { Streams } from '../decide/streams.ts';
+import { workContext } from '../decide/work-context.ts';
+import type { FactWork } from '../define/fact-work.ts';
+import type { FactsOf } from '../intake/fact-reads.ts';
+import type { FillingTracker } from '../intake/filling-tracker.ts';
+import type { Log } from '../operations/log.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import type { TrustedTime } from '../operations/trusted-time.ts';
+import { quoted } from '../projection/table-shape.ts';
+import { inParallel, runForever } from './run-forever.ts';
+
+/** Marks that are taken at once, records that are worked on at once, and records that may wait after a failure. */
+export const factWorkLimits = { marks: 500, concurrency: 4, failed: 10_000 } as const;
+const defaultTickMilliseconds = 500;
+/** A record whose work failed is tried again after this. */
+const retryMilliseconds = 5_000;
+
+export interface FactWorkOptions {
+  readonly database: string;
+  readonly work: readonly FactWork[];
+  readonly streams: Streams;
+  readonly tracker: Pick<FillingTracker, 'schemaOf'>;
+  readonly factsOf: FactsOf;
+  /** Tells whether this process does the work; the others stand by. */
+  readonly isActive: () => boolean;
+  /** Nothing is done while the clock of this process is wrong. */
+  readonly time?: Pick<TrustedTime, 'isRight'>;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  readonly tickMilliseconds?: number;
+}
+
+/** A record that has a mark. */
+interface Mark {
+  readonly id: string;
+  readonly tenant_id: TenantId;
+  readonly environment_id: EnvironmentId;
+  /** A greater number of causes is a new mark. */
+  readonly causes: string;
+}
+
+/**
+ * Looks again and again for records that new facts concern, those that have waited longest first, and runs the work for
+ * each. A mark is taken away after its work alone, so a crash repeats work and loses none.
+ */
+export function startFactWork(options: FactWorkOptions): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const { log, database, tickMilliseconds = defaultTickMilliseconds } = options;
+  const rounds = new Rounds(options, signal);
+  let connection: Connection | null = null;
+  const takeTurn = async (): Promise<number> => {
+    if (!options.isActive() || (await options.time?.isRight()) === false) return tickMilliseconds;
+    connection ??= await connect(database, { application: 'counterfoil fact work' });
+    try {
+      return (await rounds.take(connection)) ? 0 : tickMilliseconds;
+    } catch (error) {
+      await connection.close();
+      connection = null;
+      throw error;
+    }
+  };
+  const run = async (): Promise<void> => {
+    await runForever(takeTurn, { name: 'work that follows from facts', log, signal });
+    await (connection as Connection | null)?.close();
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+class Rounds {
+  readonly #options: FactWorkOptions;
+  readonly #signal: AbortSignal;
+  readonly #failed = new LRUCache<string, true>({
+    max: factWorkLimits.failed,
+    ttl: retryMilliseconds,
+  });
+  readonly #count: (work: string, outcome: 'done' | 'failed') => void;
+
+  constructor(options: FactWorkOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+    const done = options.metrics?.counter({
+      name: 'counterfoil_fact_work_total',
+      help: 'Work that followed from facts and was done, by kind and outcome',
+      labels: ['work', 'outcome'],
+    });
+    this.#count = (work, outcome) => done?.inc({ work, outcome });
+  }
+
+  /** One round over all kinds of work. Returns whether there may be more at once. */
+  async take(connection: Connection): Promise<boolean> {
+    let hasMore = false;
+    for (const work of this.#options.work) {
+      const schema = this.#options.tracker.schemaOf(work.tables.name);
+      if (schema === null) continue;
+      const relation = `${quoted(schema)}.${quoted(work.marks)}`;
+      const marks = await marksIn(connection, relation, this.#failedOf(work));
+      hasMore ||= marks.length >= factWorkLimits.marks;
+      await inParallel(marks, factWorkLimits.concurrency, async (mark) => {
+        if (this.#signal.aborted || !(await this.#run(work, mark))) return;
+        await takeAway(connection, relation, mark);
+      });
+      if (this.#signal.aborted) return false;
+    }
+    return hasMore;
+  }
+
+  #failedOf({ name }: FactWork): readonly string[] {
+    const own = `${name} `;
+    return [...this.#failed.keys()]
+      .filter((key) => key.startsWith(own))
+      .map((key) => key.slice(own.length));
+  }
+
+  /** Runs the work of a mark. It never rejects; false where the mark has to stay. */
+  async #run(work: FactWork, { id, tenant_id, environment_id }: Mark): Promise<boolean> {
+    const { streams, factsOf, log } = this.#options;
+    const correlationId = `facts ${work.name}`;
+    const scope = { tenantId: tenant_id, environmentId: environment_id, correlationId };
+    try {
+      await work.run(workContext(streams, scope, { factsOf }), id);
+      this.#count(work.name, 'done');
+      return true;
+    } catch (error) {
+      this.#count(work.name, 'failed');
+      this.#failed.set(`${work.name} ${id}`, true);
+      log.warn({ err: error, work: work.name, id }, 'work that follows from facts failed');
+      return false;
+    }
+  }
+}
+
+async function marksIn(
+  connection: Connection,
+  relation: string,
+  without: readonly string[],
+): Promise<readonly Mark[]> {
+  const { rows } = await connection.query<Mark>(
+    `select id, tenant_id, environment_id, causes from ${relation}
+      where marked_at is not null and id <> all($1::text[])
+      order by marked_at limit ${factWorkLimits.marks}`,
+    [without],
+  );
+  return rows;
+}
+
+/** Takes the mark of a record away; one that has a newer mark goes to the end of those that wait. */
+async function takeAway(connection: Connection, relation: string, mark: Mark): Promise<void> {
+  await connection.query(
+    `update ${relation} set marked_at = case when causes > $2 then now() end where id = $1`,
+    [mark.id, mark.causes],
+  );
+}
