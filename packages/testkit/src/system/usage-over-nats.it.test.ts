@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { NatsConnection } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -128,6 +129,31 @@ test('what is sent without a wish for an answer is recorded, and its refusal cou
     const metrics = await (await fetch(`${stack.baseUrl}/metrics`)).text();
     return /^counterfoil_sent_messages_lost_total{intake="usage"} 1$/m.test(metrics);
   });
+});
+
+/** A sender that was refused rests before it sends the same again. */
+const restMilliseconds = 250;
+
+test('a flood is answered, message by message, and another tenant is served beside it', async () => {
+  const ids = Array.from({ length: 1_500 }, (_, index) => `flood-${index}`);
+  const sendUntilTaken = async (id: string): Promise<void> => {
+    for (;;) {
+      const { status, body, retry_after } = await send(eventOf(id));
+      if (status === 202) return;
+      assert.equal([status, retry_after], [429, 1], JSON.stringify(body));
+      await pause(restMilliseconds);
+    }
+  };
+  const flood = Promise.all(ids.map(sendUntilTaken));
+  const other = await stack.tenant('sender-beside');
+  const own = await issue({}, other);
+  const link = await open(own);
+  for (let index = 0; index < 20; index += 1) {
+    assert.is((await sendUsage(link, own, eventOf(`beside-${index}`))).status, 202);
+  }
+  await flood;
+  const last = await send({ events: ids.slice(0, 1_000).map((id) => eventOf(id)) });
+  assert.equal([last.body.repeated, last.body.conflicts], [1_000, []]);
 });
 
 test('they are issued to keys that may record usage, shown once, and the same when asked for again', async () => {
