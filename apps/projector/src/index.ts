@@ -267,7 +267,8 @@ function actByItself(
   const limits = { checkoutTimeoutMs: readWaitMilliseconds };
   const readers = started.add(createReaders({ url: database, log, behindAt, ...limits }), close);
   const tracker = started.add(trackFillings(database, log), close);
-  const factsOf = factsFrom({ pool: readers.pool, tracker }, store);
+  const { pool, prepared } = readers;
+  const factsOf = factsFrom({ pool, prepared, tracker }, store);
   const reactions = startReactions({
     ...common,
     store,

@@ -109,7 +109,7 @@ export type FactsOf = (place: Place, upTo: Position | null) => FactReads;
 
 /** The reads of facts of the service itself, in whatever place. */
 export const factsFrom =
-  (side: Pick<FactReadSide, 'pool' | 'tracker'>, store: FactReadsOptions['store']): FactsOf =>
+  (side: Omit<FactReadSide, 'recent'>, store: FactReadsOptions['store']): FactsOf =>
   (place, minimumPosition) =>
     factReads({
       side: { ...side, recent: nobodyHasSent },
