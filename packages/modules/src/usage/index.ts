@@ -13,6 +13,7 @@ import { accessOfUsageCredentials, usageCredentialsRoutes } from './credentials/
 import { usageCredentials } from './credentials/usage-credentials.ts';
 import { currentUsageRoutes } from './current/routes.ts';
 import { KnownLookups } from './known-lookups.ts';
+import { meterUsageRoutes } from './meter-usage/routes.ts';
 import { RecentUsage } from './recent-usage.ts';
 import { rejectedUsageRoutes } from './rejected/routes.ts';
 import { ingestionRoutes, usageListRoutes } from './routes.ts';
@@ -45,6 +46,7 @@ const routes = ({ grantsOf, gateway }: UsageOptions) => ({
   ...backfillRoutes,
   ...analyticsRoutes,
   ...usageAlertRoutes,
+  ...meterUsageRoutes,
 });
 
 /** Usage: what customers used of what, as their systems tell it. */

@@ -244,6 +244,50 @@ test('usage is broken down by feature, source and properties, exactly, and by wi
   assert.equal(await refused({ start_time: '2999-01-01T00:00:00Z' }), [400, '/end_time']);
 });
 
+test('meters tell what they count, one or several, in the form of the contract', async () => {
+  await customerNamed('metered');
+  const make = async (name: string, aggregation: object) =>
+    (await tenant.ok('POST', '/meters', { name, event_name: name, aggregation })).id;
+  const [sum, mean] = [
+    await make('metered-sum', { type: 'SUM', field: 'count' }),
+    await make('metered-mean', { type: 'AVG', field: 'count' }),
+  ];
+  const other = await make('metered-other', { type: 'SUM', field: 'count' });
+  const used = (count: number, hour: number) => ({
+    ...{ event_name: 'metered-sum', external_customer_id: 'metered', properties: { count } },
+    timestamp: `2026-01-02T${hour}:30:00Z`,
+  });
+  const after = await record([used(0.1, 10), used(0.2, 10), used(7, 12)]);
+  const question = {
+    ...{ external_customer_id: 'metered', aggregation_type: 'SUM', window_size: 'HOUR' },
+    ...{ start_time: '2026-01-01T00:00:00Z', end_time: '2026-02-01T00:00:00Z' },
+  };
+  const { body } = await ask('POST', '/meter-usage/query', { ...question, meter_id: sum }, after);
+  const expected = {
+    ...{ meter_id: sum, aggregation_type: 'SUM', total_value: '7.3', event_count: 3 },
+    points: [
+      { timestamp: '2026-01-02T10:00:00.000Z', value: '0.3', event_count: 2 },
+      { timestamp: '2026-01-02T12:00:00.000Z', value: '7', event_count: 1 },
+    ],
+  };
+  assert.equal(body, expected);
+  const several = { ...question, meter_ids: [other, sum] };
+  const nothing = { meter_id: other, aggregation_type: 'SUM', total_value: '0', event_count: 0 };
+  assert.equal((await ask('POST', '/meter-usage/analytics', several, after)).body.items, [
+    { ...nothing, points: [] },
+    expected,
+  ]);
+  const means = { ...question, aggregation_type: 'AVG', meter_id: mean, window_size: undefined };
+  assert.equal((await ask('POST', '/meter-usage/query', means, after)).body, {
+    ...{ meter_id: mean, aggregation_type: 'AVG', total_value: null, event_count: 0 },
+  });
+  const wrong = { ...question, meter_id: mean };
+  const refusal = await ask('POST', '/meter-usage/query', wrong, after);
+  assert.equal([refusal.status, refusal.body.errors?.[0]?.pointer], [400, '/aggregation_type']);
+  const unknown = { ...question, meter_id: 'meter_none' };
+  assert.is((await ask('POST', '/meter-usage/query', unknown)).status, 404);
+});
+
 test('an answer with too many groups is refused, and names the way out', async () => {
   const feature = await featureOf('many', { type: 'COUNT' });
   const events = Array.from({ length: 1_000 }, (_, index) => ({
