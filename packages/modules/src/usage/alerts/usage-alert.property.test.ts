@@ -16,7 +16,7 @@ import { type UsageAlertEvent, usageAlert } from './usage-alert.ts';
 
 const test = suite('usage alert, whatever happens');
 
-/** What happens to a meter and its alert: usage (a correction is negative), a look, a look again, the end of a period. */
+/** Happenings to a meter and its alert: usage (a correction is negative), a look, a look again, the end of a period. */
 const happening = fc.oneof(
   fc.record({ kind: fc.constant('use' as const), count: fc.integer({ min: -60, max: 80 }) }),
   fc.record({ kind: fc.constant('look' as const), again: fc.boolean() }),
