@@ -4,7 +4,7 @@ import type { IngestedEvent } from '../schema.ts';
 import { identityOf, isRepetition, textsOf, type UsageEvent, usageIntake } from '../usage-event.ts';
 import { type Backfill, requireOpen } from './backfill.ts';
 import { backfillLimits } from './limits.ts';
-import { shownBackfill, waitingWith } from './queries.ts';
+import { waitingCount, waitingWith } from './queries.ts';
 
 /** The number of events of a request that were recorded or wait already, and those in conflict. */
 export interface Filled {
@@ -38,10 +38,13 @@ export async function fillBackfill(
     identityOf(event, texts[index] ?? textsOf(event)),
   );
   const known = new Map(
-    await waitingWith(
-      context,
-      id,
-      identities.map((identity) => identity.id),
+    await atOnce(
+      waitingWith(
+        context,
+        id,
+        identities.map((identity) => identity.id),
+      ),
+      nothing,
     ),
   );
   const fresh: string[] = [];
@@ -64,6 +67,15 @@ export async function fillBackfill(
   const accepted = fresh.length;
   return { accepted, repeated: events.length - accepted - conflicts.length, conflicts };
 }
+
+const nothing: Awaited<ReturnType<typeof waitingWith>> = new Map();
+
+/** A read that nobody depends on: while the tables cannot be read, the order of the log decides alone. */
+const atOnce = <Result>(read: Promise<Result>, otherwise: Result): Promise<Result> =>
+  read.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'service_unavailable') return otherwise;
+    throw error;
+  });
 
 /** Refuses events that are not of the source and the span, each by its pointer. */
 export function refuseOthers(
@@ -104,7 +116,7 @@ const errorsMaximum = 1_000;
 /** As far as the tables tell: what goes beyond it all the same is listed as refused. */
 async function refuseBeyondLimit(context: RequestContext, id: string, more: number): Promise<void> {
   const { events: limit } = backfillLimits;
-  const waiting = (await shownBackfill(context, id))?.waiting ?? 0;
+  const waiting = await atOnce(waitingCount(context, id), 0);
   if (waiting + more <= limit) return;
   throw invalidOperation(
     `${waiting} events wait in the backfill, and ${limit} is the limit. Close it and open another one.`,

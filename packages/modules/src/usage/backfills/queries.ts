@@ -67,6 +67,14 @@ const waitingIn = (from: From, reads: Reads, backfill: string) =>
     .innerJoin('waiting_event as waiting', 'waiting.backfill', 'backfill.number')
     .where('backfill.id', '=', backfill);
 
+/** The number of events that wait in a backfill, as far as the tables tell. Waits for nothing. */
+export async function waitingCount(reads: Reads, id: string): Promise<number> {
+  const [row] = await reads.facts.queryAtOnce(usageTables, (from) =>
+    own(from, reads).select('waiting').where('backfill.id', '=', id),
+  );
+  return row?.waiting ?? 0;
+}
+
 /** The waiting events with some ids, by the hash of the id. Waits for nothing. */
 export async function waitingWith(
   reads: Reads,
