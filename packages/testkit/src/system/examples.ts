@@ -242,6 +242,12 @@ const choicesIn = (body: Schema | null, within = ''): string[][] => [
   ),
 ];
 
+/** Tells whether a place of the body holds a list; lists in the query are texts with commas. */
+export const isListAt = ({ body }: Pick<Operation, 'body'>, place: Place): boolean =>
+  fieldsIn(body ?? {}).some(
+    ({ path, types }) => `body.${path.join('.')}` === place && types.has('array'),
+  );
+
 /** The request with a record named at a place, without what may not be given beside it. */
 export function requestNaming(
   { body }: Operation,
@@ -255,5 +261,5 @@ export function requestNaming(
     (whole, other) => requestWith(whole, `body.${other}`, undefined),
     request,
   );
-  return requestWith(cleared, place, name);
+  return requestWith(cleared, place, isListAt({ body }, place) ? [name] : name);
 }

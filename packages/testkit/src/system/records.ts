@@ -66,14 +66,21 @@ export class Records {
         return this.#clocked();
       case 'usage':
         return this.#usage();
-      default: {
-        const { key, madeIn } = makerOf(kind);
-        const request = await exampleRequest(this, key);
-        const [, path = ''] = key.split(' ');
-        const answer = await this.create(addressOf({ path }, request), request.body);
-        return madeIn === undefined ? answer : answer[madeIn];
-      }
+      case 'backfill':
+        await this.#revertBackfills();
+        return this.#example(kind);
+      default:
+        return this.#example(kind);
     }
+  }
+
+  /** A new record as its route's example makes it. */
+  async #example(kind: string): Promise<Shown> {
+    const { key, madeIn } = makerOf(kind);
+    const request = await exampleRequest(this, key);
+    const [, path = ''] = key.split(' ');
+    const answer = await this.create(addressOf({ path }, request), request.body);
+    return madeIn === undefined ? answer : answer[madeIn];
   }
 
   /** The id of a new record of a kind. */
@@ -109,6 +116,22 @@ export class Records {
     const now = '2026-01-31T09:00:00.000Z';
     await this.tenant.ok('PUT', `/environments/${made.id}/clock`, { now });
     return made;
+  }
+
+  /** Few backfills may be open at the same time. Returns when none of those that are seen is. */
+  async #revertBackfills(): Promise<void> {
+    const path = '/events/backfills?backfill_status=open';
+    const { items } = (await this.tenant.call('GET', path)).body;
+    let last = '0';
+    for (const { id } of items) {
+      const { headers } = await this.tenant.call('POST', `/events/backfills/${id}/revert`);
+      last = headers.get('counterfoil-position') ?? last;
+    }
+    const upTo = { 'counterfoil-min-position': last };
+    await eventually(
+      async () => (await this.tenant.call('GET', path, undefined, upTo)).status === 200,
+      () => `the backfills never came to position ${last}`,
+    );
   }
 
   /** A usage event that is shown. Its id is its sender's own. */

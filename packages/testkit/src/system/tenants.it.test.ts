@@ -5,6 +5,7 @@ import { type Stack, startStack, type TestTenant } from '../stack.ts';
 import {
   type ExampleRequest,
   exampleRequest,
+  isListAt,
   namesByQuery,
   type Place,
   type RecordName,
@@ -16,7 +17,7 @@ import {
   unclassifiedPlaces,
 } from './examples.ts';
 import { openings } from './openings.ts';
-import { fieldsIn, type Operation, readOperations } from './operations.ts';
+import { type Operation, readOperations } from './operations.ts';
 import { assertProblem } from './problem-answer.ts';
 import { Records } from './records.ts';
 import { watchRequests } from './stored-requests.ts';
@@ -167,12 +168,6 @@ const attacked = (places: ReadonlyMap<Place, RecordName>, { forbidden }: Attacke
   [...places]
     .filter(([, name]) => forbidden.includes(name))
     .map(([place, name]) => ({ place, name: namedIn(loot, name) }));
-
-/** Tells whether a place of the body holds a list; lists in the query are texts with commas. */
-const isListAt = ({ body }: Operation, place: Place): boolean =>
-  fieldsIn(body ?? {}).some(
-    ({ path, types }) => `body.${path.join('.')}` === place && types.has('array'),
-  );
 
 test('every documented operation is known, and every place that names a record', () => {
   assert.equal([...operations.keys()].sort(), routeKeys().sort());

@@ -41,6 +41,7 @@ export const meterUsageRoutes = {
     response: meterUsagesSchema,
     example: {
       body: { ...asked, meter_ids: [newRecord('meter')] },
+      names: { meter_ids: 'meter' },
       texts: ['external_customer_id'],
     },
     handle: async (context, { body: { meter_ids, ...question } }) => {
