@@ -263,12 +263,16 @@ function holdAfterEvent(
   return [{ ...after, parts: countedTogether(after.parts, more), credits, expires_at }];
 }
 
-/** The parts of a hold to which more was added: what is one part counts from the later instant. */
+/**
+ * The parts of a hold to which more was added: what is one part counts from the later instant, and expires with its
+ * lot as it was now, whose expiry a reversal may have renewed (D42).
+ */
 const countedTogether = (parts: readonly Lot[], more: readonly Lot[]): readonly Lot[] =>
   parts.map((part) => {
     const added = more.find(({ transaction_id }) => transaction_id === part.transaction_id);
     if (!added) return part;
-    return { ...part, effective_at: laterOf(part.effective_at, added.effective_at) };
+    const { effective_at, expires_at } = added;
+    return { ...part, expires_at, effective_at: laterOf(part.effective_at, effective_at) };
   });
 
 const moved = (

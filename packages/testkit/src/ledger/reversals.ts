@@ -22,7 +22,8 @@ export function reverse(
 ): void {
   const { books } = ledger;
   const taken = books.taken[entry];
-  if (!taken) throw new Error(`entry ${entry} took nothing`);
+  // Asked of a state before the entry: its id was known by then only to who had read it elsewhere.
+  if (!taken) throw new Refused({ reason: 'unknown_entry', entry }, false);
   const left = taken.credits - taken.reversed;
   const credits = asked ?? left;
   if (left === 0n || credits > left) {

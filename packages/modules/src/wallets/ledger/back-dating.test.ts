@@ -351,4 +351,18 @@ test('the explanation of a debit that is dated back lists the lots of its instan
   );
 });
 
+test('credits that a reversal renewed stay, also when a hold took them beside older ones of their lot', () => {
+  const steps = [
+    [0, create({}, load('2', { expiresAt: at(10) }))],
+    [1, holdCredits(id, holdOf('a', '1'))],
+    [2, debit('0.5')],
+  ] as const;
+  // The lot is over by then; what comes back has another month, and the hold takes all of it.
+  const raised = changeHold(id, 'hold_a', { credits: text('1.5'), expiresAt: null });
+  const back = reversed(history(...steps), 11);
+  const events = history(...steps, back, [12, raised], [13, voidHold(id, 'hold_a')]);
+  const [lot] = stateAfter(events)?.lots ?? [];
+  assert.equal([lot?.remaining, (lot?.expires_at ?? '') > at(13)], ['1.5', true]);
+});
+
 test.run();
