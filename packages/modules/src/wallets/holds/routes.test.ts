@@ -21,6 +21,11 @@ async function walletWith100() {
       }),
     read: (hold: string) =>
       callRoute(holdRoutes['GET /wallets/{id}/holds/{hold_id}'], request(), params(hold)),
+    change: (hold: string, body: object) =>
+      callRoute(holdRoutes['PUT /wallets/{id}/holds/{hold_id}'], request(), {
+        ...params(hold),
+        body,
+      }),
     end: (hold: string, context = request()) =>
       callRoute(holdRoutes['POST /wallets/{id}/holds/{hold_id}/void'], context, params(hold)),
     capture: (hold: string, context = request()) =>
@@ -49,6 +54,15 @@ test('a voided hold is shown as voided, whatever else expires in the same reques
   assert.is(voided.id, id);
   assert.is(voided.hold_status, 'voided');
   assert.is(voided.credits, '20');
+});
+
+test('a voided hold is shown with what it held when it was voided, also when it was changed at the same moment', async () => {
+  const { hold, change, end } = await walletWith100();
+  const { id } = await hold({ credits: '20' });
+  // The request that voids it has looked at the hold before the change is decided.
+  const [changed, voided] = await Promise.all([change(id, { credits: '5' }), end(id)]);
+  assert.equal([changed.credits, changed.hold_status], ['5', 'open']);
+  assert.equal([voided.credits, voided.hold_status], ['5', 'voided']);
 });
 
 test('holds whose time is over do not stop a wallet from being terminated', async () => {

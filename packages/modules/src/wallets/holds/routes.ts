@@ -16,12 +16,13 @@ import { existing, invariant, notFound, referenceSchema } from '@counterfoil/ker
 import { z } from 'zod';
 import { type Children, childOf } from '../child.ts';
 import { entryDetails, futureExpiry } from '../commands.ts';
+import type { WalletDecision } from '../decisions.ts';
 import { transactionOf } from '../ledger/transaction.ts';
 import { holdTable } from '../projection.ts';
 import { getWallet } from '../queries.ts';
 import { movementSchema, onlyKeySchema } from '../schema.ts';
 import { walletView } from '../view.ts';
-import { wallet } from '../wallet.ts';
+import { type WalletState, wallet } from '../wallet.ts';
 import { captureHold, changeHold, holdCredits, voidHold } from './decisions.ts';
 import {
   captureHoldSchema,
@@ -52,12 +53,26 @@ async function holdOf(
   id: string,
   upTo?: number,
 ): Promise<HoldResource> {
-  const state = await context.load(wallet, walletId);
-  const open = state?.holds.find((each) => each.id === id);
-  if (state && open) return openHoldView(state, open);
+  const open = openHoldIn(await context.load(wallet, walletId), id);
+  if (open) return open;
   const hold = await childOf(context, holds, walletId, id, upTo);
   if (hold?.wallet_id !== walletId) throw notFound('hold', id, 'hold_id');
   return hold;
+}
+
+function openHoldIn(state: WalletState, id: string): HoldResource | null {
+  const open = state?.holds.find((each) => each.id === id);
+  return state && open ? openHoldView(state, open) : null;
+}
+
+/** A decision that also notes the hold it is made on: others may have changed it since the request looked at it. */
+function notingHold(id: string, decide: WalletDecision) {
+  let noted: HoldResource | null = null;
+  const decideAndNote: WalletDecision = (state, at) => {
+    noted = openHoldIn(state, id) ?? noted;
+    return decide(state, at);
+  };
+  return { decide: decideAndNote, noted: (): HoldResource | null => noted };
 }
 
 export const holdRoutes = {
@@ -146,8 +161,10 @@ export const holdRoutes = {
         credits: body.credits ?? null,
         expiresAt: futureExpiry(context.now, body.expires_at ?? null, '/expires_at'),
       };
-      const before = await holdOf(context, id, hold_id);
-      const { events } = await context.execute(wallet, id, changeHold(id, hold_id, change));
+      const found = await holdOf(context, id, hold_id);
+      const { decide, noted } = notingHold(hold_id, changeHold(id, hold_id, change));
+      const { events } = await context.execute(wallet, id, decide);
+      const before = noted() ?? found;
       return events.reduce((hold, event) => holdAfter(hold, event, hold_id, id) ?? hold, before);
     },
   }),
@@ -201,15 +218,15 @@ export const holdRoutes = {
       body: { idempotency_key: newText('void-1') },
     },
     handle: async (context, { params: { id, hold_id } }) => {
-      let before: HoldResource | null = null;
+      const { decide, noted } = notingHold(hold_id, voidHold(id, hold_id));
       const { events, revision } = await context.execute(wallet, id, {
         prepare: async () => {
-          before = await holdOf(context, id, hold_id);
-          return voidHold(id, hold_id);
+          await holdOf(context, id, hold_id);
+          return decide;
         },
       });
-      // A repetition is answered without preparation; its hold ended long ago.
-      before ??= await holdOf(context, id, hold_id, revision);
+      // A repetition is answered without a decision; its hold ended long ago.
+      const before = noted() ?? (await holdOf(context, id, hold_id, revision));
       return events.reduce((hold, event) => holdAfter(hold, event, hold_id, id) ?? hold, before);
     },
   }),
