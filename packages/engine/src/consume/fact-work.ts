@@ -1,36 +1,27 @@
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
-import { LRUCache } from 'lru-cache';
 import { type Connection, connect } from '../database/database.ts';
 import type { Streams } from '../decide/streams.ts';
 import { workContext } from '../decide/work-context.ts';
 import type { FactWork } from '../define/fact-work.ts';
 import type { FactsOf } from '../intake/fact-reads.ts';
 import type { FillingTracker } from '../intake/filling-tracker.ts';
-import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import type { TrustedTime } from '../operations/trusted-time.ts';
 import { quoted } from '../projection/table-shape.ts';
-import { inParallel, runForever } from './run-forever.ts';
+import { inParallel } from './run-forever.ts';
+import { FailedWork, keepRounds, type WorkRoundsOptions } from './work-rounds.ts';
 
 /** Marks that are taken at once, records that are worked on at once, and records that may wait after a failure. */
 export const factWorkLimits = { marks: 500, concurrency: 4, failed: 10_000 } as const;
-const defaultTickMilliseconds = 500;
 /** A record whose work failed is tried again after this. */
 const retryMilliseconds = 5_000;
 
-export interface FactWorkOptions {
+export interface FactWorkOptions extends WorkRoundsOptions {
   readonly database: string;
   readonly work: readonly FactWork[];
   readonly streams: Streams;
   readonly tracker: Pick<FillingTracker, 'schemaOf'>;
   readonly factsOf: FactsOf;
-  /** Tells whether this process does the work; the others stand by. */
-  readonly isActive: () => boolean;
-  /** Nothing is done while the clock of this process is wrong. */
-  readonly time?: Pick<TrustedTime, 'isRight'>;
-  readonly log: Log;
   readonly metrics?: Metrics;
-  readonly tickMilliseconds?: number;
 }
 
 /** A record that has a mark. */
@@ -49,25 +40,16 @@ interface Mark {
 export function startFactWork(options: FactWorkOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const { log, database, tickMilliseconds = defaultTickMilliseconds } = options;
   const rounds = new Rounds(options, signal);
-  let connection: Connection | null = null;
-  const takeTurn = async (): Promise<number> => {
-    if (!options.isActive() || (await options.time?.isRight()) === false) return tickMilliseconds;
-    connection ??= await connect(database, { application: 'counterfoil fact work' });
-    try {
-      return (await rounds.take(connection)) ? 0 : tickMilliseconds;
-    } catch (error) {
-      await connection.close();
-      connection = null;
-      throw error;
-    }
-  };
-  const run = async (): Promise<void> => {
-    await runForever(takeTurn, { name: 'work that follows from facts', log, signal });
-    await (connection as Connection | null)?.close();
-  };
-  const running = run();
+  const running = keepRounds(
+    options,
+    {
+      name: 'work that follows from facts',
+      connect: () => connect(options.database, { application: 'counterfoil fact work' }),
+      round: (connection) => rounds.take(connection),
+    },
+    signal,
+  );
   return {
     async stop() {
       stopping.abort();
@@ -79,10 +61,7 @@ export function startFactWork(options: FactWorkOptions): { stop(): Promise<void>
 class Rounds {
   readonly #options: FactWorkOptions;
   readonly #signal: AbortSignal;
-  readonly #failed = new LRUCache<string, true>({
-    max: factWorkLimits.failed,
-    ttl: retryMilliseconds,
-  });
+  readonly #failed = new FailedWork(factWorkLimits.failed, retryMilliseconds);
   readonly #count: (work: string, outcome: 'done' | 'failed') => void;
 
   constructor(options: FactWorkOptions, signal: AbortSignal) {
@@ -103,7 +82,7 @@ class Rounds {
       const schema = this.#options.tracker.schemaOf(work.tables.name);
       if (schema === null) continue;
       const relation = `${quoted(schema)}.${quoted(work.marks)}`;
-      const marks = await marksIn(connection, relation, this.#failedOf(work));
+      const marks = await marksIn(connection, relation, this.#failed.of(work));
       hasMore ||= marks.length >= factWorkLimits.marks;
       await inParallel(marks, factWorkLimits.concurrency, async (mark) => {
         if (this.#signal.aborted || !(await this.#run(work, mark))) return;
@@ -112,13 +91,6 @@ class Rounds {
       if (this.#signal.aborted) return false;
     }
     return hasMore;
-  }
-
-  #failedOf({ name }: FactWork): readonly string[] {
-    const own = `${name} `;
-    return [...this.#failed.keys()]
-      .filter((key) => key.startsWith(own))
-      .map((key) => key.slice(own.length));
   }
 
   /** Runs the work of a mark. It never rejects; false where the mark has to stay. */
@@ -132,7 +104,7 @@ class Rounds {
       return true;
     } catch (error) {
       this.#count(work.name, 'failed');
-      this.#failed.set(`${work.name} ${id}`, true);
+      this.#failed.note(work, id);
       log.warn({ err: error, work: work.name, id }, 'work that follows from facts failed');
       return false;
     }
