@@ -1,37 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, isRunning } from '@counterfoil/local';
+import { freePort } from '@counterfoil/local';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
 import { type Delivery, startSink } from '../sink.ts';
 import { untilAccepted } from './insist.ts';
-import { type Installation, processNames, startInstallation } from './installation.ts';
+import { startInstallation } from './installation.ts';
 import { openings } from './openings.ts';
+import { endEverything, untilRuns } from './usage-kills.ts';
 
 const test = suite('usage alerts while the projector is killed');
 
 const levels = Array.from({ length: 10 }, (_, index) => String((index + 1) * 50));
 const kills = 3;
-
-/** Without trust in what is tested: nothing may stay behind, whatever has failed. */
-async function endEverything(installation: Installation): Promise<void> {
-  await installation.kill();
-  const pids = processNames.flatMap((name) => installation.pidOf(name) ?? []);
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has just ended by itself.
-    }
-  }
-  await eventually(
-    () => !pids.some(isRunning),
-    () => `still running: ${pids.filter(isRunning)}`,
-  );
-}
 
 test('each threshold is told once, whenever the projector dies', async () => {
   const opened = openings();
@@ -70,13 +54,10 @@ test('each threshold is told once, whenever the projector dies', async () => {
     };
     for (let kill = 0; kill < kills; kill += 1) {
       for (let request = 0; request < 6; request += 1) await use(20);
-      const pid = await eventually(() => installation.pidOf('projector') ?? false);
+      const pid = await untilRuns(installation, 'projector');
       process.kill(pid, 'SIGKILL');
       await use(20);
-      await eventually(() => {
-        const next = installation.pidOf('projector');
-        return next !== undefined && next !== pid;
-      });
+      await untilRuns(installation, 'projector', pid);
     }
     await use(500 - sent);
     await eventually(

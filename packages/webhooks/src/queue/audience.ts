@@ -37,10 +37,7 @@ export function isAudience(audience: Audience): RawBuilder<boolean> {
 
 /** Tells whether an audience has no other environments than when it was read; one of all always does. */
 export async function isStill(connection: Connection, audience: Audience): Promise<boolean> {
-  if (audience === null) return true;
-  const now = await readAudience(connection);
-  return (
-    now?.length === audience.length &&
-    now.every(({ environmentId }, index) => environmentId === audience[index]?.environmentId)
-  );
+  const statement = queue.selectNoFrom(isAudience(audience).as('is_still'));
+  const { rows } = await connection.run(statement, { prepared: true });
+  return rows[0]?.is_still ?? false;
 }

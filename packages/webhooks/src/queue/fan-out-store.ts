@@ -49,13 +49,7 @@ export async function movePosition(
   from: ReadPosition,
   to: ReadPosition,
 ): Promise<void> {
-  const { count } = await connection.run(
-    queue
-      .updateTable('webhook_position')
-      .set({ ...stored(to), updated_at: transactionTime })
-      .where((row) => row.and(stored(from))),
-    { prepared: true },
-  );
+  const { count } = await connection.run(moving(from, to), { prepared: true });
   if (count !== 1) throw new PositionMoved();
 }
 
@@ -71,16 +65,19 @@ export async function passOver(
   audience: Audience,
 ): Promise<boolean> {
   const { count } = await connection.run(
-    queue
-      .updateTable('webhook_position')
-      .set({ ...stored(to), updated_at: transactionTime })
-      .where((row) => row.and(stored(from)))
+    moving(from, to)
       .where(servingEndpoints.clearSelect().select('position'), '>=', String(to.position))
       .where(isAudience(audience)),
     { prepared: true },
   );
   return count === 1;
 }
+
+const moving = (from: ReadPosition, to: ReadPosition) =>
+  queue
+    .updateTable('webhook_position')
+    .set({ ...stored(to), updated_at: transactionTime })
+    .where((row) => row.and(stored(from)));
 
 const stored = ({ sequence, position, index }: ReadPosition) => ({
   sequence: String(sequence),
