@@ -47,10 +47,7 @@ export async function ingest(
     const message = `lies more than an hour ahead: it may be ${latest} at most`;
     throw invalidField(`${pointerOf(index)}/timestamp`, message);
   });
-  const identified = events.map((event) => {
-    const texts = textsOf(event);
-    return { event, identity: identityOf(event, texts), text: texts.whole };
-  });
+  const identified = events.map(identifiedEvent);
   const ids = identified.map(({ identity }) => identity.id);
   const { environmentId } = context.principal;
   await recent.settled(environmentId, ids);
@@ -73,8 +70,14 @@ interface Identified {
   readonly text: string;
 }
 
+/** An event with its identity and its text. */
+export function identifiedEvent(event: UsageEvent): Identified {
+  const texts = textsOf(event);
+  return { event, identity: identityOf(event, texts), text: texts.whole };
+}
+
 /** Tells what is new from repetitions and conflicts, within the request too. */
-function sortOut(
+export function sortOut(
   identified: readonly Identified[],
   knownAs: (id: string) => KnownUsage | undefined,
 ) {

@@ -1,7 +1,8 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type FieldProblem, invalidOperation, Problem } from '@counterfoil/kernel';
+import { identifiedEvent, sortOut } from '../ingestion.ts';
 import type { IngestedEvent } from '../schema.ts';
-import { identityOf, isRepetition, textsOf, type UsageEvent, usageIntake } from '../usage-event.ts';
+import { type UsageEvent, usageIntake } from '../usage-event.ts';
 import { type Backfill, requireOpen } from './backfill.ts';
 import { backfillLimits } from './limits.ts';
 import { waitingCount, waitingWith } from './queries.ts';
@@ -33,38 +34,16 @@ export async function fillBackfill(
     const own = { event_id, timestamp, source: backfill.source, backfill_id: id };
     return { ...fields, ...own, ...(isEmpty ? {} : { properties }) };
   });
-  const texts = events.map(textsOf);
-  const identities = events.map((event, index) =>
-    identityOf(event, texts[index] ?? textsOf(event)),
-  );
-  const known = new Map(
-    await atOnce(
-      waitingWith(
-        context,
-        id,
-        identities.map((identity) => identity.id),
-      ),
-      nothing,
-    ),
-  );
-  const fresh: string[] = [];
-  const conflicts: { index: number; event_id: string }[] = [];
-  for (const [index, event] of events.entries()) {
-    const [identity, text] = [identities[index], texts[index]];
-    if (!identity || !text) continue;
-    const first = known.get(identity.id);
-    if (!first) {
-      known.set(identity.id, { content: identity.content, timestamp: event.timestamp });
-      fresh.push(text.whole);
-    } else if (!isRepetition(first, identity, event)) {
-      conflicts.push({ index, event_id: event.event_id });
-    }
+  const identified = events.map(identifiedEvent);
+  const ids = identified.map(({ identity }) => identity.id);
+  const known = await atOnce(waitingWith(context, id, ids), nothing);
+  const { fresh, conflicts } = sortOut(identified, (one) => known.get(one));
+  const accepted = fresh.size;
+  if (accepted > 0) {
+    await refuseBeyondLimit(context, id, accepted);
+    const texts = [...fresh.values()].map(({ text }) => text);
+    await context.record(usageIntake, texts);
   }
-  if (fresh.length > 0) {
-    await refuseBeyondLimit(context, id, fresh.length);
-    await context.record(usageIntake, fresh);
-  }
-  const accepted = fresh.length;
   return { accepted, repeated: events.length - accepted - conflicts.length, conflicts };
 }
 
