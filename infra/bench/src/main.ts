@@ -69,6 +69,10 @@ const program = new Command('bench')
     'processes of the api, at random under each request',
     wholeNumber,
   )
+  .option(
+    '--exact-counts',
+    'wait until PostgreSQL has told its counts, which takes 22 s for each load',
+  )
   .option('--json <file>', 'write the results there, with their histograms')
   .option('--profile [folder]', 'write a processor profile of each process and load there')
   .addHelpText('after', explanation)

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { demoKeyOf } from '@counterfoil/cli/settings';
 import type { LoadResult, Part } from './load/plan.ts';
-import { postgresWork, workPerEntry } from './postgres-work.ts';
+import { exactPostgresWork, postgresWork, workPerEntry } from './postgres-work.ts';
 import { type ProcessorTime, spentPerThousand } from './processor-time.ts';
 import { describeLog, endOfLog, logSince } from './profile/postgres-log.ts';
 import type { Figure, Result } from './report.ts';
@@ -33,10 +33,11 @@ export async function measure(world: World, measurement: Measurement): Promise<R
   await untilVisible(store, demo);
   loads += 1;
   const keys = `bench-${scenario}-${loads}`;
+  const workOf = options.exactCounts ? exactPostgresWork : postgresWork;
   const after = await store.head();
   const before = {
     space: await world.diskSpace(),
-    work: await postgresWork(demo.database_url),
+    work: await workOf(demo.database_url),
     shared: await sharing(world.apiUrls),
     time: world.processorTime(),
   };
@@ -63,7 +64,7 @@ export async function measure(world: World, measurement: Measurement): Promise<R
     const file = join(world.profiles.folder, `${name}-postgres-log.txt`);
     writeFileSync(file, describeLog(name, causes, load.entries));
   }
-  const work = await postgresWork(demo.database_url);
+  const work = await workOf(demo.database_url);
   const space = await world.diskSpace();
   const perEntry = (bytes: number): number => bytes / Math.max(1, load.entries);
   const verdict = await judge(world, after, { keys, outcomes: load.outcomes, entriesPerKey });

@@ -20,6 +20,8 @@ export interface BenchOptions {
   readonly seed: number;
   /** Processes of the api, over which requests are spread at random. */
   readonly apiProcesses: number;
+  /** Waits until PostgreSQL has told all its counts, before and after each load. */
+  readonly exactCounts: boolean;
   /** File for the results as JSON. */
   readonly json: string | null;
   /** Folder for processor profiles of each load; null: none. */
@@ -38,6 +40,7 @@ export const shortRun: BenchOptions = {
   coldEntries: 20_000,
   seed: 42,
   apiProcesses: 1,
+  exactCounts: false,
   json: null,
   profile: null,
 };

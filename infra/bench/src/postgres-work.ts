@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Figure } from './report.ts';
 
@@ -32,7 +33,16 @@ const counts = `
          )), 0)::float8 as entries
     from pg_stat_user_tables where schemaname = 'counterfoil'`;
 
-/** Asks PostgreSQL what it has done so far. */
+/** A session that has nothing to do tells its counts after ten seconds. */
+const toldAfterMilliseconds = 11_000;
+
+/** Asks PostgreSQL what it has done so far, once all of its sessions have told what they did. */
+export async function exactPostgresWork(databaseUrl: string): Promise<PostgresWork> {
+  await pause(toldAfterMilliseconds);
+  return await postgresWork(databaseUrl);
+}
+
+/** Asks PostgreSQL what it has done so far, as far as its sessions have told. */
 export async function postgresWork(databaseUrl: string): Promise<PostgresWork> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -46,7 +56,7 @@ export async function postgresWork(databaseUrl: string): Promise<PostgresWork> {
 }
 
 /**
- * The work between two moments, for each entry. Its sessions tell their counts up to a second late, so
+ * The work between two moments, for each entry. Sessions at work tell their counts a second late and others ten, so
  * commits and updates are divided by the entries that were counted with them; the log is exact.
  */
 export function workPerEntry(
