@@ -32,6 +32,9 @@ export type IdPrefix =
   | 'cg'
   | 'taxrate'
   | 'ta'
+  | 'subs'
+  | 'subs_line'
+  | 'settlement'
   | 'webhook'
   | 'wtask'
   | 'esub'
@@ -65,6 +68,9 @@ export type UsageAlertId = Id<'alert'>;
 export type CreditGrantId = Id<'cg'>;
 export type TaxRateId = Id<'taxrate'>;
 export type TaxAssociationId = Id<'ta'>;
+export type SubscriptionId = Id<'subs'>;
+export type SubscriptionLineId = Id<'subs_line'>;
+export type SettlementId = Id<'settlement'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

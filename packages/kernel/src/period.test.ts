@@ -10,6 +10,7 @@ import {
   periodAt,
   periodBoundary,
   periodUnits,
+  wholePeriod,
 } from './period.ts';
 
 const test = suite('periods');
@@ -251,5 +252,26 @@ test('what is before the first period lies in none', () => {
   const none = { ...cadence, count: 0 };
   assert.throws(() => periodBoundary(none, at('2024-01-01'), 1), /at least one unit/);
 });
+
+for (const [start, anchor, count, index, from, to] of [
+  ['2024-01-20', '2024-02-01', 1, 0, '2024-01-01', '2024-02-01'],
+  ['2024-01-20', '2024-02-01', 1, 1, '2024-02-01', '2024-03-01'],
+  ['2024-04-01', '2024-04-14', 2, 0, '2024-02-14', '2024-04-14'],
+  ['2024-02-10', '2024-03-31', 1, 0, '2024-01-31', '2024-02-29'],
+  ['2024-04-14', '2024-04-14', 2, 0, '2024-04-14', '2024-06-14'],
+  [
+    '2024-04-14T15:00:00Z',
+    '2024-04-14T12:00:00Z',
+    1,
+    0,
+    '2024-04-14T15:00:00Z',
+    '2024-05-14T12:00:00Z',
+  ],
+] as const) {
+  test(`period ${index} from ${start} with anchor ${anchor} is the end of a whole one from ${from}`, () => {
+    const cadence: Cadence = { anchor: at(anchor), unit: 'MONTHLY', count, zone: 'UTC' };
+    assert.equal(wholePeriod(cadence, at(start), index), { start: at(from), end: at(to) });
+  });
+}
 
 test.run();

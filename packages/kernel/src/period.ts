@@ -134,6 +134,24 @@ export function periodAt(cadence: Cadence, start: Instant, instant: Instant): Pe
 }
 
 /**
+ * Returns the whole period that period `index` is, or is the end of: a short first period is the end of one that began
+ * `count` units before the anchor's first return. It is what a price for a period pays for. Throws as `periodBoundary`
+ * does.
+ */
+export function wholePeriod(cadence: Cadence, start: Instant, index: number): Span {
+  const period = {
+    start: periodBoundary(cadence, start, index),
+    end: periodBoundary(cadence, start, index + 1),
+  };
+  if (index > 0) return period;
+  const returns = returnsOf(cadence);
+  const before = firstReturn(returns, cadence.count, start, 1) - cadence.count;
+  const startDay = zoned(start, cadence.zone).toPlainDate();
+  if (returnDay(returns, before).equals(startDay)) return period;
+  return { start: instantOf(returnTime(returns, before)), end: period.end };
+}
+
+/**
  * Returns the anchor of calendar periods: the first beginning of such a unit, at midnight in the zone, that lies
  * on a later day than `start` (E 9.1). Weeks begin on Monday. Throws a RangeError where that is after the year 9999.
  */

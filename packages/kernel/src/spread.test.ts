@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DecimalText, decimal } from './decimal.ts';
 import type { Currency } from './money.ts';
-import { spread } from './spread.ts';
+import { shareOf, spread } from './spread.ts';
 
 const test = suite('spread');
 
@@ -74,6 +74,28 @@ test('parts add up to the amount, each is nearer than one unit to its share, and
     ),
     { numRuns: 1_000 },
   );
+});
+
+for (const [amount, part, whole, currency, expected] of [
+  ['31', 12n, 31n, 'usd', '12'],
+  ['100', 1n, 31n, 'usd', '3.23'],
+  ['10', 1n, 16n, 'usd', '0.63'],
+  ['-10', 1n, 16n, 'usd', '-0.63'],
+  ['0.01', 1n, 2n, 'usd', '0.01'],
+  ['0.0099999999', 1n, 2n, 'usd', '0'],
+  ['1000', 1n, 3n, 'jpy', '333'],
+  ['1', 2n, 3n, 'kwd', '0.667'],
+  ['10.275', 1n, 1n, 'usd', '10.28'],
+  ['5', 0n, 7n, 'usd', '0'],
+  ['20', 5n, 4n, 'usd', '25'],
+] as const) {
+  test(`${part} of ${whole} of ${amount} ${currency}`, () => {
+    assert.is(shareOf(decimal(amount), part, whole, currency as Currency), expected);
+  });
+}
+
+test('there is no share of nothing', () => {
+  assert.throws(() => shareOf(decimal('1'), 1n, 0n, 'usd' as Currency), /part of something/);
 });
 
 test.run();

@@ -25,6 +25,28 @@ export function spread(
   return shares.map((share) => fromUnits(units < 0n ? -share : share, digits));
 }
 
+/**
+ * Returns `part ÷ whole` of an exact amount as money: the share is exact, and rounded once, half away from zero, at the
+ * digits of the currency (D31).
+ *
+ * @param whole greater than zero
+ * @throws RangeError for any other
+ */
+export function shareOf(
+  amount: Decimal,
+  part: bigint,
+  whole: bigint,
+  currency: Currency,
+): DecimalText {
+  if (whole <= 0n) throw new RangeError('a share is a part of something');
+  const places = Math.max(fractionDigits(amount), minorUnits(currency));
+  const shared = inUnits(amount, places) * part;
+  const unit = whole * 10n ** BigInt(places - minorUnits(currency));
+  const size = shared < 0n ? -shared : shared;
+  const units = (2n * size + unit) / (2n * unit);
+  return fromUnits(shared < 0n ? -units : units, minorUnits(currency));
+}
+
 function sharesOf(units: bigint, weights: readonly bigint[]): bigint[] {
   const whole = weights.reduce((sum, weight) => sum + weight, 0n);
   if (weights.some((weight) => weight < 0n)) throw new RangeError('no weight is negative');

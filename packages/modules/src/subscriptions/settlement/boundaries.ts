@@ -1,0 +1,133 @@
+import {
+  type Currency,
+  decimal,
+  type Instant,
+  money,
+  moneyText,
+  type Span,
+} from '@counterfoil/kernel';
+import { exactCost } from '../../pricing/index.ts';
+import type { ChargedLine } from './charged-line.ts';
+import { ownPeriodsIn } from './own-cycle.ts';
+import { prorated } from './proration.ts';
+import type { SettlementCharge, SettlementLine } from './settlement.ts';
+import { during, pausedIn } from './spans.ts';
+
+/** What the lines of a subscription are settled in. */
+export interface SettlementContext {
+  readonly currency: Currency;
+  /** IANA name of the zone in which periods are counted. */
+  readonly zone: string;
+  /** The period of the subscription that opens, closes or runs; cut where only a part of it does. */
+  readonly window: Span;
+  /**
+   * The time that a price for one period of the subscription pays for: `wholePeriod` where a short first or last period is
+   * prorated, else the window itself; with a pause in it as much longer as the window is.
+   */
+  readonly whole: Span;
+  /** Pauses that are over and lie in the window, or in a longer period of a line; they do not overlap. */
+  readonly pauses: readonly Span[];
+}
+
+/** A stretch of time for which a line is charged. */
+interface Stretch {
+  readonly span: Span;
+  readonly whole: Span;
+}
+
+/**
+ * What is charged when a period begins (E 11.1): the lines that are invoiced in advance. A line of the subscription's own
+ * period is charged for its part of the window, one with longer periods for those that begin in it, and one that is charged once
+ * if it starts in it. What begins later in the window, and is known by now, is charged with it.
+ */
+export const openingLines = (
+  lines: readonly ChargedLine[],
+  context: SettlementContext,
+): SettlementLine[] =>
+  lines
+    .filter(isAdvance)
+    .flatMap((line) => beginning(line, context).map((each) => chargeFor(line, each, context)));
+
+/**
+ * What is charged when a period is over (E 11.1): the lines that are invoiced in arrears, fixed ones with their amount,
+ * usage by its span. A line with longer periods is billed for those that end in the window or at its end. A line that ends is
+ * billed up to there.
+ */
+export const closingLines = (
+  lines: readonly ChargedLine[],
+  context: SettlementContext,
+): SettlementLine[] =>
+  lines
+    .filter((line) => !isAdvance(line))
+    .flatMap((line) => ending(line, context).map((each) => arrears(line, each, context)));
+
+/** Tells whether a line is charged before the time that it is charged for. */
+export const isAdvance = ({ charge, invoiced }: ChargedLine): boolean =>
+  charge === 'fixed' && invoiced === 'ADVANCE';
+
+function beginning(line: ChargedLine, context: SettlementContext): Stretch[] {
+  const { window } = context;
+  if (line.period === 'ONETIME') return once(line, window);
+  if (line.own === null) return withSubscription(line, context);
+  // One that began before its line did was charged to the line that this one follows.
+  const isBegun = ({ start }: Span) => isIn(start, window) && start >= line.start;
+  return ownPeriodsIn(line.own, line.period, context.zone, window)
+    .filter(isBegun)
+    .flatMap((whole) => partOf(line, whole));
+}
+
+function ending(line: ChargedLine, context: SettlementContext): Stretch[] {
+  const { window } = context;
+  if (line.period === 'ONETIME') return once(line, window);
+  if (line.own === null) return withSubscription(line, context);
+  return ownPeriodsIn(line.own, line.period, context.zone, window)
+    .flatMap((whole) => partOf(line, whole))
+    .filter(({ span }) => span.end > window.start && span.end <= window.end);
+}
+
+const isIn = (at: Instant, { start, end }: Span): boolean => at >= start && at < end;
+
+/** A line that is charged once is charged in the one period that its start lies in (D32, D47). */
+const once = ({ start }: ChargedLine, window: Span): Stretch[] => {
+  const instant = { start, end: start };
+  return isIn(start, window) ? [{ span: instant, whole: instant }] : [];
+};
+
+function withSubscription(line: ChargedLine, { window, whole }: SettlementContext): Stretch[] {
+  const span = during(window, line.start, line.end);
+  return span === null ? [] : [{ span, whole }];
+}
+
+function partOf(line: ChargedLine, whole: Span): Stretch[] {
+  const span = during(whole, line.start, line.end);
+  return span === null ? [] : [{ span, whole }];
+}
+
+const arrears = (
+  line: ChargedLine,
+  stretch: Stretch,
+  context: SettlementContext,
+): SettlementLine =>
+  line.charge === 'fixed'
+    ? chargeFor(line, stretch, context)
+    : {
+        kind: 'usage',
+        line_item_id: line.line_item_id,
+        span: stretch.span,
+        excluded: pausedIn(stretch.span, context.pauses),
+      };
+
+/** The charge of a line for a stretch of time: its price for the whole, in proportion. */
+function chargeFor(
+  line: ChargedLine,
+  { span, whole }: Stretch,
+  { currency, pauses }: SettlementContext,
+): SettlementCharge {
+  const { line_item_id, terms, quantity } = line;
+  const full_amount = exactCost(terms, quantity, currency).unrounded_amount;
+  const amount =
+    line.period === 'ONETIME'
+      ? moneyText(money(decimal(full_amount), currency))
+      : prorated(full_amount, span, whole, pauses, currency);
+  return { kind: 'charge', line_item_id, span, whole, quantity, full_amount, amount };
+}

@@ -1,0 +1,33 @@
+import type { DecimalText, Instant, Span, SubscriptionLineId } from '@counterfoil/kernel';
+import type { PriceTerms } from '../../pricing/index.ts';
+import type { BillingPeriod, OwnCycle } from './own-cycle.ts';
+
+/** What was charged in advance for a stretch of time that still runs, or is still to come. */
+export interface ChargedSpan {
+  /** The line that was charged; after a change of its quantity or price, the one before. */
+  readonly line_item_id: SubscriptionLineId;
+  readonly span: Span;
+  /** Money, greater than zero. */
+  readonly amount: DecimalText;
+  /** Money: part of it that was given back. */
+  readonly credited: DecimalText;
+}
+
+/** A line of a subscription as far as it decides what is charged and credited. */
+export interface ChargedLine {
+  readonly line_item_id: SubscriptionLineId;
+  /** Usage is billed in arrears, whatever `invoiced` says. */
+  readonly charge: 'fixed' | 'usage';
+  readonly invoiced: 'ADVANCE' | 'ARREAR';
+  readonly period: BillingPeriod | 'ONETIME';
+  /** Null: its periods are those of the subscription, or it is charged once. `ownCycle` makes it. */
+  readonly own: OwnCycle | null;
+  readonly terms: PriceTerms;
+  readonly quantity: DecimalText;
+  /** Since when it is charged for: not before the end of a trial. */
+  readonly start: Instant;
+  /** Exclusive: when it ends, or the subscription does if that is known and sooner. Null: neither is known. */
+  readonly end: Instant | null;
+  /** Empty for lines that are never credited, such as those of an add-on that is sold once. */
+  readonly charged: readonly ChargedSpan[];
+}
