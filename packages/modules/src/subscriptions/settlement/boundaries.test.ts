@@ -19,7 +19,7 @@ const sum = (lines: readonly SettlementLine[]): string =>
 const monthly = rhythm('1 M', '2026-01-01');
 const quarterly = rhythm('1 Q', '2026-01-01');
 
-/** What is charged at the ends, or the starts, of the first periods. */
+/** The amounts that are charged at the ends and the starts, of the first periods. */
 const totals = (name: string, subscription: Rhythm, lines: string, expected: string): void => {
   test(`E 11.1 ${name}`, () => {
     const all = lines.split(', ').map((each) => line(each, subscription));

@@ -13,7 +13,7 @@ import { prorated } from './proration.ts';
 import type { SettlementCharge, SettlementLine } from './settlement.ts';
 import { during, pausedIn } from './spans.ts';
 
-/** What the lines of a subscription are settled in. */
+/** The time in which the lines of a subscription are settled. */
 export interface SettlementContext {
   readonly currency: Currency;
   /** IANA name of the zone in which periods are counted. */
@@ -36,7 +36,7 @@ interface Stretch {
 }
 
 /**
- * What is charged when a period begins (E 11.1): the lines that are invoiced in advance. A line of the subscription's own
+ * Returns the charges of a period that begins (E 11.1): the lines that are invoiced in advance. A line of the subscription's own
  * period is charged for its part of the window, one with longer periods for those that begin in it, and one that is charged once
  * if it starts in it. What begins later in the window, and is known by now, is charged with it.
  */
@@ -49,7 +49,7 @@ export const openingLines = (
     .flatMap((line) => beginning(line, context).map((each) => chargeFor(line, each, context)));
 
 /**
- * What is charged when a period is over (E 11.1): the lines that are invoiced in arrears, fixed ones with their amount,
+ * Returns the charges of a period that is over (E 11.1): the lines that are invoiced in arrears, fixed ones with their amount,
  * usage by its span. A line with longer periods is billed for those that end in the window or at its end. A line that ends is
  * billed up to there.
  */

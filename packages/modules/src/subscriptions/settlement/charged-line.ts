@@ -2,7 +2,7 @@ import type { DecimalText, Instant, Span, SubscriptionLineId } from '@counterfoi
 import type { PriceTerms } from '../../pricing/index.ts';
 import type { BillingPeriod, OwnCycle } from './own-cycle.ts';
 
-/** What was charged in advance for a stretch of time that still runs, or is still to come. */
+/** A charge in advance for a stretch of time that still runs, or is still to come. */
 export interface ChargedSpan {
   /** The line that was charged; after a change of its quantity or price, the one before. */
   readonly line_item_id: SubscriptionLineId;

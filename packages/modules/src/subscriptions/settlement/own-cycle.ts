@@ -10,7 +10,7 @@ import {
 } from '@counterfoil/kernel';
 import { intersection } from './spans.ts';
 
-/** How long one period of a recurring price lasts. */
+/** The length of one period of a recurring price. */
 export interface BillingPeriod {
   readonly unit: PeriodUnit;
   /** Units in one period, a whole number from 1 on. */
@@ -19,7 +19,7 @@ export interface BillingPeriod {
 
 /** The periods of a line that has longer ones than its subscription (E 11.1). */
 export interface OwnCycle {
-  /** What the days of the boundaries after the first period are taken from. */
+  /** The days of the boundaries after the first period are taken from it. */
   readonly anchor: Instant;
   /** The first period; the others follow it. */
   readonly first: Span;

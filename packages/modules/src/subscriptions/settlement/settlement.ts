@@ -23,7 +23,7 @@ export interface SettlementCharge {
   readonly whole: Span;
   /** The quantity that is charged for; of a quantity that grows what is added. */
   readonly quantity: DecimalText;
-  /** What the quantity costs for `whole`, exact. */
+  /** The cost of the quantity for `whole`, exact. */
   readonly full_amount: DecimalText;
   /** Money: rounded once. */
   readonly amount: DecimalText;
@@ -57,7 +57,7 @@ export interface SettlementUsage {
 
 export type SettlementLine = SettlementCharge | SettlementCredit | SettlementUsage;
 
-/** Why something is settled. */
+/** The reasons for which something is settled. */
 export const settlementReasons = [
   'period_opened',
   'period_closed',
@@ -72,14 +72,14 @@ export const settlementReasons = [
 ] as const;
 export type SettlementReason = (typeof settlementReasons)[number];
 
-/** What one act or one step charges and gives back, with every figure. */
+/** The charges and credits of one act or one step, with every figure. */
 export interface Settlement {
   /** Follows from its cause, so that the same cause settles once. */
   readonly settlement_id: SettlementId;
   readonly reason: SettlementReason;
   /** The period that it belongs to; null where none runs. */
   readonly period_index: number | null;
-  /** When what it settles takes effect. */
+  /** The instant at which its cause takes effect. */
   readonly at: Instant;
   readonly currency: Currency;
   /** Sum of the credits. */
@@ -91,11 +91,11 @@ export interface Settlement {
   readonly lines: readonly SettlementLine[];
 }
 
-/** What a settlement is of. */
+/** The cause of a settlement. */
 export interface SettlementCause {
   readonly subscription_id: SubscriptionId;
   readonly reason: SettlementReason;
-  /** What tells it from others for the same reason: the number of a period, or the key of a command. */
+  /** Tells it from others for the same reason: the number of a period, or the key of a command. */
   readonly key: string;
   readonly period_index: number | null;
   readonly at: Instant;
