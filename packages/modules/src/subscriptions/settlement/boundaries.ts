@@ -118,7 +118,7 @@ const arrears = (
       };
 
 /** The charge of a line for a stretch of time: its price for the whole, in proportion. */
-function chargeFor(
+export function chargeFor(
   line: ChargedLine,
   { span, whole }: Stretch,
   { currency, pauses }: SettlementContext,

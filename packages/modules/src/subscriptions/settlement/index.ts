@@ -4,6 +4,17 @@ export {
   openingLines,
   type SettlementContext,
 } from './boundaries.ts';
+export {
+  addLine,
+  type Cancellation,
+  type Change,
+  cancellationLines,
+  changeQuantity,
+  type Proration,
+  type Replacement,
+  removeLine,
+  replaceLine,
+} from './changes.ts';
 export type { ChargedLine, ChargedSpan } from './charged-line.ts';
 export {
   type BillingPeriod,
@@ -12,6 +23,15 @@ export {
   type OwnCycle,
   ownCycle,
 } from './own-cycle.ts';
+export { afterPause, lengthened } from './pauses.ts';
+export {
+  type ChangeType,
+  changePlan,
+  changeType,
+  type PlanChangeLines,
+  type PlanSide,
+  restOf,
+} from './plan-change.ts';
 export {
   type Settlement,
   type SettlementCause,

@@ -10,8 +10,9 @@ import {
   type Span,
   type SubscriptionLineId,
   wholePeriod,
+  zeroText,
 } from '@counterfoil/kernel';
-import type { SettlementContext } from './boundaries.ts';
+import { openingLines, type SettlementContext } from './boundaries.ts';
 import type { ChargedLine } from './charged-line.ts';
 import { ownCycle } from './own-cycle.ts';
 import type { SettlementLine } from './settlement.ts';
@@ -108,6 +109,18 @@ export function line(
     charged: [],
     ...more,
   };
+}
+
+/** A line with what is charged for it when a period begins. */
+export const charged = (of: ChargedLine, context: SettlementContext): ChargedLine =>
+  openingLines([of], context).reduce(withCharge, of);
+
+/** A line after a line of a settlement. */
+export function withCharge(of: ChargedLine, settled: SettlementLine): ChargedLine {
+  if (settled.kind !== 'charge' || settled.line_item_id !== of.line_item_id) return of;
+  const { line_item_id, span: whole, amount } = settled;
+  const charge = { line_item_id, span: whole, amount, credited: zeroText };
+  return { ...of, charged: [...of.charged, charge] };
 }
 
 /** Lines of a settlement as a test reads them: `+ 50.00 50 Q [2026-01-01, 2026-04-01)`. */
