@@ -27,7 +27,7 @@ export type Proration = 'create_prorations' | 'none';
 
 /** A change of lines, as it was asked for. */
 export interface Change {
-  /** When it takes effect. */
+  /** The instant at which it takes effect. */
   readonly at: Instant;
   readonly proration: Proration;
 }
