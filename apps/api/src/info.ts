@@ -3,6 +3,7 @@ import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/mo
 import { accountFields } from './fields/accounts.ts';
 import { catalogueFields } from './fields/catalogue.ts';
 import { eventFields } from './fields/events.ts';
+import { subscriptionFields } from './fields/subscriptions.ts';
 import { usageFields } from './fields/usage.ts';
 import { walletFields } from './fields/wallets.ts';
 import { introduction, operatorIntroduction } from './introduction.ts';
@@ -28,6 +29,7 @@ const tags = {
   Prices: 'Amounts per unit, package or tier, and quotes of them',
   'Pricing units': 'Own units of price, such as tokens, with a rate to a currency',
   Roles: 'Named sets of rights',
+  Subscriptions: 'Plans that customers have, their lines, periods and what was charged for them',
   Taxes: 'Tax rates, and where they apply',
   Tenants: 'The organisation that the API key belongs to',
   Users: 'Persons and service accounts of the tenant',
@@ -55,7 +57,14 @@ export const apiInfo: ApiInfo = {
   description: introduction,
   tags,
   pathWords,
-  fields: { ...accountFields, ...catalogueFields, ...walletFields, ...usageFields, ...eventFields },
+  fields: {
+    ...accountFields,
+    ...catalogueFields,
+    ...walletFields,
+    ...usageFields,
+    ...eventFields,
+    ...subscriptionFields,
+  },
 };
 
 /** The slices of an API with what describes them and their events. */

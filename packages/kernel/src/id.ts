@@ -35,6 +35,9 @@ export type IdPrefix =
   | 'subs'
   | 'subs_line'
   | 'settlement'
+  | 'sched'
+  | 'addon_assoc'
+  | 'cga'
   | 'webhook'
   | 'wtask'
   | 'esub'
@@ -71,6 +74,9 @@ export type TaxAssociationId = Id<'ta'>;
 export type SubscriptionId = Id<'subs'>;
 export type SubscriptionLineId = Id<'subs_line'>;
 export type SettlementId = Id<'settlement'>;
+export type ScheduleId = Id<'sched'>;
+export type AddonAssociationId = Id<'addon_assoc'>;
+export type GrantApplicationId = Id<'cga'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

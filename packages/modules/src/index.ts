@@ -26,6 +26,7 @@ import { type OfferRoutes, offers } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
+import { type SubscriptionRoutes, subscriptions } from './subscriptions/index.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
@@ -46,6 +47,7 @@ export * from './offers/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
 export * from './secrets.ts';
+export * from './subscriptions/index.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
 export * from './usage/index.ts';
@@ -67,6 +69,7 @@ export type ApiRoutes = TenancyRoutes &
   EnvironmentCloneRoutes &
   ClockRoutes &
   WalletRoutes &
+  SubscriptionRoutes &
   UsageRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -133,6 +136,7 @@ const businessModules = ({
   environmentClones({ directory }),
   environmentClocks({ clocks }),
   wallets,
+  subscriptions,
   usage({ grantsOf, gateway: gateway ?? null }),
   checkpoints,
 ];

@@ -39,9 +39,27 @@ export {
   priceDraft,
   updatePrice,
 } from './price/decisions.ts';
-export { hasEnded, type PriceData, type PriceRecord, willBeInForce } from './price/price.ts';
-export { createPriceSchema } from './price/schema.ts';
-export { addonTable, costsheetTable, planTable } from './projection.ts';
+export { priceFieldsOf, repricedFigures } from './price/figures.ts';
+export {
+  hasEnded,
+  type PriceData,
+  type PriceRecord,
+  priceData,
+  willBeInForce,
+} from './price/price.ts';
+export { priceDrafts } from './price/references.ts';
+export {
+  billingPeriodSchema,
+  createPriceSchema,
+  invoiceCadenceSchema,
+  overrideFiguresShape,
+  type Price,
+  priceSchema,
+  priceTypeSchema,
+  subscriptionPriceSchema,
+  type UpdatePrice,
+} from './price/schema.ts';
+export { addonTable, costsheetTable, planTable, priceTable } from './projection.ts';
 export {
   archiveAddon,
   archivePlan,
@@ -53,7 +71,13 @@ export {
   updateCostsheet,
   updatePlan,
 } from './root/decisions.ts';
-export { createAddonSchema, createCostsheetSchema, createPlanSchema } from './root/schema.ts';
+export {
+  createAddonSchema,
+  createCostsheetSchema,
+  createPlanSchema,
+  planSchema,
+} from './root/schema.ts';
+export { planView, priceView } from './views.ts';
 
 /** Plans, add-ons and costsheets with all that they own. */
 export const offers = module({

@@ -1,1 +1,29 @@
-export * from './settlement/index.ts';
+import { dueWork, module } from '@counterfoil/engine/define';
+import { takeDue } from './decisions.ts';
+import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
+import { subscriptionPublicEvents } from './public-events.ts';
+import { subscriptionRoutes } from './routes.ts';
+import { subscription } from './subscription.ts';
+
+export { subscription } from './subscription.ts';
+
+/** Takes the steps of subscriptions whose time has come (ADR 41). */
+const steps = dueWork({
+  name: 'subscription steps',
+  table: subscriptionTable,
+  column: 'due_at',
+  run: (context, id) => context.execute(subscription, id, takeDue(id)),
+});
+
+/** The plans that customers have for a time, and everything that happens to them as time passes. */
+export const subscriptions = module({
+  name: 'subscriptions',
+  aggregates: [subscription],
+  tables: [subscriptionTable, lineItemTable, settlementTable],
+  routes: subscriptionRoutes,
+  publicEvents: [subscriptionPublicEvents],
+  dueWork: [steps],
+});
+
+/** The routes with their exact types, for the typed client. */
+export type SubscriptionRoutes = typeof subscriptionRoutes;

@@ -66,6 +66,8 @@ export class Records {
         return this.#clocked();
       case 'usage':
         return this.#usage();
+      case 'subs_draft':
+        return this.#draft();
       case 'backfill':
         await this.#revertBackfills();
         return this.#example(kind);
@@ -132,6 +134,17 @@ export class Records {
       async () => (await this.tenant.call('GET', path, undefined, upTo)).status === 200,
       () => `the backfills never came to position ${last}`,
     );
+  }
+
+  /** A draft of a subscription. */
+  async #draft(): Promise<Shown> {
+    const { entity_id: plan_id } = await this.record('price');
+    const { id: customer_id } = await this.record('cust');
+    return this.create('/subscriptions', {
+      ...{ customer_id, plan_id, currency: 'usd', billing_period: 'MONTHLY' },
+      subscription_status: 'draft',
+      metadata: { note: this.text('draft') },
+    });
   }
 
   /** A usage event that is shown. Its id is its sender's own. */

@@ -66,7 +66,8 @@ export type Figures = z.output<typeof figures>;
 const labels = z.object(labelsData);
 export type Labels = z.output<typeof labels>;
 
-const priceData = z.object({
+/** A price as its event carries it, and as those keep it who sell under its terms. */
+export const priceData = z.object({
   id: referenceSchema('price'),
   ...ownerData,
   type: priceTypeSchema,

@@ -127,7 +127,15 @@ const createPriceObject = z.object({
   ...labelInput,
 });
 
-type Member = keyof typeof createPriceObject.shape;
+const ofSubscription = createPriceObject.omit({
+  entity_type: true,
+  entity_id: true,
+  currency: true,
+  group_id: true,
+  bucket_size: true,
+});
+
+type Member = keyof typeof ofSubscription.shape;
 
 /** The rules between the fields of a price (specification §11.1). */
 const priceConditions: readonly Condition<Member>[] = [
@@ -186,22 +194,33 @@ export const createPriceSchema = withConditions(createPriceObject, priceConditio
   .meta({ id: 'CreatePrice' });
 export type CreatePrice = z.output<typeof createPriceSchema>;
 
+/** A price that is made for one subscription: its owner and its currency are those of the subscription. */
+export const subscriptionPriceSchema = withConditions(ofSubscription, priceConditions).meta({
+  id: 'SubscriptionPrice',
+});
+export type SubscriptionPrice = z.output<typeof subscriptionPriceSchema>;
+
 export const createBulkPricesSchema = z
   .object({ items: z.array(createPriceSchema).min(1).max(maximumBulkPrices) })
   .meta({ id: 'CreateBulkPrices' });
+
+/** Figures that stand in for those of a price; what is left out stays as it is. */
+export const overrideFiguresShape = {
+  billing_model: billingModelSchema.optional(),
+  amount: amountSchema.optional(),
+  tier_mode: tierModeSchema.optional(),
+  tiers: z.array(tierSchema).max(maximumTiers).optional(),
+  transform_quantity: transformQuantitySchema,
+  price_unit_amount: amountSchema.optional(),
+  price_unit_tiers: z.array(tierSchema).max(maximumTiers).optional(),
+} as const;
 
 /** Body of PUT /prices/{id}: labels are edited in place, any figure makes a new price. */
 export const updatePriceSchema = z
   .object({
     ...labelInput,
-    billing_model: billingModelSchema.optional(),
-    amount: amountSchema.optional(),
-    tier_mode: tierModeSchema.optional(),
-    tiers: z.array(tierSchema).max(maximumTiers).optional(),
-    transform_quantity: transformQuantitySchema,
+    ...overrideFiguresShape,
     bucket_size: unused,
-    price_unit_amount: amountSchema.optional(),
-    price_unit_tiers: z.array(tierSchema).max(maximumTiers).optional(),
     effective_from: instantSchema
       .optional()
       .meta({ description: 'When the new figures begin; default: now' }),
@@ -266,7 +285,7 @@ export const priceSchema = z
   .object({
     ...recordStampsShape,
     status: recordStatusSchema,
-    entity_type: z.enum(['PLAN', 'ADDON', 'COSTSHEET']),
+    entity_type: z.enum(['PLAN', 'ADDON', 'COSTSHEET', 'SUBSCRIPTION']),
     entity_id: z.string(),
     type: priceTypeSchema,
     billing_model: billingModelSchema,

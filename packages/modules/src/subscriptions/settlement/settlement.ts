@@ -125,7 +125,12 @@ const sumOf = (lines: readonly SettlementLine[], kind: 'charge' | 'credit') =>
     zero,
   );
 
-const spanSchema = z.object({ start: z.string(), end: z.string() });
+const spanSchema = z
+  .object({
+    start: z.string().meta({ description: 'Beginning' }),
+    end: z.string().meta({ description: 'End, exclusive' }),
+  })
+  .meta({ id: 'Span' });
 
 const lineSchema = z.discriminatedUnion('kind', [
   z.object({

@@ -1,0 +1,187 @@
+import {
+  type Changes,
+  changedFields,
+  type Decision,
+  type Instant,
+  invalidField,
+  invalidOperation,
+  invariant,
+  isEmpty,
+  notFound,
+  Problem,
+  type ScheduleId,
+} from '@counterfoil/kernel';
+import { createdData, lineDates, type Order, startOf } from './creation/order.ts';
+import type { Changeable, SubscriptionEvent } from './events.ts';
+import {
+  blankSubscription,
+  foldInto,
+  type Subscription,
+  type SubscriptionState,
+} from './subscription.ts';
+import { dueEvents, endingEvents } from './time/due.ts';
+import { isLive, nextStep } from './time/steps.ts';
+import type { CancellationType, ProrationBehavior } from './values.ts';
+
+export type SubscriptionDecision = Decision<SubscriptionState, SubscriptionEvent>;
+
+/** Creates a subscription, with all that has happened to it by now. */
+export const createSubscription =
+  (order: Order): SubscriptionDecision =>
+  (state, at) => {
+    invariant(state === null, `subscription ${order.id} is created twice`);
+    const data = createdData(order, at);
+    const created: SubscriptionEvent = { type: 'SubscriptionCreated', data };
+    return [created, ...dueEvents(blankSubscription(data, at), at)];
+  };
+
+/** Starts a draft (specification §4.14): its start, trial, periods and lines are decided anew. */
+export const activateSubscription =
+  (id: string, start: Instant | null): SubscriptionDecision =>
+  (state, at) => {
+    const draft = existingSubscription(state, id);
+    if (draft.subscription_status !== 'draft') {
+      throw invalidOperation(
+        `Subscription ${id} is ${draft.subscription_status}: only a draft can be activated.`,
+        { reason: 'inactive' },
+      );
+    }
+    const { cycle, timezone } = draft;
+    const rhythm = { unit: cycle.unit, count: cycle.count };
+    const started = startOf({ ...draft, rhythm }, start ?? at);
+    const lines = draft.lines.map((line) => {
+      // A line that was to begin with the subscription does so; another one keeps its own day.
+      const from = line.start_date === cycle.start ? null : line.start_date;
+      return { id: line.id, ...lineDates(started, timezone, { ...line, from }) };
+    });
+    const activated: SubscriptionEvent = {
+      type: 'SubscriptionActivated',
+      data: { ...started, lines },
+    };
+    return [activated, ...dueEvents(foldInto(draft, activated, at), at)];
+  };
+
+/** Takes the steps whose time has come, as many as one command takes (ADR 41). Nothing due, no events. */
+export const takeDue =
+  (id: string): SubscriptionDecision =>
+  (state, at) => {
+    if (!state || !isLive(state)) return [];
+    invariant(state.id === id, `subscription ${state.id} was asked as ${id}`);
+    return dueEvents(state, at);
+  };
+
+/** Changes what a caller may change at any time. No event when nothing changes. */
+export const changeSubscription =
+  (id: string, changes: Changes<Changeable>): SubscriptionDecision =>
+  (state) => {
+    const changed = changedFields<Changeable>(existingSubscription(state, id), changes);
+    return isEmpty(changed) ? [] : [{ type: 'SubscriptionUpdated', data: { changes: changed } }];
+  };
+
+/** A cancellation as it is asked for. */
+export interface Cancellation {
+  readonly cancellation_type: CancellationType;
+  readonly cancel_at: Instant | null;
+  readonly proration_behavior: ProrationBehavior;
+  readonly skips_arrears: boolean;
+  readonly reason: string | null;
+  /** The id of its schedule, where it is one that comes later. */
+  readonly schedule_id: ScheduleId;
+}
+
+/** Cancels a subscription, now or later (E 10.7, D68). A later one takes the place of one that was scheduled before. */
+export const cancelSubscription =
+  (id: string, asked: Cancellation): SubscriptionDecision =>
+  (state, at) =>
+    acting(state, id, at, (current) =>
+      asked.cancellation_type === 'immediate'
+        ? cancelledNow(current, asked, at)
+        : scheduled(current, asked, at),
+    );
+
+function cancelledNow(
+  subscription: Subscription,
+  { cancel_at, ...asked }: Cancellation,
+  at: Instant,
+): readonly SubscriptionEvent[] {
+  const effective = cancel_at ?? at;
+  const { opened } = subscription;
+  if (effective > at) {
+    throw invalidField('/cancel_at', 'lies ahead: choose cancellation_type scheduled_date');
+  }
+  if (cancel_at !== null && (opened === null || effective <= opened.start)) {
+    throw invalidField('/cancel_at', 'must lie in the period that runs');
+  }
+  return endingEvents(subscription, effective, { ...asked, cause: 'request' });
+}
+
+function scheduled(
+  subscription: Subscription,
+  asked: Cancellation,
+  at: Instant,
+): readonly SubscriptionEvent[] {
+  const { opened, end_date, cancellation } = subscription;
+  const isEndOfPeriod = asked.cancellation_type === 'end_of_period';
+  if (isEndOfPeriod && opened === null) {
+    throw invalidOperation(`Subscription ${subscription.id} has not begun: no period ends yet.`, {
+      reason: 'inactive',
+    });
+  }
+  const cancel_at = (isEndOfPeriod ? opened?.end : asked.cancel_at) ?? at;
+  if (cancel_at <= at) throw invalidField('/cancel_at', 'must lie ahead');
+  if (end_date !== null && cancel_at > end_date) {
+    throw invalidField('/cancel_at', `must not be after the end of the subscription, ${end_date}`);
+  }
+  const isSame =
+    cancellation !== null &&
+    cancellation.cancel_at === cancel_at &&
+    cancellation.cancellation_type === asked.cancellation_type &&
+    cancellation.proration_behavior === asked.proration_behavior &&
+    cancellation.skips_arrears === asked.skips_arrears &&
+    cancellation.reason === asked.reason;
+  return isSame ? [] : [{ type: 'CancellationScheduled', data: { ...asked, cancel_at } }];
+}
+
+/** Takes a scheduled cancellation back. None scheduled, no event. */
+export const revertCancellation =
+  (id: string): SubscriptionDecision =>
+  (state, at) =>
+    acting(state, id, at, ({ cancellation }) =>
+      cancellation === null
+        ? []
+        : [{ type: 'CancellationReverted', data: { schedule_id: cancellation.schedule_id } }],
+    );
+
+/**
+ * Does something to a subscription that lives, after all that has happened to it by now (ADR 41).
+ *
+ * @throws a Problem for one that is a draft or cancelled, and 503 while more steps are due than one command takes
+ */
+export function acting(
+  state: SubscriptionState,
+  id: string,
+  at: Instant,
+  act: (current: Subscription) => readonly SubscriptionEvent[],
+): readonly SubscriptionEvent[] {
+  const before = existingSubscription(state, id);
+  const due = isLive(before) ? dueEvents(before, at) : [];
+  const current = due.reduce<Subscription>((folded, event) => foldInto(folded, event), before);
+  if (!isLive(current)) {
+    throw invalidOperation(`Subscription ${id} is ${current.subscription_status}.`, {
+      reason: 'inactive',
+    });
+  }
+  const next = nextStep(current);
+  if (next !== null && next.at <= at) {
+    throw new Problem('service_unavailable', `Subscription ${id} is catching up: try again.`, {
+      retryAfterSeconds: 1,
+    });
+  }
+  return [...due, ...act(current)];
+}
+
+/** The subscription, unless there is none or it was deleted: 404. */
+export function existingSubscription(state: SubscriptionState, id: string): Subscription {
+  if (!state || state.status === 'deleted') throw notFound('subscription', id);
+  return state;
+}

@@ -1,0 +1,50 @@
+import { decimal, invariant, type Span, textOf, zeroText } from '@counterfoil/kernel';
+import type { ChargedSpan, Settlement, SettlementLine } from '../settlement/index.ts';
+import type { Line } from './line.ts';
+
+/**
+ * The lines after a settlement: charged for what it charges, credited for what it credits. Spans that are over by then
+ * are forgotten, because nothing can be credited of them any more.
+ */
+export const afterSettlement = (lines: readonly Line[], settlement: Settlement): readonly Line[] =>
+  settlement.lines.reduce(withSettled, lines).map((line) => ({
+    ...line,
+    charged: line.charged.filter(({ span }) => span.end > settlement.at),
+  }));
+
+function withSettled(lines: readonly Line[], settled: SettlementLine): readonly Line[] {
+  switch (settled.kind) {
+    case 'usage':
+      return lines;
+    case 'charge': {
+      if (settled.amount === zeroText) return lines;
+      const { line_item_id, span, amount } = settled;
+      const charged: ChargedSpan = { line_item_id, span, amount, credited: zeroText };
+      return lines.map((line) =>
+        line.id === line_item_id ? { ...line, charged: [...line.charged, charged] } : line,
+      );
+    }
+    case 'credit': {
+      const isOf = ({ line_item_id, span }: ChargedSpan) =>
+        line_item_id === settled.line_item_id && isSame(span, settled.whole);
+      invariant(
+        lines.some(({ charged }) => charged.some(isOf)),
+        `${settled.line_item_id}: what is credited was never charged`,
+      );
+      // After a change of its quantity a charge stands with the line that follows on the one that was charged.
+      return lines.map((line) => ({
+        ...line,
+        charged: line.charged.map((each) =>
+          isOf(each) ? { ...each, credited: plus(each.credited, settled.amount) } : each,
+        ),
+      }));
+    }
+    default:
+      return settled satisfies never;
+  }
+}
+
+const plus = (left: string, right: string) => textOf(decimal(left).plus(decimal(right)));
+
+const isSame = (left: Span, right: Span): boolean =>
+  left.start === right.start && left.end === right.end;

@@ -1,0 +1,130 @@
+import {
+  type FilterOf,
+  type Page,
+  pageRequest,
+  type RequestContext,
+  searchFilters,
+  where,
+} from '@counterfoil/engine/define';
+import { notFound } from '@counterfoil/kernel';
+import type { z } from 'zod';
+import { customerWith } from '../customers/index.ts';
+import { foundById } from '../record/index.ts';
+import { subscriptionExpansion } from './expansion.ts';
+import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
+import type {
+  LineItem,
+  lineSearchSchema,
+  SettlementRecord,
+  SubscriptionResource,
+  subscriptionSearchSchema,
+} from './schema.ts';
+
+type Expanding = { readonly expand?: readonly string[] | undefined };
+type SubscriptionSearch = Partial<z.output<typeof subscriptionSearchSchema>> & Expanding;
+type LineSearch = Partial<z.output<typeof lineSearchSchema>>;
+
+/** One subscription with its plan and its customer. Throws 404. */
+export async function getSubscription(context: RequestContext, id: string) {
+  const found = await foundById(context, subscriptionTable, 'subscription', id);
+  const [resource = found.resource] = await subscriptionExpansion.show(context, [found.resource]);
+  return { ...found, resource };
+}
+
+/** The subscription that a write answers, with its plan and its customer. */
+export async function shown(
+  context: RequestContext,
+  resource: SubscriptionResource,
+): Promise<SubscriptionResource> {
+  const [expanded = resource] = await subscriptionExpansion.show(context, [resource]);
+  return expanded;
+}
+
+/** One page of subscriptions. Nobody's are found for a customer that does not exist. */
+export async function searchSubscriptions(
+  context: RequestContext,
+  search: SubscriptionSearch,
+): Promise<Page<SubscriptionResource>> {
+  const { items, pagination } = await context.read.list(
+    subscriptionTable,
+    pageRequest(subscriptionTable, search),
+    [
+      ...searchFilters(subscriptionTable, search),
+      ...subscriptionFilters(search),
+      ...where('customer_id', 'in', await customersWith(context, search.external_customer_id)),
+    ],
+  );
+  return { items: await subscriptionExpansion.show(context, items, search.expand), pagination };
+}
+
+const subscriptionFilters = (search: SubscriptionSearch): FilterOf<typeof subscriptionTable>[] => [
+  ...where('id', 'in', search.subscription_ids),
+  ...where('customer_id', 'eq', search.customer_id),
+  ...where('customer_id', 'in', search.customer_ids),
+  ...where('customer_id', 'in', search.invoicing_customer_ids),
+  ...where('plan_id', 'eq', search.plan_id),
+  ...where('subscription_status', 'in', search.subscription_status),
+  ...where('subscription_status', 'not_in', search.subscription_status_not_in),
+  ...where('subscription_type', 'in', search.subscription_type),
+  // None has a parent.
+  ...where('id', 'in', search.parent_subscription_ids && []),
+  ...where('billing_cadence', 'in', search.billing_cadence),
+  ...where('billing_period', 'in', search.billing_period),
+  ...where('start_date', 'lte', search.active_at),
+  ...where('end_date', 'gt', search.active_at),
+  ...where('current_period_end', 'lte', search.effective_date_for_update),
+  ...where('trial_end', 'lte', search.trial_end_due_lte),
+];
+
+async function customersWith(
+  context: RequestContext,
+  externalId: string | undefined,
+): Promise<string[] | undefined> {
+  if (externalId === undefined) return undefined;
+  const id = await customerWith(context, externalId);
+  return id === null ? [] : [id];
+}
+
+/** All subscriptions of the customer with an external id, newest first. Throws 404. */
+export async function subscriptionsOfExternal(
+  context: RequestContext,
+  external_id: string,
+  search: SubscriptionSearch,
+): Promise<Page<SubscriptionResource>> {
+  const customer_id = await customerWith(context, external_id);
+  if (customer_id === null) throw notFound('customer', external_id, 'external_id');
+  return searchSubscriptions(context, { ...search, customer_id });
+}
+
+/** One page of lines of all subscriptions. */
+export const searchLines = (
+  context: RequestContext,
+  search: LineSearch,
+): Promise<Page<LineItem>> => {
+  const at = search.active_filter ? (search.current_period_start ?? context.now) : undefined;
+  return context.read.list(lineItemTable, pageRequest(lineItemTable, search), [
+    ...searchFilters(lineItemTable, search),
+    ...where('id', 'in', search.subscription_line_item_ids),
+    ...where('subscription_id', 'in', search.subscription_ids),
+    ...where('customer_id', 'in', search.customer_ids),
+    ...where('price_id', 'in', search.price_ids),
+    ...where('meter_id', 'in', search.meter_ids),
+    ...where('entity_id', 'in', search.entity_ids),
+    ...where('entity_type', 'eq', search.entity_type),
+    ...where('addon_association_id', 'in', search.addon_association_ids),
+    ...where('currency', 'in', search.currencies),
+    ...where('billing_period', 'in', search.billing_periods),
+    ...where('start_date', 'lte', at),
+    ...where('end_date', 'gt', at),
+  ]);
+};
+
+/** One page of what was settled for a subscription, newest first. Throws 404. */
+export async function settlementsOf(
+  context: RequestContext,
+  id: string,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<Page<SettlementRecord>> {
+  await foundById(context, subscriptionTable, 'subscription', id);
+  return context.read.list(settlementTable, page, where('subscription_id', 'eq', id));
+}

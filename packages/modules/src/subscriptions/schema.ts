@@ -1,0 +1,419 @@
+import { anyOf, anyOfTexts, flagParameter, searchShape, unused } from '@counterfoil/engine/define';
+import {
+  clearable,
+  currencySchema,
+  decimalPlaces,
+  instantSchema,
+  metadataSchema,
+  nonNegativeDecimalSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+  textSchema,
+  timeZoneSchema,
+  withConditions,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { customerSchema } from '../customers/index.ts';
+import {
+  billingPeriodSchema,
+  invoiceCadenceSchema,
+  overrideFiguresShape,
+  planSchema,
+  priceSchema,
+  priceTypeSchema,
+  subscriptionPriceSchema,
+} from '../offers/index.ts';
+import { settlementSchema } from './settlement/index.ts';
+import {
+  billingCycleSchema,
+  cancellationTypeSchema,
+  collectionMethodSchema,
+  lineOriginSchema,
+  paymentBehaviorSchema,
+  paymentTermsSchema,
+  prorationBehaviorSchema,
+  recurringPeriodSchema,
+  subscriptionStatusSchema,
+} from './values.ts';
+
+/** Values that say as much as none. */
+const isNothing = (value: unknown): boolean =>
+  value === false ||
+  value === '' ||
+  (typeof value === 'object' && (value === null || Object.keys(value).length === 0));
+
+/**
+ * A member of the public contract with which nothing is done yet. Where it would have to count it is refused; empty it
+ * says nothing.
+ */
+const notYet = z
+  .unknown()
+  .refine(isNothing, 'is not supported yet: leave it out')
+  .meta({ id: 'NotSupportedYet', enum: [null, false, '', [], {}] })
+  .optional();
+
+const idSchema = clearable(z.string().max(64)).optional();
+const pairsSchema = metadataSchema.nullish().transform((pairs) => pairs ?? undefined);
+const quantitySchema = nonNegativeDecimalSchema(decimalPlaces.quantity).nullish();
+const countSchema = z.number().int().min(1).max(1000).nullish();
+
+const noCommitment = {
+  commitment_amount: notYet,
+  commitment_duration: notYet,
+  commitment_overage_factor: notYet,
+  commitment_quantity: notYet,
+  commitment_time_buckets: notYet,
+  commitment_true_up_enabled: notYet,
+  commitment_type: notYet,
+  commitment_windowed: notYet,
+} as const;
+
+/** Lines that one subscription is created with at most, those of its plan included. */
+export const maximumLines = 200;
+
+const orderedLineSchema = withConditions(
+  z.object({
+    price_id: idSchema,
+    price: subscriptionPriceSchema.nullish().meta({ description: 'A price of its own' }),
+    quantity: quantitySchema,
+    display_name: clearable(textSchema(255)).optional(),
+    start_date: instantSchema.nullish(),
+    end_date: instantSchema.nullish(),
+    metadata: pairsSchema,
+    proration_behavior: unused,
+    subscription_phase_id: notYet,
+    ...noCommitment,
+  }),
+  [{ oneOf: ['price_id', 'price'], says: 'give either price_id or price' }],
+).meta({ id: 'NewSubscriptionLineItem' });
+export type OrderedLineBody = z.output<typeof orderedLineSchema>;
+
+export const overrideLineSchema = z
+  .object({
+    price_id: referenceSchema('price'),
+    quantity: quantitySchema,
+    ...overrideFiguresShape,
+  })
+  .meta({ id: 'OverrideLineItem' });
+export type OverrideLine = z.output<typeof overrideLineSchema>;
+
+const createObject = z.object({
+  customer_id: idSchema,
+  external_customer_id: clearable(z.string().max(255)).optional(),
+  plan_id: referenceSchema('plan'),
+  currency: currencySchema,
+  billing_period: recurringPeriodSchema,
+  billing_period_count: countSchema,
+  billing_cadence: z.literal('RECURRING').nullish(),
+  billing_cycle: billingCycleSchema.nullish().meta({ description: 'Default: anniversary' }),
+  billing_anchor: instantSchema
+    .nullish()
+    .meta({ description: 'Day and clock time at which periods change; default: of the start' }),
+  start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
+  end_date: instantSchema.nullish(),
+  subscription_status: z
+    .enum(['draft', 'active', 'trialing'])
+    .nullish()
+    .meta({ description: '`active`: without a trial' }),
+  trial_period_days: z
+    .number()
+    .int()
+    .min(0)
+    .max(3650)
+    .nullish()
+    .meta({ description: 'Default: as the fixed prices say; 0: none' }),
+  lookup_key: clearable(textSchema(255)).optional(),
+  metadata: pairsSchema,
+  timezone: timeZoneSchema.nullish().meta({ description: 'Default: of the customer' }),
+  proration_behavior: prorationBehaviorSchema.nullish().meta({ description: 'Default: none' }),
+  collection_method: collectionMethodSchema.nullish(),
+  payment_behavior: paymentBehaviorSchema.nullish(),
+  payment_terms: paymentTermsSchema.nullish(),
+  gateway_payment_method_id: clearable(textSchema(255)).optional(),
+  line_items: z.array(orderedLineSchema).max(100).nullish(),
+  override_line_items: z.array(overrideLineSchema).max(100).nullish(),
+  addons: notYet,
+  auto_invoice_threshold: notYet,
+  checkout: notYet,
+  commitment_amount: notYet,
+  commitment_duration: notYet,
+  coupons: notYet,
+  credit_grants: notYet,
+  enable_true_up: notYet,
+  inheritance: notYet,
+  line_item_commitments: notYet,
+  line_item_coupons: notYet,
+  overage_factor: z
+    .union([z.literal('1'), z.literal(1)], 'is not supported yet: leave it out')
+    .nullish(),
+  override_entitlements: notYet,
+  phases: notYet,
+  subscription_coupons: notYet,
+  tax_rate_overrides: notYet,
+});
+
+/** Body of POST /subscriptions. */
+export const createSubscriptionSchema = withConditions(createObject, [
+  {
+    someOf: ['customer_id', 'external_customer_id'],
+    says: 'customer_id or external_customer_id is required',
+  },
+  {
+    when: { billing_cycle: 'calendar' },
+    lacks: 'billing_anchor',
+    says: 'follows from the calendar: leave it out, or choose billing_cycle anniversary',
+  },
+]).meta({ id: 'CreateSubscription' });
+export type CreateSubscription = z.output<typeof createSubscriptionSchema>;
+
+export const updateSubscriptionSchema = withConditions(
+  z.object({
+    metadata: pairsSchema,
+    lookup_key: clearable(textSchema(255)).optional(),
+    cancel_at_period_end: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'False takes a scheduled cancellation back' }),
+    cancel_at: instantSchema.nullish(),
+    status: notYet,
+    parent_subscription_id: notYet,
+  }),
+  [
+    {
+      when: { cancel_at_period_end: true },
+      lacks: 'cancel_at',
+      says: 'is the end of the period: give one of both',
+    },
+  ],
+).meta({ id: 'UpdateSubscription' });
+export type UpdateSubscription = z.output<typeof updateSubscriptionSchema>;
+
+export const activateSubscriptionSchema = z
+  .object({ start_date: instantSchema.nullish().meta({ description: 'Default: now' }) })
+  .meta({ id: 'ActivateSubscription' });
+
+export const cancelSubscriptionSchema = withConditions(
+  z.object({
+    cancellation_type: cancellationTypeSchema,
+    cancel_at: instantSchema.nullish().meta({
+      description: 'Of an immediate one: an instant of the period that runs, not ahead of now',
+    }),
+    proration_behavior: prorationBehaviorSchema
+      .nullish()
+      .meta({ description: 'Default: create_prorations' }),
+    /** The public contract spells it so. */
+    cancel_immediately_inovice_policy: z
+      .enum(['generate_invoice', 'skip'])
+      .nullish()
+      .meta({ description: 'Default: generate_invoice; `skip` bills nothing in arrears' }),
+    reason: clearable(textSchema(1000)).optional(),
+  }),
+  [
+    {
+      when: { cancellation_type: 'scheduled_date' },
+      needs: 'cancel_at',
+      says: 'is required for cancellation_type scheduled_date',
+    },
+    {
+      when: { cancellation_type: 'end_of_period' },
+      lacks: 'cancel_at',
+      says: 'is the end of the period: leave it out',
+    },
+  ],
+).meta({ id: 'CancelSubscriptionRequest' });
+export type CancelSubscription = z.output<typeof cancelSubscriptionSchema>;
+
+/** A line on the wire (specification §2.19). */
+export const lineItemSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    subscription_id: z.string(),
+    customer_id: z.string(),
+    entity_type: lineOriginSchema,
+    entity_id: z.string(),
+    plan_display_name: z.string().optional(),
+    addon_association_id: z.string().optional(),
+    price_id: z.string(),
+    price: priceSchema,
+    price_type: priceTypeSchema,
+    price_unit: z.string().optional(),
+    price_unit_id: z.string().optional(),
+    meter_id: z.string().optional(),
+    meter_display_name: z.string().optional(),
+    display_name: z.string(),
+    currency: z.string(),
+    quantity: z.string(),
+    invoice_cadence: invoiceCadenceSchema,
+    billing_period: billingPeriodSchema,
+    billing_period_count: z.number().int(),
+    start_date: instantSchema,
+    end_date: instantSchema.optional(),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'SubscriptionLineItem' });
+export type LineItem = z.output<typeof lineItemSchema>;
+
+/** The subscription on the wire (specification §2.19; hidden fields: D1). */
+export const subscriptionSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    version: z.number().int(),
+    subscription_status: subscriptionStatusSchema,
+    subscription_type: z.literal('standalone'),
+    customer_id: z.string(),
+    invoicing_customer_id: z.string(),
+    customer_timezone: z.string(),
+    plan_id: z.string(),
+    lookup_key: z.string().optional(),
+    currency: z.string(),
+    billing_anchor: instantSchema,
+    billing_cycle: billingCycleSchema,
+    billing_cadence: z.literal('RECURRING'),
+    billing_period: recurringPeriodSchema,
+    billing_period_count: z.number().int(),
+    start_date: instantSchema,
+    end_date: instantSchema.optional(),
+    trial_start: instantSchema.optional(),
+    trial_end: instantSchema.optional(),
+    current_period_start: instantSchema,
+    current_period_end: instantSchema,
+    cancel_at: instantSchema.optional(),
+    cancel_at_period_end: z.boolean(),
+    cancelled_at: instantSchema.optional(),
+    proration_behavior: prorationBehaviorSchema,
+    collection_method: collectionMethodSchema,
+    payment_behavior: paymentBehaviorSchema,
+    payment_terms: paymentTermsSchema.optional(),
+    gateway_payment_method_id: z.string().optional(),
+    pause_status: z.enum(['none', 'active', 'scheduled', 'completed', 'cancelled']),
+    overage_factor: z.string(),
+    enable_true_up: z.boolean(),
+    line_items: z.array(lineItemSchema),
+    pauses: z.array(z.object({ id: z.string() })),
+    phases: z.array(z.object({ id: z.string() })),
+    coupon_associations: z.array(z.object({ id: z.string() })),
+    metadata: metadataSchema,
+    plan: planSchema.optional(),
+    customer: customerSchema.optional(),
+  })
+  .meta({ id: 'Subscription' });
+export type SubscriptionResource = z.output<typeof subscriptionSchema>;
+
+const settlementSumShape = settlementSchema.pick({
+  credit_amount: true,
+  charge_amount: true,
+  net_amount: true,
+  lines: true,
+}).shape;
+
+/** Charges and credits of something, as the answer of an operation shows it (D66). */
+export const settlementSumSchema = z.object(settlementSumShape).meta({ id: 'SettlementSum' });
+export type SettlementSum = z.output<typeof settlementSumSchema>;
+
+/** A settlement as it is listed. */
+export const settlementRecordSchema = settlementSchema
+  .extend({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    subscription_id: z.string(),
+  })
+  .omit({ settlement_id: true })
+  .meta({ id: 'SettlementRecord' });
+export type SettlementRecord = z.output<typeof settlementRecordSchema>;
+
+/** Answer of POST /subscriptions/{id}/cancel. */
+export const cancelledSchema = z
+  .object({
+    subscription_id: z.string(),
+    status: subscriptionStatusSchema,
+    cancellation_type: cancellationTypeSchema,
+    effective_date: instantSchema,
+    processed_at: instantSchema,
+    reason: z.string().optional(),
+    schedule_id: z.string().optional(),
+    message: z.string(),
+    total_credit_amount: z.string(),
+    proration_details: z.array(
+      z.object({
+        line_item_id: z.string(),
+        credit_amount: z.string(),
+        charged_amount: z.string(),
+        period_start: instantSchema,
+        period_end: instantSchema,
+      }),
+    ),
+    settlement: settlementSumSchema,
+    subscription: subscriptionSchema,
+  })
+  .meta({ id: 'CancelledSubscription' });
+export type CancelledSubscription = z.output<typeof cancelledSchema>;
+
+/** A change of a subscription that is to come. */
+export const scheduleSchema = z
+  .object({
+    id: z.string(),
+    subscription_id: z.string(),
+    schedule_type: z.literal('cancellation'),
+    schedule_status: z.literal('pending'),
+    scheduled_at: instantSchema,
+    cancellation_type: cancellationTypeSchema,
+    reason: z.string().optional(),
+    created_at: instantSchema,
+  })
+  .meta({ id: 'SubscriptionSchedule' });
+export type Schedule = z.output<typeof scheduleSchema>;
+
+export const schedulesSchema = z
+  .object({ schedules: z.array(scheduleSchema), count: z.number().int() })
+  .meta({ id: 'SubscriptionSchedules' });
+
+const idsSchema = anyOfTexts(64);
+
+/** The filters of lists of subscriptions, beside those of every search (D2). */
+export const subscriptionSearchShape = {
+  customer_id: z.string().max(64).optional(),
+  customer_ids: idsSchema,
+  external_customer_id: z.string().max(255).optional(),
+  plan_id: z.string().max(64).optional(),
+  subscription_ids: idsSchema,
+  subscription_status: anyOf(subscriptionStatusSchema),
+  subscription_status_not_in: anyOf(subscriptionStatusSchema),
+  subscription_type: anyOf(z.string().max(32)),
+  invoicing_customer_ids: idsSchema,
+  parent_subscription_ids: idsSchema,
+  billing_cadence: anyOf(z.literal('RECURRING')),
+  billing_period: anyOf(recurringPeriodSchema),
+  active_at: instantSchema.optional().meta({ description: 'Started by then and not ended' }),
+  effective_date_for_update: instantSchema
+    .optional()
+    .meta({ description: 'Whose period ends by then' }),
+  trial_end_due_lte: instantSchema.optional(),
+  with_line_items: unused,
+  with_coupon_associations: unused,
+} as const;
+
+export const subscriptionSearchSchema = z.object({ ...searchShape, ...subscriptionSearchShape });
+
+export const lineSearchShape = {
+  subscription_ids: idsSchema,
+  subscription_line_item_ids: idsSchema,
+  customer_ids: idsSchema,
+  price_ids: idsSchema,
+  meter_ids: idsSchema,
+  entity_ids: idsSchema,
+  entity_type: lineOriginSchema.optional(),
+  addon_association_ids: idsSchema,
+  currencies: idsSchema,
+  billing_periods: anyOf(billingPeriodSchema),
+  active_filter: flagParameter
+    .optional()
+    .meta({ description: 'Whether only lines that run now are found' }),
+  current_period_start: instantSchema.optional().meta({
+    description: 'With active_filter: the instant that they run at, in place of now',
+  }),
+} as const;
+
+export const lineSearchSchema = z.object({ ...searchShape, ...lineSearchShape });
