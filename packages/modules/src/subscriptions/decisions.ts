@@ -78,6 +78,17 @@ export const changeSubscription =
     return isEmpty(changed) ? [] : [{ type: 'SubscriptionUpdated', data: { changes: changed } }];
   };
 
+/** Gives a draft up (D69). */
+export const deleteDraft =
+  (id: string): SubscriptionDecision =>
+  (state) => {
+    const draft = existingSubscription(state, id);
+    if (draft.subscription_status === 'draft') return [{ type: 'SubscriptionDeleted', data: {} }];
+    throw invalidOperation(`Subscription ${id} is no draft: cancel it instead.`, {
+      reason: 'immutable',
+    });
+  };
+
 /** A cancellation as it is asked for. */
 export interface Cancellation {
   readonly cancellation_type: CancellationType;

@@ -20,6 +20,7 @@ import {
   cancelSubscription,
   changeSubscription,
   createSubscription,
+  deleteDraft,
   existingSubscription,
   revertCancellation,
   type SubscriptionDecision,
@@ -229,6 +230,20 @@ export const subscriptionRoutes = {
     example: { body: { metadata: { note: newText('second') } } },
     handle: async (context, { params: { id }, body }) =>
       answered(context, id, updateOf(context, id, body)),
+  }),
+
+  'DELETE /subscriptions/{id}': route({
+    summary: 'Give a draft up',
+    description: 'A subscription that lives is cancelled instead.',
+    tag,
+    status: 204,
+    permission: 'subscription:write',
+    params: idParameters,
+    example: { params: { id: newRecord('subs_draft') } },
+    handle: async (context, { params: { id } }) => {
+      await context.execute(subscription, id, deleteDraft(id));
+      return undefined;
+    },
   }),
 
   'POST /subscriptions/{id}/activate': route({

@@ -56,7 +56,7 @@ export async function subscriptionWorld(
   }
   const ofOne = (id: string) => ({ params: { id } });
   const due = () => {
-    const [work] = subscriptions.dueWork;
+    const work = subscriptions.dueWork?.[0];
     invariant(work, 'subscriptions have due work');
     return memoryDueRows(world.store, work, testPrincipal(), world.now);
   };

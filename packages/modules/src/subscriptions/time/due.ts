@@ -2,6 +2,7 @@ import { type Instant, invariant, type Period, type Span } from '@counterfoil/ke
 import type { SubscriptionEvent } from '../events.ts';
 import { chargedLine } from '../lines/line.ts';
 import {
+  cancellationLines,
   closingLines,
   openingLines,
   type SettlementCause,
@@ -133,21 +134,15 @@ export function endingEvents(
   { proration_behavior, skips_arrears, reason, cause }: Ending,
 ): readonly SubscriptionEvent[] {
   const { opened: period } = subscription;
-  const lines = linesOf(subscription, at);
-  const arrears =
-    period === null || skips_arrears
-      ? []
-      : closingLines(lines, {
-          ...settlementContext(subscription, period),
-          window: { start: period.start, end: at },
-        });
-  const credits = proration_behavior === 'none' ? [] : [];
+  const lines = linesOf(subscription, subscription.end_date);
+  const context = settlementContext(subscription, period ?? { index: null, start: at, end: at });
+  const settling = { at, proration: proration_behavior, skips_arrears };
   const closed: readonly SubscriptionEvent[] =
     period === null ? [] : [{ type: 'PeriodClosed', data: { ...period, end: at } }];
   const settlement = { reason: 'cancelled', period_index: period?.index ?? null } as const;
   return [
     ...closed,
-    ...settled(subscription, settlement, at, [...arrears, ...credits]),
+    ...settled(subscription, settlement, at, cancellationLines(lines, context, settling)),
     {
       type: 'SubscriptionCancelled',
       data: { effective_at: at, cause, reason, lines: endingLines(subscription, at) },
@@ -165,12 +160,19 @@ export const linesOf = ({ lines }: Subscription, end: Instant | null) =>
 /**
  * A period as settlements see it. Where nothing is prorated, a price is charged whole for a period that is short because
  * of its anchor or because the subscription ends.
+ *
+ * @param period without an index between two periods
  */
-export function settlementContext(subscription: Subscription, period: Period): SettlementContext {
-  const { currency, timezone: zone, trial, cycle, proration_behavior } = subscription;
-  const isTrial = trial !== null && period.index < cycle.first_index;
+export function settlementContext(
+  subscription: Subscription,
+  period: Span & { readonly index: number | null },
+): SettlementContext {
+  const { currency, timezone: zone, cycle, proration_behavior } = subscription;
+  const isCounted = period.index !== null && period.index >= cycle.first_index;
   const whole: Span =
-    isTrial || proration_behavior === 'none' ? period : wholePeriodOf(subscription, period.index);
+    isCounted && proration_behavior === 'create_prorations'
+      ? wholePeriodOf(subscription, period.index)
+      : period;
   return {
     currency,
     zone,
