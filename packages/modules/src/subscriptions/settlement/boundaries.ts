@@ -61,6 +61,25 @@ export const closingLines = (
     .filter((line) => !isAdvance(line))
     .flatMap((line) => ending(line, context).map((each) => arrears(line, each, context)));
 
+/**
+ * The charges in arrears of longer periods that an end breaks off no later than the running period begins: when the one
+ * before it was closed, nobody knew of that end. One that is broken off later is charged when the period is closed that it ends in.
+ */
+export const brokenOffLines = (
+  lines: readonly ChargedLine[],
+  context: SettlementContext,
+  at: Instant,
+): SettlementLine[] =>
+  lines.flatMap((line) => {
+    const { own, period, start, end } = line;
+    const isKnown = at > context.window.start || (end !== null && end <= at);
+    if (isKnown || isAdvance(line) || own === null || period === 'ONETIME') return [];
+    return ownPeriodsIn(own, period, context.zone, { start, end: at })
+      .filter((whole) => whole.end > context.window.start)
+      .flatMap((whole) => partOf({ ...line, end: at }, whole))
+      .map((each) => arrears(line, each, context));
+  });
+
 /** Tells whether a line is charged before the time that it is charged for. */
 export const isAdvance = ({ charge, invoiced }: ChargedLine): boolean =>
   charge === 'fixed' && invoiced === 'ADVANCE';

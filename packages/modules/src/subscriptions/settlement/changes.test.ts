@@ -254,4 +254,17 @@ test('E 10.6 a pause makes the period longer, takes usage in it out, and moves t
   assert.equal(quarter.own, { anchor: at('2026-07-06'), first: span('2026-04-01', '2026-07-06') });
 });
 
+test('a longer period in arrears that is broken off right where a period begins is billed by what breaks it off', () => {
+  const february = periodOf(january, 1);
+  const quarter = line('90 Q arrear', january);
+  const billed = ['+31 90 Q arrear: 2026-01-01..2026-02-01'];
+  const change = unprorated('2026-02-01');
+  assert.equal(shown(ending([quarter], february, change)), billed);
+  assert.equal(shown(removeLine(quarter, february, change).lines), billed);
+  assert.equal(shown(changed(quarter, '2', change, february).lines), billed);
+  // The close of January knew of this end, and has billed it.
+  const ended = { ...quarter, end: at('2026-02-01') };
+  assert.equal(ending([ended], february, change), []);
+});
+
 test.run();

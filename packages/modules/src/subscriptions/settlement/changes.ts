@@ -9,6 +9,7 @@ import {
 } from '@counterfoil/kernel';
 import { exactCost } from '../../pricing/index.ts';
 import {
+  brokenOffLines,
   chargeFor,
   closingLines,
   isAdvance,
@@ -47,21 +48,30 @@ export interface Replacement {
 }
 
 /**
- * Settles a subscription that ends within a period, at its end or in none (E 10.7 B): what is owed in arrears up to then, with
- * the periods of longer lines that have begun; and, prorated, a credit for what was charged in advance for the time after it.
+ * Settles the end of a subscription (E 10.7 B): what is owed in arrears up to then, with the periods of longer lines that
+ * have begun; and, prorated, a credit for what was charged in advance for the time after it.
  *
- * @param context its window may be over already, and closed with lines that end: then it begins at the instant of the end
+ * @param lines with the ends that were known when the last period was closed
+ * @param context its window is the period that runs; after one that was closed for good it begins where the subscription ends
  */
 export function cancellationLines(
   lines: readonly ChargedLine[],
   context: SettlementContext,
   { at, proration, skips_arrears }: Cancellation,
 ): SettlementLine[] {
-  const window = { start: context.window.start, end: at };
-  const ended = lines.map((line) => endedAt(line, at));
-  const arrears = skips_arrears ? [] : closingLines(ended, { ...context, window });
+  const arrears = skips_arrears ? [] : arrearsUntil(lines, context, at);
   if (proration === 'none') return arrears;
   return [...arrears, ...lines.flatMap((line) => creditLines(line, at, context))];
+}
+
+function arrearsUntil(
+  lines: readonly ChargedLine[],
+  context: SettlementContext,
+  at: Instant,
+): SettlementLine[] {
+  const ended = lines.map((line) => endedAt(line, at));
+  const window = { start: context.window.start, end: at };
+  return [...brokenOffLines(lines, context, at), ...closingLines(ended, { ...context, window })];
 }
 
 /**
@@ -87,7 +97,10 @@ export const removeLine = (
   context: SettlementContext,
   { at, proration }: Change,
 ): { readonly lines: readonly SettlementLine[]; readonly ended: ChargedLine } => ({
-  lines: proration === 'none' ? [] : creditLines(line, at, context),
+  lines: [
+    ...brokenOffLines([line], context, at),
+    ...(proration === 'none' ? [] : creditLines(line, at, context)),
+  ],
   ended: endedAt(line, at),
 });
 
@@ -106,8 +119,8 @@ export function changeQuantity(
   const more = decimal(costOf(changed, context)).minus(decimal(costOf(line, context)));
   const added = decimal(next.quantity).minus(decimal(line.quantity));
   if (more.cmp(zero) < 0) return replaceLine(line, changed, context, change);
-  const replacement = following(line, changed, change.at);
-  if (!settles(line, change) || more.eq(zero)) return { ...replacement, lines: [] };
+  const replacement = following(line, changed, change.at, context);
+  if (!settles(line, change) || more.eq(zero)) return replacement;
   const { currency, pauses } = context;
   const full_amount = textOf(more);
   const lines = unused(replacement.begun, context).map(({ span, whole }) => ({
@@ -132,9 +145,9 @@ export function replaceLine(
   context: SettlementContext,
   change: Change,
 ): Replacement {
-  const replacement = following(line, next, change.at);
+  const replacement = following(line, next, change.at, context);
   const isFree = !isCharged(line, change.at) && !decimal(costOf(line, context)).eq(zero);
-  if (!settles(line, change) || isFree) return { ...replacement, lines: [] };
+  if (!settles(line, change) || isFree) return replacement;
   const charges = unused(replacement.begun, context).map((each) =>
     chargeFor(replacement.begun, each, context),
   );
@@ -144,7 +157,14 @@ export function replaceLine(
 const settles = (line: ChargedLine, { proration }: Change): boolean =>
   isAdvance(line) && line.period !== 'ONETIME' && proration === 'create_prorations';
 
-const following = (line: ChargedLine, next: ChargedLine, at: Instant) => ({
+/** One line after another as long as nothing is settled of what was charged. */
+const following = (
+  line: ChargedLine,
+  next: ChargedLine,
+  at: Instant,
+  context: SettlementContext,
+): Replacement => ({
+  lines: brokenOffLines([line], context, at),
   ended: { ...endedAt(line, at), charged: [] },
   begun: {
     ...next,

@@ -23,6 +23,8 @@ export interface OwnCycle {
   readonly anchor: Instant;
   /** The first period; the others follow it. */
   readonly first: Span;
+  /** After a pause the period before the first one, which may not be closed yet. */
+  readonly before?: Span;
 }
 
 const dayCounts = { DAILY: 1, WEEKLY: 7 } as const;
@@ -61,9 +63,11 @@ export function ownPeriodsIn(
   zone: string,
   window: Span,
 ): Span[] {
-  const { anchor, first } = cycle;
+  const { anchor, first, before } = cycle;
   const cadence: Cadence = { anchor, zone, ...period };
-  const found: Span[] = intersection(first, window) === null ? [] : [first];
+  const found = [before, first].flatMap((each) =>
+    each === undefined || intersection(each, window) === null ? [] : each,
+  );
   if (window.end <= first.end) return found;
   const from = window.start < first.end ? first.end : window.start;
   let { index, ...next } = periodAt(cadence, first.end, from);
@@ -82,10 +86,18 @@ export function cycleAfterPause(
   zone: string,
   pause: Span,
 ): OwnCycle {
-  const { anchor, first } = cycle;
-  const isFirst = pause.start < first.end;
-  const running = isFirst ? first : periodAt({ anchor, zone, ...period }, first.end, pause.start);
+  const until = { start: cycle.first.start, end: shiftedBy(pause.start, 1) };
+  const [running = cycle.first, before = cycle.before] = ownPeriodsIn(
+    { anchor: cycle.anchor, first: cycle.first },
+    period,
+    zone,
+    until,
+  ).reverse();
   const length = millisecondsOf(pause.end) - millisecondsOf(pause.start);
   const end = shiftedBy(running.end, length);
-  return { anchor: end, first: { start: running.start, end } };
+  return {
+    anchor: end,
+    first: { start: running.start, end },
+    ...(before === undefined ? {} : { before }),
+  };
 }
