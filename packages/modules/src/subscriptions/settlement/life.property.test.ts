@@ -46,7 +46,7 @@ interface Lived {
   readonly context: SettlementContext;
   readonly settled: readonly SettlementLine[];
   readonly pauses: readonly Span[];
-  /** Where months are counted from, and how many have begun since. */
+  /** Months are counted from the anchor; so many have begun since. */
   readonly months: { readonly anchor: number; readonly begun: number };
 }
 
