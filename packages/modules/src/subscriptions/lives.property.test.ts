@@ -1,0 +1,289 @@
+import {
+  type Instant,
+  invariant,
+  Problem,
+  type ScheduleId,
+  type Stamped,
+} from '@counterfoil/kernel';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  cancelSubscription,
+  createSubscription,
+  revertCancellation,
+  type SubscriptionDecision,
+  takeDue,
+} from './decisions.ts';
+import type { SubscriptionEvent } from './events.ts';
+import { type SubscriptionState, subscription } from './subscription.ts';
+import { hour, lineOf, orderOf } from './test-order.ts';
+
+const test = suite('lives of subscriptions');
+
+const id = 'subs_01';
+
+/** Something that a caller does, so many hours after what was done before. */
+interface Act {
+  readonly after: number;
+  readonly kind: 'look' | 'cancel' | 'cancel_at_end' | 'cancel_on' | 'revert';
+  readonly ahead: number;
+  readonly proration: 'create_prorations' | 'none';
+}
+
+interface Life {
+  readonly order: Parameters<typeof orderOf>[0];
+  readonly acts: readonly Act[];
+}
+
+const anyAct: fc.Arbitrary<Act> = fc.record({
+  after: fc.integer({ min: 0, max: 24 * 70 }),
+  kind: fc.constantFrom('look', 'look', 'cancel', 'cancel_at_end', 'cancel_on', 'revert'),
+  ahead: fc.integer({ min: 1, max: 24 * 60 }),
+  proration: fc.constantFrom('create_prorations', 'none'),
+});
+
+const lines = [
+  lineOf(),
+  lineOf({ amount: '7.77', invoice_cadence: 'ARREAR' }),
+  lineOf({ type: 'USAGE', invoice_cadence: 'ARREAR' }),
+  lineOf({ billing_period: 'ANNUAL', amount: '1000' }),
+  lineOf({ billing_period: 'QUARTERLY', amount: '99.99', invoice_cadence: 'ARREAR' }),
+  lineOf({ billing_period: 'ONETIME', amount: '5' }),
+];
+
+const anyLife: fc.Arbitrary<Life> = fc
+  .record({
+    start: fc.integer({ min: -24 * 200, max: 24 * 20 }),
+    ends: fc.option(fc.integer({ min: 1, max: 24 * 400 })),
+    anchor: fc.option(fc.integer({ min: -24 * 60, max: 24 * 60 })),
+    calendar: fc.boolean(),
+    count: fc.integer({ min: 1, max: 3 }),
+    trial: fc.option(fc.integer({ min: 1, max: 40 })),
+    zone: fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Apia'),
+    proration: fc.constantFrom('create_prorations' as const, 'none' as const),
+    lines: fc.shuffledSubarray(lines, { minLength: 1 }),
+    acts: fc.array(anyAct, { maxLength: 8 }),
+  })
+  .map(({ start, ends, anchor, calendar, count, trial, zone, proration, acts, ...rest }) => ({
+    acts,
+    order: {
+      start_date: hour(start),
+      end_date: ends === null ? null : hour(start + ends),
+      billing_cycle: calendar ? ('calendar' as const) : ('anniversary' as const),
+      billing_anchor: anchor === null || calendar ? null : hour(anchor),
+      rhythm: { unit: 'MONTHLY' as const, count },
+      trial_days: trial,
+      timezone: zone,
+      proration_behavior: proration,
+      // Lines are of the period of the subscription, or of a multiple.
+      lines: rest.lines.map((line) => {
+        const { billing_period, billing_period_count } = line.price;
+        const own = billing_period === 'MONTHLY' ? count : billing_period_count * count;
+        return { ...line, price: { ...line.price, billing_period_count: own } };
+      }),
+    },
+  }));
+
+/** A stream with one subscription, and its clock. */
+class Stream {
+  readonly events: SubscriptionEvent[] = [];
+  state: SubscriptionState = null;
+
+  decide(decision: SubscriptionDecision, at: Instant): readonly SubscriptionEvent[] {
+    try {
+      const events = decision(this.state, at);
+      for (const event of events) {
+        const data = subscription.events[event.type].parse(event.data);
+        const stamp = { tenant_id: 't', environment_id: 'e', occurred_at: at, actor: {} };
+        this.state = subscription.evolve(this.state, {
+          ...event,
+          data,
+          stamp,
+        } as unknown as Stamped<SubscriptionEvent>);
+        this.events.push({ ...event, data } as SubscriptionEvent);
+      }
+      return events;
+    } catch (error) {
+      if (error instanceof Problem) return [];
+      throw error;
+    }
+  }
+
+  /** Takes everything that is due. */
+  settle(at: Instant): void {
+    while (this.decide(takeDue(id), at).length > 0);
+  }
+}
+
+function decisionOf({ kind, ahead, proration }: Act, now: number): SubscriptionDecision {
+  const asked = {
+    proration_behavior: proration,
+    skips_arrears: false,
+    reason: null,
+    schedule_id: 'sched_01' as ScheduleId,
+  };
+  switch (kind) {
+    case 'look':
+      return takeDue(id);
+    case 'revert':
+      return revertCancellation(id);
+    case 'cancel':
+      return cancelSubscription(id, { ...asked, cancellation_type: 'immediate', cancel_at: null });
+    case 'cancel_at_end':
+      return cancelSubscription(id, {
+        ...asked,
+        cancellation_type: 'end_of_period',
+        cancel_at: null,
+      });
+    case 'cancel_on':
+      return cancelSubscription(id, {
+        ...asked,
+        cancellation_type: 'scheduled_date',
+        cancel_at: hour(now + ahead),
+      });
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Lives a life, looking every so many hours whether something is due; null: only when something is done. */
+function live({ order, acts }: Life, every: number | null): Stream {
+  const stream = new Stream();
+  stream.decide(createSubscription(orderOf(order)), hour(0));
+  stream.settle(hour(0));
+  let now = 0;
+  for (const act of acts) {
+    const until = now + act.after;
+    if (every !== null) for (let at = now; at < until; at += every) stream.settle(hour(at));
+    now = until;
+    stream.settle(hour(now));
+    stream.decide(decisionOf(act, now), hour(now));
+  }
+  return stream;
+}
+
+const runs = { numRuns: 1_000 };
+
+test('periods tile the time from the start to the end, each number once', () => {
+  fc.assert(
+    fc.property(anyLife, (life) => {
+      let index = 0;
+      let reached = life.order?.start_date;
+      let open = false;
+      for (const { type, data } of live(life, null).events) {
+        if (type === 'PeriodOpened') {
+          assert.not(open);
+          assert.is(data.index, index);
+          assert.is(data.start, reached);
+          assert.ok(data.start < data.end);
+        }
+        if (type === 'PeriodClosed') {
+          assert.ok(open);
+          assert.is(data.index, index);
+          reached = data.end;
+          index += 1;
+        }
+        if (type === 'PeriodOpened' || type === 'PeriodClosed') open = type === 'PeriodOpened';
+        if (type === 'SubscriptionCancelled') assert.not(open);
+      }
+    }),
+    runs,
+  );
+});
+
+test('steps are the same whenever somebody looks', () => {
+  const every = fc.integer({ min: 5, max: 24 * 40 });
+  fc.assert(
+    fc.property(anyLife, every, (life, hours) => {
+      assert.equal(live(life, hours).events, live(life, null).events);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('instants of steps never run backwards', () => {
+  fc.assert(
+    fc.property(anyLife, (life) => {
+      let last = '';
+      for (const event of live(life, null).events) {
+        const at = instantOfStep(event);
+        if (at === null) continue;
+        assert.ok(at >= last, `${event.type} at ${at} after ${last}`);
+        last = at;
+      }
+    }),
+    runs,
+  );
+});
+
+function instantOfStep(event: SubscriptionEvent): Instant | null {
+  switch (event.type) {
+    case 'PeriodOpened':
+      return event.data.start;
+    case 'PeriodClosed':
+      return event.data.end;
+    case 'TrialEnded':
+    case 'SettlementRecorded':
+    case 'RenewalNoticed':
+      return event.data.at;
+    case 'SubscriptionCancelled':
+      return event.data.effective_at;
+    default:
+      return null;
+  }
+}
+
+test('nothing is settled twice, no credit exceeds its charge, and nothing follows the end', () => {
+  fc.assert(
+    fc.property(anyLife, (life) => {
+      const seen = new Set<string>();
+      const charged = new Map<string, number>();
+      let isOver = false;
+      for (const event of live(life, null).events) {
+        assert.not(isOver, `${event.type} after the end`);
+        if (event.type === 'SubscriptionCancelled') isOver = true;
+        if (event.type !== 'SettlementRecorded') continue;
+        assert.not(seen.has(event.data.settlement_id));
+        seen.add(event.data.settlement_id);
+        for (const line of event.data.lines) {
+          if (line.kind === 'usage') continue;
+          const cents = Math.round(Number(line.amount) * 100);
+          const span = line.kind === 'charge' ? line.span : line.whole;
+          const key = `${line.line_item_id} ${span.start}`;
+          const rest = (charged.get(key) ?? 0) + (line.kind === 'charge' ? cents : -cents);
+          assert.ok(rest >= 0, key);
+          charged.set(key, rest);
+        }
+      }
+    }),
+    runs,
+  );
+});
+
+test('usage is billed for every instant from the end of the trial to the end, and no instant twice', () => {
+  const usage = lineOf({ type: 'USAGE', invoice_cadence: 'ARREAR' });
+  fc.assert(
+    fc.property(anyLife, (life) => {
+      const count = life.order?.rhythm?.count ?? 1;
+      const only = { ...usage, price: { ...usage.price, billing_period_count: count } };
+      const { events, state } = live({ ...life, order: { ...life.order, lines: [only] } }, null);
+      invariant(state, 'the subscription exists');
+      let reached = state.trial?.end ?? state.start_date;
+      for (const event of events) {
+        if (event.type !== 'SettlementRecorded') continue;
+        for (const line of event.data.lines) {
+          assert.is(line.span.start, reached);
+          reached = line.span.end;
+        }
+      }
+      const trialEnd = state.trial?.end ?? state.start_date;
+      if (state.cancelled_at !== null && state.cancelled_at > trialEnd) {
+        assert.is(reached, state.cancelled_at);
+      }
+    }),
+    runs,
+  );
+});
+
+test.run();
