@@ -12,11 +12,7 @@ import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
-import {
-  type CustomerEntitlementRoutes,
-  entitlements,
-  type GrantsOf,
-} from './entitlements/index.ts';
+import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
@@ -26,7 +22,7 @@ import { type OfferRoutes, offers } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
-import { type SubscriptionRoutes, subscriptions } from './subscriptions/index.ts';
+import { grantsOf, type SubscriptionRoutes, subscriptions } from './subscriptions/index.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
@@ -110,9 +106,6 @@ function refusedByNobody(): Promise<never> {
   const message = 'Public events are not available here: NATS_URL is not set.';
   return Promise.reject(new Problem('service_unavailable', message, { retryAfterSeconds: 60 }));
 }
-
-/** There are no subscriptions yet, so nothing grants anything. */
-const grantsOf: GrantsOf = async () => [];
 
 /** The business, lower slices first: a slice knows only those that stand before it. */
 const businessModules = ({

@@ -17,7 +17,7 @@ export {
   overrideValues,
   type ResetPeriod,
 } from './granted-entitlement.ts';
-export { entitlementsOf, type GrantsOf } from './queries.ts';
+export { customerEntitlements, entitlementsOf, type GrantsOf } from './queries.ts';
 export {
   type AggregatedEntitlement,
   aggregatedEntitlementSchema,
@@ -26,6 +26,7 @@ export {
   type EntitlementSource,
   entitlementSourceSchema,
   resetPeriodSchema,
+  subscriptionEntitlementsSchema,
 } from './schema.ts';
 export { aggregatedEntitlementView, entitlementSourceViews } from './view.ts';
 

@@ -21,6 +21,9 @@ export const entitlementSourceSchema = z
     entity_type: z.enum(['plan', 'addon', 'subscription']),
     entity_id: z.string(),
     entity_name: z.string(),
+    reason: z
+      .enum(['plan', 'addon', 'override', 'phase', 'parent'])
+      .meta({ description: 'Cause of the grant' }),
     quantity: z.number().int(),
     is_enabled: z.boolean(),
     usage_limit: z
@@ -74,4 +77,10 @@ export const customerEntitlementsSchema = z
     ),
   })
   .meta({ id: 'CustomerEntitlements' });
+/** The entitlements of one subscription. */
+export const subscriptionEntitlementsSchema = customerEntitlementsSchema
+  .pick({ features: true })
+  .extend({ subscription_id: z.string(), plan_id: z.string() })
+  .meta({ id: 'SubscriptionEntitlements' });
+
 export type CustomerEntitlements = z.output<typeof customerEntitlementsSchema>;

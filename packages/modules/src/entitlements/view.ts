@@ -3,6 +3,9 @@ import type { FeatureEntitlement } from './aggregate-entitlements.ts';
 import type { GrantedEntitlement } from './granted-entitlement.ts';
 import type { AggregatedEntitlement, EntitlementSource } from './schema.ts';
 
+/** The cause of each kind of source (D70). */
+const reasons = { PLAN: 'plan', ADDON: 'addon', SUBSCRIPTION: 'override' } as const;
+
 const sourceTypes = { PLAN: 'plan', ADDON: 'addon', SUBSCRIPTION: 'subscription' } as const;
 
 /**
@@ -41,6 +44,7 @@ function sourceView(source: GrantedEntitlement): EntitlementSource {
     entity_type: sourceTypes[source.entity_type],
     entity_id: source.entity_id,
     entity_name: source.entity_name,
+    reason: reasons[source.entity_type],
     quantity: source.quantity,
     is_enabled: source.is_enabled,
     usage_limit: isMetered ? source.usage_limit : null,

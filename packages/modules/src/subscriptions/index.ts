@@ -5,6 +5,7 @@ import { subscriptionPublicEvents } from './public-events.ts';
 import { subscriptionRoutes } from './routes.ts';
 import { subscription } from './subscription.ts';
 
+export { grantsOf } from './entitlements/grants.ts';
 export { subscription } from './subscription.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */

@@ -1,4 +1,5 @@
 import {
+  listParameter,
   listShape,
   newRecord,
   newText,
@@ -13,6 +14,7 @@ import {
 } from '@counterfoil/engine/define';
 import { type Instant, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { subscriptionEntitlementsSchema } from '../entitlements/index.ts';
 import { prepareOrder } from './creation/prepare.ts';
 import {
   activateSubscription,
@@ -25,6 +27,7 @@ import {
   revertCancellation,
   type SubscriptionDecision,
 } from './decisions.ts';
+import { subscriptionEntitlements } from './entitlements/grants.ts';
 import { subscriptionExpansion } from './expansion.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import {
@@ -303,6 +306,20 @@ export const subscriptionRoutes = {
       const schedules = schedulesOf(state);
       return { schedules, count: schedules.length };
     },
+  }),
+
+  'GET /subscriptions/{id}/entitlements': route({
+    summary: 'Get what a subscription gives now',
+    description: 'By feature, with the source of each part.',
+    tag,
+    status: 200,
+    permission: 'subscription:read',
+    params: idParameters,
+    query: z.object({ feature_ids: listParameter(z.string().max(64)).optional() }),
+    response: subscriptionEntitlementsSchema,
+    example: { texts: ['feature_ids'] },
+    handle: (context, { params: { id }, query }) =>
+      subscriptionEntitlements(context, id, query.feature_ids),
   }),
 
   'GET /subscriptions/{id}/settlements': route({

@@ -98,6 +98,23 @@ export const overrideLineSchema = z
   .meta({ id: 'OverrideLineItem' });
 export type OverrideLine = z.output<typeof overrideLineSchema>;
 
+const overrideEntitlementSchema = z
+  .object({
+    entitlement_id: referenceSchema('ent'),
+    is_enabled: z.boolean().optional(),
+    usage_limit: z
+      .number()
+      .int()
+      .min(0)
+      .nullable()
+      .optional()
+      .meta({ description: 'Null: unlimited; absent: as the plan says' }),
+    static_value: textSchema(1000).optional(),
+    config_value: notYet,
+  })
+  .meta({ id: 'OverrideEntitlement' });
+export type OverrideEntitlement = z.output<typeof overrideEntitlementSchema>;
+
 const createObject = z.object({
   customer_id: idSchema,
   external_customer_id: clearable(z.string().max(255)).optional(),
@@ -147,7 +164,7 @@ const createObject = z.object({
   overage_factor: z
     .union([z.literal('1'), z.literal(1)], 'is not supported yet: leave it out')
     .nullish(),
-  override_entitlements: notYet,
+  override_entitlements: z.array(overrideEntitlementSchema).max(100).nullish(),
   phases: notYet,
   subscription_coupons: notYet,
   tax_rate_overrides: notYet,

@@ -9,7 +9,7 @@ import type { UnitSnapshot } from './figures.ts';
 import type { CreatePrice } from './schema.ts';
 
 /**
- * The offer that a request names as owner. Subscriptions do not exist yet, so none is found:
+ * The offer that a request names as owner. A subscription gets prices of its own with its lines, so none is found here:
  * 404 naming entity_id.
  */
 export function priceOwner({ entity_type, entity_id }: CreatePrice): Owner {

@@ -13,6 +13,7 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { customerReference } from '../../customers/index.ts';
+import { overrideValues } from '../../entitlements/index.ts';
 import { meter } from '../../meters/index.ts';
 import {
   type Offer,
@@ -28,6 +29,7 @@ import {
   type CreateSubscription,
   maximumLines,
   type OrderedLineBody,
+  type OverrideEntitlement,
   type OverrideLine,
 } from '../schema.ts';
 import { behaviorsOf } from '../values.ts';
@@ -79,7 +81,7 @@ export async function prepareOrder(
     payment_terms: body.payment_terms ?? null,
     gateway_payment_method_id: body.gateway_payment_method_id || null,
     lines,
-    entitlements: grantedBy(plan),
+    entitlements: grantedWith(context.now, id, plan, body.override_entitlements ?? []),
   };
 }
 
@@ -142,6 +144,38 @@ const grantedBy = ({ root, entitlements }: Offer): Granted[] =>
     start_date: each.start_date,
     end_date: each.end_date,
   }));
+
+/**
+ * The entitlements of a subscription: those of its plan, and for each that is overridden one of its own that stands in for
+ * it. What an override leaves out is as the plan has it (E 8.2 B).
+ */
+function grantedWith(
+  now: Instant,
+  id: SubscriptionId,
+  plan: Offer,
+  overrides: readonly OverrideEntitlement[],
+): Granted[] {
+  const granted = grantedBy(plan);
+  const own = overrides.map(({ entitlement_id, config_value: _, ...changes }, index): Granted => {
+    const pointer = `/override_entitlements/${index}/entitlement_id`;
+    const parent = granted.find((each) => each.entitlement_id === entitlement_id);
+    if (!parent) throw invalidField(pointer, 'is no entitlement of the plan');
+    if (overrides.findIndex((each) => each.entitlement_id === entitlement_id) < index) {
+      throw invalidField(pointer, 'has an override already');
+    }
+    return {
+      ...parent,
+      ...overrideValues(parent, changes),
+      entitlement_id: sequencedId('ent', now, id, index),
+      entity_type: 'SUBSCRIPTION',
+      entity_id: id,
+      parent_entitlement_id: entitlement_id,
+      start_date: null,
+      end_date: null,
+    };
+  });
+  return [...granted, ...own];
+}
 
 interface Ordering {
   readonly id: SubscriptionId;
