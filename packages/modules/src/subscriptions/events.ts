@@ -92,6 +92,8 @@ export const subscriptionEvents = {
   PeriodOpened: z.object(periodShape),
   PeriodClosed: z.object(periodShape),
   SettlementRecorded: settlementData,
+  /** A wallet of the customer is taken for what the subscription gives: credits that are due to it, and grants. */
+  WalletChosen: z.object({ wallet_id: referenceSchema('wallet') }),
   RenewalNoticed: z.object({ index: z.number().int(), at: instant, renews_at: instant }),
   CancellationScheduled: z.object({
     schedule_id: referenceSchema('sched'),

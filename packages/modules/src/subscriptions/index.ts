@@ -1,4 +1,5 @@
 import { dueWork, module } from '@counterfoil/engine/define';
+import { creditsOfSettlements } from './credits/reactions.ts';
 import { takeDue } from './decisions.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import { subscriptionPublicEvents } from './public-events.ts';
@@ -23,6 +24,7 @@ export const subscriptions = module({
   tables: [subscriptionTable, lineItemTable, settlementTable],
   routes: subscriptionRoutes,
   publicEvents: [subscriptionPublicEvents],
+  reactions: [creditsOfSettlements],
   dueWork: [steps],
 });
 

@@ -11,6 +11,7 @@ import {
   type Stamped,
   type SubscriptionId,
   updatedStamps,
+  type WalletId,
   withChanges,
 } from '@counterfoil/kernel';
 import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './events.ts';
@@ -52,6 +53,8 @@ export interface Subscription
   readonly cancellation: ScheduledCancellation | null;
   readonly cancelled_at: Instant | null;
   readonly cancellation_reason: string | null;
+  /** The wallets that were taken for what it gives, in their order; those before the last are closed. */
+  readonly wallets: readonly WalletId[];
 }
 
 /** Null before it is created. */
@@ -74,6 +77,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     cancellation: null,
     cancelled_at: null,
     cancellation_reason: null,
+    wallets: [],
   };
 }
 
@@ -108,6 +112,8 @@ function after(subscription: Subscription, event: Following): Subscription {
     }
     case 'SettlementRecorded':
       return { ...subscription, lines: afterSettlement(subscription.lines, event.data) };
+    case 'WalletChosen':
+      return { ...subscription, wallets: [...subscription.wallets, event.data.wallet_id] };
     case 'RenewalNoticed':
       return { ...subscription, noticed_index: event.data.index };
     case 'CancellationScheduled':

@@ -5,6 +5,7 @@ import { customer, customers } from '../customers/index.ts';
 import { feature } from '../features/index.ts';
 import { meter, meters } from '../meters/index.ts';
 import { offer, offers } from '../offers/index.ts';
+import { wallet } from '../wallets/index.ts';
 import { takeDue } from './decisions.ts';
 import { subscriptions } from './index.ts';
 import { subscriptionRoutes as routes } from './routes.ts';
@@ -31,7 +32,7 @@ export async function subscriptionWorld(
   prices: readonly object[] = [{}],
   { timezone = 'UTC', currency = 'usd' }: { timezone?: string; currency?: string } = {},
 ) {
-  const world = memoryWorld([customer, meter, feature, offer, subscription]);
+  const world = memoryWorld([customer, meter, feature, offer, wallet, subscription]);
   const request = (operation = '', key?: string) =>
     world.request(testPrincipal(), key === undefined ? undefined : { key, operation, fields: {} });
   const call = async (table: Readonly<Record<string, unknown>>, route: string, body: object) => {

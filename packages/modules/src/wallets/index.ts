@@ -13,6 +13,10 @@ import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
+export { createWallet, loadCredits } from './decisions.ts';
+export type { CreatedData as NewWallet } from './events.ts';
+export type { Load } from './ledger/entries.ts';
+export { walletTable } from './projection.ts';
 export { wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */

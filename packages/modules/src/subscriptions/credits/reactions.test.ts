@@ -1,0 +1,81 @@
+import { callRoute, reactTo } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { wallets } from '../../wallets/index.ts';
+import { day, subscriptionWorld } from '../test-subscription-world.ts';
+import { creditsOfSettlements } from './reactions.ts';
+
+const test = suite('credits of settlements');
+
+async function refunding() {
+  const world = await subscriptionWorld([{ amount: '600' }]);
+  const { call, request } = world;
+  const run = (route: string, input: object) =>
+    callRoute(wallets.routes?.[route as never] as never, request(), input) as Promise<{
+      items: { id: string; credit_balance: string; wallet_status: string }[];
+    }>;
+  await world.pass(day(6, 1));
+  /** Cancels a new subscription half through June, and lets the reaction follow. */
+  const refunded = async () => {
+    const { id } = await world.create({ start_date: day(6, 1) });
+    await world.pass(day(6, 16));
+    await world.cancel(id, { cancellation_type: 'immediate' });
+    await reactTo(request(), creditsOfSettlements, id);
+    return id;
+  };
+  return {
+    ...world,
+    refunded,
+    react: (id: string) => reactTo(request(), creditsOfSettlements, id),
+    makeWallet: (body: object = {}) =>
+      call(wallets.routes ?? {}, 'POST /wallets', {
+        external_customer_id: 'ada',
+        currency: 'usd',
+        ...body,
+      }),
+    close: (id: string) => run('POST /wallets/{id}/terminate', { params: { id } }),
+    balances: async () =>
+      (await run('POST /wallets/search', { body: {} })).items
+        .map(({ credit_balance }) => credit_balance)
+        .reverse(),
+  };
+}
+
+test('what is left over goes to a wallet that is made for it, once', async () => {
+  const { refunded, react, balances } = await refunding();
+  const id = await refunded();
+  assert.equal(await balances(), ['300']);
+  await react(id);
+  assert.equal(await balances(), ['300']);
+  await refunded();
+  assert.equal(await balances(), ['600']);
+});
+
+test('credits are worth what they give back, whatever they are sold for', async () => {
+  const { refunded, makeWallet, balances } = await refunding();
+  await makeWallet({ conversion_rate: '0.5', topup_conversion_rate: '2' });
+  await refunded();
+  assert.equal(await balances(), ['600']);
+});
+
+test('a closed wallet is passed over, and a repetition finds the one that has the credits', async () => {
+  const { refunded, react, makeWallet, close, balances } = await refunding();
+  const first = await makeWallet();
+  const one = await refunded();
+  assert.equal(await balances(), ['300']);
+  await close(first.id);
+  const other = await refunded();
+  assert.equal(await balances(), ['0', '300']);
+  await react(one);
+  await react(other);
+  assert.equal(await balances(), ['0', '300']);
+});
+
+test('a charge gives nothing back', async () => {
+  const { create, react, balances } = await refunding();
+  const { id } = await create();
+  await react(id);
+  assert.equal(await balances(), []);
+});
+
+test.run();
