@@ -89,4 +89,27 @@ test('an answer from after a snapshot is folded from there, an earlier one from 
   assert.equal(await reader.repeat(1_400), { coins: 1_400, read: 1_400 });
 });
 
+test('an answer from before one that was asked for is folded from nearby', async () => {
+  const { store } = await filled(2_000);
+  const reader = processOn(store);
+  await reader.writer().current();
+  assert.equal(await reader.repeat(1_700), { coins: 1_700, read: 1_700 });
+  for (const coin of [1, 511, 512, 513, 1_023, 1_025, 1_600, 1_744]) {
+    const { coins, read } = await reader.repeat(coin);
+    assert.is(coins, coin);
+    assert.ok(read <= 512, `${read} events were read for request ${coin}`);
+  }
+});
+
+test('as many states are kept on the way as there is room for, those that were asked for last', async () => {
+  const { store } = await filled(40 * 512);
+  const reader = processOn(store);
+  await reader.writer().current();
+  await reader.repeat(40 * 512 - 300);
+  const [early, late] = [await reader.repeat(700), await reader.repeat(30 * 512 + 1)];
+  assert.equal(early, { coins: 700, read: 700 }, 'the first states have made room');
+  assert.ok(late.read <= 512);
+  assert.ok((await reader.repeat(690)).read <= 512, 'and are kept again');
+});
+
 test.run();

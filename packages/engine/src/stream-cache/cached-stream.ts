@@ -9,6 +9,7 @@ import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Snapshots } from './snapshot-folder.ts';
+import { Stations, type StreamEnd, stationEvery } from './stations.ts';
 import {
   advance,
   advanceProven,
@@ -57,6 +58,7 @@ export class CachedStream<State> {
   readonly catchUp: () => Promise<void>;
   readonly #source: StreamSource;
   readonly #log: Pick<HeardLog, 'upTo' | 'stretch'>;
+  readonly #stations = new Stations<State>();
   #requests = new IdempotencyIndex<State>();
   #now: StreamState<State>;
   #followed: StreamState<State>;
@@ -136,7 +138,8 @@ export class CachedStream<State> {
       this.#stateBytes = serialize(this.#now.state).byteLength;
       this.#charactersSince = 0;
     }
-    return bytesOfStream + this.#stateBytes + this.#charactersSince + this.#requests.weigh();
+    const states = this.#stateBytes * (1 + this.#stations.size);
+    return bytesOfStream + states + this.#charactersSince + this.#requests.weigh();
   }
 
   /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */
@@ -257,22 +260,36 @@ export class CachedStream<State> {
   }
 
   /**
-   * The stream as far as its events belong to it, folded from the last snapshot or from the first event.
-   * None after a revision is read.
+   * The stream as far as its events belong to it, folded from a state that was passed before, from the last snapshot or
+   * from the first event. None after a revision is read.
    */
   async #folded(
-    belongs: (event: { readonly revision: number; readonly position: Position }) => boolean,
+    belongs: (end: StreamEnd) => boolean,
     upTo = revisionMaximum,
   ): Promise<StreamState<State>> {
     const { aggregate } = this.place;
-    const found = (await this.#snapshot(upTo))?.stream;
-    const isUsable = found && belongs({ revision: found.head.revision, position: found.position });
-    let stream = isUsable ? found : emptyStream<State>(aggregate.initial);
+    const passed = this.#stations.latest(belongs) ?? emptyStream<State>(aggregate.initial);
+    const isNear = upTo - passed.head.revision <= stationEvery;
+    let stream = isNear ? passed : await this.#laterSnapshot(passed, belongs, upTo);
     for await (const event of this.events(stream.head.revision + 1, upTo)) {
       // Read to the end: leaving the loop early would leave the read open in some clients.
-      if (belongs(event)) stream = advanceProven(aggregate, stream, event);
+      if (!belongs(event)) continue;
+      stream = advanceProven(aggregate, stream, event);
+      this.#stations.pass(stream);
     }
     return stream;
+  }
+
+  /** The last snapshot where it is later than a state and belongs to the stream as well, else that state. */
+  async #laterSnapshot(
+    passed: StreamState<State>,
+    belongs: (end: StreamEnd) => boolean,
+    upTo: number,
+  ): Promise<StreamState<State>> {
+    const stream = (await this.#snapshot(upTo))?.stream;
+    if (!stream || stream.head.revision <= passed.head.revision) return passed;
+    const { head, position } = stream;
+    return belongs({ revision: head.revision, position }) ? stream : passed;
   }
 
   #take(event: StoredEvent): void {
