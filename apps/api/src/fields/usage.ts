@@ -4,6 +4,7 @@ export const usageFields: Readonly<Record<string, string>> = {
   UsageEvent: 'Usage that was recorded',
   UsageEvents: 'A page of usage',
   Usage: 'How much was used',
+  UsageMonitoring: 'How much usage came, and whether all of it can be read',
   UsageEventTrace: 'A usage event, and what was made of it',
   ProcessedUsage: 'A meter that counts an event, for one of its features',
   UsageEventLook: 'What a meter makes of an event',

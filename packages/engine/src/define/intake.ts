@@ -127,6 +127,16 @@ export const factStatement = <Tables extends object, Given extends GivenValues, 
   write: FactStatement<Tables, Given, Row>['write'],
 ): FactStatement<Tables, Given, Row> => ({ tables, write });
 
+/** The distance of tables of facts from the end of the log. */
+export interface FactProgress {
+  /** Position of the last event of the log, of whatever kind. */
+  readonly head: string;
+  /** Everything up to here is in the tables. */
+  readonly shown: string;
+  /** Events of the log that the tables take and do not have yet; each may hold many facts. Counted up to 16. */
+  readonly missing: number;
+}
+
 /** Reads of facts, for one caller. The tables' row-level security shows the caller's environment alone. */
 export interface FactReads {
   /**
@@ -144,9 +154,11 @@ export interface FactReads {
   ): Promise<readonly Row[]>;
   /** Waits as `query` does, and gives a position of the log up to which everything is in the tables. */
   shown<Tables extends object>(tables: FactTables<Tables>): Promise<string>;
-  /** The same from the tables as they are: nothing is waited for. */
+  /** The same as `query` from the tables as they are: nothing is waited for. */
   queryAtOnce<Tables extends object, Row>(
     tables: FactTables<Tables>,
     select: FactSelect<Tables, Row>,
   ): Promise<readonly Row[]>;
+  /** The distance of the tables from the end of the log, as it is. Throws 503 where the log cannot be read. */
+  progress<Tables extends object>(tables: FactTables<Tables>): Promise<FactProgress>;
 }

@@ -2,9 +2,11 @@ import { Problem } from '@counterfoil/kernel';
 import type { QueryCreator } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { anyStatement } from '../database/statements.ts';
+import { readFailure } from '../decide/problems.ts';
 import type { Place } from '../define/context.ts';
 import type {
   AnyFactTables,
+  FactProgress,
   FactReads,
   FactSelect,
   FactStatement,
@@ -88,6 +90,7 @@ export function factReads(options: FactReadsOptions): FactReads {
   };
   return {
     shown: async (tables) => String(await shown(tables)),
+    progress: (tables) => progressOf(options, tables),
     queryAtOnce: read,
     query: async (tables, select) => {
       await shown(tables);
@@ -120,6 +123,42 @@ export const factsFrom =
     });
 
 const nobodyHasSent = new RecentFacts();
+
+/** The distance of some tables from the end of the log. */
+async function progressOf(
+  { side, store }: FactReadsOptions,
+  tables: AnyFactTables,
+): Promise<FactProgress> {
+  // Asked before the log: what comes in between is missing then, and nothing that is missing is taken for shown.
+  const reached = side.tracker.reached(tables.name).position();
+  try {
+    const head = await store.head();
+    const missing = await countMissing(store, tables, { after: reached, upTo: head });
+    const shown = missing === 0 && reached < head ? head : reached;
+    return { head: String(head), shown: String(shown), missing };
+  } catch (error) {
+    throw readFailure(error);
+  }
+}
+
+/** Events that are counted: as many as one batch of a filling has. */
+const missingMaximum = 16;
+
+/** Counts the events in a stretch of the log that are for some tables, up to a number. */
+async function countMissing(
+  store: Pick<EventStore, 'readLog'>,
+  tables: AnyFactTables,
+  stretch: { readonly after: Position; readonly upTo: Position },
+  maximum = missingMaximum,
+): Promise<number> {
+  let missing = 0;
+  if (stretch.after >= stretch.upTo) return missing;
+  for await (const _ of store.readLog({ prefixes: fillPrefixes(tables), ...stretch })) {
+    missing += 1;
+    if (missing === maximum) break;
+  }
+  return missing;
+}
 
 /** Waits, and gives a position up to which the tables show everything; zero where nobody insists on one. */
 async function untilShown(
@@ -157,9 +196,7 @@ async function isBlank(
   upTo: Position,
 ): Promise<boolean> {
   try {
-    const prefixes = fillPrefixes(tables);
-    for await (const _ of store.readLog({ prefixes, after, upTo })) return false;
-    return true;
+    return (await countMissing(store, tables, { after, upTo }, 1)) === 0;
   } catch {
     // A store that cannot be read leaves the question to those who fill.
     return false;

@@ -14,6 +14,7 @@ import { usageCredentials } from './credentials/usage-credentials.ts';
 import { currentUsageRoutes } from './current/routes.ts';
 import { KnownLookups } from './known-lookups.ts';
 import { meterUsageRoutes } from './meter-usage/routes.ts';
+import { usageMonitoringRoutes } from './monitoring/routes.ts';
 import { RecentUsage } from './recent-usage.ts';
 import { rejectedUsageRoutes } from './rejected/routes.ts';
 import { ingestionRoutes, usageListRoutes } from './routes.ts';
@@ -39,6 +40,7 @@ const routes = ({ grantsOf, gateway }: UsageOptions) => ({
   ...rejectedUsageRoutes,
   ...usageQuestionRoutes,
   ...usageTraceRoutes,
+  ...usageMonitoringRoutes,
   ...currentUsageRoutes,
   ...usageVoidRoutes,
   ...customerUsageRoutes(grantsOf),

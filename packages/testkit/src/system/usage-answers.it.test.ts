@@ -82,6 +82,43 @@ test('one event tells which meters take what of it, and why others take nothing'
   assert.is((await tenant.call('GET', '/events/lookup?id=nobody')).status, 404);
 });
 
+test('monitoring counts what came, and says when all of it can be read', async () => {
+  const at = (day: number) => `2021-03-0${day}T12:00:00.000Z`;
+  const events = [1, 1, 3].map((day, index) => ({
+    event_name: 'monitored',
+    external_customer_id: 'monitored',
+    event_id: `monitored-${index}`,
+    timestamp: at(day),
+  }));
+  const sent = await tenant.call('POST', '/events/bulk', { events });
+  const sentAt = BigInt(sent.headers.get('Counterfoil-Position') ?? '');
+  const span = `start_time=${at(1)}&end_time=2021-03-04T00:00:00Z`;
+  let shown = await tenant.ok('GET', `/events/monitoring?${span}&window_size=DAY`);
+  await eventually(
+    async () => {
+      shown = await tenant.ok('GET', `/events/monitoring?${span}&window_size=DAY`);
+      return shown.consumption_lag === 0 && BigInt(shown.position) >= sentAt;
+    },
+    () => JSON.stringify(shown),
+  );
+  const { position, log_position, ...counts } = shown;
+  assert.is(position, log_position);
+  assert.equal(counts, {
+    total_count: 3,
+    points: [
+      { timestamp: '2021-03-01T00:00:00.000Z', event_count: 2 },
+      { timestamp: '2021-03-03T00:00:00.000Z', event_count: 1 },
+    ],
+    consumption_lag: 0,
+    post_processing_lag: 0,
+  });
+  const later = `start_time=2021-03-01T12:00:00.001Z&end_time=2021-03-04T00:00:00Z`;
+  const { total_count, points } = await tenant.ok('GET', `/events/monitoring?${later}`);
+  assert.equal([total_count, points], [1, undefined]);
+  const none = await tenant.call('GET', `/events/monitoring?start_time=${at(3)}&end_time=${at(3)}`);
+  assert.is(none.status, 400);
+});
+
 test('usage so far is that of the running period, for one and for many, with the position it stands on', async () => {
   const { id: customer_id } = await tenant.ok('POST', '/customers', {
     external_id: 'so-far',

@@ -1,0 +1,75 @@
+import { Problem } from '@counterfoil/kernel';
+import { MemoryStore } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { z } from 'zod';
+import { type FactTables, intake } from '../define/intake.ts';
+import { sampleEvent } from '../log/sample-events.ts';
+import { PositionClock } from '../projection/projected-position.ts';
+import { factReads, RecentFacts } from './fact-reads.ts';
+
+const test = suite('reads of facts');
+
+const tables: FactTables = {
+  name: 'readings',
+  version: 1,
+  intake: intake({ name: 'readings', eventType: 'ReadingsRecorded', fact: z.unknown() }),
+  records: [],
+  create: () => [],
+  filler: () => ({ take: async () => undefined, forget: () => undefined }),
+  compared: {},
+};
+
+/** A log with events of some categories, and the reads of tables that have come to a position. */
+async function readsOf(categories: readonly string[], reached: bigint) {
+  const store = new MemoryStore();
+  for (const [index, category] of categories.entries()) {
+    await store.append(`${category}-env_01.s${index}`, [sampleEvent()], -1);
+  }
+  const clock = new PositionClock();
+  clock.set(reached);
+  const pool = { query: () => Promise.reject(new Error('nothing is selected')) };
+  const tracker = { reached: () => clock, schemaOf: () => 'readings' };
+  const reads = factReads({
+    side: { pool, prepared: pool, tracker, recent: new RecentFacts() },
+    store,
+    caller: { tenantId: 'tenant_01', environmentId: 'env_01', keyId: 'key' } as never,
+    minimumPosition: null,
+    onRead: () => undefined,
+  });
+  return { store, reads };
+}
+
+for (const [name, categories, reached, expected] of [
+  ['tables of an empty log lack nothing', [], 0n, ['0', '0', 0]],
+  ['tables at the end of the log lack nothing', ['readings'], 1n, ['1', '1', 0]],
+  ['tables behind events of others alone show all', ['readings', 'jar', 'jar'], 1n, ['3', '3', 0]],
+  [
+    'tables behind events of their own show what they have',
+    ['readings', 'jar', 'readings', 'readings'],
+    1n,
+    ['4', '1', 2],
+  ],
+  ['no more than 16 are counted', Array(40).fill('readings'), 3n, ['40', '3', 16]],
+  // They are told a position that the log had, and the head is that of another moment.
+  ['tables ahead of what the log tells show what they have', ['readings'], 5n, ['1', '5', 0]],
+] as const) {
+  test(name, async () => {
+    const { reads } = await readsOf(categories, reached);
+    const { head, shown, missing } = await reads.progress(tables);
+    assert.equal([head, shown, missing], expected);
+  });
+}
+
+test('a log that cannot be read is 503', async () => {
+  const { store, reads } = await readsOf(['readings'], 0n);
+  store.isDown = true;
+  const refusal = await reads.progress(tables).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  assert.ok(refusal instanceof Problem);
+  assert.is(refusal.code, 'service_unavailable');
+});
+
+test.run();
