@@ -288,6 +288,67 @@ test('meters tell what they count, one or several, in the form of the contract',
   assert.is((await ask('POST', '/meter-usage/query', unknown)).status, 404);
 });
 
+test('details of meters tell the greatest, the latest and the number of different values beside what is counted', async () => {
+  const make = async (name: string, aggregation: object) =>
+    (await tenant.ok('POST', '/meters', { name, event_name: 'detailed', aggregation })).id;
+  const [sum, count, texts, product] = await Promise.all([
+    make('Sum', { type: 'SUM', field: 'count' }),
+    make('Count', { type: 'COUNT' }),
+    make('Texts', { type: 'COUNT_UNIQUE', field: 'model' }),
+    make('Product', { type: 'SUM', expression: 'count * 2' }),
+  ]);
+  const used = (hour: number, source: string | undefined, count: unknown, model: string) => ({
+    ...{ event_name: 'detailed', external_customer_id: 'detailed', properties: { count, model } },
+    ...(source === undefined ? {} : { source }),
+    timestamp: `2026-01-02T${hour}:30:00Z`,
+  });
+  const after = await record([
+    used(10, 'web', 3, 'a'),
+    used(11, 'web', 0.5, 'b'),
+    used(11, undefined, 3, 'b'),
+    used(12, 'web', 'none', 'c'),
+  ]);
+  const details = async (meter_id: string, more: object = {}) => {
+    const question = {
+      ...{ external_customer_id: 'detailed', meter_ids: [meter_id] },
+      ...{ start_time: '2026-01-01T00:00:00Z', end_time: '2026-02-01T00:00:00Z', ...more },
+    };
+    const { status, body } = await ask('POST', '/meter-usage/detailed-analytics', question, after);
+    assert.is(status, 200, JSON.stringify(body));
+    assert.match(body.position, /^[0-9]+$/);
+    return body.items;
+  };
+  const figures = (
+    total_usage: string,
+    max_usage: string | null,
+    latest_usage: string | null,
+    count_unique_usage: number,
+    event_count: number,
+  ) => ({ total_usage, max_usage, latest_usage, count_unique_usage, event_count });
+  assert.equal(await details(sum, { group_by: ['source', 'meter_id'], window_size: 'HOUR' }), [
+    {
+      ...{ meter_id: sum, source: '', ...figures('3', '3', '3', 1, 1) },
+      points: [{ timestamp: '2026-01-02T11:00:00.000Z', ...figures('3', '3', '3', 1, 1) }],
+    },
+    {
+      // That none is no number counts in no sum, and is a value of its own as a text.
+      ...{ meter_id: sum, source: 'web', ...figures('3.5', '3', '0.5', 3, 2) },
+      points: [
+        { timestamp: '2026-01-02T10:00:00.000Z', ...figures('3', '3', '3', 1, 1) },
+        { timestamp: '2026-01-02T11:00:00.000Z', ...figures('0.5', '0.5', '0.5', 1, 1) },
+      ],
+    },
+  ]);
+  assert.equal(await details(count), [{ meter_id: count, ...figures('4', null, null, 0, 4) }]);
+  assert.equal(await details(texts), [{ meter_id: texts, ...figures('3', null, null, 3, 4) }]);
+  assert.equal(await details(product), [{ meter_id: product, ...figures('13', '6', '6', 0, 3) }]);
+  assert.equal(await details(sum, { sources: ['app'] }), []);
+  assert.equal(
+    await details(count, { property_filters: { model: ['b'] }, group_by: ['properties.model'] }),
+    [{ meter_id: count, properties: { model: 'b' }, ...figures('2', null, null, 0, 2) }],
+  );
+});
+
 test('an answer with too many groups is refused, and names the way out', async () => {
   const feature = await featureOf('many', { type: 'COUNT' });
   const events = Array.from({ length: 1_000 }, (_, index) => ({

@@ -22,3 +22,16 @@ export interface BreakdownQuestion {
   /** The whole, unclipped starts of the windows that cover the span, in order; empty without windows. */
   readonly windowStarts: readonly Instant[];
 }
+
+const propertyPrefix = 'properties.';
+
+/**
+ * The groupings that a request names. Usage is always told apart by feature and meter: figures of different meters have
+ * no sum.
+ */
+export const groupingsOf = (names: readonly string[]): readonly Grouping[] =>
+  [...new Set(names)].flatMap((name): Grouping[] => {
+    if (name === 'source') return [{ kind: 'source' }];
+    if (!name.startsWith(propertyPrefix)) return [];
+    return [{ kind: 'property', name: name.slice(propertyPrefix.length) }];
+  });

@@ -1,6 +1,9 @@
 import { newRecord, type Routes, route } from '@counterfoil/engine/define';
+import { detailedUsage } from './detailed-usage.ts';
 import { meterUsage } from './meter-usage.ts';
 import {
+  detailedUsageQuestionSchema,
+  detailedUsageSchema,
   type MeterUsage,
   meterUsageQuestionSchema,
   meterUsageSchema,
@@ -49,5 +52,18 @@ export const meterUsageRoutes = {
       for (const id of meter_ids) items.push(await meterUsage(context, id, question, 'meter_ids'));
       return { items };
     },
+  }),
+  'POST /meter-usage/detailed-analytics': route({
+    ...common,
+    summary: 'Get what meters count, with the values they look at',
+    description: 'By meter, and by source and properties where asked.',
+    operationId: 'getDetailedMeterUsage',
+    body: detailedUsageQuestionSchema,
+    response: detailedUsageSchema,
+    example: {
+      body: { external_customer_id: 'acme', group_by: ['properties.model'], window_size: 'DAY' },
+      texts: ['external_customer_id', 'feature_ids', 'meter_ids'],
+    },
+    handle: (context, { body }) => detailedUsage(context, body),
   }),
 } satisfies Routes;

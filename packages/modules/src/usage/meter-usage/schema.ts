@@ -1,7 +1,9 @@
+import { unused } from '@counterfoil/engine/define';
 import { instantSchema, requiredTextSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { aggregationTypeSchema, windowSizeSchema } from '../../meters/index.ts';
-import { usageLimits } from '../schema.ts';
+import { analyticsLimits } from '../analytics/limits.ts';
+import { propertyFiltersSchema, usageLimits } from '../schema.ts';
 
 const name = requiredTextSchema(usageLimits.text);
 
@@ -44,3 +46,52 @@ export type MeterUsage = z.output<typeof meterUsageSchema>;
 export const meterUsagesSchema = z
   .object({ items: z.array(meterUsageSchema) })
   .meta({ id: 'MeterUsages' });
+
+/** Body of POST /meter-usage/detailed-analytics. */
+export const detailedUsageQuestionSchema = z
+  .object({
+    external_customer_id: name,
+    meter_ids: z.array(name).max(analyticsLimits.features).optional(),
+    feature_ids: z.array(name).max(analyticsLimits.features).optional(),
+    start_time: instantSchema.optional(),
+    end_time: instantSchema.optional(),
+    group_by: z
+      .array(z.string().regex(/^(meter_id|source|properties\.[\s\S]{1,255})$/))
+      .max(analyticsLimits.groupings)
+      .optional(),
+    property_filters: propertyFiltersSchema.optional(),
+    sources: z.array(name).max(100).optional(),
+    window_size: windowSizeSchema.optional(),
+    billing_anchor: instantSchema.optional(),
+    expand: unused,
+    include_children: unused,
+  })
+  .meta({ id: 'DetailedMeterUsageQuery' });
+export type DetailedUsageQuestion = z.output<typeof detailedUsageQuestionSchema>;
+
+const figuresShape = {
+  total_usage: value.meta({ description: 'By the aggregation of the meter, exact' }),
+  max_usage: value.meta({ description: 'Greatest value of an event; null: no numbers' }),
+  latest_usage: value.meta({ description: 'Value of the latest event; null: no numbers' }),
+  count_unique_usage: count.meta({ description: 'Different values of the field, as text' }),
+  event_count: count,
+} as const;
+
+/** Answer of POST /meter-usage/detailed-analytics. */
+export const detailedUsageSchema = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          meter_id: z.string(),
+          source: z.string().optional(),
+          properties: z.record(z.string(), z.string()).optional(),
+          ...figuresShape,
+          points: z.array(z.object({ timestamp: instantSchema, ...figuresShape })).optional(),
+        })
+        .meta({ id: 'DetailedMeterUsage' }),
+    ),
+    position: z.string(),
+  })
+  .meta({ id: 'DetailedMeterUsages' });
+export type DetailedUsage = z.output<typeof detailedUsageSchema>;
