@@ -26,6 +26,7 @@ export const accountFields: Readonly<Record<string, string>> = {
   external_id: 'Own id of the caller for the customer',
   external_ids: 'Customers with one of these external_ids',
   customer_ids: 'Customers with one of these ids',
+  parent_customer_ids: 'Children of these customers',
   user_id: 'Id of the user',
   user_ids: 'Users with one of these ids',
   user_type: 'A person or a service account',

@@ -62,7 +62,7 @@ function apply(state: CustomerState, request: Request, second: number): [Custome
 }
 
 const start = createCustomerSchema.parse({ name: 'a', external_id: 'a' });
-const [created] = createCustomer(id, start, { timeZone: 'UTC', taxAssociations: [] })(
+const [created] = createCustomer(id, start, { timeZone: 'UTC', parent: null, taxAssociations: [] })(
   null,
   stampAt(0).occurred_at,
 );

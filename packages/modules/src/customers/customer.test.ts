@@ -30,6 +30,7 @@ const created: CustomerEvent = {
     address_postal_code: null,
     address_country: 'DE',
     timezone: 'Europe/Berlin',
+    parent_customer_id: null,
     metadata: { tier: 'gold' },
     integrations: [],
     tax_associations: [],
@@ -45,7 +46,11 @@ const updated = (
 });
 
 const create = (request: object, zone = 'Europe/Berlin') =>
-  createCustomer(id, createCustomerSchema.parse(request), { timeZone: zone, taxAssociations: [] });
+  createCustomer(id, createCustomerSchema.parse(request), {
+    timeZone: zone,
+    parent: null,
+    taxAssociations: [],
+  });
 const update = (request: object) => updateCustomer(id, updateCustomerSchema.parse(request));
 
 test('is created with what is given; the rest is absent', () => {
@@ -75,6 +80,25 @@ test('an update that changes nothing records nothing', () => {
   given(customer, [created])
     .when(update({ name: 'Ada', address_line1: null, metadata: { tier: 'gold' } }))
     .then([]);
+});
+
+test('a parent is given, kept and taken away', () => {
+  const parent = 'cust_02' as CustomerId;
+  given(customer, [created])
+    .when(updateCustomer(id, updateCustomerSchema.parse({ parent_customer_id: parent }), parent))
+    .then([updated({ parent_customer_id: parent })]);
+  const child = [created, updated({ parent_customer_id: parent })];
+  given(customer, child)
+    .when(update({ email: 'new@example.com' }))
+    .then([updated({ email: 'new@example.com' })]);
+  assert.equal(customer.refersTo?.(folded(customer, child), stampAt(0).occurred_at), [
+    { category: 'customer', id: parent, what: 'parent customer' },
+  ]);
+  given(customer, child)
+    .when(updateCustomer(id, updateCustomerSchema.parse({ parent_customer_id: '' }), null))
+    .then([updated({ parent_customer_id: null })]);
+  const gone = [...child, updated({ parent_customer_id: null })];
+  assert.equal(customer.refersTo?.(folded(customer, gone), stampAt(0).occurred_at), []);
 });
 
 test('an empty string and null clear an optional text', () => {

@@ -44,6 +44,8 @@ const profileData = {
   ...addressData,
   /** IANA name. Days and months of the customer are those of this zone. */
   timezone: z.string(),
+  /** The customer whose child it is. */
+  parent_customer_id: referenceSchema('cust').nullable(),
   metadata: z.record(z.string(), z.string()),
 } as const;
 
@@ -71,6 +73,7 @@ interface Profile extends Address {
   readonly external_id: string;
   readonly email: string | null;
   readonly timezone: string;
+  readonly parent_customer_id: CustomerId | null;
   readonly metadata: Metadata;
 }
 
@@ -119,6 +122,10 @@ export const customer = aggregate({
     }
   },
   isReferable: (state) => state?.status === 'published',
+  refersTo: (state) =>
+    state?.status === 'published' && state.parent_customer_id
+      ? [{ category: 'customer', id: state.parent_customer_id, what: 'parent customer' }]
+      : [],
   isRemoved: (state) => state !== null && state.status !== 'published',
   /** An archived customer gives its external_id back. */
   unique: (state) =>
@@ -139,6 +146,7 @@ const emptyProfile = { email: null, ...noAddress, metadata: {} } as const;
 interface NewCustomer {
   /** Of a customer that names none (D50). */
   readonly timeZone: string;
+  readonly parent: CustomerId | null;
   readonly taxAssociations: readonly BroughtAssociation[];
 }
 
@@ -147,13 +155,14 @@ export const createCustomer =
   (
     id: CustomerId,
     request: CreateCustomer,
-    { timeZone, taxAssociations }: NewCustomer,
+    { timeZone, parent, taxAssociations }: NewCustomer,
   ): Decision<CustomerState, CustomerEvent> =>
   (state) => {
     invariant(state === null, `customer ${id} is created twice`);
     const { integration_entity_mapping, tax_rate_overrides: _, ...given } = request;
-    const { name, external_id, ...optional } = given;
-    const empty = { ...emptyProfile, timezone: timeZone };
+    const { name, external_id, parent_customer_id, parent_customer_external_id, ...optional } =
+      given;
+    const empty = { ...emptyProfile, timezone: timeZone, parent_customer_id: parent };
     const profile = withChanges<Omit<Profile, 'name' | 'external_id'>>(empty, optional);
     const integrations = newIntegrations(id, [], integration_entity_mapping);
     const tax_associations = [...taxAssociations];
@@ -161,12 +170,26 @@ export const createCustomer =
     return [{ type: 'CustomerCreated', data }];
   };
 
-/** Changes the fields that are given and differ; when none does, nothing happens (D18). */
+/**
+ * Changes the fields that are given and differ; when none does, nothing happens (D18).
+ *
+ * @param parent the customer whose child it becomes; null: of none; absent: it stays as it is
+ */
 export const updateCustomer =
-  (id: CustomerId, request: UpdateCustomer): Decision<CustomerState, CustomerEvent> =>
+  (
+    id: CustomerId,
+    request: UpdateCustomer,
+    parent?: CustomerId | null,
+  ): Decision<CustomerState, CustomerEvent> =>
   (state) => {
     const current = writable(state, 'customer', id);
-    const { integration_entity_mapping, ...fields } = request;
+    const {
+      integration_entity_mapping,
+      parent_customer_id,
+      parent_customer_external_id,
+      ...given
+    } = request;
+    const fields = { ...given, parent_customer_id: parent };
     const changes: Changes<Profile> = changedFields<Profile>(current, fields);
     const integrations = newIntegrations(id, current.integrations, integration_entity_mapping);
     if (isEmpty(changes) && integrations.length === 0) return [];
@@ -238,12 +261,17 @@ export const customerRecords = {
   unique: { field: 'external_id' },
   table: recordProjection(customer, {
     name: 'customers',
-    version: 1,
+    version: 2,
     view: customerView,
     columns: {
       name: { type: 'text', of: ({ name }) => name },
       email: { type: 'text', of: ({ email }) => email, index: true },
       external_id: { type: 'text', of: ({ external_id }) => external_id, index: true },
+      parent_customer_id: {
+        type: 'text',
+        of: ({ parent_customer_id }) => parent_customer_id,
+        index: true,
+      },
     },
   }),
   publicEvents: publishedRecord(customer, { ...kind, life }, customerView),

@@ -5,6 +5,7 @@ import { taxesOfCustomer } from './reactions.ts';
 import { customerRoutes } from './routes.ts';
 
 export { type CustomerEvent, type CustomerRecord, customer, customerRecords } from './customer.ts';
+export { childrenMaximum, childrenOf } from './parents.ts';
 export {
   type CustomerReference,
   customerIdOf,

@@ -16,10 +16,11 @@ const test = suite('customer publications');
 
 const id = 'cust_01' as CustomerId;
 const request = createCustomerSchema.parse({ name: 'Ada', external_id: 'ext-1' });
-const [created] = createCustomer(id, request, { timeZone: 'UTC', taxAssociations: [] })(
-  null,
-  stampAt(0).occurred_at,
-);
+const [created] = createCustomer(id, request, {
+  timeZone: 'UTC',
+  parent: null,
+  taxAssociations: [],
+})(null, stampAt(0).occurred_at);
 assert.ok(created);
 const renamed: CustomerEvent = {
   type: 'CustomerUpdated',

@@ -114,6 +114,58 @@ test('unknown ids are 404 and name their field', async () => {
   assert.is(await fieldOf(remove(unknown)), 'id');
 });
 
+test('a parent is named by either of its ids, on one level', async () => {
+  const { create, update, remove, search } = customersOf();
+  const parent = await create(ada);
+  const child = await create({ ...eve, parent_customer_external_id: 'ext-ada' });
+  assert.is(child.parent_customer_id, parent.id);
+  assert.is(parent.parent_customer_id, undefined);
+  const found = await search({ parent_customer_ids: [parent.id] });
+  assert.equal(
+    found.items.map(({ id }: { id: string }) => id),
+    [child.id],
+  );
+  const other = await create({ name: 'Bob', external_id: 'ext-bob' });
+  const refusalOf = async (id: string, body: object) => {
+    const { code, errors, details } = await rejection(update({ id }, body));
+    return [code, errors?.[0]?.pointer ?? details?.reason ?? details?.field];
+  };
+  // A child has no children, a customer with children no parent, and nobody is its own.
+  assert.equal(await refusalOf(other.id, { parent_customer_id: child.id }), [
+    'invalid_operation',
+    'unsuitable',
+  ]);
+  assert.equal(await refusalOf(parent.id, { parent_customer_id: other.id }), [
+    'invalid_operation',
+    'unsuitable',
+  ]);
+  assert.equal(await refusalOf(other.id, { parent_customer_id: other.id }), [
+    'validation_error',
+    '/parent_customer_id',
+  ]);
+  assert.equal(
+    await refusalOf(other.id, {
+      parent_customer_id: parent.id,
+      parent_customer_external_id: 'ext-bob',
+    }),
+    ['validation_error', '/parent_customer_external_id'],
+  );
+  assert.is((await refusalOf(other.id, { parent_customer_external_id: 'nobody' }))[0], 'not_found');
+  assert.is((await refusalOf(other.id, { parent_customer_id: 'cust_none' }))[0], 'not_found');
+  assert.is((await rejection(remove(parent.id))).details?.reason, 'in_use');
+  const freed = await update({ id: child.id }, { parent_customer_id: null });
+  assert.is(freed.parent_customer_id, undefined);
+  assert.is(
+    (await update({ id: other.id }, { parent_customer_id: child.id })).parent_customer_id,
+    child.id,
+  );
+  await remove(parent.id);
+  assert.equal(await refusalOf(child.id, { parent_customer_id: parent.id }), [
+    'invalid_operation',
+    'archived',
+  ]);
+});
+
 test('a customer of another environment is not there', async () => {
   const { create, get, world } = customersOf();
   const { id } = await create(ada);

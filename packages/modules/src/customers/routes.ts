@@ -18,6 +18,7 @@ import {
   customerView,
   updateCustomer,
 } from './customer.ts';
+import { parentOf } from './parents.ts';
 import { taxesOfCustomer } from './reactions.ts';
 import { customerIdOf } from './reference.ts';
 import {
@@ -44,16 +45,16 @@ const filters = {
   external_id: equalTo('external_id', z.string().max(255)),
   customer_ids: oneOf('id', 255),
   external_ids: oneOf('external_id', 255),
+  parent_customer_ids: oneOf('parent_customer_id', 255, { names: 'cust' }),
+} as const;
+const parentNames = {
+  parent_customer_id: 'cust',
+  parent_customer_external_id: 'cust.external_id',
 } as const;
 const query = z.object({ expand: customerExpansion.parameter });
 
-/**
- * Ids that the tenant's own system, or one that is integrated, gave to the customer; those of a parent
- * have no effect.
- */
+/** Ids that the tenant's own system, or one that is integrated, gave to the customer. */
 const idsOfOthers = [
-  'parent_customer_id',
-  'parent_customer_external_id',
   'external_id',
   'integration_entity_mapping.0.id',
   'integration_entity_mapping.0.provider_entity_id',
@@ -69,12 +70,14 @@ export const customerRoutes = {
         name: newText('Acme'),
         email: newText('billing@example.com'),
       },
+      names: parentNames,
       texts: idsOfOthers,
     },
     decide: (id, body, context) => ({
       prepare: async () =>
         createCustomer(id, body, {
           timeZone: await defaultTimeZone(context),
+          parent: (await parentOf(context, id, body)) ?? null,
           taxAssociations: await broughtAssociations(context, body.tax_rate_overrides ?? []),
         }),
     }),
@@ -94,14 +97,16 @@ export const customerRoutes = {
     example: {
       query: { id: newRecord('cust') },
       body: { name: newText('Acme Ltd') },
-      names: { external_customer_id: 'cust.external_id' },
+      names: { external_customer_id: 'cust.external_id', ...parentNames },
       texts: idsOfOthers,
     },
     handle: async (context, { query, body }) => {
       const { id: customer_id, external_customer_id } = query;
       const fields = { id: 'id', externalId: 'external_customer_id' };
       const id = await customerIdOf(context, { customer_id, external_customer_id }, fields);
-      const { state, revision } = await context.execute(customer, id, updateCustomer(id, body));
+      const { state, revision } = await context.execute(customer, id, {
+        prepare: async () => updateCustomer(id, body, await parentOf(context, id, body)),
+      });
       return withETag(customerView(state), revision);
     },
   }),

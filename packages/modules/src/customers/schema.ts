@@ -7,6 +7,7 @@ import {
   recordStatusSchema,
   referenceSchema,
   requiredTextSchema,
+  textSchema,
   timeZoneSchema,
   withConditions,
 } from '@counterfoil/kernel';
@@ -68,8 +69,12 @@ const optionalInput = {
   contact_persons: unused,
   billing_currency: unused,
   tax_treatment: unused,
-  parent_customer_id: unused,
-  parent_customer_external_id: unused,
+  parent_customer_id: clearable(textSchema(64))
+    .optional()
+    .meta({ description: 'The customer whose child it is; one that is no child itself' }),
+  parent_customer_external_id: clearable(textSchema(255))
+    .optional()
+    .meta({ description: 'The same by its external_id' }),
 } as const;
 
 export const createCustomerSchema = z
@@ -156,6 +161,7 @@ export const customerSchema = z
     email: z.string().optional(),
     ...addressOutput,
     timezone: z.string().meta({ description: 'IANA name of the zone of the days it is billed by' }),
+    parent_customer_id: z.string().optional().meta({ description: 'Customer whose child it is' }),
     metadata: metadataSchema,
     integrations: z.array(customerIntegrationSchema),
   })

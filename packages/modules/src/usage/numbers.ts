@@ -9,8 +9,8 @@ export type From = Parameters<FactSelect<UsageTables, unknown>>[0];
 /** The values by which a statement finds usage. */
 export interface GivenPlace extends GivenValues {
   readonly environment: string;
-  /** The id of a customer, or an external id; of no meaning where all are wanted. */
-  readonly customer: string;
+  /** The id of a customer, those of several, or an external id; of no meaning where all are wanted. */
+  readonly customer: string | readonly string[];
 }
 
 export type CustomerKind = UsageOf['customer']['kind'];
@@ -18,8 +18,22 @@ export type CustomerKind = UsageOf['customer']['kind'];
 /** The values for a statement about usage. */
 export const givenPlace = (environmentId: string, customer: UsageOf['customer']): GivenPlace => ({
   environment: environmentId,
-  customer: customer.kind === 'all' ? '' : customer.id,
+  customer: whoseIds(customer),
 });
+
+function whoseIds(customer: UsageOf['customer']): GivenPlace['customer'] {
+  switch (customer.kind) {
+    case 'all':
+      return '';
+    case 'customers':
+      return customer.ids;
+    case 'customer':
+    case 'external':
+      return customer.id;
+    default:
+      return customer satisfies never;
+  }
+}
 
 /** The number of the environment, which is looked up once. */
 export const environmentOf = (from: From, { environment }: Pick<GivenPlace, 'environment'>) =>
@@ -28,7 +42,7 @@ export const environmentOf = (from: From, { environment }: Pick<GivenPlace, 'env
     .select('environment.number')
     .where('environment.environment_id', '=', environment);
 
-/** The accounts of a customer, or those of an external id that nobody has yet. */
+/** The accounts of a customer, of several, or those of an external id that nobody has yet. */
 export const accountsOf = (
   from: From,
   kind: Exclude<CustomerKind, 'all'>,
@@ -37,11 +51,18 @@ export const accountsOf = (
   const accounts = from
     .selectFrom('account')
     .where('account.environment', '=', environmentOf(from, given));
-  return kind === 'customer'
-    ? accounts.where('account.customer_id', '=', given.customer)
-    : accounts
-        .where('account.external_id', '=', given.customer)
+  switch (kind) {
+    case 'customer':
+      return accounts.where(sql<boolean>`account.customer_id = ${given.customer}`);
+    case 'customers':
+      return accounts.where(sql<boolean>`account.customer_id = any(${given.customer}::text[])`);
+    case 'external':
+      return accounts
+        .where(sql<boolean>`account.external_id = ${given.customer}`)
         .where('account.customer_id', 'is', null);
+    default:
+      return kind satisfies never;
+  }
 };
 
 /** The condition that a row is of one of the accounts that are wanted: their numbers are looked up once. */

@@ -164,11 +164,12 @@ const beyond = ({ at, position, number }: ListPlace, side: '<' | '>'): Expressio
   sql<SqlBool>`(event.at, event.position, event.number) ${sql.raw(side)}
     (${at}::timestamptz, ${position}::bigint, ${number}::int)`;
 
-/** The usage of one name: of a customer, of an external id that nobody has yet, or of everybody. */
+/** The usage of one name: of a customer or several, of an external id that nobody has yet, or of everybody. */
 export interface UsageOf {
   readonly eventName: string;
   readonly customer:
     | { readonly kind: 'customer'; readonly id: string }
+    | { readonly kind: 'customers'; readonly ids: readonly string[] }
     | { readonly kind: 'external'; readonly id: string }
     | { readonly kind: 'all' };
 }

@@ -111,6 +111,12 @@ export const propertyFiltersSchema = z
   )
   .refine((filters) => Object.keys(filters).length <= 50, 'must have at most 50 members');
 
+/** The member of a question about a customer that asks for its children as well. */
+export const includeChildrenSchema = z
+  .boolean()
+  .optional()
+  .meta({ description: 'With the customers whose parent it is, as if they were one' });
+
 /** Body of POST /events/query. */
 export const queryEventsSchema = z
   .object({

@@ -84,7 +84,7 @@ async function answer(
   { event_name, aggregation, filters }: Counted,
   body: Omit<MeterQuestionBody, 'meter_id'>,
 ): Promise<UsageAnswerBody> {
-  const { customer, zone: ownZone } = await askedCustomer(context.recalled, body);
+  const { customer, zone: ownZone } = await askedCustomer(context, body);
   const zone = body.timezone ?? ownZone;
   const asked = Object.entries(body.filters ?? {}).map(([key, values]) => ({ key, values }));
   const size = body.window_size;

@@ -14,7 +14,7 @@ import {
   aggregationTypeSchema,
   windowSizeSchema,
 } from '../meters/index.ts';
-import { propertyFiltersSchema, usageLimits } from './schema.ts';
+import { includeChildrenSchema, propertyFiltersSchema, usageLimits } from './schema.ts';
 
 const name = requiredTextSchema(usageLimits.text);
 
@@ -28,6 +28,7 @@ const questionShape = {
     description:
       'Of the customer who has it now; while nobody has, of the events that wait for one',
   }),
+  include_children: includeChildrenSchema,
   start_time: instantSchema.optional().meta({ description: 'Inclusive; 30 days before end_time' }),
   end_time: instantSchema.optional().meta({ description: 'Exclusive; the present when absent' }),
   filters: filtersSchema.optional(),

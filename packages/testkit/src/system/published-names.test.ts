@@ -34,18 +34,7 @@ const sent: readonly (readonly [string, string, readonly string[]])[] = [
   ['post', '/addons', ['type']],
   ['post', '/creditgrants', ['proration_behavior']],
   ...(['post', 'put'] as const).flatMap((method): [string, string, string[]][] => [
-    [
-      method,
-      '/customers',
-      [
-        'contact',
-        'contact_persons',
-        'billing_currency',
-        'tax_treatment',
-        'parent_customer_id',
-        'parent_customer_external_id',
-      ],
-    ],
+    [method, '/customers', ['contact', 'contact_persons', 'billing_currency', 'tax_treatment']],
   ]),
   ['post', '/entitlements', ['grant_quota', 'grant_unlimited']],
   ['post', '/entitlements/bulk', ['items.grant_unlimited']],

@@ -349,6 +349,81 @@ test('details of meters tell the greatest, the latest and the number of differen
   );
 });
 
+test('a question with the children of a customer counts them as one with it', async () => {
+  const parent = await tenant.ok('POST', '/customers', { external_id: 'family', name: 'Family' });
+  const child = await tenant.ok('POST', '/customers', {
+    ...{ external_id: 'family-child', name: 'Child', parent_customer_external_id: 'family' },
+  });
+  assert.is(child.parent_customer_id, parent.id);
+  await tenant.ok('POST', '/customers', { external_id: 'family-friend', name: 'Friend' });
+  const meter = async (aggregation: object) =>
+    (await tenant.ok('POST', '/meters', { name: 'Family', event_name: 'family', aggregation })).id;
+  const [sum, unique] = [
+    await meter({ type: 'SUM', field: 'count' }),
+    await meter({ type: 'COUNT_UNIQUE', field: 'model' }),
+  ];
+  const used = (external_customer_id: string, count: number, model: string, hour: number) => ({
+    ...{ event_name: 'family', external_customer_id, properties: { count, model } },
+    timestamp: `2026-01-02T${hour}:30:00Z`,
+  });
+  const after = await record([
+    used('family', 1, 'a', 10),
+    used('family-child', 0.2, 'a', 10),
+    used('family-child', 7, 'b', 11),
+    used('family-friend', 100, 'c', 11),
+  ]);
+  const span = { start_time: '2026-01-01T00:00:00Z', end_time: '2026-02-01T00:00:00Z' };
+  const whose = { external_customer_id: 'family', ...span };
+  const total = async (path: string, question: object) => {
+    const { status, body } = await ask('POST', path, { ...whose, ...question }, after);
+    assert.is(status, 200, JSON.stringify(body));
+    return body;
+  };
+  const include_children = true;
+  for (const [question, alone, together] of [
+    [{ meter_id: sum }, '1', '8.2'],
+    [{ meter_id: unique }, '1', '2'],
+    // Such a filter is counted from events, and the others from whole hours.
+    [{ meter_id: sum, filters: { model: ['a'] } }, '1', '1.2'],
+  ] as const) {
+    const path = '/events/usage/meter';
+    assert.is((await total(path, question)).total_value, alone);
+    assert.is((await total(path, { ...question, include_children })).total_value, together);
+  }
+  const counted = { event_name: 'family', aggregation_type: 'COUNT', include_children };
+  assert.is((await total('/events/usage', counted)).total_value, '3');
+  const { items } = await total('/events/analytics', {
+    ...{ meter_ids: [sum], group_by: ['properties.model'], include_children },
+  });
+  assert.equal(
+    items.map((item: { properties: unknown; total_usage: string }) => [
+      item.properties,
+      item.total_usage,
+    ]),
+    [
+      [{ model: 'a' }, '1.2'],
+      [{ model: 'b' }, '7'],
+    ],
+  );
+  const details = { meter_ids: [sum], include_children };
+  const { items: detailed } = await total('/meter-usage/detailed-analytics', details);
+  assert.equal([detailed[0].total_usage, detailed[0].max_usage], ['8.2', '7']);
+  // One that becomes a child later brings all that it has used.
+  const moved = await tenant.call('PUT', '/customers?external_customer_id=family-friend', {
+    parent_customer_id: parent.id,
+  });
+  assert.is(moved.status, 200, moved.text);
+  await eventually(
+    async () =>
+      (await total('/events/usage/meter', { meter_id: sum, include_children })).total_value ===
+      '108.2',
+    () => 'the new child was never counted',
+  );
+  await tenant.ok('DELETE', `/customers/${child.id}`);
+  const ofAll = { meter_id: sum, include_children };
+  assert.is((await total('/events/usage/meter', ofAll)).total_value, '108.2');
+});
+
 test('an answer with too many groups is refused, and names the way out', async () => {
   const feature = await featureOf('many', { type: 'COUNT' });
   const events = Array.from({ length: 1_000 }, (_, index) => ({

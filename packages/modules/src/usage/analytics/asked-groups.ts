@@ -1,15 +1,14 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import type { Instant, WindowSize } from '@counterfoil/kernel';
-import type { CustomerReference } from '../../customers/index.ts';
 import type { Meter } from '../../meters/index.ts';
-import { askedCustomer } from '../asked-customer.ts';
+import { type AskedCustomer, askedCustomer } from '../asked-customer.ts';
 import { type AskedSpan, askedSpan } from '../asked-span.ts';
 import { wholeAggregation } from '../whole-aggregation.ts';
 import { type Grouping, groupingsOf } from './breakdown.ts';
 import type { GroupQuestion } from './usage-in-groups.ts';
 
 /** A request about usage in groups, whatever it is about. */
-export interface AskedGroups extends CustomerReference, AskedSpan {
+export interface AskedGroups extends AskedCustomer, AskedSpan {
   readonly group_by?: readonly string[] | undefined;
   readonly sources?: readonly string[] | undefined;
   readonly property_filters?: Readonly<Record<string, readonly string[]>> | undefined;
@@ -20,7 +19,7 @@ export interface AskedGroups extends CustomerReference, AskedSpan {
 
 /** The groups that a request asks for, and its question about the usage that a meter counts. */
 export async function askedGroups(context: RequestContext, body: AskedGroups) {
-  const { customer, zone: ownZone } = await askedCustomer(context.recalled, body);
+  const { customer, zone: ownZone } = await askedCustomer(context, body);
   const { window_size: size, billing_anchor: anchor, property_filters = {}, sources = [] } = body;
   const span = askedSpan(context.now, body);
   const zone = body.timezone ?? ownZone;

@@ -52,6 +52,10 @@ function ofCustomer(
   switch (customer.kind) {
     case 'customer':
       return among(accounts.where('account.customer_id', '=', customer.id));
+    case 'customers':
+      return among(
+        accounts.where(sql<SqlBool>`account.customer_id = any(${sql.val(customer.ids)}::text[])`),
+      );
     case 'external':
       return among(
         accounts

@@ -2,7 +2,7 @@ import { unused } from '@counterfoil/engine/define';
 import { instantSchema, requiredTextSchema, timeZoneSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { aggregationTypeSchema, windowSizeSchema } from '../../meters/index.ts';
-import { propertyFiltersSchema, usageLimits } from '../schema.ts';
+import { includeChildrenSchema, propertyFiltersSchema, usageLimits } from '../schema.ts';
 import { analyticsLimits } from './limits.ts';
 
 const name = requiredTextSchema(usageLimits.text);
@@ -27,7 +27,7 @@ export const analyticsQuestionSchema = z
     timezone: timeZoneSchema.optional(),
     billing_anchor: instantSchema.optional(),
     expand: unused,
-    include_children: unused,
+    include_children: includeChildrenSchema,
     breakdown_bucket: unused,
   })
   .meta({ id: 'AnalyticsQuestion' });

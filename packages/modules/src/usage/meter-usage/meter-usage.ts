@@ -24,7 +24,7 @@ export async function meterUsage(
   if (type !== aggregation.type) {
     throw invalidField('/aggregation_type', `must be that of the meter ${id}, ${aggregation.type}`);
   }
-  const { customer, zone } = await askedCustomer(context.recalled, question);
+  const { customer, zone } = await askedCustomer(context, question);
   const [usage] = await usageInGroups(context, {
     of: { eventName: counted.event_name, customer },
     aggregation,

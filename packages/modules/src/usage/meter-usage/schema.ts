@@ -3,7 +3,7 @@ import { instantSchema, requiredTextSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { aggregationTypeSchema, windowSizeSchema } from '../../meters/index.ts';
 import { analyticsLimits } from '../analytics/limits.ts';
-import { propertyFiltersSchema, usageLimits } from '../schema.ts';
+import { includeChildrenSchema, propertyFiltersSchema, usageLimits } from '../schema.ts';
 
 const name = requiredTextSchema(usageLimits.text);
 
@@ -64,7 +64,7 @@ export const detailedUsageQuestionSchema = z
     window_size: windowSizeSchema.optional(),
     billing_anchor: instantSchema.optional(),
     expand: unused,
-    include_children: unused,
+    include_children: includeChildrenSchema,
   })
   .meta({ id: 'DetailedMeterUsageQuery' });
 export type DetailedUsageQuestion = z.output<typeof detailedUsageQuestionSchema>;

@@ -81,6 +81,8 @@ function isAsked(
       return true;
     case 'customer':
       return customer_id === customer.id;
+    case 'customers':
+      return customer_id !== null && customer.ids.includes(customer_id);
     case 'external':
       return customer_id === null && external_id === customer.id;
     default:

@@ -343,6 +343,9 @@ const rhythms = fc.oneof(
 export const customersAsked: fc.Arbitrary<UsageQuestion['of']['customer']> = fc.oneof(
   fc.constant({ kind: 'all' as const }),
   fc.nat({ max: 3 }).map((id) => ({ kind: 'customer' as const, id: `customer_${id}` })),
+  fc
+    .uniqueArray(fc.nat({ max: 3 }), { minLength: 1 })
+    .map((ids) => ({ kind: 'customers' as const, ids: ids.map((id) => `customer_${id}`) })),
   fc.constantFrom(...externals).map((id) => ({ kind: 'external' as const, id })),
 );
 
