@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { UsageEventTrace } from '@counterfoil/modules';
 import type { Command } from 'commander';
 import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
-import { callApi } from '../http-api.ts';
+import { bodyOf, callApi } from '../http-api.ts';
 import { OperatorError, readSettings, serverUrls } from '../settings.ts';
+import { addCredentialsCommand } from './credentials-command.ts';
 import { type EventFormat, eventRows } from './event-rows.ts';
+import { explainedEvent } from './explain-event.ts';
 import { type ImportCounts, importEvents, type RefusedLine } from './import-events.ts';
 import { tailUsage } from './tail-usage.ts';
 
@@ -23,11 +26,12 @@ interface TailOptions {
 
 type Print = (line: string) => void;
 
-/** Adds `usage import | tail` to the program. */
+/** Adds `usage import | explain | tail | credentials` to the program. */
 export function addUsageCommand(program: Command, print: Print): void {
   const usage = program
     .command('usage')
     .description('usage events, in from files and as they come');
+  addCredentialsCommand(usage, print);
 
   withPlace(usage.command('import'))
     .description(
@@ -40,6 +44,16 @@ export function addUsageCommand(program: Command, print: Print): void {
     .action(async (file: string, options: ImportOptions) => {
       const { refused } = await importFile(file, options, print);
       if (refused > 0) process.exitCode = 1;
+    });
+
+  withPlace(usage.command('explain'))
+    .description('print a usage event, and which meters take what of it or why they take nothing')
+    .argument('<event_id>')
+    .option('--json', 'print it as JSON', false)
+    .action(async (id: string, { json, ...place }: PlaceOptions & { readonly json: boolean }) => {
+      const path = `/events/lookup?id=${encodeURIComponent(id)}`;
+      const trace = bodyOf(await callApi(placeOf(place), 'GET', path)) as UsageEventTrace;
+      for (const line of json ? [JSON.stringify(trace)] : explainedEvent(trace)) print(line);
     });
 
   usage

@@ -25,6 +25,7 @@ import { usageQuestionRoutes } from './usage-routes.ts';
 import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 
+export type { UsageEventTrace } from './trace/schema.ts';
 export { usageIntake } from './usage-event.ts';
 
 interface UsageOptions {

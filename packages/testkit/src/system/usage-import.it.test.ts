@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
-const test = suite('counterfoil usage import');
+const test = suite('counterfoil usage');
 
 const program = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
 
@@ -33,9 +33,13 @@ interface Outcome {
 
 /** Runs the import of a file as an operator does. */
 const importing = (file: string, ...options: readonly string[]): Promise<Outcome> =>
+  usage('import', file, ...options);
+
+/** Runs a command about usage. */
+const usage = (...words: readonly string[]): Promise<Outcome> =>
   new Promise((resolve) => {
     const place = ['--url', stack.baseUrl, '--key', tenant.apiKey];
-    const command = [program, 'usage', 'import', file, ...place, ...options];
+    const command = [program, 'usage', ...words, ...place];
     execFile(process.execPath, command, (error, out, fault) =>
       resolve({ code: Number(error?.code ?? 0), lines: `${out}${fault}`.trim().split('\n') }),
     );
@@ -134,6 +138,52 @@ test('a file fills a backfill, and is refused as a whole when that has ended', a
   const late = await importing(file, '--backfill', id);
   assert.is(late.code, 2);
   assert.match(late.lines.at(-1) ?? '', /The backfill was reverted/);
+});
+
+test('credentials are issued into a file of their own, listed and revoked', async () => {
+  const file = join(folder, 'usage.creds');
+  const issued = await usage('credentials', 'issue', 'Models', '--file', file);
+  assert.is(issued.code, 0, issued.lines.join('\n'));
+  const { id, subject, credentials, ...rest } = JSON.parse(issued.lines.join('\n'));
+  assert.equal([credentials, rest.file], [undefined, file]);
+  assert.match(readFileSync(file, 'utf8'), /BEGIN NATS USER JWT/);
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  const taken = await usage('credentials', 'issue', 'Models', '--file', file);
+  assert.is(taken.code, 2);
+  assert.match(taken.lines.join('\n'), /Revoke ucred_/);
+  const shown = await usage(
+    'credentials',
+    'issue',
+    'Others',
+    '--expires-at',
+    '2035-01-01T00:00:00Z',
+  );
+  const other = JSON.parse(shown.lines.join('\n'));
+  assert.match(other.credentials, /BEGIN NATS USER JWT/);
+  assert.is((await usage('credentials', 'revoke', other.id)).lines[0], 'Revoked.');
+  const { lines } = await usage('credentials', 'list');
+  const own = lines.filter((line) => line.startsWith(`${id}  Models  key secret_`));
+  assert.is(own.length, 1, lines.join('\n'));
+  assert.ok(own[0]?.endsWith(`  expires never  ${subject}`));
+  assert.not.ok(lines.some((line) => line.startsWith(other.id)));
+});
+
+test('an event is explained, and one that is unknown is told', async () => {
+  const event = {
+    event_name: 'explained',
+    external_customer_id: 'nobody',
+    event_id: 'explained/1',
+  };
+  await tenant.ok('POST', '/events', { ...event, timestamp: '2026-01-15T00:00:00Z' });
+  const explained = await usage('explain', 'explained/1');
+  assert.is(explained.code, 0, explained.lines.join('\n'));
+  assert.is(explained.lines[0], 'explained/1: processing');
+  assert.is(explained.lines.at(-1), '  ! No meter counts events of the name explained.');
+  const { lines } = await usage('explain', 'explained/1', '--json');
+  assert.is(JSON.parse(lines.join('\n')).event.id, 'explained/1');
+  const unknown = await usage('explain', 'explained/2');
+  assert.is(unknown.code, 2);
+  assert.match(unknown.lines[0] ?? '', /explained\/2/);
 });
 
 test.run();
