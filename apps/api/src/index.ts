@@ -54,7 +54,7 @@ import { furthestPosition } from './furthest-position.ts';
 import { describedApi } from './info.ts';
 import { type ApiMembers, joinApi } from './members.ts';
 import { createOperatorServer } from './operator-server.ts';
-import { openSenders } from './senders.ts';
+import { connectSenders } from './senders.ts';
 
 export { type ApiConfig, apiConfigSchema } from './config.ts';
 
@@ -184,6 +184,35 @@ const factReads = (
   tracker: ReturnType<typeof trackFillings>,
 ): FactReadSide => ({ pool, prepared, tracker, recent: new RecentFacts() });
 
+interface CheckedParts {
+  readonly store: EventStore;
+  readonly time: Pick<ReturnType<typeof watchTime>, 'check'>;
+  readonly readModel: ReadModel;
+  readonly broker: Pick<Nats, 'check'>;
+  readonly members: ApiMembers | null;
+  readonly gateway: { readonly health: readonly HealthCheck[] };
+  readonly senders: { readonly health: readonly HealthCheck[] };
+}
+
+/** The readiness checks of the parts of the API. */
+const healthOf = ({
+  store,
+  time,
+  readModel,
+  broker,
+  members,
+  gateway,
+  senders,
+}: CheckedParts): readonly HealthCheck[] => [
+  { name: 'event_store', required: true, check: () => store.ping() },
+  { name: 'clock', required: true, check: () => time.check() },
+  { name: 'read_model', required: false, check: () => assertLevel(readModel) },
+  { name: 'nats', required: false, check: broker.check },
+  ...(members ? [members.health] : []),
+  ...gateway.health,
+  ...senders.health,
+];
+
 async function openApi(started: Started, config: ApiConfig, options: ApiOptions) {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
@@ -195,6 +224,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     metrics,
   });
   const gateway = await openGateway(started, config, log);
+  const senders = await connectSenders(started, config, log);
   const quotas = quotasOf(config);
   const directory = createDirectory(quotas);
   const clocks = createClocks(systemClock);
@@ -247,12 +277,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     host: { begin: (request) => new RequestRunner(runOptions, request) },
     health: [
       ...(options.health ?? []),
-      { name: 'event_store', required: true, check: () => store.ping() },
-      { name: 'clock', required: true, check: () => time.check() },
-      { name: 'read_model', required: false, check: () => assertLevel(readModel) },
-      { name: 'nats', required: false, check: broker.check },
-      ...(members ? [members.health] : []),
-      ...gateway.health,
+      ...healthOf({ store, time, readModel, broker, members, gateway, senders }),
     ],
     log,
   };
@@ -272,8 +297,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   });
   await authentication.fold.ready;
   members?.open({ server, authentication });
-  const { now } = runOptions;
-  await openSenders(started, config, { slices, server, authentication, now, log, metrics });
+  senders.take({ slices, server, authentication, now: Date.now, log, metrics });
   const { port } = await server.listen(config.PORT, config.HOST);
   const operatorPort = await openOperators(started, config, { shared, directory, secrets });
   return { port, operatorPort };

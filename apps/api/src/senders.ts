@@ -1,9 +1,12 @@
 import {
   connectNats,
+  type HealthCheck,
   type HttpServer,
   type Log,
   type Metrics,
   type Module,
+  type Nats,
+  type SentFacts,
   type Started,
   takeSentFacts,
 } from '@counterfoil/engine';
@@ -23,19 +26,39 @@ interface SenderTools {
 
 const close = (thing: { close(): Promise<void> }): Promise<void> => thing.close();
 
-/** Takes what systems outside send through the event gateway, where there is one. */
-export async function openSenders(
+type SenderConfig = Pick<ApiConfig, 'NATS_URL' | 'EVENT_GATEWAY_URL' | 'COUNTERFOIL_SECRET_KEY'>;
+
+/** The way in for systems outside. */
+interface Senders {
+  readonly health: readonly HealthCheck[];
+  /** Takes what they send from now on. */
+  readonly take: (tools: SenderTools) => void;
+}
+
+/** Opens the connection over which systems outside send through the event gateway. Without one nobody can. */
+export async function connectSenders(
   started: Started,
-  { NATS_URL: url, EVENT_GATEWAY_URL: gatewayUrl, COUNTERFOIL_SECRET_KEY }: ApiConfig,
-  { slices, authentication, ...tools }: SenderTools,
-): Promise<void> {
-  if (url === undefined || gatewayUrl === undefined) return;
-  const { log } = tools;
+  config: SenderConfig,
+  log: Log,
+): Promise<Senders> {
+  const { NATS_URL: url, EVENT_GATEWAY_URL: gatewayUrl } = config;
+  if (url === undefined || gatewayUrl === undefined) return { health: [], take: () => undefined };
   const nats = started.add(
     await connectNats({ url, name: 'counterfoil api, what is sent', log }),
     close,
   );
-  const sent = takeSentFacts({
+  return {
+    health: [{ name: 'senders', required: false, check: nats.check }],
+    take: (tools) => void started.add(takenFrom(nats, config, tools), close),
+  };
+}
+
+const takenFrom = (
+  nats: Nats,
+  { COUNTERFOIL_SECRET_KEY }: SenderConfig,
+  { slices, authentication, ...tools }: SenderTools,
+): SentFacts =>
+  takeSentFacts({
     ...tools,
     nats,
     seed: secretsFrom(COUNTERFOIL_SECRET_KEY).gatewaySeed,
@@ -47,5 +70,3 @@ export async function openSenders(
         keyId: keyId as KeyId,
       }),
   });
-  started.add(sent, close);
-}

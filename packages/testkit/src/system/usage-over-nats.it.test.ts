@@ -68,6 +68,13 @@ test('an event is answered as over HTTP, and is shown', async () => {
   assert.equal([shown.event_name, shown.properties], ['tokens', { count: 3 }]);
 });
 
+test('an api that takes what is sent says so', async () => {
+  const answer = await fetch(`${stack.baseUrl}/readyz`);
+  const { checks } = (await answer.json()) as { readonly checks: readonly { name: string }[] };
+  const check = checks.find(({ name }) => name === 'senders');
+  assert.equal(check, { name: 'senders', required: false, status: 'ok' });
+});
+
 test('the same again, a conflict, a malformed event and a malformed text are answered as over HTTP', async () => {
   const bodies: readonly (readonly [string, unknown])[] = [
     ['/events', eventOf('single', 3)],
