@@ -8,6 +8,7 @@ export * from './event-gateway.ts';
 export * from './expansion.ts';
 export * from './fact-work.ts';
 export * from './intake.ts';
+export * from './listed.ts';
 export * from './listing.ts';
 export { messagePosition } from './message-id.ts';
 export * from './module.ts';

@@ -1,11 +1,10 @@
 import {
+  listed,
   listShape,
   ofTable,
-  pageRequest,
   pageSchema,
   type Routes,
   route,
-  searchFilters,
 } from '@counterfoil/engine/define';
 import { notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -24,10 +23,7 @@ export const checkpointRoutes = {
     permission: 'ledger:read',
     query: ofTable(checkpointTable, z.object(listShape)),
     response: pageSchema(checkpointSchema),
-    handle: (context, { query }) =>
-      context.read.list(checkpointTable, pageRequest(checkpointTable, query), [
-        ...searchFilters(checkpointTable, query),
-      ]),
+    handle: (context, { query }) => listed(context, checkpointTable, query),
   }),
 
   'GET /ledger/verification': route({

@@ -1,17 +1,17 @@
 import {
   type EventBroker,
   type EventGateway,
+  listed,
   listShape,
   newText,
   ofTable,
-  pageRequest,
   pageSchema,
+  type Quota,
   type ReaderStart,
   type RequestContext,
   type Routes,
-  refuseBeyond,
+  refuseBeyondListed,
   route,
-  searchFilters,
   withETag,
 } from '@counterfoil/engine/define';
 import { existing, notFound, Problem, referenceSchema } from '@counterfoil/kernel';
@@ -47,11 +47,11 @@ interface SubscriptionOptions {
 const tag = 'Event subscriptions';
 const idParameters = z.object({ id: referenceSchema('esub') });
 
-async function refuseTooMany(context: RequestContext, most: number): Promise<void> {
-  const { pagination } = await context.read.list(subscriptionTable, { limit: 1, offset: 0 });
-  const noun = 'event subscriptions in this environment';
-  refuseBeyond({ most, noun, remedy: 'Delete one first.' }, pagination.total);
-}
+const quotaOf = (most: number): Quota => ({
+  most,
+  noun: 'event subscriptions in this environment',
+  remedy: 'Delete one first.',
+});
 
 /**
  * Returns the position to begin after. `now` becomes the position that was the last one when it was
@@ -99,7 +99,7 @@ async function subscribe(
   const id = context.newId('esub');
   const outcome = await context.execute(eventSubscription, id, {
     prepare: async () => {
-      await refuseTooMany(context, maximumSubscriptions);
+      await refuseBeyondListed(context, subscriptionTable, quotaOf(maximumSubscriptions));
       return createSubscription({
         id,
         name: body.name,
@@ -147,12 +147,7 @@ export const subscriptionRoutes = ({
       permission: 'event_subscription:read',
       query: ofTable(subscriptionTable, z.object(listShape)),
       response: pageSchema(subscriptionSchema),
-      handle: (context, { query }) =>
-        context.read.list(
-          subscriptionTable,
-          pageRequest(subscriptionTable, query),
-          searchFilters(subscriptionTable, query),
-        ),
+      handle: (context, { query }) => listed(context, subscriptionTable, query),
     }),
 
     'GET /feed/subscriptions/{id}': route({

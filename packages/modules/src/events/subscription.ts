@@ -8,7 +8,6 @@ import {
   type Id,
   type Instant,
   instantSchema,
-  invalidField,
   invariant,
   type RecordStamps,
   type RecordStatus,
@@ -16,6 +15,7 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { refuseExpired } from '../expiry.ts';
 
 export type SubscriptionId = Id<'esub'>;
 
@@ -163,9 +163,7 @@ export const issueCredentials =
   (id: string, expiresAt: Instant | null): SubscriptionDecision =>
   (state, now) => {
     writable(state, 'event subscription', id);
-    if (expiresAt !== null && expiresAt <= now) {
-      throw invalidField('/expires_at', 'must be in the future');
-    }
+    refuseExpired(expiresAt, now);
     return [{ type: 'EventSubscriptionCredentialsIssued', data: { expires_at: expiresAt } }];
   };
 

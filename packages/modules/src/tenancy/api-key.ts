@@ -19,6 +19,7 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { refuseExpired } from '../expiry.ts';
 import { isSuperAdmin, type Role, roleSchema, type UserType, userTypeSchema } from './roles.ts';
 import type { ApiKey } from './schema.ts';
 import type { Granter, UserRecord } from './user.ts';
@@ -126,9 +127,7 @@ export const createApiKey =
   ({ owner, ...key }: NewApiKey): Decision<ApiKeyState, ApiKeyEvent> =>
   (state, at) => {
     invariant(state === null, `key ${key.id} is created twice`);
-    if (key.expires_at !== null && key.expires_at <= at) {
-      throw invalidField('/expires_at', 'must be in the future');
-    }
+    refuseExpired(key.expires_at, at);
     return [{ type: 'ApiKeyCreated', data: { ...key, type: 'private_key', ...owner } }];
   };
 

@@ -1,13 +1,13 @@
 import {
+  listed,
   newText,
   ofTable,
   type Prepared,
-  pageRequest,
   pageSchema,
+  type Quota,
   type RequestContext,
-  refuseBeyond,
+  refuseBeyondListed,
   route,
-  searchFilters,
   withETag,
 } from '@counterfoil/engine/define';
 import { canonicalJson, invalidField, notFound, withChanges } from '@counterfoil/kernel';
@@ -64,11 +64,11 @@ const sealHeaders = (
         sealed: sealer.seal(canonicalJson(headers), sealingContext(id, 'headers')),
       };
 
-async function refuseTooMany(context: RequestContext, most: number): Promise<void> {
-  const { pagination } = await context.read.list(endpointTable, { limit: 1, offset: 0 });
-  const noun = 'webhook endpoints in this environment';
-  refuseBeyond({ most, noun, remedy: 'Delete one first.' }, pagination.total);
-}
+const quotaOf = (most: number): Quota => ({
+  most,
+  noun: 'webhook endpoints in this environment',
+  remedy: 'Delete one first.',
+});
 
 /**
  * The decision that creates an endpoint. The secret is drawn here, where a repeated request does
@@ -81,7 +81,7 @@ async function creation(
   body: CreateEndpoint,
 ): Promise<EndpointDecision> {
   const url = checkedUrl(body.url, policy);
-  await refuseTooMany(context, maximumEndpoints);
+  await refuseBeyondListed(context, endpointTable, quotaOf(maximumEndpoints));
   const { secret: brought, headers, ...given } = body;
   const settings = withChanges(endpointDefaults, given);
   const secret = drawSecret(settings.signature, brought);
@@ -146,12 +146,7 @@ const readRoutes = {
     permission: 'webhook:read',
     query: ofTable(endpointTable, endpointListSchema),
     response: pageSchema(endpointSchema),
-    handle: (context, { query }) =>
-      context.read.list(
-        endpointTable,
-        pageRequest(endpointTable, query),
-        searchFilters(endpointTable, query),
-      ),
+    handle: (context, { query }) => listed(context, endpointTable, query),
   }),
   'GET /webhooks/endpoints/{id}': route({
     summary: 'Get a webhook endpoint',

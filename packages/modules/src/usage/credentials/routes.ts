@@ -1,16 +1,15 @@
 import {
   type EventGateway,
+  listed,
   listShape,
   newText,
   ofTable,
-  pageRequest,
   pageSchema,
+  type Quota,
   type Reaction,
-  type RequestContext,
   type Routes,
-  refuseBeyond,
+  refuseBeyondListed,
   route,
-  searchFilters,
 } from '@counterfoil/engine/define';
 import { existing, Problem, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -32,8 +31,12 @@ import {
 
 const tag = 'Usage';
 
-/** Those of an environment: each costs the gateway an account. */
-const credentialsMaximum = 100;
+/** Each costs the gateway an account. */
+const credentialsQuota: Quota = {
+  most: 100,
+  noun: 'usage credentials in this environment',
+  remedy: 'Revoke some.',
+};
 
 const noGateway = (): Problem =>
   new Problem(
@@ -51,12 +54,6 @@ export const accessOfUsageCredentials = (gateway: EventGateway): Reaction =>
     accessOf: (record) =>
       record && { access: accessOf(record), isKept: record.status === 'published' },
   });
-
-async function refuseTooMany(context: RequestContext): Promise<void> {
-  const { pagination } = await context.read.list(usageCredentialsTable, { limit: 1, offset: 0 });
-  const noun = 'usage credentials in this environment';
-  refuseBeyond({ most: credentialsMaximum, noun, remedy: 'Revoke some.' }, pagination.total);
-}
 
 /** The routes of credentials with which usage is sent over NATS. Without a gateway none are issued. */
 export const usageCredentialsRoutes = (gateway: EventGateway | null) =>
@@ -81,7 +78,7 @@ export const usageCredentialsRoutes = (gateway: EventGateway | null) =>
         const id = context.newId('ucred');
         const outcome = await context.execute(usageCredentials, id, {
           prepare: async () => {
-            await refuseTooMany(context);
+            await refuseBeyondListed(context, usageCredentialsTable, credentialsQuota);
             return issueUsageCredentials({ id, name, key_id: keyId, user_id: userId, expires_at });
           },
         });
@@ -104,12 +101,7 @@ export const usageCredentialsRoutes = (gateway: EventGateway | null) =>
       permission: 'secret:read',
       query: ofTable(usageCredentialsTable, z.object(listShape)),
       response: pageSchema(usageCredentialsSchema),
-      handle: (context, { query }) =>
-        context.read.list(
-          usageCredentialsTable,
-          pageRequest(usageCredentialsTable, query),
-          searchFilters(usageCredentialsTable, query),
-        ),
+      handle: (context, { query }) => listed(context, usageCredentialsTable, query),
     }),
 
     'DELETE /usage/credentials/{id}': route({

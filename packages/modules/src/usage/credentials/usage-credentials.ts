@@ -8,7 +8,6 @@ import {
   type Id,
   type Instant,
   instantSchema,
-  invalidField,
   invariant,
   type KeyId,
   Problem,
@@ -20,6 +19,7 @@ import {
   writable,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { refuseExpired } from '../../expiry.ts';
 import { usageIntake } from '../usage-event.ts';
 
 export type UsageCredentialsId = Id<'ucred'>;
@@ -94,9 +94,7 @@ export const issueUsageCredentials =
   (data: NewUsageCredentials): UsageCredentialsDecision =>
   (state, now) => {
     invariant(state === null, `${data.id} is issued twice`);
-    if (data.expires_at !== null && data.expires_at <= now) {
-      throw invalidField('/expires_at', 'must be in the future');
-    }
+    refuseExpired(data.expires_at, now);
     return [{ type: 'UsageCredentialsIssued', data }];
   };
 
