@@ -7,6 +7,7 @@ import { nextWindow, type WindowSize, windowSizes, windowStart } from './window.
 const test = suite('windows');
 
 const berlin = 'Europe/Berlin';
+const lordHowe = 'Australia/Lord_Howe';
 
 const starts: readonly [WindowSize, string, string, string, string?][] = [
   ['MINUTE', 'UTC', '2026-01-01T10:07:31.250Z', '2026-01-01T10:07:00.000Z'],
@@ -38,6 +39,19 @@ const starts: readonly [WindowSize, string, string, string, string?][] = [
   ['3HOUR', berlin, '2026-10-25T01:30:00.000Z', '2026-10-24T22:00:00.000Z'],
   ['HOUR', berlin, '2026-10-25T00:30:00.000Z', '2026-10-25T00:00:00.000Z'],
   ['HOUR', berlin, '2026-10-25T01:30:00.000Z', '2026-10-25T01:00:00.000Z'],
+  // This clock goes ahead from 2 to 2:30 and back from 2 to 1:30: windows of half an hour begin there.
+  ['HOUR', lordHowe, '2026-10-03T15:29:59.999Z', '2026-10-03T14:30:00.000Z'],
+  ['HOUR', lordHowe, '2026-10-03T15:30:00.000Z', '2026-10-03T15:30:00.000Z'],
+  ['HOUR', lordHowe, '2026-10-03T15:59:59.999Z', '2026-10-03T15:30:00.000Z'],
+  ['HOUR', lordHowe, '2026-10-03T16:00:00.000Z', '2026-10-03T16:00:00.000Z'],
+  ['HOUR', lordHowe, '2026-04-04T14:59:59.999Z', '2026-04-04T14:00:00.000Z'],
+  ['HOUR', lordHowe, '2026-04-04T15:00:00.000Z', '2026-04-04T15:00:00.000Z'],
+  ['HOUR', lordHowe, '2026-04-04T15:29:59.999Z', '2026-04-04T15:00:00.000Z'],
+  ['HOUR', lordHowe, '2026-04-04T15:30:00.000Z', '2026-04-04T15:30:00.000Z'],
+  ['30MIN', lordHowe, '2026-04-04T15:15:00.000Z', '2026-04-04T15:00:00.000Z'],
+  // This one moved within an hour, from 23:30 to midnight.
+  ['HOUR', 'Asia/Pyongyang', '2018-05-04T14:59:00.000Z', '2018-05-04T14:30:00.000Z'],
+  ['HOUR', 'Asia/Pyongyang', '2018-05-04T15:00:00.000Z', '2018-05-04T15:00:00.000Z'],
 ];
 
 for (const [size, zone, at, start, anchor] of starts) {
@@ -47,12 +61,33 @@ for (const [size, zone, at, start, anchor] of starts) {
   });
 }
 
+const zones = [
+  ...['UTC', berlin, 'Asia/Kolkata', 'America/New_York', 'Pacific/Auckland'],
+  ...[lordHowe, 'Asia/Pyongyang'],
+];
+
+/** Any, and those about which clocks move by half an hour. */
+const instants = fc.oneof(
+  fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) }),
+  fc
+    .tuple(
+      fc.constantFrom(
+        '2026-10-03T15:30Z',
+        '2026-04-04T15:00Z',
+        '2018-05-04T15:00Z',
+        '2015-08-14T15:00Z',
+      ),
+      fc.integer({ min: -90 * 60_000, max: 90 * 60_000 }),
+    )
+    .map(([move, after]) => Date.parse(move) + after),
+);
+
 test('windows follow one another without a gap, and each instant lies in the one that is said', () =>
   fc.assert(
     fc.property(
       fc.constantFrom(...windowSizes),
-      fc.constantFrom('UTC', berlin, 'Asia/Kolkata', 'America/New_York', 'Pacific/Auckland'),
-      fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) }),
+      fc.constantFrom(...zones),
+      instants,
       fc.option(fc.integer({ min: 1, max: 31 }), { nil: undefined }),
       (size, zone, milliseconds, day) => {
         const anchor = day === undefined ? undefined : instantOf(Date.UTC(2024, 0, day, 5, 30));

@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { midnight, millisecondsAt, zoned } from './calendar.ts';
-import { type Instant, lastInstant, nearestInstant, shiftedBy } from './instant.ts';
+import { type Instant, lastInstant, laterOf, nearestInstant, shiftedBy } from './instant.ts';
+import { invariant } from './problem.ts';
 
 /** The sizes of the windows that usage is counted in. */
 export const windowSizes = [
@@ -47,7 +48,8 @@ const midnightOf = (date: Temporal.PlainDate, zone: string): Instant =>
 /**
  * The start of the window that an instant lies in (D54): whole, whatever a request cuts off. Weeks begin on Monday.
  * Windows below a day begin where the zone's clock shows a multiple of their size; an hour that the clock
- * repeats is two windows of an hour, and part of one longer window.
+ * repeats is two windows of an hour, and part of one longer window. A clock that moves by half an hour begins a window
+ * of an hour where it moves.
  */
 export function windowStart({ size, zone, anchor }: WindowRhythm, at: Instant): Instant {
   const local = zoned(at, zone);
@@ -60,11 +62,22 @@ export function windowStart({ size, zone, anchor }: WindowRhythm, at: Instant): 
   return monthStart(local, anchor === undefined ? null : zoned(anchor, zone));
 }
 
-/** By time that has passed: offsets of zones change by whole hours, or nearly everywhere. */
+/** By time that has passed since the zone's clock showed the start, or since it moved. */
 function ago(local: Temporal.ZonedDateTime, length: number): Instant {
   const into =
     (local.minute % length) * minuteMilliseconds + local.second * 1_000 + local.millisecond;
-  return nearestInstant(local.epochMilliseconds - into);
+  const start = nearestInstant(local.epochMilliseconds - into);
+  // No clock moves by less than that today.
+  if (length < hourMinutes) return start;
+  const isUnmoved = zoned(start, local.timeZoneId).offsetNanoseconds === local.offsetNanoseconds;
+  return isUnmoved ? start : laterOf(start, lastMove(local));
+}
+
+/** The instant at which the zone's clock moved last, up to a time. */
+function lastMove(local: Temporal.ZonedDateTime): Instant {
+  const move = local.add({ milliseconds: 1 }).getTimeZoneTransition('previous');
+  invariant(move, 'the offset has changed');
+  return instantIn(move);
 }
 
 /** By the clock, which may have gone back or ahead since. */
