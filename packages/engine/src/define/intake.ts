@@ -17,10 +17,10 @@ export interface Intake<Name extends string = string, Fact = unknown> {
   /** A fact as the log keeps it. */
   readonly fact: z.ZodType<Fact>;
   /**
-   * The route that a message asks for whose text begins so, where systems may send facts over NATS: the message has
-   * the body of that route. Without it they may not.
+   * The route that a message asks for, where systems may send facts over NATS: the message is JSON, and has the body
+   * of that route. Without it they may not.
    */
-  readonly routeOf?: (start: string) => RouteKey;
+  readonly routeOf?: (message: Buffer) => RouteKey;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: lists of intakes hold every kind of fact.

@@ -39,8 +39,6 @@ export interface SentFacts {
 /** The name under which the processes of the api share what is sent: each message goes to one of them. */
 const queue = 'counterfoil-api';
 const sendersMaximum = 10_000;
-/** The part of a text that says what it is about. */
-const startBytes = 256;
 const lastAnswersMilliseconds = 10_000;
 
 /**
@@ -62,12 +60,12 @@ export function takeSentFacts(options: SentFactsOptions): SentFacts {
     return found;
   };
 
-  const answerTo = async (arrival: Arrival, routeOf: (start: string) => RouteKey) => {
+  const answerTo = async (arrival: Arrival, routeOf: (message: Buffer) => RouteKey) => {
     const { message, sender, requestId, receivedAt } = arrival;
     const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.length);
     const refusal = inHand.enter(sender.tenantId, bytes.length);
     if (refusal) return finish(arrival, failedAnswer(refusal, requestId));
-    const route = routeOf(bytes.toString('utf8', 0, startBytes));
+    const route = routeOf(bytes);
     const request = { route, bytes, headers: headersOf(message), requestId, receivedAt };
     finish(arrival, await server.answerMessage(request, () => callerOf(sender)));
     inHand.leave(sender.tenantId, bytes.length);

@@ -1,6 +1,7 @@
 import { intake } from '@counterfoil/engine/define';
 import { canonicalJson, type Instant, sha256 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { isBulk } from './bulk-message.ts';
 
 const text = <Kind extends string>() => z.string().transform((value) => value as Kind);
 
@@ -21,15 +22,12 @@ export const usageEventData = z.object({
 });
 export type UsageEvent = z.output<typeof usageEventData>;
 
-/** The only member of a bulk, which no single event has. */
-const startOfBulk = /^\s*\{\s*"events"\s*:/;
-
 /** The way in for usage. */
 export const usageIntake = intake({
   name: 'usage',
   eventType: 'UsageReceived',
   fact: usageEventData,
-  routeOf: (start) => (startOfBulk.test(start) ? 'POST /events/bulk' : 'POST /events'),
+  routeOf: (message) => (isBulk(message) ? 'POST /events/bulk' : 'POST /events'),
 });
 
 /** The identity of a usage event: hashes of 128 bits, in hexadecimal. */

@@ -161,6 +161,22 @@ test('usage that is there already counts, and a new limit makes new thresholds',
   await untilCrossed(tenant, ['50 at 90', '80 at 90', '500 at 500']);
 });
 
+test('usage of a backfill crosses nothing while that is open, and what it reaches when it is closed', async () => {
+  const { tenant, use, alert } = await worldOf('filled');
+  await alert([absolute('5'), absolute('12')]);
+  const { id } = await tenant.ok('POST', '/events/backfills', {
+    ...{ source: 'lossy', start_time: '2027-01-01T00:00:00Z', end_time: start },
+  });
+  const event = { event_name: 'tokens', external_customer_id: 'filled', event_id: 'late' };
+  await tenant.ok('POST', `/events/backfills/${id}/events`, {
+    events: [{ ...event, timestamp: '2027-01-05T00:00:00Z', properties: { count: 10 } }],
+  });
+  await use(5);
+  await untilCrossed(tenant, ['5 at 5']);
+  await tenant.ok('POST', `/events/backfills/${id}/close`);
+  await untilCrossed(tenant, ['5 at 5', '12 at 15']);
+});
+
 test('a period begins with nothing crossed, in the zone of the customer, and none is passed over', async () => {
   const { tenant, use, alert } = await worldOf('periods', 'Europe/Berlin');
   const id = await alert([absolute('10')], { reset_period: 'DAILY' });

@@ -86,6 +86,7 @@ test('the same again, a conflict, a malformed event and a malformed text are ans
     ['/events/bulk', { events: [eventOf('single', 3), eventOf('single', 5)] }],
     ['/events/bulk', { events: [eventOf('a'), { event_name: 'tokens' }] }],
     ['/events/bulk', { events: [] }],
+    ['/events/bulk', { source: 'web', events: [eventOf('late member')] }],
   ];
   for (const [path, body] of bodies) {
     const sent = await send(body);
