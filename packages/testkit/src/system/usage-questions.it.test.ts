@@ -149,6 +149,14 @@ interface Item {
   readonly total_usage: string;
   readonly event_count: number;
   readonly points?: readonly object[];
+  readonly sources?: readonly string[];
+  readonly feature?: Named;
+  readonly meter?: Named;
+  readonly group?: Named;
+}
+
+interface Named {
+  readonly id: string;
 }
 
 test('usage is broken down by feature, source and properties, exactly, and by windows', async () => {
@@ -234,6 +242,24 @@ test('usage is broken down by feature, source and properties, exactly, and by wi
     },
   });
   assert.equal([large?.properties, large?.points], [{ model: 'large' }, [hour(10, '0.3', 2)]]);
+  const expand = ['sources', 'meter', 'feature', 'price'];
+  const named = { name: 'Analysed', lookup_key: 'analysed', entity_type: 'feature' };
+  const group = await tenant.ok('POST', '/groups', named);
+  await tenant.ok('PUT', `/features/${sum.id}`, { group_id: group.id });
+  const [whole] = await items({ ...tokens, expand });
+  assert.equal(
+    [whole?.sources, whole?.meter?.id, whole?.feature?.id, whole?.group?.id],
+    [['app', 'web'], sum.meter_id, sum.id, group.id],
+  );
+  const byModel = { expand: ['sources'], group_by: ['properties.model'] };
+  assert.equal(
+    (await items({ ...tokens, ...byModel })).map(({ sources, feature }) => [sources, feature]),
+    [
+      [[], undefined],
+      [['app', 'web'], undefined],
+      [['web'], undefined],
+    ],
+  );
   const refused = async (more: object) => {
     const { status, body } = await ask('POST', '/events/analytics', { customer_id, ...more });
     return [status, body.errors?.[0]?.pointer];
@@ -241,6 +267,7 @@ test('usage is broken down by feature, source and properties, exactly, and by wi
   const year = { start_time: '2025-01-01T00:00:00Z', end_time: '2026-01-01T00:00:00Z' };
   assert.equal(await refused({ ...year, window_size: 'MINUTE' }), [400, '/window_size']);
   assert.equal(await refused({ group_by: ['model'] }), [400, '/group_by/0']);
+  assert.equal(await refused({ expand: ['events'] }), [400, '/expand/0']);
   assert.equal(await refused({ start_time: '2999-01-01T00:00:00Z' }), [400, '/end_time']);
 });
 

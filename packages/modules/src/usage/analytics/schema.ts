@@ -1,12 +1,22 @@
 import { unused } from '@counterfoil/engine/define';
 import { instantSchema, requiredTextSchema, timeZoneSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { aggregationTypeSchema, windowSizeSchema } from '../../meters/index.ts';
+import { featureSchema } from '../../features/index.ts';
+import { groupSchema } from '../../groups/index.ts';
+import { aggregationTypeSchema, meterSchema, windowSizeSchema } from '../../meters/index.ts';
 import { includeChildrenSchema, propertyFiltersSchema, usageLimits } from '../schema.ts';
 import { analyticsLimits } from './limits.ts';
 
 const name = requiredTextSchema(usageLimits.text);
 const maximum = analyticsLimits.features;
+
+/** The parts of an item that are shown where they are asked for. Those of subscriptions come with these. */
+export const analyticsExpandSchema = z
+  .array(
+    z.enum(['feature', 'meter', 'sources', 'price', 'subscription_line_item', 'plan', 'addon']),
+  )
+  .max(20)
+  .optional();
 
 /** Body of POST /events/analytics. */
 export const analyticsQuestionSchema = z
@@ -26,7 +36,7 @@ export const analyticsQuestionSchema = z
     window_size: windowSizeSchema.optional(),
     timezone: timeZoneSchema.optional(),
     billing_anchor: instantSchema.optional(),
-    expand: unused,
+    expand: analyticsExpandSchema,
     include_children: includeChildrenSchema,
     breakdown_bucket: unused,
   })
@@ -46,7 +56,11 @@ const analyticsItemSchema = z
     meter_id: z.string(),
     event_name: z.string(),
     aggregation_type: aggregationTypeSchema,
+    feature: featureSchema.optional(),
+    meter: meterSchema.optional(),
+    group: groupSchema.optional(),
     source: z.string().optional(),
+    sources: z.array(z.string()).optional(),
     properties: z.record(z.string(), z.string()).optional(),
     total_usage: usage,
     event_count: count,

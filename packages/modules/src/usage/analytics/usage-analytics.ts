@@ -3,6 +3,7 @@ import { usageTables } from '../tables.ts';
 import { askedGroups, groupView } from './asked-groups.ts';
 import type { Grouping } from './breakdown.ts';
 import type { GroupUsage } from './group-fold.ts';
+import { groupSources } from './group-sources.ts';
 import { analyticsLimits, tooManyGroups, tooManyPoints } from './limits.ts';
 import type { AnalyticsItem, AnalyticsQuestion, UsageAnalytics } from './schema.ts';
 import { type Subject, subjectsOf } from './subjects.ts';
@@ -22,8 +23,11 @@ export async function usageAnalytics(
   const items: AnalyticsItem[] = [];
   let points = 0;
   for (const subject of subjects) {
-    for (const group of await usageInGroups(context, questionOf(subject.meter))) {
-      items.push(itemOf(subject, groupings, group, body.window_size));
+    const question = questionOf(subject.meter);
+    const sourcesOf = await groupSources(context, question, body.expand);
+    for (const group of await usageInGroups(context, question)) {
+      const more = { ...shownOf(subject, body), ...sourcesOf(group.group) };
+      items.push({ ...itemOf(subject, groupings, group, body.window_size), ...more });
       points += group.windows.length;
     }
     if (items.length > analyticsLimits.items) throw tooManyGroups();
@@ -31,6 +35,16 @@ export async function usageAnalytics(
   }
   return { items, custom_analytics: [], position };
 }
+
+/** The records that an item shows inside. */
+const shownOf = (
+  { meter, feature }: Subject,
+  { expand = [] }: AnalyticsQuestion,
+): Pick<AnalyticsItem, 'feature' | 'meter' | 'group'> => ({
+  ...(feature?.group ? { group: feature.group } : {}),
+  ...(feature && expand.includes('feature') ? { feature } : {}),
+  ...(expand.includes('meter') ? { meter } : {}),
+});
 
 function itemOf(
   { meter, feature }: Subject,

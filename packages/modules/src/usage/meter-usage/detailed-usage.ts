@@ -3,6 +3,7 @@ import type { DecimalText, Instant } from '@counterfoil/kernel';
 import type { Aggregation } from '../../meters/index.ts';
 import { askedGroups, groupView } from '../analytics/asked-groups.ts';
 import type { GroupUsage } from '../analytics/group-fold.ts';
+import { groupSources } from '../analytics/group-sources.ts';
 import { analyticsLimits, tooManyGroups, tooManyPoints } from '../analytics/limits.ts';
 import { subjectsOf } from '../analytics/subjects.ts';
 import { type GroupQuestion, usageInGroups } from '../analytics/usage-in-groups.ts';
@@ -25,12 +26,15 @@ export async function detailedUsage(
   const items: DetailedUsage['items'] = [];
   let points = 0;
   for (const meter of meters.values()) {
-    const details = await detailsOf(context, questionOf(meter));
+    const question = questionOf(meter);
+    const details = await detailsOf(context, question);
+    const sourcesOf = await groupSources(context, question, body.expand);
     for (const usage of details.groups) {
       const { group, windows } = usage;
       items.push({
         meter_id: meter.id,
         ...groupView(groupings, group),
+        ...sourcesOf(group),
         ...details.figures(usage, group),
         ...(body.window_size === undefined
           ? {}

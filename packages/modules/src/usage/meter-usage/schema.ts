@@ -1,8 +1,8 @@
-import { unused } from '@counterfoil/engine/define';
 import { instantSchema, requiredTextSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { aggregationTypeSchema, windowSizeSchema } from '../../meters/index.ts';
 import { analyticsLimits } from '../analytics/limits.ts';
+import { analyticsExpandSchema } from '../analytics/schema.ts';
 import { includeChildrenSchema, propertyFiltersSchema, usageLimits } from '../schema.ts';
 
 const name = requiredTextSchema(usageLimits.text);
@@ -63,7 +63,7 @@ export const detailedUsageQuestionSchema = z
     sources: z.array(name).max(100).optional(),
     window_size: windowSizeSchema.optional(),
     billing_anchor: instantSchema.optional(),
-    expand: unused,
+    expand: analyticsExpandSchema,
     include_children: includeChildrenSchema,
   })
   .meta({ id: 'DetailedMeterUsageQuery' });
@@ -85,6 +85,7 @@ export const detailedUsageSchema = z
         .object({
           meter_id: z.string(),
           source: z.string().optional(),
+          sources: z.array(z.string()).optional(),
           properties: z.record(z.string(), z.string()).optional(),
           ...figuresShape,
           points: z.array(z.object({ timestamp: instantSchema, ...figuresShape })).optional(),
