@@ -61,6 +61,17 @@ test('a transaction with statements under way together is whole or nothing', () 
     assert.equal(await numbers(connection), [1, 2]);
   }));
 
+test('a transaction in which somebody else had a statement fail is not taken for committed', () =>
+  withSession(async (connection) => {
+    await connection.query('create temporary table numbers (n int primary key)');
+    const beside = transaction(connection, async () => {
+      await connection.query('insert into numbers values (1)');
+      await connection.query('no statement').catch(() => undefined);
+    });
+    assert.match(await beside.catch((error) => error.message), /was rolled back/);
+    assert.equal(await numbers(connection), []);
+  }));
+
 test('what is read together with the begin of a transaction is known before it writes', () =>
   withSession(async (connection) => {
     await connection.query('create temporary table numbers (n int primary key)');

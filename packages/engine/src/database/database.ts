@@ -150,6 +150,7 @@ function connectionOf(client: Client, onStatement: ConnectOptions['onStatement']
         underWay -= 1;
       });
       count(text);
+      if (text === 'commit' && result.command !== 'COMMIT') throw rolledBack();
       return { rows: result.rows as Row[], count: result.rowCount ?? 0 };
     } catch (error) {
       if (isReadTimeout(error)) {
@@ -192,6 +193,10 @@ export function preparedName(text: string): string {
   preparedNames.set(text, name);
   return name;
 }
+
+/** Postgres answers the commit of a transaction in which something has failed as if it were asked to roll back. */
+const rolledBack = (): Error =>
+  new Error('The transaction was rolled back: a statement in it failed.');
 
 const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout';

@@ -1,11 +1,18 @@
 import { messageOf, whenAllEnded } from '../consume/run-forever.ts';
-import { type Connection, transactionAtOnce } from '../database/database.ts';
+import { transactionAtOnce } from '../database/database.ts';
 import { isStatementFault } from '../database/database-errors.ts';
 import type { Position, StoredEvent } from '../log/types.ts';
-import { Batch, foldSteps, planSteps } from './fold.ts';
-import { fitting, type Row, type RowPlace, Unfit } from './row.ts';
-import type { RowCache } from './row-store.ts';
-import { loadRows, removeRows, saveRows, type Target, type Weighed } from './row-store.ts';
+import { Batch } from './fold.ts';
+import { Unfit } from './row.ts';
+import type { Target } from './row-store.ts';
+import {
+  type BatchContext,
+  foldPlan,
+  type Pending,
+  planTable,
+  remember,
+  writeTable,
+} from './table-change.ts';
 
 /** The reason why a table was stopped, as operators and the checkpoint row see it. */
 export interface StopReason {
@@ -30,18 +37,6 @@ export interface Stopped<Key extends Target> {
 export interface Poison {
   readonly event: StoredEvent;
   readonly error: unknown;
-}
-
-export interface BatchContext {
-  readonly connection: Connection;
-  readonly cache: RowCache;
-}
-
-/** Rows to put into the cache, or to take out of it, once the transaction has been committed. */
-interface Pending {
-  readonly relation: string;
-  readonly saved: readonly Weighed[];
-  readonly removed: readonly string[];
 }
 
 /** The outcome of one table's work. */
@@ -115,7 +110,8 @@ export async function applyBatch<Key extends Target>(
  * Tells whether a table, or one of its rows, is at fault: not the connection, the disk or another
  * session.
  */
-const isFault = (error: unknown): boolean => error instanceof Unfit || isStatementFault(error);
+export const isFault = (error: unknown): boolean =>
+  error instanceof Unfit || isStatementFault(error);
 
 /**
  * The fast way, in three round trips: the begin with all that is read, all that is written, and the commit. While
@@ -155,13 +151,6 @@ export async function applyInside(
   const { pending, poison } = await applyGuarded(context, target, new Batch(events));
   remember(context.cache, pending);
   return poison;
-}
-
-function remember(cache: RowCache, pending: readonly Pending[]): void {
-  for (const { relation, saved, removed } of pending) {
-    for (const weighed of saved) cache.set(relation, weighed.row.key, weighed);
-    for (const key of removed) cache.remove(relation, key);
-  }
 }
 
 function stoppedBy<Key extends Target>(
@@ -235,40 +224,13 @@ interface TableOptions {
  * Throws `Unfit` when the table cannot take them.
  */
 async function applyTable(
-  { connection, cache }: BatchContext,
+  context: BatchContext,
   target: Target,
   batch: Batch,
   { begun = already, trusts }: TableOptions,
 ): Promise<readonly Pending[]> {
-  const { table, relation } = target;
-  const steps = fitting(() => planSteps(table, batch.eventsFor(table)));
-  if (steps.length === 0) return [];
-  const before = new Map<string, Row>();
-  const missing = new Map<string, RowPlace>();
-  const fresh = new Set<string>();
-  for (const { places, added } of steps) {
-    if (trusts) for (const { key } of added) fresh.add(key);
-    for (const place of places) {
-      if (fresh.has(place.key)) continue;
-      const row = cache.get(relation, place.key);
-      if (row) before.set(place.key, row);
-      else missing.set(place.key, place);
-    }
-  }
-  const loading = loadRows(connection, target, [...missing.values()]);
-  await whenAllEnded([loading, begun]);
-  for (const row of await loading) before.set(row.key, row);
-  const changed = fitting(() => foldSteps(table, steps, (key) => before.get(key) ?? null));
-  const kept = [...changed.values()].filter((row) => row !== null);
-  const added = kept.filter(({ key }) => !before.has(key));
-  const known = kept.filter(({ key }) => before.has(key));
-  const removed = [...before.values()].filter(({ key }) => changed.get(key) === null);
-  const written = [
-    saveRows(connection, target, added, 'insert'),
-    saveRows(connection, target, known, 'update'),
-  ];
-  await whenAllEnded([...written, removeRows(connection, target, removed)]);
-  // Rows that come to rest would only burden the collector.
-  const saved = (await Promise.all(written)).flat().filter(({ row }) => !table.rests?.(row.state));
-  return [{ relation, saved, removed: removed.map(({ key }) => key) }];
+  const plan = planTable(context, target, batch, { trusts });
+  if (plan.steps.length === 0) return [];
+  await whenAllEnded([plan.loading, begun]);
+  return [await writeTable(context.connection, foldPlan(plan, await plan.loading))];
 }

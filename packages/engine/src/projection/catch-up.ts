@@ -1,11 +1,14 @@
+import { batchwise } from '../consume/batchwise.ts';
 import { transaction } from '../database/database.ts';
 import { UnreadableEvent } from '../log/incoming-event.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { applyBatch, type BatchContext } from './apply-batch.ts';
+import { applyBatch, type Stopped } from './apply-batch.ts';
 import { joinProjector, moveTables } from './checkpoint.ts';
 import { categoriesOf } from './fold.ts';
+import { foldAhead, writeFolded } from './fold-ahead.ts';
 import type { LiveTables } from './live-tables.ts';
+import type { BatchContext, TableChange } from './table-change.ts';
 import type { ActiveTable } from './table-registry.ts';
 
 interface CatchUpOptions {
@@ -60,40 +63,31 @@ async function readPass(
   options: CatchUpOptions,
   after: Position,
   upTo: Position,
-  run: (work: () => Promise<void>) => Promise<void>,
+  run: CatchUpOptions['exclusive'],
 ): Promise<number> {
   const { store, group, batchMaximum, signal } = options;
   if (group.length === 0 || after >= upTo) return 0;
   const categories = categoriesOf(group.map(({ table }) => table));
   const prefixes = [...categories].map(categoryPrefix);
-  let batch: StoredEvent[] = [];
   let count = 0;
-  let applying = Promise.resolve();
-  // The next events are read while Postgres is busy with these.
-  const flush = async () => {
-    const events = batch;
-    batch = [];
-    await applying;
-    applying = run(() => applyEvents(options, events));
-    // Whoever waits for it hears of it.
-    applying.catch(() => undefined);
+  let folded: FoldedBatch | null = null;
+  // While Postgres is busy with a batch, the next one is folded, and the one after it read.
+  const take = async (events: readonly StoredEvent[]) => {
+    count += events.length;
+    await run(async () => {
+      // Nothing is written a second time when something fails.
+      const current = folded;
+      folded = null;
+      folded = await writeAndFold(options, current, events);
+    });
   };
   const read = async () => {
-    try {
-      for await (const event of store.readLog({ prefixes, after, upTo, signal })) {
-        batch.push(event);
-        count += 1;
-        if (batch.length >= batchMaximum) await flush();
-      }
-    } finally {
-      await Promise.allSettled([applying]);
-    }
+    const events = store.readLog({ prefixes, after, upTo, signal });
+    await batchwise(events, batchMaximum, take).finally(() => take([]));
   };
   const unreadable = await unreadableOf(read());
   // A read that was given up looks like one that came to its end.
   signal.throwIfAborted();
-  if (batch.length > 0) await flush();
-  await applying;
   if (unreadable) await run(() => stopGroup(options, unreadable));
   return count;
 }
@@ -125,20 +119,54 @@ async function stopGroup(
   live.reportStopped(stopped);
 }
 
-async function applyEvents(
+/** Events, with what the tables become by them where that could be folded before they are written. */
+interface FoldedBatch {
+  readonly events: readonly StoredEvent[];
+  readonly changes: readonly TableChange[] | null;
+}
+
+/** Writes a batch, if there is one, and folds the events that follow it meanwhile; null when there are none. */
+async function writeAndFold(
+  options: CatchUpOptions,
+  current: FoldedBatch | null,
+  following: readonly StoredEvent[],
+): Promise<FoldedBatch | null> {
+  const { promise: isSent, resolve: sent } = Promise.withResolvers<void>();
+  const writing = writeBatch(options, current, sent).finally(sent);
+  const folding = isSent.then(() =>
+    foldAhead(options.context, [...options.group], following, current?.changes ?? []),
+  );
+  await Promise.allSettled([writing, folding]);
+  // What was folded onto rows that were not written as they were folded is worth nothing.
+  const changes = (await writing) ? await folding : null;
+  return following.length === 0 ? null : { events: following, changes };
+}
+
+/**
+ * Writes a batch as it was folded, or else folds it in its turn. `sent` may be called before that has come to its end. False when
+ * the tables are not as they were folded.
+ */
+async function writeBatch(
   { context, group, live, onBatch }: CatchUpOptions,
-  events: readonly StoredEvent[],
-): Promise<void> {
+  batch: FoldedBatch | null,
+  sent: () => void,
+): Promise<boolean> {
+  if (batch === null) return true;
+  const { events, changes } = batch;
   const position = events.at(-1)?.position;
-  if (position === undefined || group.length === 0) return;
+  if (position === undefined || group.length === 0) return true;
   const startedAt = performance.now();
-  const stopped = await applyBatch(context, group, events, async (failed) => {
+  const finish = async (failed: readonly Stopped<ActiveTable>[]) => {
     await live.recordStopped(failed);
     const going = group.filter((table) => !failed.some(({ target }) => target === table));
     if (going.length > 0) await moveTables(context.connection, position, going);
-  });
+  };
+  const isWritten =
+    changes !== null && (await writeFolded(context, changes, () => finish([]), sent));
+  const stopped = isWritten ? [] : await applyBatch(context, group, events, finish);
   for (const { target } of stopped) group.splice(group.indexOf(target), 1);
   for (const table of group) table.position = position;
   live.reportStopped(stopped);
   onBatch(events.length, (performance.now() - startedAt) / 1_000);
+  return isWritten || changes === null;
 }

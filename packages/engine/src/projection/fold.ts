@@ -85,7 +85,7 @@ function projected(aggregate: Source, stored: StoredEvent): AnyProjectedEvent[] 
 type KeyedPlace = RowPlace & { readonly key: string };
 
 /** An event with the rows it touches. */
-interface Step {
+export interface Step {
   readonly event: AnyProjectedEvent;
   readonly places: readonly KeyedPlace[];
   /** Those of the places where there was no row before. */

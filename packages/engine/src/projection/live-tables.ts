@@ -1,9 +1,10 @@
 import { eventsOf, positionAfter } from '../log/follow.ts';
 import type { LogItem, Position, StoredEvent } from '../log/types.ts';
-import { applyBatch, type BatchContext, type Stopped } from './apply-batch.ts';
+import { applyBatch, type Stopped } from './apply-batch.ts';
 import { type LogMark, markOf, moveProjector, type ProjectorRow, stopTable } from './checkpoint.ts';
 import type { PositionClock } from './projected-position.ts';
 import type { StatusBoard } from './projector-status.ts';
+import type { BatchContext } from './table-change.ts';
 import { type ActiveTable, dropRetired, promote } from './table-registry.ts';
 
 /** After readers have not let go of a table, the switch is not tried again for so long. */

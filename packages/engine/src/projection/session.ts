@@ -8,7 +8,6 @@ import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, LogItem, Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
-import type { BatchContext } from './apply-batch.ts';
 import { catchUp } from './catch-up.ts';
 import { controlChannel, joinProjector, readProjector } from './checkpoint.ts';
 import { categoriesOf, categoryOf } from './fold.ts';
@@ -17,6 +16,7 @@ import { assertSameLog, ForeignLog } from './log-identity.ts';
 import type { PositionClock } from './projected-position.ts';
 import type { StatusBoard } from './projector-status.ts';
 import { RowCache } from './row-store.ts';
+import type { BatchContext } from './table-change.ts';
 import { type ActiveTable, dropRetired, prepareTables, startRequested } from './table-registry.ts';
 
 export interface ProjectorOptions {

@@ -1,14 +1,16 @@
+import { batchwise } from '../consume/batchwise.ts';
 import { messageOf } from '../consume/run-forever.ts';
 import { type Connection, connect } from '../database/database.ts';
 import { statementsOn } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { applyBatch, applyInside, type BatchContext } from '../projection/apply-batch.ts';
+import { applyBatch, applyInside } from '../projection/apply-batch.ts';
 import { type ProjectionRow, readProjections, readProjector } from '../projection/checkpoint.ts';
 import { categoriesOf, categoryOf } from '../projection/fold.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { RowCache } from '../projection/row-store.ts';
+import type { BatchContext } from '../projection/table-change.ts';
 import { inSchema } from '../projection/table-shape.ts';
 import type { Difference } from './row-difference.ts';
 import { type Compared, type Copied, createCopies, differencesOf } from './table-copy.ts';
@@ -149,25 +151,29 @@ class Comparison {
     const own = [...categories].map(categoryPrefix);
     const isWitnessed = witness !== undefined && upTo > this.#witnessed;
     const prefixes = isWitnessed ? [...new Set([...own, ...witness.prefixes])] : own;
-    let batch: StoredEvent[] = [];
-    const flush = async () => {
+    const events = store.readLog({ prefixes, after, upTo, ...(signal && { signal }) });
+    await batchwise(this.#own(events, categories, isWitnessed), batchMaximum, async (batch) => {
       this.#events += batch.length;
       await apply(
         group.filter(({ failure }) => failure === null),
         batch,
       );
-      batch = [];
-    };
-    for await (const event of store.readLog({ prefixes, after, upTo, ...(signal && { signal }) })) {
-      if (isWitnessed) this.#show(event);
-      if (!categories.has(categoryOf(event.stream))) continue;
-      batch.push(event);
-      if (batch.length >= batchMaximum) await flush();
-    }
+    });
     signal?.throwIfAborted();
-    if (batch.length > 0) await flush();
     for (const copied of group) copied.reached = upTo;
     if (isWitnessed) this.#witnessed = upTo;
+  }
+
+  /** The events that the tables fold; the witness is shown all of them. */
+  async *#own(
+    events: AsyncIterable<StoredEvent>,
+    categories: ReadonlySet<string>,
+    isWitnessed: boolean,
+  ): AsyncGenerator<StoredEvent> {
+    for await (const event of events) {
+      if (isWitnessed) this.#show(event);
+      if (categories.has(categoryOf(event.stream))) yield event;
+    }
   }
 
   #show(event: StoredEvent): void {
