@@ -147,10 +147,14 @@ export interface FactReads {
     tables: FactTables<Tables>,
     select: FactSelect<Tables, Row>,
   ): Promise<readonly Row[]>;
-  /** The same by a statement that was written before, with the values for it. */
+  /**
+   * The same by a statement that was written before, with the values for it. One that reads much may be planned for its
+   * values, which takes longer than to plan it once for all of them, and is done in other sessions.
+   */
   ask<Tables extends object, Given extends GivenValues, Row>(
     statement: FactStatement<Tables, Given, Row>,
     given: Given,
+    planned?: 'once' | 'for these values',
   ): Promise<readonly Row[]>;
   /** Waits as `query` does, and gives a position of the log up to which everything is in the tables. */
   shown<Tables extends object>(tables: FactTables<Tables>): Promise<string>;

@@ -99,10 +99,13 @@ export function factReads(options: FactReadsOptions): FactReads {
     ask: async <Tables extends object, Given extends GivenValues, Row>(
       statement: FactStatement<Tables, Given, Row>,
       given: Given,
+      planned: 'once' | 'for these values' = 'once',
     ) => {
       await shown(statement.tables);
-      const sent = statementWith(statement, schemaOf(statement.tables), given);
-      return (await side.prepared.query<Row>(caller, sent)).rows;
+      const { name, ...sent } = statementWith(statement, schemaOf(statement.tables), given);
+      if (planned === 'once')
+        return (await side.prepared.query<Row>(caller, { name, ...sent })).rows;
+      return (await side.pool.query<Row>(caller, sent)).rows;
     },
   };
 }

@@ -17,6 +17,8 @@ const test = suite('events that are alike');
 const environmentId = 'env_1';
 const noon = '2026-10-20T12:00:00.000Z' as Instant;
 const span = { start: noon, end: '2026-10-20T12:59:59.999Z' as Instant };
+/** A statement on so much is planned for its values. */
+const long = { start: '2026-10-02T12:00:00.000Z' as Instant, end: span.end };
 
 /** Numbers, texts that spell some, and what is none; each comes with each of the models below. */
 const values: readonly unknown[] = [
@@ -121,12 +123,15 @@ for (const type of types) {
         for (const customer of [{ kind: 'all' }, { kind: 'external', id: 'acme' }] as const) {
           const of = { eventName: 'calls', customer };
           const how = { zone: 'UTC', windows: null, fills: false };
-          const question: UsageQuestion = { of, aggregation, filters, span, ...how };
           const own = stored.filter(
             ({ external_id }) => customer.kind === 'all' || external_id === customer.id,
           );
-          const answer = await usageOf(tables.context(environmentId), question);
-          assert.equal(answer, foldedAnswer(belongingTo(own), question), JSON.stringify(question));
+          for (const asked of [span, long]) {
+            const question: UsageQuestion = { of, aggregation, filters, span: asked, ...how };
+            const answer = await usageOf(tables.context(environmentId), question);
+            const expected = foldedAnswer(belongingTo(own), question);
+            assert.equal(answer, expected, JSON.stringify(question));
+          }
         }
       }
     });
@@ -139,13 +144,23 @@ const belongingTo = (events: typeof stored) => events.map(({ id, ...event }) => 
 test('events that are alike are counted once for all of them', async () => {
   const of = { eventName: 'calls', customer: { kind: 'all' } } as const;
   const context = tables.context(environmentId);
-  const alike = await alikeEvents(context, of, span, { filters: [], property: 'v' });
+  const alike = await alikeEvents(context, of, [span], { filters: [], property: 'v' });
   const counts = new Map(alike?.map(({ property, count }) => [property, count]));
   assert.is(counts.get('1.5'), 3 * models.length);
   assert.is(counts.get('"1.5"'), models.length);
   assert.is(counts.get(null), models.length);
   const asked = { filters: [{ key: 'v', values: ['[1]'] }], property: null };
-  assert.is(await alikeEvents(context, of, span, asked), null, 'arrays are compared one by one');
+  assert.is(await alikeEvents(context, of, [span], asked), null, 'arrays are compared one by one');
+});
+
+test('events of a customer that come together stand together, whatever came among them', async () => {
+  const { schema } = tables.session;
+  const { rows } = await tables.session.query<{ accounts: string[] }>(
+    `select array_agg(account order by ctid)::text[] as accounts from ${schema}.event`,
+  );
+  const accounts = rows[0]?.accounts ?? [];
+  assert.is(accounts.length, stored.length);
+  assert.is(accounts.filter((account, place) => account !== accounts[place + 1]).length, 2);
 });
 
 test.run();

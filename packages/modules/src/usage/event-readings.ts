@@ -7,7 +7,7 @@ import type { UsageQuestion } from './usage-question.ts';
 import type { UsageReads } from './usage-reads.ts';
 
 /**
- * The readings of the events of a span: of those that are alike together where neither order nor time matter, else of
+ * The readings of the events of some spans, one after the other: of those that are alike together where neither order nor time matter, else of
  * each.
  *
  * @param known the form in which values and groups are told from each other
@@ -15,21 +15,26 @@ import type { UsageReads } from './usage-reads.ts';
 export async function* eventReadings(
   context: UsageReads,
   question: UsageQuestion,
-  span: Span,
+  spans: readonly Span[],
   known: (text: string) => string = (text) => text,
 ): AsyncGenerator<Reading> {
-  if (span.start >= span.end) return;
+  const asked = spans.filter(({ start, end }) => start < end);
+  const [first] = asked;
+  if (!first) return;
   const { of, aggregation, filters } = question;
   const property = aggregation.field;
   const alike = isOfMultitude(question)
-    ? await alikeEvents(context, of, span, { filters, property })
+    ? await alikeEvents(context, of, asked, { filters, property })
     : null;
-  if (alike === null) return yield* rawReadings(context, question, span, known);
+  if (alike === null) {
+    for (const span of asked) yield* rawReadings(context, question, span, known);
+    return;
+  }
   const measure = measureOf(aggregation);
   for (const events of alike) {
     const measured = measure(propertiesOf(property, events));
     yield {
-      at: span.start,
+      at: first.start,
       measured: together(aggregation, measured, events, known),
       bucket: '',
       group: '',
@@ -38,7 +43,7 @@ export async function* eventReadings(
 }
 
 /** True for a figure that depends on nothing but the values of one property and their numbers. */
-function isOfMultitude({ aggregation, windows }: UsageQuestion): boolean {
+export function isOfMultitude({ aggregation, windows }: UsageQuestion): boolean {
   const { type, expression, bucket_size } = aggregation;
   if (windows !== null || expression !== null || bucket_size !== null) return false;
   switch (type) {

@@ -1,7 +1,9 @@
-import type { FactSelect, GivenValues } from '@counterfoil/engine/define';
-import { sql } from 'kysely';
+import { type FactSelect, factStatement, type GivenValues } from '@counterfoil/engine/define';
+import { type RawBuilder, sql } from 'kysely';
 import type { UsageOf } from './queries.ts';
 import type { UsageTables } from './table-definitions.ts';
+import { usageTables } from './tables.ts';
+import type { UsageReads } from './usage-reads.ts';
 
 /** The tables, as a statement finds them. */
 export type From = Parameters<FactSelect<UsageTables, unknown>>[0];
@@ -11,6 +13,8 @@ export interface GivenPlace extends GivenValues {
   readonly environment: string;
   /** The id of a customer, those of several, or an external id; of no meaning where all are wanted. */
   readonly customer: string | readonly string[];
+  /** The numbers of the accounts, for a statement that is given these. */
+  readonly accounts?: readonly string[];
 }
 
 export type CustomerKind = UsageOf['customer']['kind'];
@@ -65,16 +69,41 @@ export const accountsOf = (
   }
 };
 
-/** The condition that a row is of one of the accounts that are wanted: their numbers are looked up once. */
-export const isWanted = (
+/** The condition that a row is of one of the accounts that are wanted: their numbers are given, or looked up once. */
+export function isWanted(
   from: From,
-  kind: CustomerKind,
+  kind: CustomerKind | 'accounts',
   account: string,
-  given: Pick<GivenPlace, 'environment' | 'customer'>,
-) =>
-  kind === 'all'
-    ? sql<boolean>`true`
-    : sql<boolean>`${sql.ref(account)} = any(array(${accountsOf(from, kind, given).select('account.number')}))`;
+  given: GivenPlace,
+): RawBuilder<boolean> {
+  if (kind === 'all') return sql<boolean>`true`;
+  if (kind === 'accounts') return isOneOf(account, sql`${given.accounts}`);
+  const numbers = accountsOf(from, kind, given).select('account.number');
+  return isOneOf(account, sql`array(${numbers})`);
+}
+
+const isOneOf = (account: string, numbers: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`${sql.ref(account)} = any(${numbers}::bigint[])`;
+
+const accountNumbersOf = ofShapes((kind: Exclude<CustomerKind, 'all'>) =>
+  factStatement(usageTables, (from, given: GivenPlace) =>
+    accountsOf(from, kind, given).select('account.number'),
+  ),
+);
+
+/**
+ * The numbers of the accounts that are wanted; null for all. PostgreSQL knows of a large account how large it is, but
+ * not of one that a statement has yet to look up.
+ */
+export async function accountNumbers(
+  { facts, principal }: UsageReads,
+  customer: UsageOf['customer'],
+): Promise<readonly string[] | null> {
+  if (customer.kind === 'all') return null;
+  const place = givenPlace(principal.environmentId, customer);
+  const rows = await facts.ask(accountNumbersOf(customer.kind), place);
+  return rows.map(({ number }) => number);
+}
 
 /** Gives the statement of each shape, which is made when it is first asked for. */
 export function ofShapes<Shape extends readonly (string | number | boolean)[], Statement>(

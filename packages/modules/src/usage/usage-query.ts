@@ -75,7 +75,7 @@ async function* readings(
   const rolledUp = await rolledUpReadings(context, question, span, beside);
   if (rolledUp) return yield* rolledUp;
   if (beside) yield* beside();
-  yield* eventReadings(context, question, span);
+  yield* eventReadings(context, question, [span]);
 }
 
 interface OpenWindow {

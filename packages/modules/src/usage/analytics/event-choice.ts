@@ -7,7 +7,10 @@ import type { BreakdownQuestion } from './breakdown.ts';
 export type From = Parameters<FactSelect<UsageTables, unknown>>[0];
 
 /** Events of one name: whose they are, and what they have to say. */
-export type EventChoice = Pick<BreakdownQuestion, 'of' | 'filters' | 'sources'>;
+export interface EventChoice extends Pick<BreakdownQuestion, 'of' | 'filters' | 'sources'> {
+  /** The numbers of the accounts that are wanted; null for all. */
+  readonly accounts: readonly string[] | null;
+}
 
 /** The text of a property, as filters and groups compare it; null where there is none. */
 export const propertyText = (name: string): RawBuilder<string | null> =>
@@ -15,7 +18,7 @@ export const propertyText = (name: string): RawBuilder<string | null> =>
 
 /** The events of a choice, of whatever time. */
 export function eventsOf({ principal }: RequestContext, from: From, choice: EventChoice) {
-  const { of, filters, sources } = choice;
+  const { of, filters, sources, accounts } = choice;
   const names = from
     .selectFrom('event_name')
     .innerJoin('environment', 'environment.number', 'event_name.environment')
@@ -25,7 +28,7 @@ export function eventsOf({ principal }: RequestContext, from: From, choice: Even
   return from
     .selectFrom('event')
     .where('event.name', '=', names)
-    .where(ofCustomer(from, principal.environmentId, of.customer))
+    .where(ofAccounts(from, principal.environmentId, accounts))
     .where((row) =>
       row.and([
         ...filters.map(
@@ -38,38 +41,15 @@ export function eventsOf({ principal }: RequestContext, from: From, choice: Even
     );
 }
 
-function ofCustomer(
+function ofAccounts(
   from: From,
   environmentId: string,
-  customer: EventChoice['of']['customer'],
+  accounts: EventChoice['accounts'],
 ): Expression<SqlBool> {
-  const accounts = from
-    .selectFrom('account')
-    .innerJoin('environment', 'environment.number', 'account.environment')
-    .select('account.number')
+  if (accounts !== null) return sql<SqlBool>`event.account = any(${sql.val(accounts)}::bigint[])`;
+  const own = from
+    .selectFrom('environment')
+    .select('environment.number')
     .where('environment.environment_id', '=', environmentId);
-  const among = (some: Expression<unknown>) => sql<SqlBool>`event.account = any(array(${some}))`;
-  switch (customer.kind) {
-    case 'customer':
-      return among(accounts.where('account.customer_id', '=', customer.id));
-    case 'customers':
-      return among(
-        accounts.where(sql<SqlBool>`account.customer_id = any(${sql.val(customer.ids)}::text[])`),
-      );
-    case 'external':
-      return among(
-        accounts
-          .where('account.external_id', '=', customer.id)
-          .where('account.customer_id', 'is', null),
-      );
-    case 'all': {
-      const own = from
-        .selectFrom('environment')
-        .select('environment.number')
-        .where('environment.environment_id', '=', environmentId);
-      return sql<SqlBool>`event.environment = (${own})`;
-    }
-    default:
-      return customer satisfies never;
-  }
+  return sql<SqlBool>`event.environment = (${own})`;
 }

@@ -1,7 +1,9 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import type { Instant, Span } from '@counterfoil/kernel';
 import { type SqlBool, sql } from 'kysely';
+import { accountNumbers } from '../numbers.ts';
 import { usageTables } from '../tables.ts';
+import type { BreakdownQuestion } from './breakdown.ts';
 import { type EventChoice, eventsOf } from './event-choice.ts';
 import type { GroupedEvent } from './folded-events.ts';
 
@@ -11,9 +13,11 @@ const portion = 20_000;
 /** The events of a span in the order of their time and, at one instant, of the log, page by page. */
 export async function* groupedEvents(
   context: RequestContext,
-  choice: EventChoice,
+  question: Pick<BreakdownQuestion, 'of' | 'filters' | 'sources'>,
   span: Span,
 ): AsyncGenerator<GroupedEvent> {
+  const accounts = await accountNumbers(context, question.of.customer);
+  const choice = { ...question, accounts };
   let after: Row | null = null;
   for (;;) {
     const rows: readonly Row[] = await selectPage(context, choice, span, after);

@@ -4,9 +4,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Aggregation } from '../../meters/index.ts';
 import type { Reading } from '../aggregation/aggregate.ts';
 import type { Measured } from '../aggregation/measure.ts';
+import { accountNumbers } from '../numbers.ts';
 import { usageTables } from '../tables.ts';
 import type { BreakdownQuestion, Grouping } from './breakdown.ts';
-import { eventsOf, type From, propertyText } from './event-choice.ts';
+import { type EventChoice, eventsOf, type From, propertyText } from './event-choice.ts';
 import { GroupFold, type GroupUsage } from './group-fold.ts';
 import { analyticsLimits, tooManyGroups, tooManyPoints } from './limits.ts';
 
@@ -22,8 +23,9 @@ export async function summedInTables(
   context: RequestContext,
   question: BreakdownQuestion,
 ): Promise<readonly GroupUsage[]> {
+  const accounts = await accountNumbers(context, question.of.customer);
   const found = await context.facts.query(usageTables, (from) =>
-    groupRows(context, from, question),
+    groupRows(context, from, { ...question, accounts }),
   );
   const rows = found.map(
     (row): GroupRow => ({
@@ -97,13 +99,14 @@ function readingOf(
 }
 
 /** Rows of groups, those of the whole span first. */
-function groupRows(context: RequestContext, from: From, question: BreakdownQuestion) {
+function groupRows(context: RequestContext, from: From, question: BreakdownQuestion & EventChoice) {
   const { groupings, windowStarts, aggregation } = question;
   const groups = groupings.map((_, index) => sql.ref(`counted.group_${index}`));
   const whole = sql.join([...groups, sql.ref('counted.side')]);
+  // PostgreSQL makes no parts of what is grouped by sets: several processes can do only the first.
   const sets =
     windowStarts.length === 0
-      ? sql`grouping sets ((${whole}))`
+      ? whole
       : sql`grouping sets ((${whole}), (${whole}, counted.window_index))`;
   const { figure, moment } = figuresOf(aggregation.type, question.span.start);
   const values = groups.length === 0 ? sql`array[]::text[]` : sql`array[${sql.join(groups)}]`;
@@ -160,46 +163,68 @@ function figuresOf(
 }
 
 /** The events that are asked for, each with its groups, its window, and the value that is measured. */
-function countedEvents(context: RequestContext, from: From, question: BreakdownQuestion) {
+function countedEvents(
+  context: RequestContext,
+  from: From,
+  question: BreakdownQuestion & EventChoice,
+) {
   const { aggregation, groupings, span, windowStarts } = question;
   const isLevel = aggregation.type === 'WEIGHTED_SUM';
-  const isBefore = sql<boolean>`event.at < ${span.start}::timestamptz`;
-  return (
-    eventsOf(context, from, question)
-      .select(['event.at', 'event.position', 'event.number'])
-      .select(groupings.map((each, index) => groupText(each).as(`group_${index}`)))
-      .select([
-        measuredValue(aggregation).as('value'),
-        sql<'before' | 'within'>`case when ${isBefore} then 'before' else 'within' end`.as('side'),
-        sql<number>`case when ${isBefore} then 0
-        else width_bucket(event.at, ${sql.val(windowStarts)}::timestamptz[]) end`.as(
-          'window_index',
-        ),
-      ])
-      .where('event.at', '<', span.end)
-      .$if(!isLevel, (rest) => rest.where('event.at', '>=', span.start))
-      // Keeps the planner from computing the value again wherever it is used, which costs more than all the rest.
-      .offset(0)
-  );
+  const isBefore = isLevel ? sql<boolean>`event.at < ${span.start}::timestamptz` : sql`false`;
+  const window =
+    windowStarts.length === 0
+      ? sql`0`
+      : sql`width_bucket(event.at, ${sql.val(windowStarts)}::timestamptz[])`;
+  const events = eventsOf(context, from, question)
+    .select(['event.at', 'event.position', 'event.number'])
+    .select(groupings.map((each, index) => groupText(each).as(`group_${index}`)))
+    .select([
+      measuredJson(aggregation).as('measured'),
+      sql<'before' | 'within'>`case when ${isBefore} then 'before' else 'within' end`.as('side'),
+      sql<number>`case when ${isBefore} then 0 else ${window} end`.as('window_index'),
+    ])
+    .where('event.at', '<', span.end)
+    .$if(!isLevel, (rest) => rest.where('event.at', '>=', span.start))
+    .offset(keptApart);
+  return from
+    .selectFrom(events.as('event'))
+    .selectAll()
+    .select(measuredValue(aggregation).as('value'))
+    .offset(keptApart);
 }
+
+/**
+ * Keeps the planner from computing a column again wherever it is used, which costs more than all the rest. No
+ * parameter: that could be a number by which several processes cannot do it.
+ */
+const keptApart = sql<number>`0`;
 
 const groupText = (grouping: Grouping): RawBuilder<string> =>
   grouping.kind === 'source'
     ? sql<string>`coalesce(event.source, '')`
     : sql<string>`coalesce(${propertyText(grouping.name)}, '')`;
 
-/** A plain decimal with the digits that a quantity may have (D55), as the text of a JSON number mostly is too. */
-const plain = '^-?[0-9]{1,29}(?:\\.[0-9]{1,15})?$';
+/**
+ * A plain decimal with the digits that a quantity may have (D55): a text in JSON, or as the text of a JSON number
+ * mostly is too. Digits are never escaped in canonical JSON.
+ */
+const plain = '^"?-?[0-9]{1,29}(?:\\.[0-9]{1,15})?"?$';
 const exponential = '^-?[0-9]+(\\.[0-9]+)?e[+-]?[0-9]+$';
+
+/** The part of an event in which its value lies: as text, or as JSON where it is to be a number. */
+function measuredJson({ type, field }: Aggregation): RawBuilder<unknown> {
+  if (field === null) return sql`null`;
+  if (type === 'COUNT_UNIQUE') return propertyText(field);
+  return sql`(event.properties -> ${field}::text)::text`;
+}
 
 /** The value of an event that is measured, by the same rule as `measureOf`; null where it has none. */
 function measuredValue({ type, field }: Aggregation): RawBuilder<unknown> {
   if (field === null) return sql`1`;
-  const text = propertyText(field);
-  if (type === 'COUNT_UNIQUE') return text;
-  const number = sql`${text}::numeric`;
+  if (type === 'COUNT_UNIQUE') return sql`event.measured`;
+  const number = sql`event.measured::numeric`;
   return sql`case
-    when ${text} ~ ${plain} then ${number}
-    when ${text} ~ ${exponential} and json_typeof(event.properties -> ${field}::text) = 'number'
+    when event.measured ~ ${plain} then btrim(event.measured, '"')::numeric
+    when event.measured ~ ${exponential}
       then case when abs(${number}) < 1e29 and min_scale(${number}) <= 15 then ${number} end end`;
 }

@@ -1,7 +1,7 @@
 import { type Instant, type Span, zero } from '@counterfoil/kernel';
 import type { Reading } from '../aggregation/aggregate.ts';
 import type { Measured } from '../aggregation/measure.ts';
-import { eventReadings } from '../event-readings.ts';
+import { eventReadings, isOfMultitude } from '../event-readings.ts';
 import { type Known, outsideBuckets } from '../raw-readings.ts';
 import type { UsageQuestion } from '../usage-question.ts';
 import type { UsageReads } from '../usage-reads.ts';
@@ -45,12 +45,15 @@ export async function rolledUpReadings(
     customer: of.customer,
     span: hours,
   };
-  const raw = (part: Span): Readings => eventReadings(context, question, part, digestOf);
-  const first = raw({ start: span.start, end: hours.start });
-  const edges = {
-    before: beside ? inOrder([beside(digestOf), first]) : first,
-    after: raw({ start: hours.end, end: span.end }),
-  };
+  const raw = (...parts: readonly Span[]): Readings =>
+    eventReadings(context, question, parts, digestOf);
+  const first = { start: span.start, end: hours.start };
+  const last = { start: hours.end, end: span.end };
+  // Where order does not matter, both are asked for at once.
+  const [early, late] = isOfMultitude(question)
+    ? [raw(first, last), raw()]
+    : [raw(first), raw(last)];
+  const edges = { before: beside ? inOrder([beside(digestOf), early]) : early, after: late };
   if (windows === null && definition.keeps === 'distinct') {
     return await distinctReadings(context, wanted, edges);
   }
