@@ -116,6 +116,7 @@ program
   .option('--seconds <number>', 'measured seconds of each of the two loads', wholeNumber)
   .option('--clients <number>', 'clients that send bulks', wholeNumber)
   .option('--single-clients <number>', 'clients that send single events', wholeNumber)
+  .option('--no-meters', 'record events that nothing sums up')
   .option('--profile <folder>', 'write processor profiles there')
   .action((given: Partial<UsageBenchOptions>) => benchUsage(readSettings(), given, print));
 
