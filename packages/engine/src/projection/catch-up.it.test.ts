@@ -40,7 +40,7 @@ async function writeSome(pen: Pen): Promise<Position> {
 
 const others = allTables.filter((table) => table !== counters);
 
-/** What tables say that are filled, in batches of so many events, while another one is live. */
+/** The rows of tables that are filled, in batches of so many events, while another one is live. */
 async function filled(
   { store }: TestLog,
   position: Position,

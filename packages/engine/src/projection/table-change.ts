@@ -58,7 +58,7 @@ export function planTable(
   return { target, steps, known, loading: loadRows(connection, target, [...missing.values()]) };
 }
 
-/** What a batch makes of the rows of one table, before any of it is written. */
+/** The rows of one table as a batch leaves them, before any of it is written. */
 export interface TableChange {
   readonly target: Target;
   /** The rows that it touches, as they are after it; null where there is none. */
