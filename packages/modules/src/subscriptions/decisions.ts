@@ -13,6 +13,7 @@ import {
 } from '@counterfoil/kernel';
 import { createdData, lineDates, type Order, startOf } from './creation/order.ts';
 import type { Changeable, SubscriptionEvent } from './events.ts';
+import { applicationOf } from './grants/grant.ts';
 import {
   blankSubscription,
   foldInto,
@@ -56,7 +57,15 @@ export const activateSubscription =
     });
     const activated: SubscriptionEvent = {
       type: 'SubscriptionActivated',
-      data: { ...started, lines },
+      data: {
+        ...started,
+        lines,
+        grants: draft.grants.map((grant) => {
+          const { start: start_date } = started.cycle;
+          const first = applicationOf({ ...grant, start_date }, 0, timezone);
+          return { id: grant.id, start_date, first };
+        }),
+      },
     };
     return [activated, ...dueEvents(foldInto(draft, activated, at), at)];
   };

@@ -1,5 +1,6 @@
 import {
   type Currency,
+  type DecimalText,
   type EventOf,
   type Instant,
   instantSchema,
@@ -8,6 +9,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { grantedData } from './entitlements/granted.ts';
+import { grantData } from './grants/grant.ts';
 import { lineData } from './lines/line.ts';
 import { type Settlement, settlementSchema } from './settlement/index.ts';
 import {
@@ -18,10 +20,12 @@ import {
   paymentTermsSchema,
   prorationBehaviorSchema,
   recurringPeriodSchema,
+  subscriptionStatusSchema,
 } from './values.ts';
 
 /** An instant that was decided is not checked again when it is read. */
 const instant = z.string().transform((text) => text as Instant);
+const figure = z.string().transform((text) => text as DecimalText);
 const currency = z.string().transform((text) => text as Currency);
 
 const spanData = z.object({ start: instant, end: instant });
@@ -44,6 +48,13 @@ const startShape = {
 
 /** A settlement is parsed as its wire form, whose ids and figures are plain texts. */
 const settlementData = settlementSchema as unknown as z.ZodType<Settlement>;
+
+const applicationShape = {
+  application_id: referenceSchema('cga'),
+  index: z.number().int(),
+  period_start: instant,
+  period_end: instant.nullable(),
+} as const;
 
 const periodShape = { index: z.number().int(), start: instant, end: instant } as const;
 
@@ -80,10 +91,14 @@ export const subscriptionEvents = {
     lines: z.array(lineData),
     /** The entitlements that its plan gave when it was sold. */
     entitlements: z.array(grantedData),
+    grants: z.array(grantData),
   }),
   SubscriptionActivated: z.object({
     ...startShape,
     lines: z.array(lineData.pick({ id: true, start_date: true, end_date: true, own: true })),
+    grants: z.array(
+      grantData.pick({ id: true, start_date: true }).extend({ first: z.object(applicationShape) }),
+    ),
   }),
   SubscriptionUpdated: z.object({ changes: changeableData.partial() }),
   /** A draft that is given up. */
@@ -92,6 +107,21 @@ export const subscriptionEvents = {
   PeriodOpened: z.object(periodShape),
   PeriodClosed: z.object(periodShape),
   SettlementRecorded: settlementData,
+  /** Credits are given. Those that had expired before that was decided come to no wallet. */
+  CreditsGranted: z.object({
+    ...applicationShape,
+    customer_id: referenceSchema('cust'),
+    subscription_status: subscriptionStatusSchema,
+    grant_id: referenceSchema('cg'),
+    is_recurring: z.boolean(),
+    name: z.string(),
+    credits: figure,
+    priority: z.number().int().nullable(),
+    conversion_rate: figure.nullable(),
+    topup_conversion_rate: figure.nullable(),
+    expires_at: instant.nullable(),
+    next: z.object(applicationShape).nullable(),
+  }),
   /** A wallet of the customer is taken for what the subscription gives: credits that are due to it, and grants. */
   WalletChosen: z.object({ wallet_id: referenceSchema('wallet') }),
   RenewalNoticed: z.object({ index: z.number().int(), at: instant, renews_at: instant }),
@@ -113,6 +143,8 @@ export const subscriptionEvents = {
     reason: z.string().nullable(),
     /** The lines that end with it. */
     lines: z.array(lineData.shape.id),
+    /** Grants of credits that were still to come. */
+    applications: z.array(referenceSchema('cga')),
   }),
 } as const;
 

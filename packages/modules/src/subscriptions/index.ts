@@ -1,6 +1,9 @@
 import { dueWork, module } from '@counterfoil/engine/define';
 import { creditsOfSettlements } from './credits/reactions.ts';
 import { takeDue } from './decisions.ts';
+import { grantApplicationTable } from './grants/projection.ts';
+import { grantedCredits } from './grants/reactions.ts';
+import { grantRoutes } from './grants/routes.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import { subscriptionPublicEvents } from './public-events.ts';
 import { subscriptionRoutes } from './routes.ts';
@@ -8,6 +11,8 @@ import { subscription } from './subscription.ts';
 
 export { grantsOf } from './entitlements/grants.ts';
 export { subscription } from './subscription.ts';
+
+const routes = { ...subscriptionRoutes, ...grantRoutes };
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
 const steps = dueWork({
@@ -21,12 +26,12 @@ const steps = dueWork({
 export const subscriptions = module({
   name: 'subscriptions',
   aggregates: [subscription],
-  tables: [subscriptionTable, lineItemTable, settlementTable],
-  routes: subscriptionRoutes,
+  tables: [subscriptionTable, lineItemTable, settlementTable, grantApplicationTable],
+  routes,
   publicEvents: [subscriptionPublicEvents],
-  reactions: [creditsOfSettlements],
+  reactions: [creditsOfSettlements, grantedCredits],
   dueWork: [steps],
 });
 
 /** The routes with their exact types, for the typed client. */
-export type SubscriptionRoutes = typeof subscriptionRoutes;
+export type SubscriptionRoutes = typeof routes;

@@ -40,6 +40,7 @@ function subscriptionMessages(
       return [told('updated')];
     case 'PeriodClosed':
     case 'SettlementRecorded':
+    case 'CreditsGranted':
     case 'WalletChosen':
       return [];
     case 'RenewalNoticed':

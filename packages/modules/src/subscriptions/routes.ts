@@ -136,8 +136,13 @@ export const subscriptionRoutes = {
         external_customer_id: 'cust.external_id',
         'override_line_items.0.price_id': 'price',
         'line_items.0.price_id': 'price',
+        'override_entitlements.0.entitlement_id': 'ent',
       },
-      texts: ['gateway_payment_method_id', 'line_items.0.price.meter_id'],
+      texts: [
+        'gateway_payment_method_id',
+        'line_items.0.price.meter_id',
+        'line_items.0.subscription_phase_id',
+      ],
     },
     handle: async (context, { body }) => {
       const id = context.newId('subs');
@@ -230,7 +235,10 @@ export const subscriptionRoutes = {
     params: idParameters,
     body: updateSubscriptionSchema,
     response: subscriptionSchema,
-    example: { body: { metadata: { note: newText('second') } } },
+    example: {
+      body: { metadata: { note: newText('second') } },
+      texts: ['parent_subscription_id'],
+    },
     handle: async (context, { params: { id }, body }) =>
       answered(context, id, updateOf(context, id, body)),
   }),

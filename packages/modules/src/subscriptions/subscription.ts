@@ -15,6 +15,7 @@ import {
   withChanges,
 } from '@counterfoil/kernel';
 import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './events.ts';
+import type { Grant } from './grants/grant.ts';
 import { afterSettlement } from './lines/charged.ts';
 import { type Line, newLine } from './lines/line.ts';
 import type { Cycle } from './time/cycle.ts';
@@ -33,7 +34,7 @@ export interface ScheduledCancellation {
 
 /** A subscription of a customer to a plan, with its terms frozen in it (ADR 41). */
 export interface Subscription
-  extends Omit<CreatedData, 'is_draft' | 'lines' | 'id' | 'cycle' | 'trial'>,
+  extends Omit<CreatedData, 'is_draft' | 'lines' | 'grants' | 'id' | 'cycle' | 'trial'>,
     RecordStamps {
   readonly id: SubscriptionId;
   readonly status: RecordStatus;
@@ -44,6 +45,7 @@ export interface Subscription
   readonly live_since: Instant | null;
   /** The lines that can still be charged, in the order in which they came. */
   readonly lines: readonly Line[];
+  readonly grants: readonly Grant[];
   /** The period that runs; null before the first, and between two of them. */
   readonly opened: Period | null;
   /** The number of the period that is opened next. */
@@ -63,7 +65,7 @@ export type SubscriptionState = Subscription | null;
 type Following = Exclude<Stamped<SubscriptionEvent>, { type: 'SubscriptionCreated' }>;
 
 function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subscription {
-  const { is_draft, lines, ...terms } = data;
+  const { is_draft, lines, grants, ...terms } = data;
   return {
     ...terms,
     ...createdStamps(stamp),
@@ -71,6 +73,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     subscription_status: is_draft ? 'draft' : startingStatus(data.trial),
     live_since: is_draft ? null : stamp.occurred_at,
     lines: lines.map(newLine),
+    grants: grants.map((grant) => ({ ...grant, next_index: 0 })),
     opened: null,
     next_index: 0,
     noticed_index: null,
@@ -112,6 +115,8 @@ function after(subscription: Subscription, event: Following): Subscription {
     }
     case 'SettlementRecorded':
       return { ...subscription, lines: afterSettlement(subscription.lines, event.data) };
+    case 'CreditsGranted':
+      return { ...subscription, grants: granted(subscription.grants, event.data) };
     case 'WalletChosen':
       return { ...subscription, wallets: [...subscription.wallets, event.data.wallet_id] };
     case 'RenewalNoticed':
@@ -134,7 +139,8 @@ function activated(
   subscription: Subscription,
   { data, stamp }: Stamped<Extract<SubscriptionEvent, { type: 'SubscriptionActivated' }>>,
 ): Subscription {
-  const { lines, ...start } = data;
+  const { lines, grants, ...start } = data;
+  const starts = new Map(grants.map(({ id, start_date }) => [id, { start_date }]));
   const dates = new Map(lines.map((line) => [line.id, line]));
   return {
     ...subscription,
@@ -142,11 +148,20 @@ function activated(
     subscription_status: startingStatus(data.trial),
     live_since: stamp.occurred_at,
     lines: subscription.lines.map((line) => ({ ...line, ...dates.get(line.id) })),
+    grants: subscription.grants.map((grant) => ({ ...grant, ...starts.get(grant.id) })),
   };
 }
 
 /** A line that ended with the period or before it charges nothing any more. */
 const lasts = ({ end_date }: Line, end: Instant): boolean => end_date === null || end_date > end;
+
+const granted = (
+  grants: readonly Grant[],
+  { grant_id, next }: Extract<SubscriptionEvent, { type: 'CreditsGranted' }>['data'],
+): readonly Grant[] =>
+  grants.map((grant) =>
+    grant.id === grant_id ? { ...grant, next_index: next?.index ?? null } : grant,
+  );
 
 const cancelled = (
   subscription: Subscription,

@@ -76,5 +76,6 @@ export const orderOf = (order: Partial<Order> = {}): Order =>
     gateway_payment_method_id: null,
     lines: [lineOf()],
     entitlements: [],
+    grants: [],
     ...order,
   }) as unknown as Order;

@@ -10,6 +10,7 @@ import {
   sequencedId,
 } from '@counterfoil/kernel';
 import type { CreatedData, StartData } from '../events.ts';
+import { type GrantData, grantCopyId } from '../grants/grant.ts';
 import { billedEvery, type LineData, type SoldPrice } from '../lines/line.ts';
 import { ownCycle } from '../settlement/index.ts';
 import { anchorOf, daysAfter } from '../time/cycle.ts';
@@ -31,7 +32,10 @@ export interface OrderedLine {
 
 /** Everything that a subscription is made of, looked up and checked. */
 export interface Order
-  extends Omit<CreatedData, 'id' | 'lines' | 'cycle' | 'trial' | 'is_draft' | 'trial_days'> {
+  extends Omit<
+    CreatedData,
+    'id' | 'lines' | 'grants' | 'cycle' | 'trial' | 'is_draft' | 'trial_days'
+  > {
   readonly id: SubscriptionId;
   readonly customer_id: CustomerId;
   readonly plan_id: PlanId;
@@ -39,6 +43,7 @@ export interface Order
   readonly rhythm: Pick<CreatedData['cycle'], 'unit' | 'count'>;
   readonly trial_days: number | null;
   readonly lines: readonly OrderedLine[];
+  readonly grants: readonly Omit<GrantData, 'id' | 'start_date'>[];
 }
 
 type Starting = Pick<
@@ -80,7 +85,7 @@ export function lineDates(
 
 /** The event of a new subscription; ids of its lines follow from its own. */
 export function createdData(order: Order, at: Instant): CreatedData {
-  const { lines, rhythm, ...terms } = order;
+  const { lines, grants, rhythm, ...terms } = order;
   const start = startOf(order, order.start_date);
   return {
     ...terms,
@@ -90,6 +95,12 @@ export function createdData(order: Order, at: Instant): CreatedData {
       id: sequencedId('subs_line', at, order.id, index),
       addon_association_id: null,
       ...lineDates(start, order.timezone, { price: line.price, from, end_date }),
+    })),
+    // A trial has none yet (E 19).
+    grants: grants.map((grant) => ({
+      ...grant,
+      id: grantCopyId(order.id, grant.source_id),
+      start_date: start.cycle.start,
     })),
   };
 }

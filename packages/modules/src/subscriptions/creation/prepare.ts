@@ -81,6 +81,7 @@ export async function prepareOrder(
     payment_terms: body.payment_terms ?? null,
     gateway_payment_method_id: body.gateway_payment_method_id || null,
     lines,
+    grants: creditsOf(plan, start_date),
     entitlements: grantedWith(context.now, id, plan, body.override_entitlements ?? []),
   };
 }
@@ -126,6 +127,27 @@ const trialDays = (
   );
 };
 
+/** The credits that a plan gives to those who subscribe at an instant. */
+const creditsOf = ({ credit_grants }: Offer, start: Instant): Order['grants'] =>
+  credit_grants
+    .filter(
+      ({ status, end_date }) => status === 'published' && (end_date === null || end_date > start),
+    )
+    .map((grant) => ({
+      source_id: grant.id,
+      name: grant.name,
+      credits: grant.credits as DecimalText,
+      period: grant.cadence === 'RECURRING' ? grant.period : null,
+      period_count: grant.period_count ?? 1,
+      expiration_type: grant.expiration_type,
+      expiration_duration: grant.expiration_duration,
+      expiration_duration_unit: grant.expiration_duration_unit,
+      priority: grant.priority,
+      conversion_rate: grant.conversion_rate as DecimalText | null,
+      topup_conversion_rate: grant.topup_conversion_rate as DecimalText | null,
+      metadata: grant.metadata,
+    }));
+
 /** The entitlements that a plan gives now, as the subscription keeps it. */
 const grantedBy = ({ root, entitlements }: Offer): Granted[] =>
   entitlements.map((each) => ({
@@ -159,7 +181,7 @@ function grantedWith(
   const own = overrides.map(({ entitlement_id, config_value: _, ...changes }, index): Granted => {
     const pointer = `/override_entitlements/${index}/entitlement_id`;
     const parent = granted.find((each) => each.entitlement_id === entitlement_id);
-    if (!parent) throw invalidField(pointer, 'is no entitlement of the plan');
+    if (!parent) throw notFound('entitlement', entitlement_id, pointer.slice(1));
     if (overrides.findIndex((each) => each.entitlement_id === entitlement_id) < index) {
       throw invalidField(pointer, 'has an override already');
     }
@@ -243,11 +265,9 @@ function overridesOf(
   const overrides = new Map<string, Override>();
   for (const [index, body] of given.entries()) {
     const pointer = `/override_line_items/${index}`;
+    // One of another plan is unknown here as well.
     if (!prices.some(({ id }) => id === body.price_id)) {
-      throw invalidField(
-        `${pointer}/price_id`,
-        'is no price that this subscription has of its plan',
-      );
+      throw notFound('price', body.price_id, `override_line_items/${index}/price_id`);
     }
     if (overrides.has(body.price_id)) {
       throw invalidField(`${pointer}/price_id`, 'has an override already');

@@ -1,5 +1,6 @@
 import { type Instant, invariant, type Period, type Span } from '@counterfoil/kernel';
 import type { SubscriptionEvent } from '../events.ts';
+import { applicationOf, expiryOf, type Grant, nextApplication } from '../grants/grant.ts';
 import { chargedLine } from '../lines/line.ts';
 import {
   cancellationLines,
@@ -53,6 +54,8 @@ function eventsOf(subscription: Subscription, step: Step): readonly Subscription
       return ending(subscription, step.at);
     case 'open':
       return opening(subscription, step.period);
+    case 'grant':
+      return [granting(subscription, step.grant)];
     case 'notice': {
       const { index, end: renews_at } = step.period;
       return [{ type: 'RenewalNoticed', data: { index, at: step.at, renews_at } }];
@@ -100,6 +103,31 @@ function opening(subscription: Subscription, period: Period): readonly Subscript
   ];
 }
 
+/** The next application of a grant, with the one that follows on it. */
+function granting(subscription: Subscription, grant: Grant): SubscriptionEvent {
+  const { customer_id, subscription_status, timezone: zone, opened: billing } = subscription;
+  const index = grant.next_index ?? 0;
+  const application = applicationOf(grant, index, zone);
+  const expires_at = expiryOf(grant, application.period_start, { zone, billing });
+  return {
+    type: 'CreditsGranted',
+    data: {
+      ...application,
+      customer_id,
+      subscription_status,
+      grant_id: grant.id,
+      is_recurring: grant.period !== null,
+      name: grant.name,
+      credits: grant.credits,
+      priority: grant.priority,
+      conversion_rate: grant.conversion_rate,
+      topup_conversion_rate: grant.topup_conversion_rate,
+      expires_at,
+      next: grant.period === null ? null : applicationOf(grant, index + 1, zone),
+    },
+  };
+}
+
 /** The end of a subscription whose time has come. */
 function ending(subscription: Subscription, at: Instant): readonly SubscriptionEvent[] {
   const { cancellation, end_date, proration_behavior } = subscription;
@@ -145,10 +173,21 @@ export function endingEvents(
     ...settled(subscription, settlement, at, cancellationLines(lines, context, settling)),
     {
       type: 'SubscriptionCancelled',
-      data: { effective_at: at, cause, reason, lines: endingLines(subscription, at) },
+      data: {
+        effective_at: at,
+        cause,
+        reason,
+        lines: endingLines(subscription, at),
+        applications: pendingApplications(subscription),
+      },
     },
   ];
 }
+
+const pendingApplications = ({ grants, timezone, live_since }: Subscription) =>
+  live_since === null
+    ? []
+    : grants.flatMap((grant) => nextApplication(grant, timezone)?.application_id ?? []);
 
 const endingLines = ({ lines }: Subscription, at: Instant) =>
   lines.filter(({ end_date }) => end_date === null || end_date > at).map(({ id }) => id);

@@ -1,17 +1,19 @@
 import { type Instant, millisecondsOf, nearestInstant, type Period } from '@counterfoil/kernel';
+import { type Grant, nextApplication } from '../grants/grant.ts';
 import type { Subscription, SubscriptionState } from '../subscription.ts';
 import { periodOf } from './cycle.ts';
 
 /**
- * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41). Pauses, changes
- * and the grants of credits have their places between these.
+ * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41). Pauses and
+ * changes have their places between these.
  */
-export const stepOrder = ['trial_end', 'close', 'cancel', 'open', 'notice'] as const;
+export const stepOrder = ['trial_end', 'close', 'cancel', 'open', 'grant', 'notice'] as const;
 
 /** One thing that happens by itself, at its nominal instant. */
 export type Step =
   | { readonly kind: 'trial_end' | 'close' | 'cancel'; readonly at: Instant }
-  | { readonly kind: 'open' | 'notice'; readonly at: Instant; readonly period: Period };
+  | { readonly kind: 'open' | 'notice'; readonly at: Instant; readonly period: Period }
+  | { readonly kind: 'grant'; readonly at: Instant; readonly grant: Grant };
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
@@ -42,6 +44,7 @@ const stepsOf = (subscription: Subscription): readonly Step[] => [
   ...periodEnd(subscription),
   ...end(subscription),
   ...periodStart(subscription),
+  ...nextGrants(subscription),
   ...notice(subscription),
 ];
 
@@ -97,6 +100,13 @@ function notice(subscription: Subscription): readonly Step[] {
   if (last !== null && last <= period.end) return [];
   return [{ kind: 'notice', at: noticeInstant(period), period }];
 }
+
+/** The grants of credits, each with the next of its applications. */
+const nextGrants = ({ grants, timezone }: Subscription): readonly Step[] =>
+  grants.flatMap((grant) => {
+    const next = nextApplication(grant, timezone);
+    return next === null ? [] : [{ kind: 'grant', at: next.period_start, grant }];
+  });
 
 function noticeInstant({ start, end: last }: Period): Instant {
   const [from, to] = [millisecondsOf(start), millisecondsOf(last)];
