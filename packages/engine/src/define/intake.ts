@@ -131,7 +131,7 @@ export const factStatement = <Tables extends object, Given extends GivenValues, 
 export interface FactProgress {
   /** Position of the last event of the log, of whatever kind. */
   readonly head: string;
-  /** Everything up to here is in the tables. */
+  /** Everything up to here is in the tables; the head where they have all. */
   readonly shown: string;
   /** Events of the log that the tables take and do not have yet; each may hold many facts. Counted up to 16. */
   readonly missing: number;

@@ -137,7 +137,8 @@ async function progressOf(
   try {
     const head = await store.head();
     const missing = await countMissing(store, tables, { after: reached, upTo: head });
-    const shown = missing === 0 && reached < head ? head : reached;
+    // A place between two events may lie beyond the last one.
+    const shown = missing === 0 ? head : reached;
     return { head: String(head), shown: String(shown), missing };
   } catch (error) {
     throw readFailure(error);
