@@ -1,4 +1,4 @@
-import { type Changes, type Instant, withChanges } from '@counterfoil/kernel';
+import { type Changes, type Instant, type Span, withChanges } from '@counterfoil/kernel';
 
 export type FeatureType = 'metered' | 'boolean' | 'static';
 
@@ -23,6 +23,18 @@ export interface EntitlementValues {
   readonly static_value: string | null;
 }
 
+/** The rhythm of a subscription: the limits that it grants start over in it (D36). */
+export interface GrantRhythm {
+  /** The instant at which the subscription began. */
+  readonly start: Instant;
+  /** Its billing anchor: periods begin on its day, at its clock time. */
+  readonly anchor: Instant;
+  /** IANA name of the time zone in which they do. */
+  readonly zone: string;
+  /** The billing period that runs, or the first where none has begun. */
+  readonly billing: Span;
+}
+
 /** A published entitlement as one subscription has it: by its plan, by an add-on, or of its own. */
 export interface GrantedEntitlement extends EntitlementValues {
   readonly entitlement_id: string;
@@ -42,6 +54,7 @@ export interface GrantedEntitlement extends EntitlementValues {
   readonly start_date: Instant | null;
   /** In force until right before here; null: without end. */
   readonly end_date: Instant | null;
+  readonly rhythm: GrantRhythm;
 }
 
 /**

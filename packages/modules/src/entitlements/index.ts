@@ -13,10 +13,12 @@ export {
   type EntitlementValues,
   type FeatureType,
   type GrantedEntitlement,
+  type GrantRhythm,
   inForce,
   overrideValues,
   type ResetPeriod,
 } from './granted-entitlement.ts';
+export { type LimitPeriod, limitPeriod, spanOfLimit } from './limit-period.ts';
 export { customerEntitlements, entitlementsOf, type GrantsOf } from './queries.ts';
 export {
   type AggregatedEntitlement,

@@ -20,6 +20,15 @@ const plain: GrantedEntitlement = {
   parent_entitlement_id: null,
   start_date: null,
   end_date: null,
+  rhythm: {
+    start: '2026-01-10T08:30:00.000Z' as Instant,
+    anchor: '2026-01-10T08:30:00.000Z' as Instant,
+    zone: 'UTC',
+    billing: {
+      start: '2026-03-10T08:30:00.000Z' as Instant,
+      end: '2026-04-10T08:30:00.000Z' as Instant,
+    },
+  },
 };
 
 type Fields = Partial<GrantedEntitlement>;

@@ -21,6 +21,16 @@ const rows = async () =>
   }));
 const facts = { shown: async () => '4711', query: rows, ask: rows };
 
+const instant = (text: string): Instant => `${text}:00.000Z` as Instant;
+
+/** A subscription that began with a month. */
+const rhythm = {
+  start: instant('2026-01-01T00:00'),
+  anchor: instant('2026-01-01T00:00'),
+  zone: 'UTC',
+  billing: { start: instant('2026-03-01T00:00'), end: instant('2026-04-01T00:00') },
+};
+
 type Granted = Partial<GrantedEntitlement> & Pick<GrantedEntitlement, 'feature_id'>;
 
 /** An entitlement of a plan, unlimited unless it says otherwise. */
@@ -29,6 +39,7 @@ const ofPlan = (fields: Granted): GrantedEntitlement => ({
   ...{ entity_type: 'PLAN', entity_id: 'plan_1', entity_name: 'Starter' },
   ...{ is_enabled: true, is_soft_limit: false, usage_limit: null, usage_reset_period: null },
   ...{ static_value: null, parent_entitlement_id: null, start_date: null, end_date: null },
+  rhythm,
   ...fields,
 });
 
@@ -109,6 +120,17 @@ test('without subscriptions, metered features show their usage, and that nothing
   assert.equal(await getById({}), whole);
 });
 
+test('the period of a limit is counted from the anchor of the subscription, with its clock time', async () => {
+  const anchor = instant('2026-01-20T08:00');
+  const { id, ids, get } = await worldWith(({ Calls = '' }) => [
+    ofPlan({ feature_id: Calls, usage_reset_period: 'MONTHLY', rhythm: { ...rhythm, anchor } }),
+  ]);
+  const { features: shown } = await get({ customer_id: id });
+  const resets = new Map(shown.map((one) => [one.feature.id, one.next_usage_reset_at]));
+  assert.is(resets.get(ids.Calls ?? ''), '2026-03-20T08:00:00.000Z');
+  assert.is(resets.get(ids.Tokens ?? ''), '2026-04-01T00:00:00.000Z');
+});
+
 test('limits are those of the subscriptions, and the percent that of the limit', async () => {
   const { id, ids, get } = await worldWith(({ Calls = '', Tokens = '', Archive = '' }) => [
     ofPlan({ feature_id: Calls, usage_limit: 100, usage_reset_period: 'DAILY' }),
@@ -170,7 +192,7 @@ test('each of the seven periods has its end', async () => {
   }
   assert.equal(ends, {
     DAILY: '2026-03-16T00:00:00.000Z',
-    WEEKLY: '2026-03-16T00:00:00.000Z',
+    WEEKLY: '2026-03-19T00:00:00.000Z',
     MONTHLY: '2026-04-01T00:00:00.000Z',
     QUARTERLY: '2026-04-01T00:00:00.000Z',
     HALF_YEARLY: '2026-07-01T00:00:00.000Z',

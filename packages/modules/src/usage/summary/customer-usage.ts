@@ -7,9 +7,11 @@ import {
   entitlementsOf,
   type FeatureEntitlement,
   type GrantsOf,
+  limitPeriod,
+  spanOfLimit,
 } from '../../entitlements/index.ts';
 import type { Feature } from '../../features/index.ts';
-import { usedSoFar, usualPeriod } from '../current/current-usage.ts';
+import { usedIn, usualPeriod } from '../current/current-usage.ts';
 import { runningPeriod } from '../current/running-period.ts';
 import { usageTables } from '../tables.ts';
 import { wholeAggregation } from '../whole-aggregation.ts';
@@ -76,14 +78,19 @@ async function featureUsage(
     aggregation: wholeAggregation(meter),
     filters: meter.filters,
   };
-  const { value, period } = await usedSoFar(context, customer, counting, reset_period);
+  const { now } = context;
+  const period =
+    granted?.feature_type === 'metered'
+      ? spanOfLimit(limitPeriod(granted, now))
+      : runningPeriod(reset_period, now, customer.timezone);
+  const value = await usedIn(context, { customer, counting, period, now });
   const used = decimal(value ?? zeroText);
   return {
     ...common,
     current_usage: value ?? zeroText,
     ...percentOf(limit, (most) => usagePercent(used, most)),
     usage_reset_period: reset_period,
-    next_usage_reset_at: period?.end ?? null,
+    next_usage_reset_at: reset_period === 'NEVER' ? null : (period?.end ?? null),
   };
 }
 

@@ -1,0 +1,50 @@
+import {
+  type Instant,
+  invariant,
+  lastInstant,
+  laterOf,
+  periodAt,
+  type Span,
+} from '@counterfoil/kernel';
+import type { MeteredEntitlement } from './aggregate-entitlements.ts';
+import type { GrantedEntitlement } from './granted-entitlement.ts';
+
+/** The period of a limit; without end where it never starts over. */
+export interface LimitPeriod {
+  readonly start: Instant;
+  readonly end: Instant | null;
+}
+
+/**
+ * The period of a limit that runs at an instant, counted from the anchor of the subscription, with its clock time and
+ * zone (D36). With several subscriptions it is that of the oldest, and of two that began together the one with the lesser
+ * id. One that never starts over began with the subscription.
+ */
+export function limitPeriod(
+  { usage_reset_period: unit, sources }: MeteredEntitlement,
+  at: Instant,
+): LimitPeriod {
+  const oldest = [...sources].sort(byAge)[0];
+  invariant(oldest, 'a limit comes from somewhere');
+  const { start, anchor, zone, billing } = oldest.rhythm;
+  if (unit === null) return billing;
+  if (unit === 'NEVER') return { start, end: null };
+  const { start: from, end } = periodAt(
+    { anchor, unit, count: 1, zone },
+    start,
+    laterOf(at, start),
+  );
+  return { start: from, end };
+}
+
+/** A period of a limit as a span of time. */
+export const spanOfLimit = ({ start, end }: LimitPeriod): Span => ({
+  start,
+  end: end ?? lastInstant,
+});
+
+const byAge = (left: GrantedEntitlement, right: GrantedEntitlement): number =>
+  inOrder(left.rhythm.start, right.rhythm.start) ||
+  inOrder(left.subscription_id, right.subscription_id);
+
+const inOrder = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
