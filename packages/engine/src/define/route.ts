@@ -57,6 +57,8 @@ export interface Route<
   readonly bodyOptional?: boolean;
   /** Size limit of the body in bytes, where it is not the common one. */
   readonly bodyLimitBytes?: number;
+  /** The field of the body that is its idempotency key, where that is not `idempotency_key`. */
+  readonly keyField?: string;
   /** Limits of what is in the body, where they are not the common ones. */
   readonly bodyContents?: BodyContents;
   /** Absent for 204. */

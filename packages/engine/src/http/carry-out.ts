@@ -87,7 +87,8 @@ export async function carryOut(
     receivedAt: call.receivedAt,
     route: endpoint.key,
     operation: endpoint.operation(call.params),
-    idempotencyKey: endpoint.method === 'POST' ? idempotencyKeyOf(headers, body) : null,
+    idempotencyKey:
+      endpoint.method === 'POST' ? idempotencyKeyOf(headers, body, endpoint.route.keyField) : null,
     fields: fieldsOf({ params, query, body }),
     ifMatch: endpoint.method === 'GET' ? null : ifMatchOf(headers),
     minimumPosition: minimumPositionOf(headers),

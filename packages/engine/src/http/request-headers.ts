@@ -42,27 +42,33 @@ function idempotencyHeader(headers: IncomingHttpHeaders): string | null {
   return value;
 }
 
-/** The `idempotency_key` of a parsed body; null when its schema has none or it is empty. */
-function idempotencyField(body: unknown): string | null {
-  if (typeof body !== 'object' || body === null || !('idempotency_key' in body)) return null;
-  const value = body.idempotency_key;
+/** The key in a field of a parsed body; null when its schema has none or it is empty. */
+function keyInField(body: unknown, field: string): string | null {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, field)) return null;
+  const value = (body as Readonly<Record<string, unknown>>)[field];
   if (typeof value !== 'string' || value === '') return null;
   if (value.length <= idempotencyKeyLimit) return value;
-  throw invalidField('/idempotency_key', `must have at most ${idempotencyKeyLimit} characters`);
+  throw invalidField(`/${field}`, `must have at most ${idempotencyKeyLimit} characters`);
 }
 
 /**
  * The idempotency key of a request: header and body field are one mechanism, so both may be given
  * only when they agree. Throws a 400 `Problem` otherwise.
+ *
+ * @param field the name of the body field
  */
-export function idempotencyKeyOf(headers: IncomingHttpHeaders, body: unknown): string | null {
+export function idempotencyKeyOf(
+  headers: IncomingHttpHeaders,
+  body: unknown,
+  field = 'idempotency_key',
+): string | null {
   const header = idempotencyHeader(headers);
-  const field = idempotencyField(body);
-  if (header !== null && field !== null && header !== field) {
+  const given = keyInField(body, field);
+  if (header !== null && given !== null && header !== given) {
     const message = 'must equal the Idempotency-Key header; send only one of the two';
-    throw invalidField('/idempotency_key', message);
+    throw invalidField(`/${field}`, message);
   }
-  return header ?? field;
+  return header ?? given;
 }
 
 /** The most characters of `If-Match`. */

@@ -17,6 +17,7 @@ import { meterUsageRoutes } from './meter-usage/routes.ts';
 import { usageMonitoringRoutes } from './monitoring/routes.ts';
 import { RecentUsage } from './recent-usage.ts';
 import { rejectedUsageRoutes } from './rejected/routes.ts';
+import { usageReservation } from './reservations/usage-reservation.ts';
 import { ingestionRoutes, usageListRoutes } from './routes.ts';
 import { customerUsageRoutes } from './summary/routes.ts';
 import { usageTables } from './tables.ts';
@@ -56,7 +57,7 @@ const routes = ({ grantsOf, gateway }: UsageOptions) => ({
 export const usage = ({ grantsOf, gateway }: UsageOptions) =>
   module({
     name: 'usage',
-    aggregates: [usageVoid, usageBackfill, usageCredentials, usageAlert],
+    aggregates: [usageVoid, usageBackfill, usageCredentials, usageAlert, usageReservation],
     tables: [usageCredentialsTable, usageAlertTable],
     facts: [usageTables],
     routes: routes({ grantsOf, gateway }),

@@ -12,6 +12,8 @@ export interface PlacedUsage {
   readonly position: string;
   /** Its number among the facts of its event of the log. */
   readonly number: number;
+  /** The reservation that has let it through, and the use that it is of that; absent for plain usage. */
+  readonly reservation?: { readonly id: string; readonly quantity: string };
 }
 
 /** The usage events of an event of the log. */
@@ -21,9 +23,13 @@ export const placedIn = ({
   position,
   facts,
 }: RecordedFacts<UsageEvent>): readonly PlacedUsage[] =>
-  facts.map((event, number) => {
-    const texts = textsOf(event);
-    const identity = identityOf(event, texts);
-    const { properties } = texts;
-    return { event, identity, properties, environmentId, recordedAt, position, number };
-  });
+  facts.map((event, number) => placedAt({ environmentId, recordedAt, position, number }, event));
+
+/** A usage event in a place in the log. */
+export function placedAt(
+  place: Pick<PlacedUsage, 'environmentId' | 'recordedAt' | 'position' | 'number'>,
+  event: UsageEvent,
+): PlacedUsage {
+  const texts = textsOf(event);
+  return { event, identity: identityOf(event, texts), properties: texts.properties, ...place };
+}

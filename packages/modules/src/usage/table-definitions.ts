@@ -8,6 +8,12 @@ import {
   createBackfillTables,
 } from './backfills/index.ts';
 import {
+  comparedReservations,
+  createReservationTables,
+  type ReservationTables,
+  reservationRelations,
+} from './reservations/tables.ts';
+import {
   comparedRollUps,
   createRollUpTables,
   type RollUpTables,
@@ -15,7 +21,7 @@ import {
 } from './roll-ups/index.ts';
 
 /** The columns of the tables that readers see. */
-export interface UsageTables extends RollUpTables, BackfillTables {
+export interface UsageTables extends RollUpTables, BackfillTables, ReservationTables {
   environment: { readonly number: number; readonly environment_id: string };
   account: {
     readonly number: string;
@@ -115,6 +121,7 @@ const securedTables = [
   ...['account', 'event_name', 'identity', 'conflict', 'event', 'voided'],
   ...rollUpRelations,
   ...backfillRelations,
+  ...reservationRelations,
 ] as const;
 
 const ownEnvironment = `(select current_setting('counterfoil.environment', true))`;
@@ -133,6 +140,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
     ...facts(schema),
     ...createRollUpTables(schema),
     ...createBackfillTables(schema),
+    ...createReservationTables(schema),
     ...createWatchedTable(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
     ...securedTables.flatMap((table) => secured(table, isOwn)),
@@ -151,6 +159,7 @@ const eventJoins = (schema: string): string =>
 export const comparedUsage = {
   ...comparedRollUps,
   ...comparedBackfills,
+  ...comparedReservations,
   watched: comparedWatched,
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released

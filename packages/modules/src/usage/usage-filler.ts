@@ -14,6 +14,8 @@ import { Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
 import { Dictionary } from './dictionary.ts';
 import { type PlacedUsage, placedIn } from './placed-usage.ts';
+import { countReserved, placedReservation } from './reservations/follow-reservations.ts';
+import { usageReservation } from './reservations/usage-reservation.ts';
 import { RollUps, type WrittenEvent } from './roll-ups/index.ts';
 import { type Month, monthOf } from './table-definitions.ts';
 import { isRepetition, type UsageEvent } from './usage-event.ts';
@@ -44,6 +46,10 @@ export class UsageFiller implements Filler<UsageEvent> {
     for (const item of batch) {
       if (item.kind === 'facts') {
         placed.push(...(await this.#withoutWaiting(placedIn(item))));
+        continue;
+      }
+      if (item.event.aggregate === usageReservation.name) {
+        placed.push(placedReservation(item));
         continue;
       }
       // Events belong to the customer who had the external id when they came.
@@ -166,6 +172,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     });
     const places = fresh.map((_, index) => `${accounts[index]} ${names[index]}`);
     await this.#session.copy('event', eventColumns, sideBySide(lines, places));
+    await countReserved(this.#session, fresh, numberOf);
     const written = () => writtenOf(fresh, accounts, numberOf);
     await this.#rollUps.count(written());
     await this.#watched.touch(written());

@@ -1,6 +1,7 @@
 import type { FillSession } from '@counterfoil/engine/define';
 import { type Instant, invariant } from '@counterfoil/kernel';
 import type { TouchedUsage } from '../alerts/watched.ts';
+import { voidReserved } from '../reservations/follow-reservations.ts';
 import { hourOf, type RollUps } from '../roll-ups/index.ts';
 import { hashOfId } from '../usage-event.ts';
 
@@ -51,6 +52,7 @@ export async function takeOut(
   );
   const [gone] = rows;
   invariant(gone, `${eventId} is voided twice`);
+  await voidReserved(session, environment, place);
   const { account, name: eventName } = gone;
   await rollUps.recount({ environment, account, eventName, hour: hourOf(place.at) });
   return { environment, account, eventName };
