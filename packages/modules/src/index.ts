@@ -12,6 +12,7 @@ import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
+import { type EntitlementCheckRoutes, entitlementChecks } from './entitlement-checks/index.ts';
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
@@ -57,6 +58,7 @@ export type ApiRoutes = TenancyRoutes &
   PriceUnitRoutes &
   FeatureRoutes &
   CustomerEntitlementRoutes &
+  EntitlementCheckRoutes &
   CouponRoutes &
   TaxRoutes &
   TaxAssociationRoutes &
@@ -131,6 +133,7 @@ const businessModules = ({
   wallets,
   subscriptions,
   usage({ grantsOf, gateway: gateway ?? null }),
+  entitlementChecks({ grantsOf }),
   checkpoints,
 ];
 

@@ -1,5 +1,5 @@
 import { categoryPrefix, openEventStore, type StoredEvent } from '@counterfoil/engine';
-import { usageIntake } from '@counterfoil/modules';
+import { usageIntake, usageReservation } from '@counterfoil/modules';
 
 /** A choice of usage by its environment, its event name and its customer; what is absent restricts nothing. */
 export interface UsageChoice {
@@ -21,7 +21,7 @@ export async function tailUsage(
   const store = openEventStore({ url: eventStoreUrl });
   try {
     let position = await store.head();
-    const prefixes = [categoryPrefix(usageIntake.name)];
+    const prefixes = [categoryPrefix(usageIntake.name), categoryPrefix(usageReservation.name)];
     for await (const items of store.follow(
       { prefixes, after: () => position, signal },
       eventsMaximum,
@@ -44,8 +44,7 @@ export function usageLines(
 ): readonly string[] {
   const { environment_id, occurred_at: recorded_at } = metadata;
   if (environmentId !== undefined && environment_id !== environmentId) return [];
-  const { facts } = data as { readonly facts: readonly unknown[] };
-  return facts.flatMap((fact) => {
+  return factsIn(data).flatMap((fact) => {
     const event = usageIntake.fact.parse(fact);
     if (eventName !== undefined && event.event_name !== eventName) return [];
     if (externalCustomerId !== undefined && event.external_customer_id !== externalCustomerId) {
@@ -53,4 +52,13 @@ export function usageLines(
     }
     return [JSON.stringify({ position: String(position), recorded_at, environment_id, ...event })];
   });
+}
+
+/** The usage that an event of the log holds: all that came together, or the one that a reservation has let through. */
+function factsIn(data: unknown): readonly unknown[] {
+  const { facts, usage } = data as {
+    readonly facts?: readonly unknown[];
+    readonly usage?: unknown;
+  };
+  return facts ?? [usage];
 }

@@ -26,8 +26,20 @@ import { usageQuestionRoutes } from './usage-routes.ts';
 import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 
+export { matches, measureOf } from './aggregation/measure.ts';
+export {
+  type CountingMeter,
+  countingOf,
+  type PeriodUse,
+  usageShown,
+  usedIn,
+} from './current/current-usage.ts';
+export { conflicting, type Ingesting, identifiedEvent, ingest } from './ingestion.ts';
+export { KnownLookups } from './known-lookups.ts';
+export { RecentUsage } from './recent-usage.ts';
+export * from './reservations/index.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
-export { usageIntake } from './usage-event.ts';
+export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
 
 interface UsageOptions {
   /** The grants that customers have by their subscriptions. */

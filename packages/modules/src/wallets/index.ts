@@ -17,6 +17,7 @@ export { createWallet, loadCredits } from './decisions.ts';
 export type { CreatedData as NewWallet } from './events.ts';
 export type { Load } from './ledger/entries.ts';
 export { walletTable } from './projection.ts';
+export { realTimeBalance } from './queries.ts';
 export { wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */

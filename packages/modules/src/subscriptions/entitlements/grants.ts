@@ -1,9 +1,14 @@
 import { type RequestContext, where } from '@counterfoil/engine/define';
 import type { Instant } from '@counterfoil/kernel';
-import { customerEntitlements, type GrantedEntitlement } from '../../entitlements/index.ts';
+import {
+  customerEntitlements,
+  type GrantedEntitlement,
+  type GrantRhythm,
+} from '../../entitlements/index.ts';
 import { existingSubscription } from '../decisions.ts';
 import { subscriptionTable } from '../projection.ts';
 import { foldInto, type Subscription, subscription } from '../subscription.ts';
+import { periodOf } from '../time/cycle.ts';
 import { dueEvents } from '../time/due.ts';
 import { isLive } from '../time/steps.ts';
 
@@ -35,7 +40,15 @@ export function entitlementsAt(state: Subscription, at: Instant): readonly Grant
   const { id: subscription_id, subscription_status, start_date, entitlements } = current;
   const isGiving = subscription_status === 'active' || subscription_status === 'trialing';
   if (!isGiving || start_date > at) return [];
-  return entitlements.map((granted) => ({ ...granted, subscription_id, quantity: 1 }));
+  const rhythm = rhythmOf(current);
+  return entitlements.map((granted) => ({ ...granted, subscription_id, quantity: 1, rhythm }));
+}
+
+/** The rhythm in which limits start over. Before the first period and between two it is the one to come that runs. */
+function rhythmOf(current: Subscription): GrantRhythm {
+  const { cycle, timezone: zone, start_date: start, opened, trial, next_index } = current;
+  const { start: from, end } = opened ?? trial ?? periodOf(current, next_index);
+  return { start, anchor: cycle.anchor, zone, billing: { start: from, end } };
 }
 
 /** The entitlements of one subscription by feature, as far as they are asked for. Throws 404. */

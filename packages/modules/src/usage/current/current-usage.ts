@@ -31,7 +31,7 @@ export async function currentUsage(
   const customer = await customerReference(context.recalled, question);
   const { counted, featureId } = await countedBy(context.recalled, question);
   const reset_period = question.reset_period ?? usualPeriod(counted);
-  const position = await context.facts.shown(usageTables);
+  const position = await usageShown(context);
   const { value, period } = await usedSoFar(context, customer, counted, reset_period);
   return {
     customer_id: customer.id,
@@ -74,6 +74,9 @@ export interface PeriodUse {
   readonly now: Instant;
 }
 
+/** The position in the log up to which usage is counted that is read next, with all that the caller has sent. */
+export const usageShown = ({ facts }: UsageReads): Promise<string> => facts.shown(usageTables);
+
 /** The usage of a period, as far as it is recorded; a level over time is that up to now. */
 export async function usedIn(
   reads: UsageReads,
@@ -110,7 +113,7 @@ function spanOf(
 }
 
 /** A meter with what it counts. */
-type CountingMeter = Omit<MeterRecord, 'aggregation'> & Counting;
+export type CountingMeter = Omit<MeterRecord, 'aggregation'> & Counting;
 
 /** The meter with what it counts. */
 export const countingOf = (record: MeterRecord): CountingMeter => ({

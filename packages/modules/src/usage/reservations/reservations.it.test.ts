@@ -113,7 +113,7 @@ test('plain usage is told apart at every position, whatever repeats, is voided, 
         const context = tables.context(place.environmentId);
         const customer = { id: 'cust_1', timezone: 'UTC', created_at: period.start };
         const counting = { event_name: 'calls', aggregation, filters: [] };
-        const use = { customer, counting, period, now: period.start } as Parameters<
+        const use = { customer, counting, period, now: period.start } as unknown as Parameters<
           typeof plainUsage
         >[1];
         const { log, is } = logOf(steps);
