@@ -63,6 +63,19 @@ test('a customer has what its active and trialing subscriptions give', async () 
   assert.is(await limit(), 200);
 });
 
+test('limits start over in the rhythm of the subscription', async () => {
+  const { create, request, pass } = await granting();
+  const { customer_id } = await create({ start_date: day(1, 10) });
+  await pass(day(2, 15));
+  const [granted] = await grantsOf(request(), customer_id);
+  assert.equal(granted?.rhythm, {
+    start: day(1, 10),
+    anchor: day(1, 10),
+    zone: 'UTC',
+    billing: { start: day(2, 10), end: day(3, 10) },
+  });
+});
+
 test('what was sold stays, whatever becomes of the plan', async () => {
   const { create, of, limitId, request } = await granting();
   await create();
