@@ -28,7 +28,7 @@ export const useOf = ({ type, multiplier }: Aggregation, quantity: Decimal): Dec
     ? quantity.times(decimal(String(multiplier)))
     : quantity;
 
-/** What would be used with a further use; of a level the greater of the two. */
+/** The usage with a further use; of a level the greater of the two. */
 const usedWith = (type: AggregationType, used: Decimal, use: Decimal): Decimal => {
   if (addsUp[type]) return used.plus(use);
   return used.gte(use) ? used : use;
@@ -65,7 +65,7 @@ export function measuredAnswer(measured: Measured): EntitlementCheck {
   };
 }
 
-/** What is left of a limit, never below zero. */
+/** The rest of a limit, never below zero. */
 export const remainingOf = (limit: Decimal, used: Decimal): DecimalText =>
   textOf(used.gte(limit) ? zero : limit.minus(used));
 

@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 interface Expected {
-  /** What counts and came by no reservation. */
+  /** The usage that counts and came by no reservation. */
   plain: number;
   /** The ids in the order in which they came, with the way. */
   readonly first: Map<string, { readonly isReserved: boolean; readonly quantity: number }>;

@@ -19,7 +19,7 @@ const at = '2026-03-15T12:00:00.000Z' as Instant;
 class World {
   readonly #limit: number;
   #state: ReservedUsage = usageReservation.initial;
-  /** What the tables have counted of the reservation, and of plain usage. */
+  /** The figures of the tables: of the reservation, and of plain usage. */
   #counted = 0;
   #plainCounted = 0;
   readonly #waiting: number[] = [];
