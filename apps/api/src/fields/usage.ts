@@ -58,7 +58,8 @@ export const usageFields: Readonly<Record<string, string>> = {
   'IssuedUsageCredentials.user_id': 'User of that key',
   EntitlementQuestion: 'Whether a customer may use a feature, or has credits',
   EntitlementQuestions: 'Several such questions',
-  CheckEntitlement: 'Whether a customer may use a feature, or has credits, and whether to record it',
+  CheckEntitlement:
+    'Whether a customer may use a feature, or has credits, and whether to record it',
   EntitlementCheck: 'Whether it is allowed, and why',
   EntitlementChecks: 'Answers to several questions',
   'EntitlementQuestions.items': 'Questions',
