@@ -35,6 +35,7 @@ export * from './checkpoints/index.ts';
 export * from './clocks/index.ts';
 export * from './coupons/index.ts';
 export * from './customers/index.ts';
+export * from './entitlement-checks/index.ts';
 export * from './events/index.ts';
 export * from './features/index.ts';
 export * from './folding-packages.ts';

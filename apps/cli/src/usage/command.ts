@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
 import { bodyOf, callApi } from '../http-api.ts';
 import { OperatorError, readSettings, serverUrls } from '../settings.ts';
+import { addCheckCommand } from './check-command.ts';
 import { addCredentialsCommand } from './credentials-command.ts';
 import { type EventFormat, eventRows } from './event-rows.ts';
 import { explainedEvent } from './explain-event.ts';
@@ -26,12 +27,13 @@ interface TailOptions {
 
 type Print = (line: string) => void;
 
-/** Adds `usage import | explain | tail | credentials` to the program. */
+/** Adds `usage import | explain | tail | check | credentials` to the program. */
 export function addUsageCommand(program: Command, print: Print): void {
   const usage = program
     .command('usage')
     .description('usage events, in from files and as they come');
   addCredentialsCommand(usage, print);
+  addCheckCommand(usage, print);
 
   withPlace(usage.command('import'))
     .description(

@@ -32,6 +32,12 @@ for (const [what, choice, ids] of choices) {
   });
 }
 
+test('usage that a reservation has let through is shown like all usage', () => {
+  const data = { quantity: '1', usage: fact('3', 'calls', 'acme') };
+  const shown = usageLines({ ...recorded, data }, { eventName: 'calls' });
+  assert.is(JSON.parse(shown[0] ?? '').event_id, '3');
+});
+
 test('a line has its place in the log and the time of its recording', () => {
   const [line = ''] = usageLines(recorded, {});
   const place = { position: '7', recorded_at: timestamp, environment_id: 'env_1' };
