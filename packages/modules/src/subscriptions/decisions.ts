@@ -129,7 +129,7 @@ function cancelledNow(
   if (effective > at) {
     throw invalidField('/cancel_at', 'lies ahead: choose cancellation_type scheduled_date');
   }
-  if (cancel_at !== null && (opened === null || effective <= opened.start)) {
+  if (effective < at && (opened === null || effective <= opened.start)) {
     throw invalidField('/cancel_at', 'must lie in the period that runs');
   }
   return endingEvents(subscription, effective, { ...asked, cause: 'request' });

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import { grantedData } from './entitlements/granted.ts';
 import { grantData } from './grants/grant.ts';
+import { linesChangedData } from './lines/changed.ts';
 import { lineData } from './lines/line.ts';
 import { type Settlement, settlementSchema } from './settlement/index.ts';
 import {
@@ -103,6 +104,7 @@ export const subscriptionEvents = {
   SubscriptionUpdated: z.object({ changes: changeableData.partial() }),
   /** A draft that is given up. */
   SubscriptionDeleted: z.object({}),
+  LinesChanged: linesChangedData,
   TrialEnded: z.object({ at: instant }),
   PeriodOpened: z.object(periodShape),
   PeriodClosed: z.object(periodShape),

@@ -4,6 +4,8 @@ import { takeDue } from './decisions.ts';
 import { grantApplicationTable } from './grants/projection.ts';
 import { grantedCredits } from './grants/reactions.ts';
 import { grantRoutes } from './grants/routes.ts';
+import { lineItemRoutes } from './lines/routes.ts';
+import { modificationRoutes } from './modify/routes.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import { subscriptionPublicEvents } from './public-events.ts';
 import { subscriptionRoutes } from './routes.ts';
@@ -12,8 +14,6 @@ import { subscription } from './subscription.ts';
 export { grantsOf } from './entitlements/grants.ts';
 export { subscription } from './subscription.ts';
 
-const routes = { ...subscriptionRoutes, ...grantRoutes };
-
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
 const steps = dueWork({
   name: 'subscription steps',
@@ -21,6 +21,13 @@ const steps = dueWork({
   column: 'due_at',
   run: (context, id) => context.execute(subscription, id, takeDue(id)),
 });
+
+const routes = {
+  ...subscriptionRoutes,
+  ...grantRoutes,
+  ...lineItemRoutes,
+  ...modificationRoutes,
+};
 
 /** The plans that customers have for a time, and everything that happens to them as time passes. */
 export const subscriptions = module({

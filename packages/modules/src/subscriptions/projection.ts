@@ -7,6 +7,7 @@ import {
   updatedStamps,
 } from '@counterfoil/kernel';
 import type { SubscriptionEvent } from './events.ts';
+import { changedIds, changeOf } from './lines/changed.ts';
 import type { LineData } from './lines/line.ts';
 import type { LineItem, SettlementRecord } from './schema.ts';
 import { subscription } from './subscription.ts';
@@ -56,6 +57,8 @@ function touchedLines(event: LineChange): readonly string[] {
     case 'SubscriptionCreated':
     case 'SubscriptionActivated':
       return event.data.lines.map(({ id }) => id);
+    case 'LinesChanged':
+      return changedIds(event.data);
     case 'SubscriptionCancelled':
       return event.data.lines;
     default:
@@ -71,6 +74,12 @@ function lineAfter(row: LineRow | null, event: LineChange, key: string): LineRow
     const line = lines.find(({ id }) => id === key);
     return line ? { line, subscription_id, customer_id, stamps: createdStamps(stamp) } : null;
   }
+  if (event.type === 'LinesChanged') {
+    const { customer_id, begun } = event.data;
+    const line = begun.find(({ id }) => id === key);
+    const stamps = createdStamps(stamp);
+    if (line) return { line, subscription_id: event.aggregate_id, customer_id, stamps };
+  }
   invariant(row, `the line ${key} is changed before it exists`);
   const stamps = { ...row.stamps, ...updatedStamps(stamp) };
   switch (event.type) {
@@ -78,6 +87,8 @@ function lineAfter(row: LineRow | null, event: LineChange, key: string): LineRow
       const dates = event.data.lines.find(({ id }) => id === key);
       return { ...row, stamps, line: { ...row.line, ...dates } };
     }
+    case 'LinesChanged':
+      return { ...row, stamps, line: { ...row.line, ...changeOf(event.data, key) } };
     case 'SubscriptionCancelled':
       return { ...row, stamps, line: { ...row.line, end_date: event.data.effective_at } };
     default:

@@ -33,6 +33,7 @@ function subscriptionMessages(
     case 'TrialEnded':
       return [told('activated')];
     case 'SubscriptionUpdated':
+    case 'LinesChanged':
     case 'SubscriptionDeleted':
     case 'CancellationScheduled':
     case 'CancellationReverted':

@@ -53,8 +53,8 @@ const notYet = z
   .meta({ id: 'NotSupportedYet', enum: [null, false, '', [], {}] })
   .optional();
 
-const idSchema = clearable(z.string().max(64)).optional();
-const pairsSchema = metadataSchema.nullish().transform((pairs) => pairs ?? undefined);
+export const idSchema = clearable(z.string().max(64)).optional();
+export const pairsSchema = metadataSchema.nullish().transform((pairs) => pairs ?? undefined);
 const quantitySchema = nonNegativeDecimalSchema(decimalPlaces.quantity).nullish();
 const countSchema = z.number().int().min(1).max(1000).nullish();
 
@@ -72,20 +72,26 @@ const noCommitment = {
 /** Lines that one subscription is created with at most, those of its plan included. */
 export const maximumLines = 200;
 
+/** The members of a line that is ordered, beside the way in which it is settled. */
+export const orderedLineShape = {
+  price_id: idSchema,
+  price: subscriptionPriceSchema.nullish().meta({ description: 'A price of its own' }),
+  quantity: quantitySchema,
+  display_name: clearable(textSchema(255)).optional(),
+  start_date: instantSchema.nullish(),
+  end_date: instantSchema.nullish(),
+  metadata: pairsSchema,
+  subscription_phase_id: notYet,
+  ...noCommitment,
+} as const;
+
+export const orderedLineConditions = [
+  { oneOf: ['price_id', 'price'], says: 'give either price_id or price' },
+] as const;
+
 const orderedLineSchema = withConditions(
-  z.object({
-    price_id: idSchema,
-    price: subscriptionPriceSchema.nullish().meta({ description: 'A price of its own' }),
-    quantity: quantitySchema,
-    display_name: clearable(textSchema(255)).optional(),
-    start_date: instantSchema.nullish(),
-    end_date: instantSchema.nullish(),
-    metadata: pairsSchema,
-    proration_behavior: unused,
-    subscription_phase_id: notYet,
-    ...noCommitment,
-  }),
-  [{ oneOf: ['price_id', 'price'], says: 'give either price_id or price' }],
+  z.object({ ...orderedLineShape, proration_behavior: unused }),
+  orderedLineConditions,
 ).meta({ id: 'NewSubscriptionLineItem' });
 export type OrderedLineBody = z.output<typeof orderedLineSchema>;
 

@@ -16,6 +16,7 @@ import {
 } from '@counterfoil/kernel';
 import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './events.ts';
 import type { Grant } from './grants/grant.ts';
+import { linesAfter } from './lines/changed.ts';
 import { afterSettlement } from './lines/charged.ts';
 import { type Line, newLine } from './lines/line.ts';
 import type { Cycle } from './time/cycle.ts';
@@ -105,6 +106,8 @@ function after(subscription: Subscription, event: Following): Subscription {
       return withChanges<Subscription>(subscription, event.data.changes);
     case 'SubscriptionDeleted':
       return { ...subscription, status: 'deleted', subscription_status: 'cancelled' };
+    case 'LinesChanged':
+      return { ...subscription, lines: linesAfter(subscription.lines, event.data) };
     case 'TrialEnded':
       return { ...subscription, subscription_status: 'active' };
     case 'PeriodOpened':

@@ -6,6 +6,7 @@ import {
   invalidField,
   invalidOperation,
   notFound,
+  type PriceId,
   Problem,
   type SubscriptionId,
   sequencedId,
@@ -237,7 +238,11 @@ async function orderedLines(context: RequestContext, ordering: Ordering): Promis
   });
   const extra: Omit<OrderedLine, 'meter_display_name'>[] = [];
   for (const [index, line] of (body.line_items ?? []).entries()) {
-    extra.push(await extraLine(context, ordering, line, index));
+    const pointer = `/line_items/${index}`;
+    const price_id = sequencedId('price', context.now, ordering.id, maximumLines + index);
+    const { currency } = body;
+    const ordered = { id: ordering.id, currency, plan_name: entity_name, rhythm, start };
+    extra.push(await extraLine(context, { ...ordered, pointer, price_id }, line));
   }
   const all = [...ofPlan, ...extra];
   if (all.length > maximumLines) {
@@ -342,18 +347,28 @@ function soldOf(price: PriceRecord): SoldPrice {
   return { ...data, entity_type };
 }
 
+/** The subscription that a line is ordered for, and its place in the request. */
+export interface LineOrdering {
+  readonly id: SubscriptionId;
+  readonly currency: Currency;
+  readonly plan_name: string;
+  readonly rhythm: Rhythm;
+  readonly start: Instant;
+  readonly pointer: string;
+  /** The id of a price of its own. */
+  readonly price_id: PriceId;
+}
+
 /** A line beside those of the plan: under a price of the catalogue, or one that is made for it. */
-async function extraLine(
+export async function extraLine(
   context: RequestContext,
-  ordering: Ordering,
+  ordering: LineOrdering,
   line: OrderedLineBody,
-  index: number,
 ): Promise<Omit<OrderedLine, 'meter_display_name'>> {
-  const { id, body, rhythm, start, plan } = ordering;
-  const pointer = `/line_items/${index}`;
+  const { id, currency, rhythm, start, plan_name, pointer } = ordering;
   const sold = line.price
-    ? await ownPrice(context, ordering, line.price, index)
-    : await catalogPrice(context, line.price_id ?? '', body.currency, pointer);
+    ? await ownPrice(context, ordering, line.price)
+    : await catalogPrice(context, line.price_id ?? '', currency, pointer);
   if (!fitsRhythm(sold, rhythm)) {
     throw invalidField(
       line.price ? `${pointer}/price/billing_period` : `${pointer}/price_id`,
@@ -370,9 +385,9 @@ async function extraLine(
   return {
     entity_type: 'subscription',
     entity_id: id,
-    entity_name: plan.root.record.name,
+    entity_name: plan_name,
     price: sold,
-    display_name: line.display_name || sold.display_name || plan.root.record.name,
+    display_name: line.display_name || sold.display_name || plan_name,
     quantity: quantityOf(
       sold,
       (line.quantity ?? null) as DecimalText | null,
@@ -386,9 +401,8 @@ async function extraLine(
 
 async function ownPrice(
   context: RequestContext,
-  { id, body: { currency }, start }: Ordering,
+  { id, currency, start, pointer, price_id }: LineOrdering,
   price: NonNullable<OrderedLineBody['price']>,
-  index: number,
 ): Promise<SoldPrice> {
   // Drafts of prices are of offers; this one gets another owner right away.
   const request = { ...price, entity_type: 'SUBSCRIPTION', entity_id: id, currency } as const;
@@ -396,11 +410,11 @@ async function ownPrice(
   const draft = await priceDrafts(context)(
     { ...request, entity_id: id as never, group_id: undefined },
     owner,
-    `/line_items/${index}/price`,
+    `${pointer}/price`,
   );
   return {
     ...draft,
-    id: sequencedId('price', context.now, id, maximumLines + index),
+    id: price_id,
     entity_type: 'SUBSCRIPTION',
     start_date: draft.start_date ?? start,
   };
@@ -429,7 +443,7 @@ async function catalogPrice(
 }
 
 /** A line with the name of the meter that its usage is counted by. */
-async function withMeterName(
+export async function withMeterName(
   context: RequestContext,
   line: Omit<OrderedLine, 'meter_display_name'>,
 ): Promise<OrderedLine> {

@@ -221,16 +221,19 @@ export function settlementContext(
   };
 }
 
-/** The event of a settlement; none where there is nothing to settle. */
-function settled(
+/**
+ * The event of a settlement; none where there is nothing to settle.
+ *
+ * @param key tells it from others for the same reason: a subscription ends once, and each of its periods begins and ends once
+ */
+export function settled(
   { id: subscription_id, currency }: Subscription,
   { reason, period_index }: Pick<SettlementCause, 'reason' | 'period_index'>,
   at: Instant,
   lines: readonly SettlementLine[],
+  key: string = String(period_index),
 ): readonly SubscriptionEvent[] {
   if (lines.length === 0) return [];
-  // A subscription ends once, and each of its periods begins and ends once.
-  const key = String(period_index);
   const cause = { subscription_id, reason, key, period_index, at, currency };
   return [{ type: 'SettlementRecorded', data: settlementOf(cause, lines) }];
 }

@@ -1,0 +1,121 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import {
+  type DecimalText,
+  type Instant,
+  invalidOperation,
+  type PriceId,
+  type SubscriptionLineId,
+} from '@counterfoil/kernel';
+import { type PriceRecord, repricedFigures } from '../../offers/index.ts';
+import { foundById } from '../../record/index.ts';
+import { extraLine, withMeterName } from '../creation/prepare.ts';
+import { existingSubscription, type SubscriptionDecision } from '../decisions.ts';
+import { lineItemTable } from '../projection.ts';
+import { subscription } from '../subscription.ts';
+import { addLineItem, changeQuantities, endLineItem, updateLineItem } from './decisions.ts';
+import type { SoldPrice } from './line.ts';
+import type { AddLineItem, EndLineItem, QuantityChangeParams, UpdateLineItem } from './schema.ts';
+
+/** The subscription that a line is of. Throws 404. */
+export async function subscriptionOfLine(context: RequestContext, lineId: string): Promise<string> {
+  const { resource } = await foundById(context, lineItemTable, 'line', lineId);
+  return resource.subscription_id;
+}
+
+/** An instant that a request leaves open: null for that of its decision. */
+type Open = Instant | null;
+
+/** The command that adds a line, after all that it refers to was found. */
+export async function addingLine(
+  context: RequestContext,
+  id: string,
+  body: AddLineItem,
+  at: Open,
+  pointer = '',
+): Promise<SubscriptionDecision> {
+  const line_id: SubscriptionLineId = context.newId('subs_line');
+  const price_id: PriceId = context.newId('price');
+  const current = existingSubscription(await context.load(subscription, id), id);
+  const { currency, plan_name, cycle, start_date: start } = current;
+  const rhythm = { unit: cycle.unit, count: cycle.count };
+  const ordering = { id: current.id, currency, plan_name, rhythm, start, pointer, price_id };
+  const line = await extraLine(context, ordering, { ...body, proration_behavior: undefined });
+  const ordered = await withMeterName(context, line);
+  const proration = body.proration_behavior ?? current.proration_behavior;
+  return addLineItem(id, line_id, ordered, { proration, at });
+}
+
+/** The command that ends a line. */
+export const endingLine = (
+  id: string,
+  line_id: string,
+  { effective_from, proration_behavior }: EndLineItem,
+  at: Open,
+): SubscriptionDecision =>
+  endLineItem(id, {
+    line_id,
+    effective_from: effective_from ?? at,
+    proration: proration_behavior ?? 'none',
+  });
+
+/** The command that gives lines other quantities. */
+export function changingQuantities(
+  context: RequestContext,
+  id: string,
+  { line_items }: QuantityChangeParams,
+  at: Open,
+): SubscriptionDecision {
+  const changes = line_items.map((item, index) => ({
+    line_id: item.id,
+    quantity: item.quantity as DecimalText,
+    next_id: context.newId('subs_line'),
+    effective_date: item.effective_date ?? at,
+    pointer: `/quantity_change_params/line_items/${index}`,
+  }));
+  if (new Set(line_items.map((item) => item.id)).size < line_items.length) {
+    throw invalidOperation('A line is named twice: each has one quantity.', {
+      reason: 'unsuitable',
+    });
+  }
+  return changeQuantities(id, changes, 'create_prorations');
+}
+
+const figureNames = [
+  'billing_model',
+  'amount',
+  'tier_mode',
+  'tiers',
+  'transform_quantity',
+  'price_unit_amount',
+  'price_unit_tiers',
+] as const;
+
+/** The command that gives a line another price, or other notes. */
+export function updatingLine(
+  context: RequestContext,
+  id: string,
+  line_id: string,
+  { metadata, effective_from, proration_behavior, ...figures }: UpdateLineItem,
+): SubscriptionDecision {
+  const isRepriced = figureNames.some(
+    (name) => figures[name] !== undefined && figures[name] !== null,
+  );
+  const price_id: PriceId = context.newId('price');
+  const repriced = (price: SoldPrice): SoldPrice => ({
+    ...price,
+    ...repricedFigures(price as unknown as PriceRecord, { ...figures, metadata: undefined }),
+    id: price_id,
+    parent_price_id: price.parent_price_id ?? price.id,
+    entity_type: 'SUBSCRIPTION',
+    entity_id: id as SoldPrice['entity_id'],
+    lookup_key: null,
+  });
+  return updateLineItem(id, {
+    line_id,
+    next_id: context.newId('subs_line'),
+    price: isRepriced ? repriced : null,
+    effective_from: effective_from ?? null,
+    metadata,
+    proration: proration_behavior ?? undefined,
+  });
+}
