@@ -16,7 +16,7 @@ export async function checkCredits(
   if (!context.principal.allows('wallet:read')) {
     throw new Problem('permission_denied', 'This needs the permission wallet:read.');
   }
-  const { wallet_id: id = '', credits = '0' } = question;
+  const { wallet_id: id = '', credits = '1' } = question;
   const customerId = await customerIdOf(context.recalled, question);
   const position = await lastPosition(context, id);
   const balance = await realTimeBalance(context, id);

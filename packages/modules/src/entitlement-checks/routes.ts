@@ -39,7 +39,7 @@ export function entitlementCheckRoutes(grantsOf: GrantsOf) {
       keyField: 'event_id',
       body: checkEntitlementSchema,
       response: entitlementCheckSchema,
-      example: { body: question, names: otherNames, texts: [] },
+      example: { body: question, names: otherNames, texts: ['event_id'] },
       handle: (context, { body }) =>
         body.record
           ? recordUse(context, recording, body)

@@ -36,7 +36,7 @@ const questionShape = {
   wallet_id: text.optional(),
   credits: positiveDecimalSchema(decimalPlaces.credits)
     .optional()
-    .meta({ description: 'Credits that the wallet is to have' }),
+    .meta({ description: 'Credits that the wallet is to have; 1 when absent' }),
 } as const;
 
 const questionConditions = [
@@ -48,7 +48,6 @@ const questionConditions = [
     oneOf: ['feature_id', 'feature_lookup_key', 'wallet_id'],
     says: 'either feature_id, feature_lookup_key or wallet_id is needed',
   },
-  { beside: 'wallet_id', needs: 'credits', says: 'credits are needed with wallet_id' },
   { beside: 'credits', needs: 'wallet_id', says: 'wallet_id is needed with credits' },
   { beside: 'wallet_id', lacks: 'quantity', says: 'only a feature has a quantity' },
 ] as const;
