@@ -3,6 +3,7 @@ import { readSettings } from '@counterfoil/cli/settings';
 import { Command } from 'commander';
 import { bench } from './bench.ts';
 import { benchCatalog, type CatalogBenchOptions } from './catalog.ts';
+import { benchLimits, type LimitBenchOptions } from './limits/bench.ts';
 import {
   type BenchOptions,
   fullRun,
@@ -109,6 +110,13 @@ program
   .option('--read-seconds <number>', 'seconds of them', wholeNumber)
   .option('--pages-per-depth <number>', 'pages that are read at each depth', wholeNumber)
   .action((given: Partial<CatalogBenchOptions>) => benchCatalog(readSettings(), given, print));
+
+program
+  .command('limits')
+  .description('measure entitlement checks, and recording within a hard limit until it is reached')
+  .option('--per-second <number>', 'requests a second', wholeNumber)
+  .option('--seconds <number>', 'measured seconds of each of the two loads', wholeNumber)
+  .action((given: Partial<LimitBenchOptions>) => benchLimits(readSettings(), given, print));
 
 program
   .command('usage')

@@ -61,7 +61,7 @@ class Asker {
   }
 
   async #ask(at: number): Promise<void> {
-    const { name, path, questions, apiKey } = this.#plan;
+    const { name, path, member, questions, apiKey } = this.#plan;
     const question = questions[this.#asked % questions.length];
     this.#asked += 1;
     if (!question) return;
@@ -70,7 +70,10 @@ class Asker {
     const text = await answer.body.text();
     this.#recorder.note(name, at, performance.now(), 0);
     const status = String(answer.statusCode);
-    this.#answers[status] = (this.#answers[status] ?? 0) + 1;
-    if (status !== '200' || JSON.parse(text).total_value !== question.total) this.#wrong += 1;
+    const value = status === '200' ? JSON.parse(text)[member] : null;
+    const kind = question.expected === null ? `${status} ${value}` : status;
+    this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;
+    const isRight = question.expected === null || value === question.expected;
+    if (status !== '200' || !isRight) this.#wrong += 1;
   }
 }

@@ -2,7 +2,10 @@ import type { Question, QuestionPlan } from './plan.ts';
 import { type StoredPart, type StoredUsage, storedModel, storedSum } from './stored-usage.ts';
 
 /** Questions of one kind, each with the figure that its answer must have. */
-export type Asked = Pick<QuestionPlan, 'name' | 'path' | 'questions'>;
+export type Asked = Pick<QuestionPlan, 'name' | 'path' | 'member' | 'questions'>;
+
+/** The figure of an answer. */
+const member = 'total_value';
 
 const dayMilliseconds = 86_400_000;
 
@@ -23,13 +26,14 @@ const question = (stored: StoredUsage, part: StoredPart, body: object): Question
     start_time: part.start,
     end_time: part.end,
   }),
-  total: String(storedSum(stored, part)),
+  expected: String(storedSum(stored, part)),
 });
 
 /** A month of the customer who has a tenth of all events, by a meter. */
 export const monthOfOne = (stored: StoredUsage, meter_id: string): Asked => ({
   name: 'a month of a customer with a tenth of the events',
   path: '/v1/events/usage/meter',
+  member,
   questions: [question(stored, { customer: 0, ...monthOf(stored) }, { meter_id })],
 });
 
@@ -39,6 +43,7 @@ export const monthByProperty = (stored: StoredUsage, customers: readonly number[
     ? 'a month by a property of a customer with a tenth of the events'
     : 'a month by a property of usual customers',
   path: '/v1/events/usage',
+  member,
   questions: customers.map((customer) => {
     const model = storedModel(1);
     const body = {
@@ -57,6 +62,7 @@ const askedCustomers = 20;
 export const soFarOfSome = (stored: StoredUsage, meter_id: string): Asked => ({
   name: 'usage so far',
   path: '/v1/usage/current',
+  member,
   questions: stored.externalIds
     .slice(0, askedCustomers)
     .map((_, customer) => question(stored, { customer }, { meter_id, reset_period: 'NEVER' })),

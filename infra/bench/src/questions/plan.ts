@@ -1,9 +1,9 @@
 import type { Sample } from '../load/plan.ts';
 
-/** A question, and the figure that its answer must have. */
+/** A question, and the value that its answer must have; null where any will do, and each is counted. */
 export interface Question {
   readonly body: string;
-  readonly total: string;
+  readonly expected: string | null;
 }
 
 /** The order for one load of questions about usage. */
@@ -12,6 +12,8 @@ export interface QuestionPlan {
   readonly apiKey: string;
   readonly name: string;
   readonly path: string;
+  /** The member of the answers that is looked at. */
+  readonly member: string;
   /** They are asked in turn. */
   readonly questions: readonly Question[];
   /** Clients that each ask again when they are answered, or questions a second whatever answers take. */
@@ -26,7 +28,7 @@ export interface QuestionPlan {
 export interface QuestionLoad {
   readonly samples: readonly Sample[];
   readonly answers: Readonly<Record<string, number>>;
-  /** Answers with another figure than the right one. */
+  /** Answers with another value than the right one. */
   readonly wrong: number;
   readonly asked: number;
 }
