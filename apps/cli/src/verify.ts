@@ -190,14 +190,20 @@ export async function rebuild(urls: ServerUrls, only: readonly string[]): Promis
   const facts = factTables().filter(isWanted);
   const records = only.filter((name) => !facts.some((tables) => tables.name === name));
   try {
-    if (only.length === 0 || records.length > 0) {
-      await rebuildReadModel({
-        ...common,
-        tables: slices().flatMap(({ tables }) => tables),
-        ...(records.length > 0 ? { only: records } : {}),
-      });
-    }
-    if (facts.length > 0) await rebuildFacts({ ...common, tables: facts });
+    const rebuilding = [
+      ...(only.length === 0 || records.length > 0
+        ? [
+            rebuildReadModel({
+              ...common,
+              tables: slices().flatMap(({ tables }) => tables),
+              ...(records.length > 0 ? { only: records } : {}),
+            }),
+          ]
+        : []),
+      ...(facts.length > 0 ? [rebuildFacts({ ...common, tables: facts })] : []),
+    ];
+    await Promise.allSettled(rebuilding);
+    await Promise.all(rebuilding);
   } finally {
     await store.close();
   }

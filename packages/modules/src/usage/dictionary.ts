@@ -1,4 +1,4 @@
-import type { FillSession } from '@counterfoil/engine/define';
+import { arrayText, type FillSession } from '@counterfoil/engine/define';
 import { invariant } from '@counterfoil/kernel';
 import type { UsageEvent } from './usage-event.ts';
 
@@ -112,25 +112,44 @@ export class Dictionary {
     return keys.map((key) => numberIn(this.#names, key));
   }
 
-  /** A customer has an external id from now on, and with it the usage that came while nobody had it. */
-  async claim(environmentId: string, externalId: string, customerId: string): Promise<void> {
-    const environment = (await this.environments([{ environmentId }])).get(environmentId);
+  /**
+   * Customers have external ids from now on, each another one, and with it the usage that came while nobody had it.
+   */
+  async claim(claims: readonly Claim[]): Promise<void> {
+    if (claims.length === 0) return;
+    const environments = await this.environments(claims);
+    const numberOf = ({ environmentId }: Claim): number => environments.get(environmentId) ?? 0;
     const { schema } = this.#session;
+    const given = `unnest($1::int[], $2::text[], $3::text[])
+                     as given (environment, external_id, customer_id)`;
+    const values = [
+      arrayText(claims.map(numberOf)),
+      arrayText(claims.map(({ externalId }) => externalId)),
+      arrayText(claims.map(({ customerId }) => customerId)),
+    ];
     const { count } = await this.#session.query(
-      `update ${schema}.account set customer_id = $3
-        where environment = $1 and external_id = $2 and customer_id is null
-          and generation = (select max(generation) from ${schema}.account
-                             where environment = $1 and external_id = $2)`,
-      [environment, externalId, customerId],
+      `update ${schema}.account set customer_id = given.customer_id from ${given}
+        where account.environment = given.environment and account.external_id = given.external_id
+          and account.customer_id is null
+          and generation = (select max(generation) from ${schema}.account as other
+                             where other.environment = given.environment
+                               and other.external_id = given.external_id)`,
+      values,
     );
-    if (count > 0) return;
+    if (count === claims.length) return;
+    // Those of others, and those that nobody had, begin with nothing.
     await this.#session.query(
       `insert into ${schema}.account (environment, external_id, generation, customer_id)
-       select $1, $2, coalesce(max(generation) + 1, 0), $3 from ${schema}.account
-        where environment = $1 and external_id = $2`,
-      [environment, externalId, customerId],
+       select given.environment, given.external_id, coalesce(newest.generation + 1, 0), given.customer_id
+         from ${given}
+         left join lateral (
+           select generation, customer_id from ${schema}.account
+            where account.environment = given.environment and account.external_id = given.external_id
+            order by generation desc limit 1) as newest on true
+        where newest.customer_id is distinct from given.customer_id`,
+      values,
     );
-    this.#accounts.delete(keyOf(environment ?? 0, externalId));
+    for (const claim of claims) this.#accounts.delete(keyOf(numberOf(claim), claim.externalId));
   }
 
   /** A customer has its external ids no more: whoever comes after it begins with nothing. */
@@ -149,6 +168,13 @@ export class Dictionary {
     );
     for (const { external_id } of rows) this.#accounts.delete(keyOf(environment ?? 0, external_id));
   }
+}
+
+/** A customer who has an external id from now on. */
+export interface Claim {
+  readonly environmentId: string;
+  readonly externalId: string;
+  readonly customerId: string;
 }
 
 interface AccountRow {

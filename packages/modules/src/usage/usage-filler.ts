@@ -12,7 +12,7 @@ import type { MeterEvent } from '../meters/index.ts';
 import type { UsageAlertEvent } from './alerts/usage-alert.ts';
 import { Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
-import { Dictionary } from './dictionary.ts';
+import { type Claim, Dictionary } from './dictionary.ts';
 import { type PlacedUsage, placedIn } from './placed-usage.ts';
 import { countReserved, placedReservation } from './reservations/follow-reservations.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
@@ -43,7 +43,22 @@ export class UsageFiller implements Filler<UsageEvent> {
 
   async take(batch: readonly (RecordedFacts<UsageEvent> | RecordChange)[]): Promise<void> {
     let placed: PlacedUsage[] = [];
+    let claims: Claim[] = [];
+    const claim = async () => {
+      const together = claims;
+      claims = [];
+      await this.#claim(together);
+    };
     for (const item of batch) {
+      const own = claimIn(item);
+      if (own) {
+        await this.#write(placed);
+        placed = [];
+        if (claims.some(({ externalId }) => externalId === own.externalId)) await claim();
+        claims.push(own);
+        continue;
+      }
+      await claim();
       if (item.kind === 'facts') {
         placed.push(...(await this.#withoutWaiting(placedIn(item))));
         continue;
@@ -57,6 +72,7 @@ export class UsageFiller implements Filler<UsageEvent> {
       placed = [];
       await this.#follow(item);
     }
+    await claim();
     await this.#write(placed);
   }
 
@@ -106,7 +122,7 @@ export class UsageFiller implements Filler<UsageEvent> {
       }
       default:
         await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
-        return await this.#watched.customerChanged(id);
+        return await this.#watched.customersChanged([id]);
     }
   }
 
@@ -129,18 +145,25 @@ export class UsageFiller implements Filler<UsageEvent> {
   async #followCustomer(environmentId: string, id: string, change: CustomerEvent): Promise<void> {
     switch (change.type) {
       case 'CustomerCreated':
-        return await this.#dictionary.claim(environmentId, change.data.external_id, id);
+        // It was taken with the others that came with it.
+        return;
       case 'CustomerUpdated': {
         const { external_id } = change.data.changes;
         if (external_id === undefined) return;
         await this.#dictionary.release(environmentId, id);
-        return await this.#dictionary.claim(environmentId, external_id, id);
+        return await this.#dictionary.claim([claimOf(environmentId, id, external_id)]);
       }
       case 'CustomerArchived':
         return await this.#dictionary.release(environmentId, id);
       default:
         change satisfies never;
     }
+  }
+
+  async #claim(claims: readonly Claim[]): Promise<void> {
+    if (claims.length === 0) return;
+    await this.#dictionary.claim(claims);
+    await this.#watched.customersChanged(claims.map(({ customerId }) => customerId));
   }
 
   async #write(placed: readonly PlacedUsage[]): Promise<void> {
@@ -257,6 +280,20 @@ interface Known {
   readonly timestamp: UsageEvent['timestamp'];
   readonly position: string;
   readonly number: number;
+}
+
+const claimOf = (environmentId: string, customerId: string, externalId: string): Claim => ({
+  environmentId,
+  externalId,
+  customerId,
+});
+
+/** The claim of a customer who is new; null for anything else. Those of one batch are taken together. */
+function claimIn(item: RecordedFacts<UsageEvent> | RecordChange): Claim | null {
+  if (item.kind === 'facts' || item.event.aggregate !== 'customer') return null;
+  const event = item.event as unknown as CustomerEvent;
+  if (event.type !== 'CustomerCreated') return null;
+  return claimOf(item.environmentId, item.event.aggregate_id, event.data.external_id);
 }
 
 /**

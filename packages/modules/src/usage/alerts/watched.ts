@@ -89,9 +89,9 @@ export class Watched {
     return this.#mark('meter_id = $1', [meterId]);
   }
 
-  /** A customer has taken over usage that waited for it. */
-  customerChanged(customerId: string): Promise<void> {
-    return this.#mark('customer_id = $1', [customerId]);
+  /** Customers may have taken over usage that waited for them. */
+  customersChanged(customerIds: readonly string[]): Promise<void> {
+    return this.#mark('customer_id = any($1::text[])', [arrayText(customerIds)]);
   }
 
   /** Usage has come, or counts no more. */
