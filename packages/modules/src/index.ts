@@ -132,9 +132,9 @@ const businessModules = ({
   environmentClones({ directory }),
   environmentClocks({ clocks }),
   wallets,
-  subscriptions,
   usage({ grantsOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
+  subscriptions,
   checkpoints,
 ];
 

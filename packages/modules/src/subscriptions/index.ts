@@ -10,6 +10,7 @@ import { lineItemTable, settlementTable, subscriptionTable } from './projection.
 import { subscriptionPublicEvents } from './public-events.ts';
 import { subscriptionRoutes } from './routes.ts';
 import { subscription } from './subscription.ts';
+import { subscriptionUsageRoutes } from './usage/routes.ts';
 
 export { grantsOf } from './entitlements/grants.ts';
 export { subscription } from './subscription.ts';
@@ -27,6 +28,7 @@ const routes = {
   ...grantRoutes,
   ...lineItemRoutes,
   ...modificationRoutes,
+  ...subscriptionUsageRoutes,
 };
 
 /** The plans that customers have for a time, and everything that happens to them as time passes. */

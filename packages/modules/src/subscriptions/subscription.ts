@@ -49,6 +49,8 @@ export interface Subscription
   readonly grants: readonly Grant[];
   /** The period that runs; null before the first, and between two of them. */
   readonly opened: Period | null;
+  /** The period that was opened last, with the dates that it was opened with. */
+  readonly last_period: Period | null;
   /** The number of the period that is opened next. */
   readonly next_index: number;
   /** The last period whose renewal was announced. */
@@ -76,6 +78,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     lines: lines.map(newLine),
     grants: grants.map((grant) => ({ ...grant, next_index: 0 })),
     opened: null,
+    last_period: null,
     next_index: 0,
     noticed_index: null,
     cancellation: null,
@@ -111,7 +114,12 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'TrialEnded':
       return { ...subscription, subscription_status: 'active' };
     case 'PeriodOpened':
-      return { ...subscription, opened: event.data, next_index: event.data.index + 1 };
+      return {
+        ...subscription,
+        opened: event.data,
+        last_period: event.data,
+        next_index: event.data.index + 1,
+      };
     case 'PeriodClosed': {
       const lines = subscription.lines.filter((line) => lasts(line, event.data.end));
       return { ...subscription, opened: null, lines };

@@ -20,7 +20,7 @@ import type {
 } from './schema.ts';
 import type { SettlementLine } from './settlement/index.ts';
 import type { Subscription, SubscriptionState } from './subscription.ts';
-import { nextPeriod } from './time/steps.ts';
+import { currentPeriod } from './time/steps.ts';
 
 /** The fields of a subscription that its lines show. */
 type LineOwner = Pick<Subscription, 'id' | 'customer_id'>;
@@ -80,7 +80,7 @@ const stampsOf = (stamps: RecordStamps): RecordStamps => ({
 export function subscriptionView(state: SubscriptionState): SubscriptionResource {
   const shown = existing(state, 'subscription');
   const { cycle, trial, cancellation } = shown;
-  const period = shown.opened ?? nextPeriod(shown);
+  const period = currentPeriod(shown);
   return withoutNulls({
     id: shown.id,
     ...stampsOf(shown),

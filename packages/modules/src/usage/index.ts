@@ -27,6 +27,7 @@ import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
+export { usageInGroups } from './analytics/usage-in-groups.ts';
 export {
   type CountingMeter,
   countingOf,
@@ -38,6 +39,7 @@ export { conflicting, type Ingesting, identifiedEvent, ingest } from './ingestio
 export { KnownLookups } from './known-lookups.ts';
 export { RecentUsage } from './recent-usage.ts';
 export * from './reservations/index.ts';
+export { usageTables } from './tables.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
 export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
 

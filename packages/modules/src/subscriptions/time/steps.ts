@@ -78,6 +78,14 @@ function periodStart(subscription: Subscription): readonly Step[] {
   return [{ kind: 'open', at: period.start, period }];
 }
 
+/** The period that a subscription shows: the one that runs, or is to come; after its end the last, with its dates (D68). */
+export function currentPeriod(subscription: Subscription): Period {
+  const { opened, last_period, subscription_status } = subscription;
+  if (opened !== null) return opened;
+  if (subscription_status !== 'cancelled') return nextPeriod(subscription);
+  return last_period ?? nextPeriod({ ...subscription, end_date: null });
+}
+
 /** The period that is opened next, cut at the end of the subscription. */
 export function nextPeriod(subscription: Subscription): Period {
   const { next_index: index, cycle, trial, end_date } = subscription;

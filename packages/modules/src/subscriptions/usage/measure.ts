@@ -1,0 +1,114 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import { type DecimalText, type Instant, type Span, zeroText } from '@counterfoil/kernel';
+import type { Aggregation, MeterRecord } from '../../meters/index.ts';
+import {
+  type Allowance,
+  type AllowanceRhythm,
+  type MeteredBy,
+  type Usage,
+  type UsageBucket,
+  usageWindows,
+} from '../../rating/index.ts';
+import { usageInGroups } from '../../usage/index.ts';
+
+/** The meter of a line, whose usage is measured for one customer. */
+export interface Measured {
+  readonly meter: MeterRecord;
+  readonly customerId: string;
+  readonly zone: string;
+  /** The position of the log that the tables of usage show. */
+  readonly position: string;
+}
+
+const aggregationOf = ({ meter }: Measured): Aggregation => meter.aggregation as Aggregation;
+
+/** The groups of usage in a span, each with its buckets where they are asked for. */
+function groupsIn(context: RequestContext, measured: Measured, span: Span, inBuckets: boolean) {
+  const { meter, customerId, zone } = measured;
+  const aggregation = aggregationOf(measured);
+  const { bucket_size: size, group_by } = aggregation;
+  return usageInGroups(context, {
+    of: { eventName: meter.event_name, customer: { kind: 'customer', id: customerId } },
+    aggregation,
+    filters: meter.filters,
+    sources: [],
+    groupings: inBuckets && group_by ? [{ kind: 'property', name: group_by }] : [],
+    span,
+    zone,
+    windows: inBuckets && size ? { size, zone } : null,
+  });
+}
+
+async function valueIn(
+  context: RequestContext,
+  measured: Measured,
+  span: Span | null,
+): Promise<{ readonly value: DecimalText; readonly events: number }> {
+  if (span === null) return { value: zeroText, events: 0 };
+  const [found] = await groupsIn(context, measured, span, false);
+  return { value: found?.value ?? zeroText, events: found?.events ?? 0 };
+}
+
+const meteredBy = (measured: Measured, events: number): MeteredBy => ({
+  meter_id: measured.meter.id,
+  aggregation: aggregationOf(measured).type,
+  events,
+  position: measured.position,
+});
+
+/** The usage of a span as rating takes it where nothing is free: in its buckets, where the meter has them. */
+export async function plainUsage(
+  context: RequestContext,
+  measured: Measured,
+  span: Span,
+): Promise<Usage> {
+  const { bucket_size: size } = aggregationOf(measured);
+  if (size === null) {
+    const { value, events } = await valueIn(context, measured, span);
+    const window = { ...span, before: zeroText, through: value };
+    return { kind: 'windows', metered_by: meteredBy(measured, events), windows: [window] };
+  }
+  const groups = await groupsIn(context, measured, span, true);
+  const buckets = groups.flatMap(({ group, windows }) =>
+    windows.map(
+      ({ start, value }): UsageBucket => ({
+        start: start as Instant,
+        group: group[0] ?? '',
+        quantity: value ?? zeroText,
+      }),
+    ),
+  );
+  const events = groups.reduce((sum, group) => sum + group.events, 0);
+  return {
+    kind: 'buckets',
+    metered_by: meteredBy(measured, events),
+    rhythm: { size, zone: measured.zone },
+    buckets: buckets.sort(
+      (left, right) => inOrder(left.start, right.start) || inOrder(left.group, right.group),
+    ),
+  };
+}
+
+const inOrder = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+
+/** The usage of a span as rating takes an allowance from it: by the periods of the allowance. */
+export async function usageUnder(
+  context: RequestContext,
+  measured: Measured,
+  span: Span,
+  { limit }: Allowance,
+  rhythm: AllowanceRhythm,
+): Promise<Usage> {
+  // What is unlimited is free, however it was measured.
+  if (limit === null) return plainUsage(context, measured, span);
+  const wanted = usageWindows(span, aggregationOf(measured).type, rhythm);
+  const windows = [];
+  let events = 0;
+  for (const { start, end, before, through } of wanted) {
+    const used = await valueIn(context, measured, through);
+    const earlier = await valueIn(context, measured, before);
+    events += used.events - earlier.events;
+    windows.push({ start, end, before: earlier.value, through: used.value });
+  }
+  return { kind: 'windows', metered_by: meteredBy(measured, events), windows };
+}
