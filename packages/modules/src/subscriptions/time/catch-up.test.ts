@@ -67,7 +67,7 @@ test('a renewal is announced seven days before, or half a period, once, and not 
   assert.ok((await events(past.id)).length > 10);
 });
 
-/** What a year costs, month by month: what is closed at the end of each and what is opened with the next. */
+/** The sums of a year by instant: of what is closed at the end of each month and opened with the next. */
 async function invoicesOf(prices: readonly object[], body: object = {}) {
   const { create, pass, settled } = await subscriptionWorld(prices);
   const { id } = await create(body);
