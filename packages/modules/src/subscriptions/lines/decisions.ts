@@ -69,16 +69,18 @@ export interface LineEnd {
   readonly line_id: string;
   /** Null: now. */
   readonly effective_from: Instant | null;
+  /** The instant of a quote, which is now for it; null: there is none. */
+  readonly quoted: Instant | null;
   readonly proration: Proration;
 }
 
 /** Ends a line (E 11.3, specification §4.12). An end that is scheduled can be moved to an earlier instant. */
 export const endLineItem =
-  (id: string, { line_id, effective_from, proration }: LineEnd): SubscriptionDecision =>
+  (id: string, { line_id, effective_from, quoted, proration }: LineEnd): SubscriptionDecision =>
   (state, now) =>
     acting(state, id, now, (current) => {
       const line = lineOf(current, line_id);
-      const end_date = effective_from ?? laterOf(now, line.start_date);
+      const end_date = effective_from ?? laterOf(quoted ?? now, line.start_date);
       if (end_date < line.start_date) {
         throw invalidField(
           '/effective_from',
@@ -108,9 +110,17 @@ export interface QuantityChange {
   readonly pointer: string;
 }
 
-/** Gives lines other quantities (E 11.4), all together. The same quantity changes nothing. */
+/**
+ * Gives lines other quantities (E 11.4), all together. The same quantity changes nothing.
+ *
+ * @param quoted the instant of a quote, which is now for it; null: there is none
+ */
 export const changeQuantities =
-  (id: string, changes: readonly QuantityChange[], proration: Proration): SubscriptionDecision =>
+  (
+    id: string,
+    changes: readonly QuantityChange[],
+    { proration, quoted }: { readonly proration: Proration; readonly quoted: Instant | null },
+  ): SubscriptionDecision =>
   (state, now) =>
     acting(state, id, now, (current) => {
       const all = changes.flatMap((change) => {
@@ -126,7 +136,7 @@ export const changeQuantities =
         if (decimal(quantity).eq(decimal(line.quantity))) return [];
         const at = startOfNext(current, line, {
           asked: change.effective_date,
-          now,
+          now: quoted ?? now,
           pointer: `${pointer}/effective_date`,
         });
         return replaced(

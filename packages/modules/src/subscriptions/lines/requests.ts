@@ -54,7 +54,8 @@ export const endingLine = (
 ): SubscriptionDecision =>
   endLineItem(id, {
     line_id,
-    effective_from: effective_from ?? at,
+    effective_from: effective_from ?? null,
+    quoted: at,
     proration: proration_behavior ?? 'none',
   });
 
@@ -69,7 +70,7 @@ export function changingQuantities(
     line_id: item.id,
     quantity: item.quantity as DecimalText,
     next_id: context.newId('subs_line'),
-    effective_date: item.effective_date ?? at,
+    effective_date: item.effective_date ?? null,
     pointer: `/quantity_change_params/line_items/${index}`,
   }));
   if (new Set(line_items.map((item) => item.id)).size < line_items.length) {
@@ -77,7 +78,7 @@ export function changingQuantities(
       reason: 'unsuitable',
     });
   }
-  return changeQuantities(id, changes, 'create_prorations');
+  return changeQuantities(id, changes, { proration: 'create_prorations', quoted: at });
 }
 
 const figureNames = [

@@ -229,6 +229,12 @@ test('an end between two periods credits the rest of longer lines, and nothing o
   ]);
 });
 
+test('a line that has ended unprorated is not credited by the end of all', () => {
+  const { ended } = removeLine(seats('1', '31'), context, unprorated('2026-01-10'));
+  assert.equal(ending([ended], context, prorating('2026-01-10')), []);
+  assert.equal(ending([ended], context, prorating('2026-01-16')), []);
+});
+
 test('a trial that ends early owes nothing', () => {
   const trial = { ...context, window: span('2026-01-01', '2026-01-15') };
   const lines = ['31 M', '1 M usage'].map((each) =>

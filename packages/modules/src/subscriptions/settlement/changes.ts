@@ -61,7 +61,9 @@ export function cancellationLines(
 ): SettlementLine[] {
   const arrears = skips_arrears ? [] : arrearsUntil(lines, context, at);
   if (proration === 'none') return arrears;
-  return [...arrears, ...lines.flatMap((line) => creditLines(line, at, context))];
+  // A line that ended before was settled when that was asked for.
+  const running = lines.filter(({ end }) => end === null || end > at);
+  return [...arrears, ...running.flatMap((line) => creditLines(line, at, context))];
 }
 
 function arrearsUntil(
