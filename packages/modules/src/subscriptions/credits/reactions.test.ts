@@ -1,7 +1,9 @@
 import { callRoute, reactTo } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { customer, customers } from '../../customers/index.ts';
 import { wallets } from '../../wallets/index.ts';
+import { subscription } from '../subscription.ts';
 import { day, subscriptionWorld } from '../test-subscription-world.ts';
 import { creditsOfSettlements } from './reactions.ts';
 
@@ -69,6 +71,22 @@ test('a closed wallet is passed over, and a repetition finds the one that has th
   await react(one);
   await react(other);
   assert.equal(await balances(), ['0', '300']);
+});
+
+test('an archived customer without a wallet holds nothing up', async () => {
+  const { create, pass, cancel, balances, request } = await refunding();
+  const { id } = await create({ start_date: day(6, 1) });
+  await pass(day(6, 16));
+  const customerId = await request().holderOf(customer, 'external_id', 'ada');
+  const archive = customers.routes?.['DELETE /customers/{id}'];
+  assert.ok(archive);
+  await callRoute(archive, request(), { params: { id: customerId } });
+  const { total_credit_amount } = await cancel(id, { cancellation_type: 'immediate' });
+  assert.is(total_credit_amount, '300');
+  for await (const event of request().history(subscription, id)) {
+    await creditsOfSettlements.on[event.type]?.(event, request());
+  }
+  assert.equal(await balances(), []);
 });
 
 test('a charge gives nothing back', async () => {

@@ -36,18 +36,20 @@ export interface GivenCredits extends Omit<Load, 'quantity' | 'reason' | 'automa
 /**
  * Loads credits into a wallet of the customer, once: repeating it changes nothing. The wallets that the subscription has
  * chosen before are tried in their order, so that a repetition comes to the wallet that has them; a refusal of a
- * closed one is remembered there. Only when none takes them another one is chosen.
+ * closed one is remembered there. Only when none takes them another one is chosen. An archived customer that has no
+ * wallet gets none any more, and so no credits: null.
  */
 export async function giveCredits(
   context: ReactionContext,
   id: string,
   given: GivenCredits,
-): Promise<WalletId> {
+): Promise<WalletId | null> {
   const before = existing(await context.load(subscription, id), 'subscription');
   for (const walletId of before.wallets) {
     if (await isLoaded(context, walletId, given)) return walletId;
   }
   const chosen = await usableWallet(context, before, given);
+  if (chosen === null) return null;
   await context.execute(subscription, id, chooseWallet(chosen));
   if (await isLoaded(context, chosen, given)) return chosen;
   throw new Error(`the wallet ${chosen} was closed while ${id} chose it`);
@@ -92,7 +94,7 @@ async function usableWallet(
   context: ReactionContext,
   { customer_id, currency, wallets }: Subscription,
   given: GivenCredits,
-): Promise<WalletId> {
+): Promise<WalletId | null> {
   const page = { limit: 1000, offset: 0 };
   const { items } = await context.read.list(walletTable, page, [
     ...where('customer_id', 'eq', customer_id),
@@ -113,12 +115,14 @@ async function usableWallet(
   if (first) return first.id as WalletId;
   const id = context.newId('wallet');
   const isBeside = items.length > 0;
-  await context.execute(
-    wallet,
-    id,
-    createWallet(newWallet(id, customer_id, currency, given, isBeside), null),
-  );
-  return id;
+  const made = createWallet(newWallet(id, customer_id, currency, given, isBeside), null);
+  try {
+    await context.execute(wallet, id, made);
+    return id;
+  } catch (error) {
+    if (error instanceof Problem && error.details?.reason === 'archived') return null;
+    throw error;
+  }
 }
 
 const one = '1' as DecimalText;
