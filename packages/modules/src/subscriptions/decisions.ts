@@ -49,7 +49,7 @@ export const activateSubscription =
     }
     const { cycle, timezone } = draft;
     const rhythm = { unit: cycle.unit, count: cycle.count };
-    const started = startOf({ ...draft, rhythm }, start ?? at);
+    const started = startOf({ ...draft, rhythm }, start ?? at, at);
     const lines = draft.lines.map((line) => {
       // A line that was to begin with the subscription does so; another one keeps its own day.
       const from = line.start_date === cycle.start ? null : line.start_date;

@@ -243,4 +243,18 @@ test('subscriptions are found by what they are', async () => {
   assert.equal(await found({ trial_end_due_lte: day(1, 15) }), [one.id]);
 });
 
+test('a start lies at most five years back, and where periods can still be written', async () => {
+  const { create, activate } = await subscriptionWorld([{}]);
+  const draft = await create({ subscription_status: 'draft' });
+  for (const start_date of [
+    '0001-01-01T00:00:00Z',
+    '2020-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+  ]) {
+    for (const starting of [create({ start_date }), activate(draft.id, { start_date })]) {
+      assert.is((await rejection(starting)).errors?.[0]?.pointer, '/start_date', start_date);
+    }
+  }
+});
+
 test.run();

@@ -8,6 +8,7 @@ import {
   type PlanId,
   type SubscriptionId,
   sequencedId,
+  shiftedBy,
 } from '@counterfoil/kernel';
 import type { CreatedData, StartData } from '../events.ts';
 import { type GrantData, grantCopyId } from '../grants/grant.ts';
@@ -51,13 +52,29 @@ type Starting = Pick<
   'billing_cycle' | 'billing_anchor' | 'timezone' | 'end_date' | 'trial_days'
 > & { readonly rhythm: Order['rhythm'] };
 
+/** Days that a subscription may be dated back, and ahead: its periods have to lie in years that can be written. */
+const daysBackMaximum = 5 * 365;
+const daysAheadMaximum = 100 * 365;
+
+const dayMilliseconds = 24 * 60 * 60 * 1000;
+
+function assertStartable(start: Instant, now: Instant): void {
+  if (start < shiftedBy(now, -daysBackMaximum * dayMilliseconds)) {
+    throw invalidField('/start_date', `must not lie more than ${daysBackMaximum} days back`);
+  }
+  if (start > shiftedBy(now, daysAheadMaximum * dayMilliseconds)) {
+    throw invalidField('/start_date', `must not lie more than ${daysAheadMaximum} days ahead`);
+  }
+}
+
 /**
  * Decides what follows from the start of a subscription: its trial and the rhythm of its periods. With a trial the
  * periods are counted from its end, and the trial is period 0 (E 10.4).
  *
- * @throws a Problem for an end that is not after the start
+ * @throws a Problem for an end that is not after the start, and for a start too far from `now`
  */
-export function startOf(starting: Starting, start_date: Instant): StartData {
+export function startOf(starting: Starting, start_date: Instant, now: Instant): StartData {
+  assertStartable(start_date, now);
   const { billing_cycle, billing_anchor, timezone: zone, end_date, trial_days, rhythm } = starting;
   if (end_date !== null && end_date <= start_date) {
     throw invalidField('/end_date', `must be after the start, ${start_date}`);
@@ -86,7 +103,7 @@ export function lineDates(
 /** The event of a new subscription; ids of its lines follow from its own. */
 export function createdData(order: Order, at: Instant): CreatedData {
   const { lines, grants, rhythm, ...terms } = order;
-  const start = startOf(order, order.start_date);
+  const start = startOf(order, order.start_date, at);
   return {
     ...terms,
     ...start,

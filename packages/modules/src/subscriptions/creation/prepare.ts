@@ -10,7 +10,6 @@ import {
   Problem,
   type SubscriptionId,
   sequencedId,
-  shiftedBy,
   writable,
 } from '@counterfoil/kernel';
 import { customerReference } from '../../customers/index.ts';
@@ -37,9 +36,6 @@ import { behaviorsOf } from '../values.ts';
 import { type Order, type OrderedLine, quantityOf, trialDaysOf } from './order.ts';
 import { fitsRhythm, planPrices, type Rhythm } from './plan-prices.ts';
 
-/** Days that a subscription may be dated back. */
-const daysBackMaximum = 5 * 365;
-
 /** The order of a subscription, after everything that the request refers to was found in the log. */
 export async function prepareOrder(
   context: RequestContext,
@@ -54,7 +50,6 @@ export async function prepareOrder(
   const customer = writable(await customerReference(context, reference), 'customer', named);
   const plan = await planNamed(context, body.plan_id);
   const start_date = body.start_date ?? context.now;
-  assertStartable(context.now, start_date);
   const collection_method = body.collection_method ?? 'charge_automatically';
   const payment_behavior = body.payment_behavior ?? 'default_active';
   assertPair(collection_method, payment_behavior);
@@ -85,11 +80,6 @@ export async function prepareOrder(
     grants: creditsOf(plan, start_date),
     entitlements: grantedWith(context.now, id, plan, body.override_entitlements ?? []),
   };
-}
-
-function assertStartable(now: Instant, start: Instant): void {
-  if (start >= shiftedBy(now, -daysBackMaximum * 24 * 60 * 60 * 1000)) return;
-  throw invalidField('/start_date', `must not lie more than ${daysBackMaximum} days back`);
 }
 
 function assertPair(
