@@ -246,14 +246,15 @@ test('subscriptions are found by what they are', async () => {
 test('a start lies at most five years back, and where periods can still be written', async () => {
   const { create, activate } = await subscriptionWorld([{}]);
   const draft = await create({ subscription_status: 'draft' });
+  const refused = async (starting: Promise<unknown>) =>
+    (await rejection(starting)).errors?.[0]?.pointer;
   for (const start_date of [
     '0001-01-01T00:00:00Z',
     '2020-01-01T00:00:00Z',
     '9999-12-31T23:59:59Z',
   ]) {
-    for (const starting of [create({ start_date }), activate(draft.id, { start_date })]) {
-      assert.is((await rejection(starting)).errors?.[0]?.pointer, '/start_date', start_date);
-    }
+    assert.is(await refused(create({ start_date })), '/start_date', start_date);
+    assert.is(await refused(activate(draft.id, { start_date })), '/start_date', start_date);
   }
 });
 
