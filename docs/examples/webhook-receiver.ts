@@ -32,6 +32,7 @@ interface Place {
 export const entryTypes: ReadonlySet<string> = new Set([
   'ledger.checkpoint.created',
   'message.exhausted',
+  'subscription.renewal.due',
   'usage_alert.threshold_crossed',
   'wallet.credit_balance.dropped',
   'wallet.credit_balance.recovered',
