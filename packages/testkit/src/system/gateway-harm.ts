@@ -83,9 +83,10 @@ async function streamText(manager: JetStreamManager): Promise<string> {
 
 async function consumerText(manager: JetStreamManager, name: string): Promise<string> {
   const info = await manager.consumers.info('BILLING', name).catch(() => null);
-  return JSON.stringify(
-    info && [info.config, info.created, info.delivered.consumer_seq, info.ack_floor.consumer_seq],
-  );
+  if (info === null) return 'none';
+  const { config, created, delivered, ack_floor } = info;
+  // A consumer that is removed while it is told about has neither of the two, whatever the type says.
+  return JSON.stringify([config, created, delivered?.consumer_seq, ack_floor?.consumer_seq]);
 }
 
 async function hasPush(manager: JetStreamManager): Promise<boolean> {
