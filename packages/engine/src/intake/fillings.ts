@@ -2,7 +2,7 @@ import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, transaction } from '../database/database.ts';
 import type { AnyFactTables, Filler } from '../define/intake.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
-import type { EventStore } from '../log/types.ts';
+import type { EventStore, LogItem } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { markOf } from '../projection/checkpoint.ts';
@@ -23,6 +23,7 @@ import {
   retire,
   serve,
 } from './filling-record.ts';
+import { portionsOf, weigherOf, writtenTogether } from './portions.ts';
 import { withSeldomPlaces } from './seldom-places.ts';
 
 export interface FillingsOptions {
@@ -41,8 +42,8 @@ export interface Fillings {
   stop(): Promise<void>;
 }
 
-/** Events of the log in one transaction: each may hold thousands of facts. */
-const eventsMaximum = 16;
+/** Events of the log that are there at once: each may hold thousands of facts. */
+const eventsMaximum = 128;
 const standbyMilliseconds = 500;
 /** Readers know within this time that they have to look at other tables. */
 const graceMilliseconds = 60_000;
@@ -294,7 +295,7 @@ class Filling {
       if (filler.hasMore) await this.#take(connection, filler, async () => await filler.tend?.());
       return filler.hasMore ?? false;
     };
-    for await (const items of between(withSeldomPlaces(batches), tend)) {
+    const take = async (items: readonly LogItem[]): Promise<void> => {
       const to = positionAfter(items) ?? position;
       const events = eventsOf(items);
       const last = events.at(-1);
@@ -311,6 +312,11 @@ class Filling {
         onServing();
       }
       this.#observer.onFilled(countFacts(batch));
+    };
+    const weighed = weigherOf(this.#tables);
+    const weigh = (item: LogItem): number => (item.kind === 'event' ? weighed(item.event) : 0);
+    for await (const items of between(withSeldomPlaces(batches), tend)) {
+      for (const portion of portionsOf(items, weigh, writtenTogether)) await take(portion);
     }
   }
 

@@ -5,6 +5,7 @@ import { readerRole } from '../projection/table-shape.ts';
 import { fillDecoder, fillPrefixes } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import { fillingSchema, quotedSchema, readFillings } from './filling-record.ts';
+import { weigherOf, writtenTogether } from './portions.ts';
 
 /** The outcome of a comparison of the tables of one intake with the log. */
 export interface FactReport {
@@ -21,9 +22,6 @@ interface VerifyFactsOptions {
   readonly connection: Connection;
   readonly tables: AnyFactTables;
 }
-
-/** Events of the log in one batch. */
-const batchMaximum = 16;
 
 /**
  * Fills the tables of an intake again from the log, in a schema beside the one that readers see, and compares the
@@ -64,15 +62,18 @@ function filling({ store, connection, tables }: VerifyFactsOptions, schema: stri
   const filler = tables.filler(fillSession(connection, schema));
   const decode = fillDecoder(tables);
   const prefixes = fillPrefixes(tables);
+  const weigh = weigherOf(tables);
   return async (after: Position, upTo: Position): Promise<void> => {
     let batch: StoredEvent[] = [];
+    let weight = 0;
     const flush = async (): Promise<void> => {
       await filler.take(decode(batch));
-      batch = [];
+      [batch, weight] = [[], 0];
     };
     for await (const event of store.readLog({ prefixes, after, upTo })) {
       batch.push(event);
-      if (batch.length >= batchMaximum) await flush();
+      weight += weigh(event);
+      if (weight >= writtenTogether) await flush();
     }
     await flush();
     while (filler.hasMore) await filler.tend?.();
