@@ -13,6 +13,7 @@ import {
   wholeNumbers,
 } from './options.ts';
 import { benchQuestions, type QuestionBenchOptions } from './questions/bench.ts';
+import { benchRollOver, type RollOverBenchOptions } from './roll-over/bench.ts';
 import { scenarios } from './scenarios/index.ts';
 import { benchUsage, type UsageBenchOptions } from './usage/bench.ts';
 import { benchWebhooks, type WebhookBenchOptions } from './webhooks/bench.ts';
@@ -117,6 +118,12 @@ program
   .option('--per-second <number>', 'requests a second', wholeNumber)
   .option('--seconds <number>', 'measured seconds of each of the two loads', wholeNumber)
   .action((given: Partial<LimitBenchOptions>) => benchLimits(readSettings(), given, print));
+
+program
+  .command('roll-over')
+  .description('measure subscriptions whose periods end at one instant of a test clock')
+  .option('--subscriptions <number>', 'subscriptions', wholeNumber)
+  .action((given: Partial<RollOverBenchOptions>) => benchRollOver(readSettings(), given, print));
 
 program
   .command('usage')

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { type Demo, OperatorError } from '@counterfoil/cli/settings';
+import type { Demo } from '@counterfoil/cli/settings';
 import { api, inParallel, makeWallets } from '../api.ts';
 import { keyOf, outcomes } from '../load/plan.ts';
 import { spentPerThousand } from '../processor-time.ts';
 import type { Figure } from '../report.ts';
+import { advance, makeSandbox } from '../sandbox.ts';
 import type { Scenario } from '../scenario.ts';
 import { judge, untilVisible } from '../verdict.ts';
 import {
@@ -20,7 +20,6 @@ import {
 
 const keys = 'bench-YEAR';
 const clients = 64;
-const pollMilliseconds = 5;
 const pageMaximum = 1_000;
 const faultsMaximum = 20;
 
@@ -35,7 +34,7 @@ export const year: Scenario = {
   run: async (world) => {
     const { demo, store, options, print } = world;
     const after = await store.head();
-    const sandbox = await makeSandbox(demo);
+    const sandbox = await makeSandbox(demo, 'A year', textOf(monthStart(0) - day));
     const wallets = await makeWallets(sandbox, options.wallets, '0');
     print(`  ${wallets.length} wallets`);
     const running = new RunningYear(sandbox, wallets);
@@ -80,42 +79,6 @@ const figure = (name: string, value: number, unit: string): Figure => ({ name, v
 
 const textOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** An environment with a test clock that stands at the start of the year, and a key of it. */
-async function makeSandbox(demo: Demo): Promise<Demo> {
-  const { id } = await api<{ id: string }>(demo, 'POST', '/environments', {
-    name: 'A year',
-    type: 'development',
-  });
-  const { api_key } = await api<{ api_key: string }>(demo, 'POST', '/secrets/api/keys', {
-    name: 'A year',
-    type: 'private_key',
-    environment_id: id,
-  });
-  const sandbox = { ...demo, environment_id: id, api_key };
-  await untilKnown(sandbox);
-  await api(sandbox, 'PUT', `/environments/${id}/clock`, { now: textOf(monthStart(0) - day) });
-  return sandbox;
-}
-
-async function untilKnown(demo: Demo): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    const seen = await api(demo, 'GET', '/customers?limit=1').catch(() => null);
-    if (seen !== null) return;
-    await pause(pollMilliseconds);
-  }
-  throw new OperatorError('The key of the new environment never worked.');
-}
-
-interface ShownClock {
-  readonly state: string;
-  readonly now: string;
-  readonly progress: {
-    readonly effects: number;
-    readonly ended?: string;
-    readonly failure?: string;
-  };
-}
-
 interface WalletPage {
   readonly items: readonly { readonly id: string; readonly credit_balance: string }[];
 }
@@ -156,18 +119,9 @@ class RunningYear {
   }
 
   async #advance(at: number): Promise<void> {
-    const path = `/environments/${this.#demo.environment_id}/clock`;
-    const startedAt = performance.now();
-    const to = textOf(at);
-    let clock = await api<ShownClock>(this.#demo, 'POST', `${path}/advance`, { to });
-    while (clock.state === 'advancing') {
-      await pause(pollMilliseconds);
-      clock = await api<ShownClock>(this.#demo, 'GET', path);
-    }
-    this.advancing += performance.now() - startedAt;
-    const { now, progress } = clock;
-    if (now !== to) throw new OperatorError(`The clock stands at ${now}: ${progress.failure}`);
-    this.effects += progress.effects;
+    const { effects, milliseconds } = await advance(this.#demo, textOf(at));
+    this.advancing += milliseconds;
+    this.effects += effects;
   }
 
   /** Sends the request of an occasion to every wallet. */
