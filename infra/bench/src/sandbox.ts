@@ -40,7 +40,7 @@ interface ShownClock {
   };
 }
 
-/** What an advance of a clock has come to. */
+/** The outcome of an advance of a clock. */
 export interface Advanced {
   /** Pieces of due work that changed something. */
   readonly effects: number;
