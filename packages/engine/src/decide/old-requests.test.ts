@@ -112,4 +112,14 @@ test('as many states are kept on the way as there is room for, those that were a
   assert.ok((await reader.repeat(690)).read <= 512, 'and are kept again');
 });
 
+test('what is repeated in order is folded on from the answer before', async () => {
+  const { store } = await filled(1_000);
+  const reader = processOn(store);
+  await reader.writer().current();
+  await reader.repeat(600);
+  for (let coin = 601; coin <= 700; coin += 1) {
+    assert.equal(await reader.repeat(coin), { coins: coin, read: 2 });
+  }
+});
+
 test.run();

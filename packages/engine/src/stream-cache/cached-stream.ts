@@ -255,8 +255,11 @@ export class CachedStream<State> {
    */
   async at(revision: number): Promise<StreamState<State>> {
     const stream = await this.#folded(({ revision: next }) => next <= revision, revision);
-    if (stream.head.revision === revision) return stream;
-    throw new BrokenInvariant(`${this.place.name}@${stream.head.revision + 1} cannot be read`);
+    if (stream.head.revision !== revision) {
+      throw new BrokenInvariant(`${this.place.name}@${stream.head.revision + 1} cannot be read`);
+    }
+    this.#stations.reach(stream);
+    return stream;
   }
 
   /**

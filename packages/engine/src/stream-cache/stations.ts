@@ -4,6 +4,8 @@ import type { StreamState } from './stream-state.ts';
 /** Events from one station to the next: at most so many are folded for an earlier state that was near. */
 export const stationEvery = 512;
 const stationsMaximum = 32;
+/** States that were asked for: whoever repeats what was done in order asks for the next one behind such a state. */
+const askedMaximum = 8;
 
 /** The end of a stretch of a stream. */
 export interface StreamEnd {
@@ -18,34 +20,46 @@ export interface StreamEnd {
 export class Stations<State> {
   /** By revision; the one that was used last is the last. */
   readonly #states = new Map<number, StreamState<State>>();
+  /** By revision; the one that was asked for last is the last. */
+  readonly #asked = new Map<number, StreamState<State>>();
 
   /** The number of states that are kept. */
   get size(): number {
-    return this.#states.size;
+    return this.#states.size + this.#asked.size;
   }
 
   /** Keeps a state that was folded, if it is one of those to be kept. */
   pass(stream: StreamState<State>): void {
     const { revision } = stream.head;
-    if ((revision + 1) % stationEvery === 0) this.#use(stream);
+    if ((revision + 1) % stationEvery === 0) keep(this.#states, stream, stationsMaximum);
+  }
+
+  /** Keeps a state that somebody has asked for. */
+  reach(stream: StreamState<State>): void {
+    keep(this.#asked, stream, askedMaximum);
   }
 
   /** The latest of the states whose end is wanted; null when there is none. */
   latest(isWanted: (end: StreamEnd) => boolean): StreamState<State> | null {
     let found: StreamState<State> | null = null;
-    for (const stream of this.#states.values()) {
+    for (const stream of [...this.#states.values(), ...this.#asked.values()]) {
       const { head, position } = stream;
       const isLater = found === null || head.revision > found.head.revision;
       if (isLater && isWanted({ revision: head.revision, position })) found = stream;
     }
-    if (found) this.#use(found);
+    if (found) this.pass(found);
     return found;
   }
+}
 
-  #use(stream: StreamState<State>): void {
-    this.#states.delete(stream.head.revision);
-    this.#states.set(stream.head.revision, stream);
-    const [oldest] = this.#states.keys();
-    if (this.#states.size > stationsMaximum && oldest !== undefined) this.#states.delete(oldest);
-  }
+/** Keeps a state as the last, and lets the first go where there are more than so many. */
+function keep<State>(
+  states: Map<number, StreamState<State>>,
+  stream: StreamState<State>,
+  maximum: number,
+): void {
+  states.delete(stream.head.revision);
+  states.set(stream.head.revision, stream);
+  const [oldest] = states.keys();
+  if (states.size > maximum && oldest !== undefined) states.delete(oldest);
 }
