@@ -32,6 +32,9 @@ interface Place {
 export const entryTypes: ReadonlySet<string> = new Set([
   'ledger.checkpoint.created',
   'message.exhausted',
+  'subscription.phase.created',
+  'subscription.phase.deleted',
+  'subscription.phase.updated',
   'subscription.renewal.due',
   'usage_alert.threshold_crossed',
   'wallet.credit_balance.dropped',

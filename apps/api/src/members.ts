@@ -64,7 +64,7 @@ export function joinApi(options: MembersOptions): ApiMembers {
     },
     elsewhere: ({ authentication, recentWrites, now }) => ({
       ownerElsewhere: (stream) => ownership.ownerElsewhere(stream),
-      handOver: (owner, request) => ownership.handOver(owner, request),
+      handOver: (owner, request, startedAt) => ownership.handOver(owner, request, startedAt),
       written: async ({ keyId }, stream, position) => {
         recentWrites.note(keyId, position, now());
         await authentication.takenOver(parseStreamName(stream)?.category ?? '', position);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ApiPlace } from './http-api.ts';
+import { type ApiPlace, bodyOf, callApi } from './http-api.ts';
 import { demoKeyOf, OperatorError, readDemo, readSettings } from './settings.ts';
 
 /** The options that name an installation and a key of it. */
@@ -23,4 +23,14 @@ export function placeOf({ url, key }: PlaceOptions): ApiPlace {
   const demo = readDemo(readSettings().COUNTERFOIL_DATA);
   if (demo) return { baseUrl: demo.base_url, apiKey: demoKeyOf(demo) };
   throw new OperatorError('There is no running installation here: give --url and --key.');
+}
+
+/** Sends one request to the installation that options name; gives the body of a success. Throws `OperatorError`. */
+export async function ask<Body>(
+  place: PlaceOptions,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Body> {
+  return bodyOf(await callApi(placeOf(place), method, path, { body })) as Body;
 }

@@ -12,6 +12,7 @@ import { addOperatorCommands } from './operator/command.ts';
 import { runProgram } from './program.ts';
 import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
+import { addSimulateCommand } from './simulate/command.ts';
 import { showStatus } from './status.ts';
 import { up } from './up/command.ts';
 import { addUsageCommand } from './usage/command.ts';
@@ -50,6 +51,7 @@ addSeedCommand(program, print);
 addCatalogCommand(program, print);
 addClockCommand(program, print);
 addUsageCommand(program, print);
+addSimulateCommand(program, print);
 
 program
   .command('verify')

@@ -8,6 +8,7 @@ import {
   type Difference,
   discardReadModel,
   type EventStore,
+  type FactReport,
   type LogWitness,
   openEventStore,
   rebuildFacts,
@@ -54,6 +55,8 @@ const describeDifference = ({ table, id, kind, path, expected, actual }: Differe
  */
 export async function verify(urls: ServerUrls, print: (line: string) => void): Promise<boolean> {
   const store = openEventStore({ url: urls.eventStoreUrl });
+  // Facts keep the database busy, and rows this program.
+  const facts = compareFacts(store, urls.databaseUrl);
   try {
     const log = await checkLog(store);
     const compared = await compareWhile(log, store, urls.databaseUrl);
@@ -65,9 +68,10 @@ export async function verify(urls: ServerUrls, print: (line: string) => void): P
     const checkpointsHold = printCheckpoints(log.checkpoints.report(), print);
     if (!compared.report) throw compared.failure;
     const rowsHold = printComparison(compared.report, print);
-    const factsHold = await compareFacts(store, urls.databaseUrl, print);
+    const factsHold = printFacts(await facts, print);
     return rowsHold && factsHold && chainsHold && checkpointsHold;
   } finally {
+    await Promise.allSettled([facts]);
     await store.close();
   }
 }
@@ -150,28 +154,35 @@ function printComparison(report: VerifyReport, print: Print): boolean {
   return differences.length === 0 && skipped.length === 0;
 }
 
-/** Derives the tables of facts again and prints what differs; true when nothing does. */
-async function compareFacts(store: EventStore, database: string, print: Print): Promise<boolean> {
+/** The comparison of some tables of facts; null where readers see none of this version yet. */
+type ComparedFacts = ReadonlyMap<string, FactReport | null>;
+
+/** Derives the tables of facts again and compares them, one kind after the other. */
+async function compareFacts(store: EventStore, database: string): Promise<ComparedFacts> {
   const connection = await connect(database, { application: 'counterfoil verify', copies: true });
-  let isSame = true;
+  const reports = new Map<string, FactReport | null>();
   try {
     for (const tables of factTables()) {
-      const report = await verifyFacts({ store, connection, tables });
-      const { name } = tables;
-      if (!report) {
-        print(`${name}: not compared, its tables are being filled`);
-        isSame = false;
-        continue;
-      }
-      for (const difference of report.differences) print(`${name} ${difference}`);
-      const count = `${report.differences.length} differences`;
-      print(`${name}: ${report.rows} rows, ${count}, at position ${report.position}`);
-      isSame &&= report.differences.length === 0;
+      reports.set(tables.name, await verifyFacts({ store, connection, tables }));
     }
-    return isSame;
+    return reports;
   } finally {
     await connection.close();
   }
+}
+
+/** True when nothing differs, and everything was compared. */
+function printFacts(reports: ComparedFacts, print: Print): boolean {
+  for (const [name, report] of reports) {
+    if (!report) {
+      print(`${name}: not compared, its tables are being filled`);
+      continue;
+    }
+    for (const difference of report.differences) print(`${name} ${difference}`);
+    const count = `${report.differences.length} differences`;
+    print(`${name}: ${report.rows} rows, ${count}, at position ${report.position}`);
+  }
+  return [...reports.values()].every((report) => report?.differences.length === 0);
 }
 
 /** `counterfoil rebuild --discard`: deletes all read models; the next projector fills them. */

@@ -1,21 +1,34 @@
 import { type Demo, demoKeyOf, OperatorError } from '@counterfoil/cli/settings';
 import { request } from 'undici';
 
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Calls the installation under test as `answered` does; returns the body of the answer alone. */
+export async function api<Body>(
+  demo: Demo,
+  method: Method,
+  path: string,
+  body?: unknown,
+  key?: string,
+): Promise<Body> {
+  return (await answered<Body>(demo, method, path, body, key)).body;
+}
+
 /**
  * Calls the installation under test, by undici's bare `request`, which costs less processor time beside
  * what is measured than `fetch` does.
  *
  * @param key the idempotency key, if any
- * @returns the body of the answer, null for an empty one
+ * @returns the body of the answer, null for an empty one, and the position in the log of what was changed
  * @throws {OperatorError} when the answer is no success
  */
-export async function api<Body>(
+export async function answered<Body>(
   demo: Demo,
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  method: Method,
   path: string,
   body?: unknown,
   key?: string,
-): Promise<Body> {
+): Promise<{ readonly body: Body; readonly position: bigint }> {
   const answer = await request(`${demo.base_url}/v1${path}`, {
     method,
     headers: {
@@ -26,7 +39,8 @@ export async function api<Body>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await answer.body.text();
-  if (answer.statusCode < 300) return (text === '' ? null : JSON.parse(text)) as Body;
+  const position = BigInt(String(answer.headers['counterfoil-position'] ?? 0));
+  if (answer.statusCode < 300) return { body: text === '' ? null : JSON.parse(text), position };
   throw new OperatorError(`${method} ${path} was answered ${answer.statusCode}: ${text}`);
 }
 

@@ -10,7 +10,7 @@ import { runLoad } from './load/run-load.ts';
 import type { BenchOptions } from './options.ts';
 import { processorTime } from './processor-time.ts';
 import { prepareProfiles } from './profile/profiles.ts';
-import { describe, type Result } from './report.ts';
+import { assertRight, describe, type Result } from './report.ts';
 import type { Scenario, World } from './scenario.ts';
 import { scenarios } from './scenarios/index.ts';
 
@@ -99,11 +99,4 @@ async function runAll(
   } finally {
     await store.close();
   }
-}
-
-function assertRight(results: readonly Result[]): void {
-  const wrong = results.filter(({ faults }) => faults.length > 0);
-  if (wrong.length === 0) return;
-  const names = [...new Set(wrong.map(({ scenario }) => scenario))].join(', ');
-  throw new OperatorError(`The verdict is WRONG: ${names}.`);
 }

@@ -33,18 +33,3 @@ export function inProcess<Order extends object, Outcome>(
     child.send(order);
   });
 }
-
-/** The other side: carries out the one order of the parent, answers it and ends. */
-export function carryOut<Order, Outcome extends object>(
-  work: (order: Order) => Promise<Outcome>,
-): void {
-  const parent = process.send?.bind(process);
-  if (!parent) throw new Error('a load is started by the benchmark');
-  process.once('message', (order: Order) => {
-    void work(order).then((outcome) => {
-      parent(outcome, () => process.disconnect());
-    });
-  });
-  // Without the parent the load has no purpose.
-  process.once('disconnect', () => process.exit());
-}

@@ -1,3 +1,4 @@
+import { OperatorError } from '@counterfoil/cli/settings';
 import type { Sample } from './load/plan.ts';
 
 /** A measured value that is not the time of an answer. */
@@ -38,6 +39,20 @@ export function describe(result: Result): string[] {
       ? [`  verdict: right; ${result.checked}`]
       : result.faults.map((fault) => `  verdict: WRONG; ${fault}`)),
   ];
+}
+
+/** Throws `OperatorError` with the scenarios of which a result is wrong. */
+export function assertRight(results: readonly Result[]): void {
+  const wrong = results.filter(({ faults }) => faults.length > 0);
+  if (wrong.length === 0) return;
+  const names = [...new Set(wrong.map(({ scenario }) => scenario))].join(', ');
+  throw new OperatorError(`The verdict is WRONG: ${names}.`);
+}
+
+/** Prints all results, and throws `OperatorError` when one of them is wrong. */
+export function conclude(results: readonly Result[], print: (line: string) => void): void {
+  for (const result of results) describe(result).forEach(print);
+  assertRight(results);
 }
 
 function describeSample({ name, latency, ...sample }: Sample): string {

@@ -25,6 +25,7 @@ export type IdPrefix =
   | 'feat'
   | 'coupon'
   | 'plan'
+  | 'psync'
   | 'addon'
   | 'cost'
   | 'price'
@@ -36,7 +37,10 @@ export type IdPrefix =
   | 'subs_line'
   | 'settlement'
   | 'sched'
+  | 'pause'
+  | 'phase'
   | 'addon_assoc'
+  | 'coupon_assoc'
   | 'cga'
   | 'webhook'
   | 'wtask'
@@ -57,6 +61,7 @@ export type HoldId = Id<'hold'>;
 export type DebitId = Id<'debit'>;
 export type CheckpointId = Id<'ckpt'>;
 export type CatalogImportId = Id<'cimp'>;
+export type PlanSyncId = Id<'psync'>;
 export type MeterId = Id<'meter'>;
 export type GroupId = Id<'group'>;
 export type PriceUnitId = Id<'price_unit'>;
@@ -75,6 +80,9 @@ export type SubscriptionId = Id<'subs'>;
 export type SubscriptionLineId = Id<'subs_line'>;
 export type SettlementId = Id<'settlement'>;
 export type ScheduleId = Id<'sched'>;
+export type PauseId = Id<'pause'>;
+export type PhaseId = Id<'phase'>;
+export type CouponAssociationId = Id<'coupon_assoc'>;
 export type AddonAssociationId = Id<'addon_assoc'>;
 export type GrantApplicationId = Id<'cga'>;
 

@@ -4,11 +4,16 @@ import type { Brand } from './brand.ts';
 /** A point in time: RFC 3339, UTC, milliseconds, so that text order is time order. */
 export type Instant = Brand<string, 'Instant'>;
 
+/** The one that was written last: whoever asks for the present asks many times within a millisecond. */
+let written = { milliseconds: Number.NaN, instant: '' as Instant };
+
 /** The instant of a number of milliseconds since 1970. Throws a RangeError outside the years 1 to 9999. */
 export function instantOf(milliseconds: number): Instant {
+  if (milliseconds === written.milliseconds) return written.instant;
   if (milliseconds < firstMillisecond || milliseconds > lastMillisecond)
     throw new RangeError('an instant lies in the years 1 to 9999');
-  return new Date(milliseconds).toISOString() as Instant;
+  written = { milliseconds, instant: new Date(milliseconds).toISOString() as Instant };
+  return written.instant;
 }
 
 /** Milliseconds since 1970 of an instant. */
@@ -16,6 +21,9 @@ export const millisecondsOf = (instant: Instant): number => Date.parse(instant);
 
 /** The later of two instants. */
 export const laterOf = (left: Instant, right: Instant): Instant => (left > right ? left : right);
+
+/** The earlier of two instants. */
+export const earlierOf = (left: Instant, right: Instant): Instant => (left < right ? left : right);
 
 /**
  * RFC 3339 in, any offset; an `Instant` out. Refuses dates that no calendar has, and instants outside

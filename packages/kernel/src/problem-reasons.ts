@@ -18,6 +18,7 @@ export const problemReasons = {
   immutable: 'What is asked to change never changes',
   in_use: 'Other records refer to the record',
   inactive: 'The record is not active',
+  inherited: 'The subscription is inherited from another one, and changes with that',
   insufficient_credits_then:
     'Less is left of the credits that the wallet had at `effective_at` than is to be taken',
   insufficient_credits: 'The wallet has fewer credits available than are requested',
@@ -30,6 +31,7 @@ export const problemReasons = {
   open_holds: 'The wallet has open holds',
   not_reversible: 'The entry took no credits, or is an expiry',
   other_installation: 'The log was begun by an installation with another secret key',
+  paused: 'The subscription is paused',
   production: 'The environment is a production one',
   rates_differ: 'The wallets have different conversion rates',
   reversal_exceeded: 'More credits are to be given back than are left of the entry',

@@ -19,11 +19,17 @@ import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
-import { type OfferRoutes, offers } from './offers/index.ts';
+import { type OfferRoutes, offersWith } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
-import { grantsOf, type SubscriptionRoutes, subscriptions } from './subscriptions/index.ts';
+import {
+  chargesOf,
+  grantsOf,
+  ofSubscriptions,
+  type SubscriptionRoutes,
+  subscriptions,
+} from './subscriptions/index.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
@@ -126,13 +132,13 @@ const businessModules = ({
   pricingUnits,
   features,
   entitlements({ grantsOf }),
-  offers,
+  offersWith(ofSubscriptions),
   coupons,
   catalogTransfer,
   environmentClones({ directory }),
   environmentClocks({ clocks }),
   wallets,
-  usage({ grantsOf, gateway: gateway ?? null }),
+  usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
   subscriptions,
   checkpoints,

@@ -6,3 +6,4 @@ export * from './pointers.ts';
 export * from './principal.ts';
 export * from './published.ts';
 export * from './react-to.ts';
+export * from './subscription-model/index.ts';

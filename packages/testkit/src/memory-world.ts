@@ -167,14 +167,19 @@ function memoryReader(store: MemoryStore, principal: Principal): Reader {
           .filter(({ key }) => keys.includes(key))
           .map(({ key, resource }) => [key, resource]),
       ),
+    ids: async (table: AnyProjection, filters: readonly AnyRowFilter[], maximum: number) =>
+      rows(table, filters)
+        .filter(({ resource }) => resource.status !== 'deleted')
+        .map(({ key }) => key)
+        .slice(0, maximum),
     first: async (table: AnyProjection, filters: readonly AnyRowFilter[]) =>
       rows(table, filters)[0] ?? null,
     list: async (
       table: AnyProjection,
-      { limit, offset, status = ['published'] }: PageRequest,
+      { limit, offset, sort = [], status = ['published'] }: PageRequest,
       filters?: readonly AnyRowFilter[],
     ): Promise<Page<unknown>> => {
-      const found = rows(table, filters)
+      const found = sorted(table, rows(table, filters), sort)
         .map(({ resource }) => resource)
         .filter((resource) => status.includes(String(resource.status)));
       const pagination = { limit, offset, total: found.length };
@@ -188,6 +193,24 @@ function memoryReader(store: MemoryStore, principal: Principal): Reader {
   } as Reader;
 }
 
+/** Rows in the order of columns of texts; as they were where none is named. */
+const sorted = (
+  table: AnyProjection,
+  rows: readonly Shown[],
+  sort: NonNullable<PageRequest['sort']>,
+): readonly Shown[] => {
+  const textIn = ({ row, resource }: Shown, column: string): string =>
+    String(table.columns[column]?.of(resource, row) ?? resource[column] ?? '');
+  const compare = (left: Shown, right: Shown): number => {
+    for (const { column, order } of sort) {
+      const [one, other] = [textIn(left, column), textIn(right, column)];
+      if (one !== other) return one < other === (order === 'asc') ? -1 : 1;
+    }
+    return 0;
+  };
+  return rows.toSorted(compare);
+};
+
 function fits(
   table: AnyProjection,
   { row, resource }: Pick<Shown, 'row' | 'resource'>,
@@ -199,6 +222,8 @@ function fits(
       return actual === value;
     case 'in':
       return [actual].flat().some((item) => (value as unknown[]).includes(item));
+    case 'not_in':
+      return ![actual].flat().some((item) => (value as unknown[]).includes(item));
     case 'contains':
       return String(actual ?? '')
         .toLowerCase()

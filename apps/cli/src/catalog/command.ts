@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
-import { bodyOf, callApi } from '../http-api.ts';
+import { ask, type PlaceOptions, withPlace } from '../api-options.ts';
 import { OperatorError } from '../settings.ts';
 import { type ImportReport, reportLines } from './report.ts';
 
@@ -19,7 +18,7 @@ export function addCatalogCommand(program: Command, print: (line: string) => voi
     .description('write the catalogue as JSON without ids, always in the same order')
     .option('--file <path>', 'where to write it; by default the standard output')
     .action(async ({ file, ...options }: PlaceOptions & { readonly file?: string }) => {
-      const document = bodyOf(await callApi(placeOf(options), 'GET', '/catalog/export'));
+      const document = await ask(options, 'GET', '/catalog/export');
       const text = JSON.stringify(document, null, 2);
       if (file === undefined) print(text);
       else writeFileSync(file, `${text}\n`);
@@ -32,8 +31,7 @@ export function addCatalogCommand(program: Command, print: (line: string) => voi
       .option('--prune', 'archive or end what the file does not name', false)
       .action(async (file: string, { prune, ...options }: ImportOptions) => {
         const body = { document: readDocument(file), dry_run: isTrial, prune };
-        const answer = await callApi(placeOf(options), 'POST', '/catalog/import', { body });
-        const report = bodyOf(answer) as ImportReport;
+        const report = await ask<ImportReport>(options, 'POST', '/catalog/import', body);
         for (const line of reportLines(report)) print(line);
         if (report.refused.length > 0) process.exitCode = 1;
       });

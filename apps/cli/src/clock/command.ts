@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
-import { bodyOf, callApi } from '../http-api.ts';
+import { ask, type PlaceOptions, withPlace } from '../api-options.ts';
 import { environmentOf, OperatorError, readSettings } from '../settings.ts';
 import { clockLine, followAdvance, type ShownClock } from './follow-advance.ts';
 
@@ -25,7 +24,7 @@ export function addClockCommand(program: Command, print: (line: string) => void)
     .description('give the environment a test clock that stands at an instant')
     .argument('<instant>', 'RFC 3339, such as 2026-01-31T09:00:00Z')
     .action(async (now: string, options: ClockOptions) =>
-      print(clockLine((await ask(options, 'PUT', '', { now })) as ShownClock)),
+      print(clockLine(await askClock<ShownClock>(options, 'PUT', '', { now }))),
     );
 
   inEnvironment(clock.command('advance'))
@@ -34,7 +33,7 @@ export function addClockCommand(program: Command, print: (line: string) => void)
     .option('--stop-at-next-effect', 'stand at the first instant at which something is due', false)
     .action(async (to: string, options: ClockOptions & { readonly stopAtNextEffect: boolean }) => {
       const body = { to, stop_at_next_effect: options.stopAtNextEffect };
-      await ask(options, 'POST', '/advance', body);
+      await askClock(options, 'POST', '/advance', body);
       const rest = () => pause(pollMilliseconds);
       await followAdvance(() => shownClock(options), print, rest);
     });
@@ -42,7 +41,7 @@ export function addClockCommand(program: Command, print: (line: string) => void)
   inEnvironment(clock.command('remove'))
     .description("give the environment back to the system's clock")
     .action(async (options: ClockOptions) => {
-      await ask(options, 'DELETE', '');
+      await askClock(options, 'DELETE', '');
       print('Removed.');
     });
 }
@@ -50,17 +49,15 @@ export function addClockCommand(program: Command, print: (line: string) => void)
 const inEnvironment = (command: Command): Command =>
   withPlace(command).option('--environment <id>', 'by default the one of the demo tenant');
 
-const shownClock = async (options: ClockOptions): Promise<ShownClock> =>
-  (await ask(options, 'GET', '')) as ShownClock;
+const shownClock = (options: ClockOptions): Promise<ShownClock> => askClock(options, 'GET', '');
 
-async function ask(
+async function askClock<Body>(
   { environment, ...place }: ClockOptions,
   method: string,
   path: string,
   body?: unknown,
-): Promise<unknown> {
+): Promise<Body> {
   const id = environment ?? environmentOf(readSettings());
   if (!/^\w+$/.test(id)) throw new OperatorError(`"${id}" is no id.`);
-  const address = `/environments/${id}/clock${path}`;
-  return bodyOf(await callApi(placeOf(place), method, address, body === undefined ? {} : { body }));
+  return ask(place, method, `/environments/${id}/clock${path}`, body);
 }

@@ -1,7 +1,6 @@
 import type { EntitlementCheck } from '@counterfoil/modules';
 import type { Command } from 'commander';
-import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
-import { bodyOf, callApi } from '../http-api.ts';
+import { ask, type PlaceOptions, withPlace } from '../api-options.ts';
 
 interface CheckOptions extends PlaceOptions {
   readonly quantity?: string;
@@ -18,15 +17,11 @@ export function addCheckCommand(usage: Command, print: (line: string) => void): 
     .option('--json', 'print the answer as JSON', false)
     .action(
       async (customer: string, feature: string, { quantity, json, ...place }: CheckOptions) => {
-        const answer = bodyOf(
-          await callApi(placeOf(place), 'POST', '/entitlements/check', {
-            body: {
-              external_customer_id: customer,
-              feature_lookup_key: feature,
-              ...(quantity === undefined ? {} : { quantity }),
-            },
-          }),
-        ) as EntitlementCheck;
+        const answer = await ask<EntitlementCheck>(place, 'POST', '/entitlements/check', {
+          external_customer_id: customer,
+          feature_lookup_key: feature,
+          ...(quantity === undefined ? {} : { quantity }),
+        });
         print(json ? JSON.stringify(answer) : checkLine(answer));
         if (!answer.allowed) process.exitCode = 1;
       },

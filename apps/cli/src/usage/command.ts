@@ -3,8 +3,8 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageEventTrace } from '@counterfoil/modules';
 import type { Command } from 'commander';
-import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
-import { bodyOf, callApi } from '../http-api.ts';
+import { ask, type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
+import { callApi } from '../http-api.ts';
 import { OperatorError, readSettings, serverUrls } from '../settings.ts';
 import { addCheckCommand } from './check-command.ts';
 import { addCredentialsCommand } from './credentials-command.ts';
@@ -54,7 +54,7 @@ export function addUsageCommand(program: Command, print: Print): void {
     .option('--json', 'print it as JSON', false)
     .action(async (id: string, { json, ...place }: PlaceOptions & { readonly json: boolean }) => {
       const path = `/events/lookup?id=${encodeURIComponent(id)}`;
-      const trace = bodyOf(await callApi(placeOf(place), 'GET', path)) as UsageEventTrace;
+      const trace = await ask<UsageEventTrace>(place, 'GET', path);
       for (const line of json ? [JSON.stringify(trace)] : explainedEvent(trace)) print(line);
     });
 

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type PlaceOptions, placeOf, withPlace } from '../api-options.ts';
-import { bodyOf, callApi } from '../http-api.ts';
+import { ask, type PlaceOptions, withPlace } from '../api-options.ts';
 import { OperatorError } from '../settings.ts';
+
+const credentialsPath = '/usage/credentials';
 
 interface IssueOptions extends PlaceOptions {
   readonly expiresAt?: string;
@@ -38,14 +39,14 @@ export function addCredentialsCommand(usage: Command, print: (line: string) => v
     .option('--file <file>', 'write what is secret there, as a .creds file, and print the rest')
     .action(async (name: string, { expiresAt, file, ...place }: IssueOptions) => {
       const body = { name, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
-      const issued = await ask<Issued>(place, 'POST', '', body);
+      const issued = await ask<Issued>(place, 'POST', credentialsPath, body);
       print(JSON.stringify(file === undefined ? issued : withFile(issued, file)));
     });
 
   withPlace(credentials.command('list'))
     .description('print those of the environment, one on each line')
     .action(async (place: PlaceOptions) => {
-      const { items } = await ask<Listed>(place, 'GET', '?limit=1000');
+      const { items } = await ask<Listed>(place, 'GET', `${credentialsPath}?limit=1000`);
       for (const { id, name, key_id, expires_at = 'never', subject } of items) {
         print([id, name, `key ${key_id}`, `expires ${expires_at}`, subject].join('  '));
       }
@@ -55,7 +56,7 @@ export function addCredentialsCommand(usage: Command, print: (line: string) => v
     .description('end them for good, with all connections that use them')
     .argument('<id>')
     .action(async (id: string, place: PlaceOptions) => {
-      await ask(place, 'DELETE', `/${encodeURIComponent(id)}`);
+      await ask(place, 'DELETE', `${credentialsPath}/${encodeURIComponent(id)}`);
       print('Revoked.');
     });
 }
@@ -72,11 +73,3 @@ function withFile({ credentials, ...shown }: Issued, file: string): object {
   }
   return { ...shown, file };
 }
-
-const ask = async <Answer>(
-  place: PlaceOptions,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Answer> =>
-  bodyOf(await callApi(placeOf(place), method, `/usage/credentials${path}`, { body })) as Answer;

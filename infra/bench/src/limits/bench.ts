@@ -1,10 +1,10 @@
-import { type Demo, demoKeyOf, OperatorError, type Settings } from '@counterfoil/cli/settings';
+import { type Demo, demoKeyOf, type Settings } from '@counterfoil/cli/settings';
 import { machine } from '../conditions.ts';
 import { inProcess } from '../in-process.ts';
 import { withFreshInstallation } from '../installation.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
 import type { QuestionLoad, QuestionPlan } from '../questions/plan.ts';
-import { describe, type Result } from '../report.ts';
+import { conclude, type Result } from '../report.ts';
 import { type SoldLimit, sellLimit, usedOf } from './sold-limit.ts';
 
 export interface LimitBenchOptions {
@@ -41,10 +41,7 @@ export async function benchLimits(
     const measured = { demo, folder, options, sold };
     const results = [await checks(measured), await recordings(measured)];
     print(`after: ${machine()}`);
-    for (const result of results) describe(result).forEach(print);
-    if (results.some(({ faults }) => faults.length > 0)) {
-      throw new OperatorError('The verdict is WRONG.');
-    }
+    conclude(results, print);
   });
 }
 
@@ -100,7 +97,7 @@ async function ask(
   const before = processorTime(folder);
   const load = await inProcess<QuestionPlan, QuestionLoad>(program, {
     ...{ baseUrl: demo.base_url, apiKey: demoKeyOf(demo), name: 'answers' },
-    ...{ path: '/v1/entitlements/check', member: 'reason', questions: [question] },
+    ...{ path: '/v1/entitlements/check', member: ['reason'], questions: [question] },
     pace: { kind: 'open', perSecond },
     ...{ warmUpSeconds: seconds * warmUpShare, seconds },
   });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Demo, demoKeyOf, OperatorError } from '@counterfoil/cli/settings';
+import type { Demo } from '@counterfoil/cli/settings';
+import { api } from '../api.ts';
 
 /** A feature of which a customer, `limited`, may use so much. */
 export interface SoldLimit {
@@ -42,16 +43,9 @@ export async function usedOf(demo: Demo, { meterId, limit }: SoldLimit): Promise
   }
 }
 
-async function post(
+const post = (
   demo: Demo,
   path: string,
   body: object,
-): Promise<Partial<Record<'id' | 'meter_id' | 'total_value', string>>> {
-  const answer = await fetch(`${demo.base_url}/v1${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': demoKeyOf(demo), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new OperatorError(`${path}: ${await answer.text()}`);
-  return (await answer.json()) as Record<string, string>;
-}
+): Promise<Partial<Record<'id' | 'meter_id' | 'total_value', string>>> =>
+  api(demo, 'POST', path, body);

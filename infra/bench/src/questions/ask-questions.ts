@@ -70,10 +70,16 @@ class Asker {
     const text = await answer.body.text();
     this.#recorder.note(name, at, performance.now(), 0);
     const status = String(answer.statusCode);
-    const value = status === '200' ? JSON.parse(text)[member] : null;
+    const value = status === '200' ? memberOf(JSON.parse(text), member) : null;
     const kind = question.expected === null ? `${status} ${value}` : status;
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;
     const isRight = question.expected === null || value === question.expected;
     if (status !== '200' || !isRight) this.#wrong += 1;
   }
 }
+
+const memberOf = (answer: unknown, way: QuestionPlan['member']): unknown =>
+  way.reduce<unknown>(
+    (part, name) => (part as Record<string, unknown> | undefined)?.[name],
+    answer,
+  );

@@ -5,7 +5,7 @@ import { type StoredPart, type StoredUsage, storedModel, storedSum } from './sto
 export type Asked = Pick<QuestionPlan, 'name' | 'path' | 'member' | 'questions'>;
 
 /** The figure of an answer. */
-const member = 'total_value';
+const member = ['total_value'];
 
 const dayMilliseconds = 86_400_000;
 
@@ -54,6 +54,21 @@ export const monthByProperty = (stored: StoredUsage, customers: readonly number[
     };
     return question(stored, { customer, model, ...monthOf(stored) }, body);
   }),
+});
+
+/** A month of the customer who has a tenth of all events, in groups by a property. */
+export const monthInGroups = (stored: StoredUsage, meter_id: string): Asked => ({
+  name: 'a month in groups by a property of a customer with a tenth of the events',
+  path: '/v1/events/analytics',
+  // Groups come in the order of their names.
+  member: ['items', 0, 'total_usage'],
+  questions: [
+    question(
+      stored,
+      { customer: 0, model: storedModel(0), ...monthOf(stored) },
+      { meter_ids: [meter_id], group_by: ['properties.model'] },
+    ),
+  ],
 });
 
 const askedCustomers = 20;

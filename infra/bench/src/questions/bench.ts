@@ -1,12 +1,13 @@
-import { type Demo, demoKeyOf, OperatorError, type Settings } from '@counterfoil/cli/settings';
+import { type Demo, demoKeyOf, type Settings } from '@counterfoil/cli/settings';
+import { answered, api } from '../api.ts';
 import { machine } from '../conditions.ts';
 import { inProcess } from '../in-process.ts';
 import { withFreshInstallation } from '../installation.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
-import { describe, type Result } from '../report.ts';
+import { conclude, type Result } from '../report.ts';
 import type { UsageLoad, UsagePlan } from '../usage/plan.ts';
 import { UsageTables } from '../usage/tables.ts';
-import { type Asked, monthByProperty, monthOfOne, soFarOfSome } from './asked.ts';
+import { type Asked, monthByProperty, monthInGroups, monthOfOne, soFarOfSome } from './asked.ts';
 import type { QuestionLoad, QuestionPlan } from './plan.ts';
 import { type StoredUsage, storeUsage } from './stored-usage.ts';
 
@@ -58,10 +59,7 @@ export async function benchQuestions(
     await tables.connect();
     try {
       const results = await measureAll({ demo, folder, options, asked, recording, tables }, print);
-      for (const result of results) describe(result).forEach(print);
-      if (results.some(({ faults }) => faults.length > 0)) {
-        throw new OperatorError('The verdict is WRONG.');
-      }
+      conclude(results, print);
     } finally {
       await tables.close();
     }
@@ -82,15 +80,35 @@ async function measureAll(
   print(`before: ${machine()}`);
   const month = monthOfOne(stored, meterId);
   const soFar = soFarOfSome(stored, meterId);
+  const byProperty = monthByProperty(stored, [0]);
+  const together = { kind: 'closed', clients } as const;
   const results = [
-    await measure(measured, month, { kind: 'closed', clients }),
-    await measure(measured, monthByProperty(stored, [1, 2, 3]), { kind: 'closed', clients: 1 }),
-    await measure(measured, monthByProperty(stored, [0]), { kind: 'closed', clients: 1 }),
+    await measure(measured, month, together),
     await measure(measured, soFar, { kind: 'open', perSecond }),
     await measure(measured, soFar, { kind: 'open', perSecond }, beside),
+    await measure(measured, monthByProperty(stored, [1, 2, 3]), { kind: 'closed', clients: 1 }),
   ];
+  await keepSums(measured, byProperty, print);
+  results.push(await measure(measured, byProperty, together));
+  results.push(await measure(measured, monthInGroups(stored, meterId), together));
   print(`after: ${machine()}`);
   return results;
+}
+
+/** Asks a question for the first time, and waits until sums are kept for the next one. */
+async function keepSums(
+  { asked, demo, tables }: Measured,
+  { path, name, questions }: Asked,
+  print: (line: string) => void,
+): Promise<void> {
+  const startedAt = performance.now();
+  const body: unknown = JSON.parse(questions[0]?.body ?? 'null');
+  await api({ ...demo, base_url: asked }, 'POST', path.slice('/v1'.length), body);
+  const took = Math.round(performance.now() - startedAt);
+  const kept = await tables.untilSumsAreKept();
+  print(
+    `${name}: the first took ${took} ms, and sums were kept ${Math.round(kept / 1_000)} s later`,
+  );
 }
 
 /** Whole days up to the last midnight. */
@@ -107,13 +125,13 @@ function storedOf({ events, customers }: QuestionBenchOptions): StoredUsage {
 
 /** Makes the meter and the customers, and records an event of each in each month, which counts nothing. */
 async function prepare(demo: Demo, { eventName, externalIds, from }: StoredUsage): Promise<string> {
-  const { id } = await post(demo, '/meters', {
+  const { id } = await api<{ readonly id: string }>(demo, 'POST', '/meters', {
     name: 'Stored',
     event_name: eventName,
     aggregation: { type: 'SUM', field: 'count' },
   });
   for (const external_id of externalIds) {
-    await post(demo, '/customers', { external_id, name: external_id });
+    await api(demo, 'POST', '/customers', { external_id, name: external_id });
   }
   const events = externalIds.flatMap((external_customer_id) =>
     [from, new Date()].map((at, index) => ({
@@ -124,31 +142,16 @@ async function prepare(demo: Demo, { eventName, externalIds, from }: StoredUsage
       properties: { count: 0 },
     })),
   );
-  let position = '0';
+  let recorded = 0n;
   for (let first = 0; first < events.length; first += 1_000) {
     const bulk = { events: events.slice(first, first + 1_000) };
-    position = (await post(demo, '/events/bulk', bulk)).position;
+    recorded = (await answered(demo, 'POST', '/events/bulk', bulk)).position;
   }
   const tables = new UsageTables(demo.database_url);
   await tables.connect();
-  await tables.untilAt(BigInt(position));
+  await tables.untilAt(recorded);
   await tables.close();
   return id;
-}
-
-async function post(
-  demo: Demo,
-  path: string,
-  body: object,
-): Promise<{ readonly id: string; readonly position: string }> {
-  const answer = await fetch(`${demo.base_url}/v1${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': demoKeyOf(demo), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new OperatorError(`${path}: ${await answer.text()}`);
-  const { id = '' } = (await answer.json()) as { readonly id?: string };
-  return { id, position: answer.headers.get('Counterfoil-Position') ?? '0' };
 }
 
 interface Measured {

@@ -12,8 +12,8 @@ export interface QuestionPlan {
   readonly apiKey: string;
   readonly name: string;
   readonly path: string;
-  /** The member of the answers that is looked at. */
-  readonly member: string;
+  /** The way to the member of the answers that is looked at. */
+  readonly member: readonly (string | number)[];
   /** They are asked in turn. */
   readonly questions: readonly Question[];
   /** Clients that each ask again when they are answered, or questions a second whatever answers take. */

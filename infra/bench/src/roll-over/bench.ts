@@ -1,9 +1,9 @@
-import { type Demo, OperatorError, type Settings } from '@counterfoil/cli/settings';
+import type { Demo, Settings } from '@counterfoil/cli/settings';
 import { api, inParallel } from '../api.ts';
 import { machine } from '../conditions.ts';
 import { withFreshInstallation } from '../installation.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
-import { describe, type Result } from '../report.ts';
+import { conclude, type Result } from '../report.ts';
 import { type Advanced, advance, makeSandbox } from '../sandbox.ts';
 
 export interface RollOverBenchOptions {
@@ -74,10 +74,7 @@ export async function benchRollOver(
       ),
     ];
     print(`after: ${machine()}`);
-    for (const result of results) describe(result).forEach(print);
-    if (results.some(({ faults }) => faults.length > 0)) {
-      throw new OperatorError('The verdict is WRONG.');
-    }
+    conclude(results, print);
   });
 }
 

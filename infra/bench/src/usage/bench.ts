@@ -1,4 +1,4 @@
-import { type Demo, demoKeyOf, OperatorError, type Settings } from '@counterfoil/cli/settings';
+import { type Demo, demoKeyOf, type Settings } from '@counterfoil/cli/settings';
 import { api } from '../api.ts';
 import { machine } from '../conditions.ts';
 import { diskSpace } from '../disk-space.ts';
@@ -7,7 +7,7 @@ import { withFreshInstallation } from '../installation.ts';
 import { postgresWork } from '../postgres-work.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
 import { prepareProfiles } from '../profile/profiles.ts';
-import { describe, type Figure, type Result } from '../report.ts';
+import { conclude, type Figure, type Result } from '../report.ts';
 import { meteredSum, meters } from './events.ts';
 import type { UsageLoad, UsagePlan } from './plan.ts';
 import { UsageTables } from './tables.ts';
@@ -62,9 +62,7 @@ export async function benchUsage(
         await measure(world, { ids: 'single', clients: options.singleClients, events: 1 }),
       ];
       print(`after: ${machine()}`);
-      for (const result of results) describe(result).forEach(print);
-      const isWrong = results.some(({ faults }) => faults.length > 0);
-      if (isWrong) throw new OperatorError('The verdict is WRONG.');
+      conclude(results, print);
     } finally {
       await tables.close();
     }

@@ -40,6 +40,26 @@ export class UsageTables {
   }
 
   /**
+   * Waits until sums by a property that a question had kept are complete; gives the milliseconds that took. Throws
+   * `OperatorError` when there are none, or they are not complete in time.
+   */
+  async untilSumsAreKept(): Promise<number> {
+    const schema = await this.#schema();
+    const startedAt = performance.now();
+    for (;;) {
+      const { rows } = await this.#client.query<{ kept: boolean | null }>(
+        `select bool_and(is_complete) as kept from ${schema}.measure where is_grouping`,
+      );
+      const waited = performance.now() - startedAt;
+      if (rows[0]?.kept) return waited;
+      if (waited > givenUpMilliseconds) {
+        throw new OperatorError('Sums by a property were never kept.');
+      }
+      await pause(pollMilliseconds);
+    }
+  }
+
+  /**
    * The faults of what the tables show of a load, in sentences: every acknowledged event must be there once, with
    * what was sent.
    */

@@ -42,6 +42,9 @@ const processOn = (store: CountingStore, options: Partial<StreamsOptions> = {}) 
   };
 };
 
+/** Of so many events, the states of some are kept. */
+const lately = 8 * 512;
+
 /** A jar with so many coins, each put in by a request of its own. */
 async function filled(coins: number, store = new CountingStore()) {
   const first = processOn(store);
@@ -85,12 +88,41 @@ test('an answer from after a snapshot is folded from there, an earlier one from 
   await Promise.all(Array.from({ length: 500 }, (_, index) => writing.send(1_501 + index)));
   const reader = processOn(store, { snapshots });
   await reader.writer().current();
-  assert.equal(await reader.repeat(1_600), { coins: 1_600, read: 101 });
+  assert.equal(await reader.repeat(1_600), { coins: 1_600, read: 100 });
   assert.equal(await reader.repeat(1_400), { coins: 1_400, read: 1_400 });
 });
 
+test('so are those of another process, as they are folded here', async () => {
+  const { store, first } = await filled(700);
+  const reader = processOn(store);
+  await reader.writer().current();
+  await first.send(701);
+  await reader.writer().current();
+  for (let coin = 701; coin > 701 - 256; coin -= 1) {
+    assert.equal(await reader.repeat(coin), { coins: coin, read: 0 });
+  }
+});
+
+test('but not those of more than a minute ago, which nobody repeats after a fault', async () => {
+  const { store } = await filled(20);
+  const reader = processOn(store, { now: () => Date.now() + 61_000 });
+  await reader.writer().current();
+  assert.equal(await reader.repeat(20), { coins: 20, read: 20 });
+});
+
+test('what another process has answered lately is folded from nearby', async () => {
+  const { store } = await filled(6_000);
+  const reader = processOn(store);
+  await reader.writer().current();
+  for (const coin of [6_000, 5_700, 4_200, 2_600]) {
+    const { coins, read } = await reader.repeat(coin);
+    assert.is(coins, coin);
+    assert.ok(read <= 512, `${read} events were read for request ${coin}`);
+  }
+});
+
 test('an answer from before one that was asked for is folded from nearby', async () => {
-  const { store } = await filled(2_000);
+  const { store } = await filled(2_000 + lately);
   const reader = processOn(store);
   await reader.writer().current();
   assert.equal(await reader.repeat(1_700), { coins: 1_700, read: 1_700 });
@@ -102,7 +134,7 @@ test('an answer from before one that was asked for is folded from nearby', async
 });
 
 test('as many states are kept on the way as there is room for, those that were asked for last', async () => {
-  const { store } = await filled(40 * 512);
+  const { store } = await filled(40 * 512 + lately);
   const reader = processOn(store);
   await reader.writer().current();
   await reader.repeat(40 * 512 - 300);
@@ -113,7 +145,7 @@ test('as many states are kept on the way as there is room for, those that were a
 });
 
 test('what is repeated in order is folded on from the answer before', async () => {
-  const { store } = await filled(1_000);
+  const { store } = await filled(1_000 + lately);
   const reader = processOn(store);
   await reader.writer().current();
   await reader.repeat(600);

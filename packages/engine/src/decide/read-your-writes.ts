@@ -157,6 +157,10 @@ export function awaitingReader(
       await untilShown(table);
       return reader.findMany(table, keys);
     },
+    ids: async (table, filters, maximum) => {
+      await untilShown(table);
+      return reader.ids(table, filters, maximum);
+    },
     first: async (table, filters) => {
       await untilShown(table);
       return (await reader.first(table, filters)) ?? nothingFound(table);

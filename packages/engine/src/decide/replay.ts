@@ -1,7 +1,8 @@
+import { type Instant, millisecondsOf } from '@counterfoil/kernel';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
-import type { RequestFingerprint } from '../log/types.ts';
+import type { RequestFingerprint, StoredEvent } from '../log/types.ts';
 import type { CachedStream } from '../stream-cache/cached-stream.ts';
-import { advanceProven } from '../stream-cache/stream-state.ts';
+import { advanceProven, type StreamState } from '../stream-cache/stream-state.ts';
 import { refusalOf } from './batch.ts';
 import type { CommandOutcome } from './command.ts';
 import { readFailure } from './problems.ts';
@@ -41,4 +42,26 @@ export async function replay<State>(
   } catch (error) {
     throw readFailure(error);
   }
+}
+
+/** The time for which clients repeat a request after a fault, as a rule; what is older is not worth the memory. */
+const repeatedMilliseconds = 60_000;
+
+/**
+ * Remembers the outcome of a request that was carried out by another process, from its event as that is folded here. After
+ * a fault, clients repeat at one process what another one did a moment ago, many at once; each would be folded again.
+ * One with several events is left to `replay`, and so is an old one.
+ */
+export function rememberFolded<State>(
+  { place, requests }: CachedStream<State>,
+  event: StoredEvent,
+  { state, recordRevision: revision, position }: StreamState<State>,
+  now: Instant,
+): void {
+  const { request, occurred_at: occurredAt } = event.metadata;
+  if (request?.events !== 1 || requests.remembered(request.key)) return;
+  if (millisecondsOf(now) - millisecondsOf(occurredAt) > repeatedMilliseconds) return;
+  const events = belongsTo(place.aggregate, event) ? [stampedEvent(place.aggregate, event)] : [];
+  const refusal = refusalOf(event);
+  requests.remember(request, { state, events, revision, position, replayed: false, refusal });
 }

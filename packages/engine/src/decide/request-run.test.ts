@@ -72,6 +72,20 @@ test('If-Match binds the record that a request writes first, and no other', asyn
   assert.is(refused, 'precondition_failed');
 });
 
+test('what is written beside a request has no part in its answer, in its key or in its tag', async () => {
+  const run = requestsTo(new MemoryStore(), { ifMatch: 7, idempotencyKey: 'key' })();
+  assert.instance(run, RequestRunner);
+  for (const coins of [2, 3]) {
+    const { state } = await run.beside().execute(jar, 'beside', fill(coins) as never);
+    assert.is(state.coins, coins === 2 ? 2 : 5, 'the key answers no second time');
+  }
+  assert.is((run as RequestRunner).position, null);
+  const refused = await run
+    .execute(jar, 'own', fill(1) as never)
+    .catch((problem: Problem) => problem.code);
+  assert.is(refused, 'precondition_failed', 'the tag is still that of the record it is about');
+});
+
 const noPage = { items: [], pagination: { total: 0, limit: 50, offset: 0 } };
 
 /** A reader whose table has no row, in a process whose caller wrote at position 5. */

@@ -13,6 +13,7 @@ import {
 } from '@counterfoil/kernel';
 import type {
   ChainLink,
+  CommandContext,
   HistoryEvent,
   Outcome,
   Place,
@@ -112,6 +113,11 @@ export class RequestRunner implements RequestRun, RequestContext {
     const principal = { ...this.principal, tenantId, environmentId };
     const request = { ...this.#request, principal, ifMatch: null };
     return new RequestRunner(this.#options, request, this.#progress);
+  }
+
+  beside(): CommandContext {
+    const none = { idempotencyKey: null, madeKey: null, ifMatch: null, mayGoElsewhere: false };
+    return new RequestRunner(this.#options, { ...this.#request, ...none });
   }
 
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {

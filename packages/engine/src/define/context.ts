@@ -58,6 +58,15 @@ export interface Reader {
     table: Projection<string, Row, Resource, Columns>,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Resource>>;
+  /**
+   * The ids of the rows that fit the filters, up to a number, in no order: for look-ups that are made very often, because
+   * the statement stays prepared and no resource is read. Deleted records are left out.
+   */
+  ids<Row, Resource, Columns extends ColumnTypes>(
+    table: Projection<string, Row, Resource, Columns>,
+    filters: readonly RowFilter<NoInfer<Columns>>[],
+    maximum: number,
+  ): Promise<readonly string[]>;
   /** The newest row that fits the filters, or null. */
   first<Row, Resource, Columns extends ColumnTypes>(
     table: Projection<string, Row, Resource, Columns>,

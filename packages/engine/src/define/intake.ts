@@ -91,9 +91,12 @@ export interface FactTables<Tables extends object = object, Fact = unknown> {
   /**
    * The statements that select what the tables in a schema say, by the name of a table: two fillings of one log give
    * the same rows, whatever numbers they have given and wherever their batches were cut. What the tables that readers
-   * see, in the schema `shown`, do not have yet because something is left to do may be left out.
+   * see, in the schema `shown`, do not have yet because something is left to do may be left out. A table with partitions is compared
+   * partition by partition, each of which stands in its place in the statement.
    */
-  readonly compared: Readonly<Record<string, (schema: string, shown: string) => string>>;
+  readonly compared: Readonly<
+    Record<string, (schema: string, shown: string, relation: string) => string>
+  >;
   readonly tables?: Tables;
 }
 

@@ -43,6 +43,11 @@ export interface RequestContext extends CommandContext {
     outcome: Outcome<unknown, EventOf<EventCatalogue>>,
   ): Promise<void>;
   /**
+   * Commands of the same caller that have no part in the answer: neither its position nor a key or a tag of the
+   * request is about them.
+   */
+  beside(): CommandContext;
+  /**
    * The id of the record that holds a unique value of an aggregate, from the log: never behind.
    * Null when none does.
    */

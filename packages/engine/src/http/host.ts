@@ -55,8 +55,15 @@ export interface RequestHost {
 export interface Elsewhere {
   /** The process to which requests about a stream are better handed over; null when it is this one. */
   ownerElsewhere(stream: string): string | null;
-  /** Hands a request over. Null when no answer came in time: it is then carried out here. */
-  handOver(owner: string, request: Sized<HandedRequest>): Promise<HandedAnswer | null>;
+  /**
+   * Hands over a request that came at an instant of `performance.now()`. Null when no answer came in time: it is
+   * then carried out here.
+   */
+  handOver(
+    owner: string,
+    request: Sized<HandedRequest>,
+    startedAt: number,
+  ): Promise<HandedAnswer | null>;
   /** Takes over what was written elsewhere for a caller of this process, so that the caller sees it here. */
   written(caller: Principal, stream: string, position: Position): Promise<void>;
 }

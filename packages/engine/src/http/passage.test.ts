@@ -23,19 +23,22 @@ async function twoProcesses({ isSilent = false, principal = caller('writer', ':w
   const handed: HandedRequest[] = [];
   const begun: BeginRequest[] = [];
   const written: string[] = [];
+  const order: [instant: number, what: string][] = [];
   const outcome = { position: 9n, replayed: false, lagMilliseconds: null };
   const door = await startMachine(thingRoutes, {
     host: {
       begin: (request) => {
         begun.push(request);
+        order.push([performance.now(), 'begun here']);
         if (request.mayGoElsewhere) throw new OwnedElsewhere(stream, 'other');
         return { context: {} as RequestContext, ...outcome };
       },
     },
     elsewhere: {
       ownerElsewhere: () => 'other',
-      handOver: async (_owner, { value }) => {
+      handOver: async (_owner, { value }, startedAt) => {
         handed.push(value);
+        order.push([startedAt, 'came'], [performance.now(), 'handed over']);
         const answer = await owner.server.carryOut(sent(value), principal);
         return isSilent || !answer ? null : sent<HandedAnswer>(answer.value);
       },
@@ -45,7 +48,7 @@ async function twoProcesses({ isSilent = false, principal = caller('writer', ':w
     },
   });
   machines.push(door, owner);
-  return { door, owner, handed, begun, written };
+  return { door, owner, handed, begun, written, order };
 }
 
 const requests: readonly (readonly [string, string, unknown?])[] = [
@@ -103,6 +106,13 @@ test('a request to the same path goes over without being begun here', async () =
   assert.equal([begun.length, handed.length], [1, 3]);
   await door.request('PUT', '/v1/things/thing_2', { body: { name: 'A' } });
   assert.equal([begun.length, handed.length], [2, 4]);
+});
+
+test('the time of the owner counts from when the request came, not from when it was handed over', async () => {
+  const { door, order } = await twoProcesses();
+  await door.request('PUT', '/v1/things/thing_1', { body: { name: 'A' } });
+  const inTime = order.toSorted(([one], [other]) => one - other).map(([, what]) => what);
+  assert.equal(inTime, ['came', 'begun here', 'handed over']);
 });
 
 test('a failure there is the failure here, and the owner checks the right of the caller again', async () => {

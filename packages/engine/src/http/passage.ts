@@ -11,13 +11,18 @@ type Place = Pick<OwnedElsewhere, 'stream' | 'owner'>;
 export interface Passage {
   /** The place of a request like one before, if that stream belongs elsewhere; null when it may be decided here. */
   placeOf(call: Call): Place | null;
-  /** Hands a request over under a key that was made for it. Null when no answer came in time. */
-  handOver(
-    place: Place,
-    call: Call,
-    text: string | null,
-    key: string,
-  ): Promise<HandedAnswer | null>;
+  /** Hands a request over. Null when no answer came in time. */
+  handOver(place: Place, call: Call, baggage: Baggage): Promise<HandedAnswer | null>;
+}
+
+/** The things that a request takes along. */
+interface Baggage {
+  /** Its body as it came; null for none. */
+  readonly text: string | null;
+  /** A key that was made for it. */
+  readonly key: string;
+  /** The instant of `performance.now()` at which it came. */
+  readonly startedAt: number;
 }
 
 /** Operations whose stream is remembered; the others are begun here before they are handed over. */
@@ -39,7 +44,7 @@ export function createPassage(elsewhere: Elsewhere): Passage {
       const owner = elsewhere.ownerElsewhere(stream);
       return owner === null ? null : { stream, owner };
     },
-    handOver: async ({ stream, owner }, call, text, key) => {
+    handOver: async ({ stream, owner }, call, { text, key, startedAt }) => {
       const name = nameOf(call);
       if (name !== null) streams.set(name, stream);
       const { tenantId, environmentId, keyId } = call.caller;
@@ -54,7 +59,7 @@ export function createPassage(elsewhere: Elsewhere): Passage {
         caller: { tenantId, environmentId, keyId },
         madeKey: { key, remembersRefusals: false },
       };
-      const answer = await elsewhere.handOver(owner, sized(handed, text));
+      const answer = await elsewhere.handOver(owner, sized(handed, text), startedAt);
       const position = answer?.position ?? null;
       if (position !== null) await elsewhere.written(call.caller, stream, BigInt(position));
       return answer;

@@ -225,12 +225,13 @@ export const answerWith = (options: AnswerOptions): AsyncStep => {
         place = error;
       }
     }
-    const made = randomUUID();
+    const key = randomUUID();
     const text = exchange.bytes?.bytes.toString('utf8') || null;
-    const answered = await passage.handOver(place, call, text, made);
+    const { startedAt } = exchange;
+    const answered = await passage.handOver(place, call, { text, key, startedAt });
     if (answered === null) {
       // The other process may have carried it out: from here on the key remembers everything.
-      const madeKey = { key: made, remembersRefusals: true };
+      const madeKey = { key, remembersRefusals: true };
       return answerHere(request, response, { ...call, mayGoElsewhere: false, madeKey });
     }
     exchange.run = marksOf(answered);

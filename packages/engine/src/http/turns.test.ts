@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createTurns } from './turns.ts';
+import { createTurns, rarelyAsked } from './turns.ts';
 
 const test = suite('turns of tenants');
 
@@ -191,6 +191,28 @@ test('a failure of long work is told, and the tenant goes on', () => {
   pass(0);
   take('a', 'next');
   assert.equal(done, ['failed: broken', 'next']);
+});
+
+test('a clock that is rarely asked rises as the other does, and is at most a millisecond ahead of it', () => {
+  let day = 100;
+  let thread = 5;
+  let asked = 0;
+  const exact = (): number => {
+    asked += 1;
+    return thread;
+  };
+  const now = rarelyAsked(exact, () => day);
+  const shown = (days: number, threads: number): number => {
+    day += days;
+    thread += threads;
+    return now();
+  };
+  assert.equal([shown(0, 0), shown(0.25, 0.25), shown(0.5, 0)], [5, 5.25, 5.75]);
+  assert.is(asked, 1);
+  // The thread has stood still meanwhile: the clock waits for it.
+  assert.equal([shown(0.25, 0), shown(20, 0.25), shown(0.5, 0.5)], [5.75, 5.75, 6]);
+  assert.is(asked, 3);
+  assert.is(shown(1_000, 50), 56);
 });
 
 test.run();

@@ -44,12 +44,33 @@ interface Clock {
   later(work: Work, milliseconds: number): void;
 }
 
+/** Milliseconds within which time that passes counts as time of the thread: to ask for that costs as much as some work. */
+const exactEveryMs = 1;
+
+/**
+ * A clock that rises as another one does, but asks it only when so much time of day has passed. It is never further
+ * ahead of it than that.
+ */
+export function rarelyAsked(exact: () => number, timeOfDay: () => number): () => number {
+  let asked = { at: Number.NEGATIVE_INFINITY, time: 0 };
+  let latest = Number.NEGATIVE_INFINITY;
+  return () => {
+    const at = timeOfDay();
+    if (at - asked.at >= exactEveryMs) asked = { at, time: exact() };
+    latest = Math.max(latest, asked.time + at - asked.at);
+    return latest;
+  };
+}
+
 const systemClock: Clock = {
   // Not the time of day: where other processes take the processor away, no tenant has spent that, or earned it.
-  now: () => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1_000 + performance.eventLoopUtilization().idle;
-  },
+  now: rarelyAsked(
+    () => {
+      const { user, system } = process.threadCpuUsage();
+      return (user + system) / 1_000 + performance.eventLoopUtilization().idle;
+    },
+    () => performance.now(),
+  ),
   later: (work, milliseconds) => {
     if (milliseconds <= 0) setImmediate(work);
     else setTimeout(work, milliseconds);

@@ -1,7 +1,7 @@
 import type { Connection } from '../database/database.ts';
 import type { AnyFactTables } from '../define/intake.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { readerRole } from '../projection/table-shape.ts';
+import { quoted, readerRole } from '../projection/table-shape.ts';
 import { fillDecoder, fillPrefixes } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import { fillingSchema, quotedSchema, readFillings } from './filling-record.ts';
@@ -89,17 +89,55 @@ async function compare(
   let rows = 0;
   const differences: string[] = [];
   for (const [table, select] of Object.entries(compared)) {
-    const [byLog, seen] = [select(made, shown), select(shown, shown)];
-    const counted = await connection.query<{ readonly count: string }>(
-      `select count(*) from (${seen}) as seen`,
-    );
-    rows += Number(counted.rows[0]?.count ?? 0);
-    const missing = await firstBut(connection, byLog, seen);
-    if (missing !== null) differences.push(`${table}: the log has a row more: ${missing}`);
-    const extra = await firstBut(connection, seen, byLog);
-    if (extra !== null) differences.push(`${table}: the log has no such row: ${extra}`);
+    for (const part of await partsOf(connection, table, made, shown)) {
+      // A partition that one of them lacks has no rows there.
+      const rowsOf = (schema: string, isThere: boolean): string =>
+        isThere ? select(schema, shown, part.name) : none(select(schema, shown, table));
+      const [byLog, seen] = [rowsOf(made, part.isMade), rowsOf(shown, part.isShown)];
+      const counted = await connection.query<{ readonly count: string }>(
+        `select count(*) from (${seen}) as seen`,
+      );
+      rows += Number(counted.rows[0]?.count ?? 0);
+      const missing = await firstBut(connection, byLog, seen);
+      if (missing !== null) differences.push(`${part.name}: the log has a row more: ${missing}`);
+      const extra = await firstBut(connection, seen, byLog);
+      if (extra !== null) differences.push(`${part.name}: the log has no such row: ${extra}`);
+    }
   }
   return { rows, differences };
+}
+
+const none = (select: string): string => `select * from (${select}) as nothing where false`;
+
+/** A table, or a partition of one, that is compared by itself, and in which of both schemas it is there. */
+interface Part {
+  readonly name: string;
+  readonly isMade: boolean;
+  readonly isShown: boolean;
+}
+
+/**
+ * The partitions that a table has in either of two schemas, and the table itself where it has none: each is compared in the
+ * memory and the time that its own rows take.
+ */
+async function partsOf(
+  connection: Connection,
+  table: string,
+  made: string,
+  shown: string,
+): Promise<readonly Part[]> {
+  const { rows } = await connection.query<{ name: string; made: boolean; shown: boolean }>(
+    `select part.relname as name,
+            bool_or(whole.oid = to_regclass($1)) as made, bool_or(whole.oid = to_regclass($2)) as shown
+       from pg_inherits
+       join pg_class as whole on whole.oid = inhparent and whole.relkind = 'p'
+       join pg_class as part on part.oid = inhrelid
+      where whole.oid in (to_regclass($1), to_regclass($2))
+      group by part.relname order by part.relname`,
+    [`${made}.${quoted(table)}`, `${shown}.${quoted(table)}`],
+  );
+  if (rows.length === 0) return [{ name: table, isMade: true, isShown: true }];
+  return rows.map((row) => ({ name: row.name, isMade: row.made, isShown: row.shown }));
 }
 
 /** A row of one selection that the other one lacks. */

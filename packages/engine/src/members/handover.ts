@@ -8,6 +8,7 @@ import { LiveMembers, type Member } from './live-members.ts';
 import { type MemberPost, openMemberPost, type PostKind } from './member-post.ts';
 import { messageLimits, Outbox } from './outbox.ts';
 import { createSealing } from './sealing.ts';
+import { timeToAnswer } from './time-to-answer.ts';
 
 /** Anything that JSON carries, with about its size in bytes. */
 export interface Sized<Value> {
@@ -26,8 +27,11 @@ export interface HandoverOptions<Request, Answer> {
 
 /** The share of a member in the common work. */
 export interface Handover<Request, Answer> extends Ownership {
-  /** Hands a request to its owner. Null when no answer came in time: it is then decided here. */
-  handOver(owner: string, request: Sized<Request>): Promise<Answer | null>;
+  /**
+   * Hands a request that came at an instant of `performance.now()` to its owner. Null when no answer came in time:
+   * it is then decided here.
+   */
+  handOver(owner: string, request: Sized<Request>, startedAt: number): Promise<Answer | null>;
   /** The members that are there, this one first. */
   members(): readonly Member[];
   /** Throws, with a sentence for operators, while this member cannot hear the others. */
@@ -38,9 +42,9 @@ export interface Handover<Request, Answer> extends Ownership {
 }
 
 export const handoverLimits = {
-  /** The time that an owner has to answer. */
-  waitMilliseconds: 1_000,
   announcedEveryMilliseconds: 1_000,
+  /** A process that comes to a timer so much later has stood still itself. */
+  standstillMilliseconds: 250,
   /** Requests that wait for owners, and those of others that are carried out here, at most at once. */
   underWay: 2_000,
   carriedOut: 2_000,
@@ -114,7 +118,11 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     return this.#post.isOpen() ? this.#live.all() : [this.#live.self];
   }
 
-  handOver(owner: string, { value, bytes }: Sized<Request>): Promise<Answer | null> {
+  handOver(
+    owner: string,
+    { value, bytes }: Sized<Request>,
+    startedAt: number,
+  ): Promise<Answer | null> {
     this.#count.handedOver.inc();
     if (this.#waiting.size >= handoverLimits.underWay || bytes > messageLimits.bytes) {
       this.#count.withoutOwner.inc({ reason: 'unsent' });
@@ -123,8 +131,9 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     this.#numbersGiven += 1;
     const number = this.#numbersGiven;
     return new Promise((resolve) => {
-      const { waitMilliseconds } = handoverLimits;
-      const timer = setTimeout(() => this.#giveUp(number), waitMilliseconds);
+      const wait = timeToAnswer(performance.now() - startedAt);
+      const due = performance.now() + wait;
+      const timer = setTimeout(() => this.#giveUp(number, due), wait);
       this.#waiting.set(number, { owner, resolve, timer });
       this.#outboxOf(owner).add([number, value], bytes);
     });
@@ -195,9 +204,11 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     return boxOf(this.#answers, member, (items) => void this.#post.send(member, 'answers', items));
   }
 
-  #giveUp(number: number): void {
+  #giveUp(number: number, due: number): void {
     const owner = this.#waiting.get(number)?.owner;
-    if (owner !== undefined) this.#live.keptSilent(owner);
+    // After a standstill of this process the answer may be there, and only not be read yet.
+    const isOnTime = performance.now() - due < handoverLimits.standstillMilliseconds;
+    if (owner !== undefined && isOnTime) this.#live.keptSilent(owner);
     this.#end(number, null, 'silent');
   }
 

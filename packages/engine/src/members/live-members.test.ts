@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ContendedStreams } from './contended-streams.ts';
 import { LiveMembers, memberLifeMilliseconds } from './live-members.ts';
+import { timeToAnswer } from './time-to-answer.ts';
 
 const test = suite('live members');
 
@@ -73,6 +74,11 @@ test('a stream is contended for a while after an append to it was lost', () => {
   assert.equal([contended.has('wallet-env_1.1'), contended.has('wallet-env_1.2')], [true, false]);
   now = 5_000;
   assert.not(contended.has('wallet-env_1.1'));
+});
+
+test('what a request took before it was handed over comes off the time of its owner', () => {
+  assert.equal([0, 100, 700].map(timeToAnswer), [1_000, 900, 300]);
+  assert.equal([760, 1_200, 60_000].map(timeToAnswer), [250, 250, 250]);
 });
 
 test.run();

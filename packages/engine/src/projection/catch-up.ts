@@ -3,12 +3,11 @@ import { transaction } from '../database/database.ts';
 import { UnreadableEvent } from '../log/incoming-event.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { applyBatch, type Stopped } from './apply-batch.ts';
 import { joinProjector, moveTables } from './checkpoint.ts';
 import { categoriesOf } from './fold.ts';
-import { foldAhead, writeFolded } from './fold-ahead.ts';
+import { BatchWriter } from './fold-ahead.ts';
 import type { LiveTables } from './live-tables.ts';
-import type { BatchContext, TableChange } from './table-change.ts';
+import type { BatchContext } from './table-change.ts';
 import type { ActiveTable } from './table-registry.ts';
 
 interface CatchUpOptions {
@@ -70,16 +69,11 @@ async function readPass(
   const categories = categoriesOf(group.map(({ table }) => table));
   const prefixes = [...categories].map(categoryPrefix);
   let count = 0;
-  let folded: FoldedBatch | null = null;
+  const writer = batchWriter(options);
   // While Postgres is busy with a batch, the next one is folded, and the one after it read.
   const take = async (events: readonly StoredEvent[]) => {
     count += events.length;
-    await run(async () => {
-      // Nothing is written a second time when something fails.
-      const current = folded;
-      folded = null;
-      folded = await writeAndFold(options, current, events);
-    });
+    await run(() => writer.take(events));
   };
   const read = async () => {
     const events = store.readLog({ prefixes, after, upTo, signal });
@@ -90,6 +84,26 @@ async function readPass(
   signal.throwIfAborted();
   if (unreadable) await run(() => stopGroup(options, unreadable));
   return count;
+}
+
+function batchWriter({ context, group, live, onBatch }: CatchUpOptions): BatchWriter<ActiveTable> {
+  return new BatchWriter<ActiveTable>({
+    context,
+    targets: () => [...group],
+    async finish(events, stopped) {
+      await live.recordStopped(stopped);
+      const going = group.filter((table) => !stopped.some(({ target }) => target === table));
+      const position = events.at(-1)?.position;
+      if (going.length === 0 || position === undefined) return;
+      await moveTables(context.connection, position, going);
+    },
+    written({ events, stopped, seconds }) {
+      for (const { target } of stopped) group.splice(group.indexOf(target), 1);
+      for (const table of group) table.position = events.at(-1)?.position ?? table.position;
+      live.reportStopped(stopped);
+      onBatch(events.length, seconds);
+    },
+  });
 }
 
 /** The event that ended a reading because it cannot be read; null when it came to its end. */
@@ -117,56 +131,4 @@ async function stopGroup(
   await transaction(context.connection, () => live.recordStopped(stopped));
   group.length = 0;
   live.reportStopped(stopped);
-}
-
-/** Events, with what the tables become by them where that could be folded before they are written. */
-interface FoldedBatch {
-  readonly events: readonly StoredEvent[];
-  readonly changes: readonly TableChange[] | null;
-}
-
-/** Writes a batch, if there is one, and folds the events that follow it meanwhile; null when there are none. */
-async function writeAndFold(
-  options: CatchUpOptions,
-  current: FoldedBatch | null,
-  following: readonly StoredEvent[],
-): Promise<FoldedBatch | null> {
-  const { promise: isSent, resolve: sent } = Promise.withResolvers<void>();
-  const writing = writeBatch(options, current, sent).finally(sent);
-  const folding = isSent.then(() =>
-    foldAhead(options.context, [...options.group], following, current?.changes ?? []),
-  );
-  await Promise.allSettled([writing, folding]);
-  // What was folded onto rows that were not written as they were folded is worth nothing.
-  const changes = (await writing) ? await folding : null;
-  return following.length === 0 ? null : { events: following, changes };
-}
-
-/**
- * Writes a batch as it was folded, or else folds it in its turn. `sent` may be called before that has come to its end. False when
- * the tables are not as they were folded.
- */
-async function writeBatch(
-  { context, group, live, onBatch }: CatchUpOptions,
-  batch: FoldedBatch | null,
-  sent: () => void,
-): Promise<boolean> {
-  if (batch === null) return true;
-  const { events, changes } = batch;
-  const position = events.at(-1)?.position;
-  if (position === undefined || group.length === 0) return true;
-  const startedAt = performance.now();
-  const finish = async (failed: readonly Stopped<ActiveTable>[]) => {
-    await live.recordStopped(failed);
-    const going = group.filter((table) => !failed.some(({ target }) => target === table));
-    if (going.length > 0) await moveTables(context.connection, position, going);
-  };
-  const isWritten =
-    changes !== null && (await writeFolded(context, changes, () => finish([]), sent));
-  const stopped = isWritten ? [] : await applyBatch(context, group, events, finish);
-  for (const { target } of stopped) group.splice(group.indexOf(target), 1);
-  for (const table of group) table.position = position;
-  live.reportStopped(stopped);
-  onBatch(events.length, (performance.now() - startedAt) / 1_000);
-  return isWritten || changes === null;
 }

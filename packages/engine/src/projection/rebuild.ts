@@ -12,7 +12,9 @@ import {
   allDiscarded,
   controlChannel,
   type ProjectionRow,
+  projectedChannel,
   readProjections,
+  tablesChanged,
   tellReaders,
 } from './checkpoint.ts';
 import { startProjector, tryProjectorLock } from './projector.ts';
@@ -56,14 +58,16 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
   const connection = await connect(database, { application: 'counterfoil rebuild' });
   try {
     const before = await requestRebuild(connection, wanted);
+    const changed = await tableChanges(connection);
     const projector = startProjector({ store, database, tables, log });
     try {
       for (;;) {
+        const next = changed();
         signal?.throwIfAborted();
         const { state, failure } = projector.status();
         if (state === 'refused') throw refusalOf(failure);
         if (await areRebuilt(connection, wanted, before)) return;
-        await delay(pollMilliseconds);
+        await Promise.race([next, delay(pollMilliseconds)]);
       }
     } finally {
       await projector.stop();
@@ -71,6 +75,18 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<void> {
   } finally {
     await connection.close();
   }
+}
+
+/** Listens for tables that readers get to see. Gives a function that returns the next such change. */
+async function tableChanges(connection: Connection): Promise<() => Promise<void>> {
+  let next = Promise.withResolvers<void>();
+  connection.onNotification((_channel, payload) => {
+    if (payload !== tablesChanged) return;
+    next.resolve();
+    next = Promise.withResolvers();
+  });
+  await connection.query(`listen ${projectedChannel}`);
+  return () => next.promise;
 }
 
 const refusalOf = (failure: unknown): RebuildFailed =>

@@ -1,5 +1,6 @@
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { sql } from 'kysely';
+import { whenAllEnded } from '../consume/run-forever.ts';
 import { type Connection, transaction } from '../database/database.ts';
 import { isLockTimeout } from '../database/database-errors.ts';
 import { statements, transactionTime } from '../database/statements.ts';
@@ -122,7 +123,10 @@ const activeTable = (
   standsTogether,
 });
 
-/** Makes an empty table for the current version, to be filled from the start of the log. */
+/**
+ * Makes an empty table for the current version, to be filled from the start of the log. Inside a transaction of the
+ * caller: its statements are sent at once.
+ */
 export async function startFilling(
   connection: Connection,
   table: AnyProjection,
@@ -131,10 +135,12 @@ export async function startFilling(
   const relation = relationName(table, generation);
   const { name, version } = table;
   const row = { name, version, generation, relation, shape: shapeOf(table) };
-  await connection.run(statements.insertInto('projection').values(row));
-  // Without a row it is nobody's.
-  await connection.query(`drop table if exists ${inSchema(relation)}`);
-  for (const statement of createRelation(table, relation)) await connection.query(statement);
+  await whenAllEnded([
+    connection.run(statements.insertInto('projection').values(row)),
+    // Without a row it is nobody's.
+    connection.query(`drop table if exists ${inSchema(relation)}`),
+    ...createRelation(table, relation).map((statement) => connection.query(statement)),
+  ]);
   const empty = { position: 0n, serving: false, standsTogether: false };
   return activeTable(table, { name, version, generation }, empty);
 }
@@ -148,18 +154,19 @@ const retired = { status: 'retired', serving: false, rebuild_requested: false } 
 export async function promote(connection: Connection, active: ActiveTable): Promise<boolean> {
   try {
     await transaction(connection, async () => {
-      await connection.query(lockTimeout);
       const relation = relationName(active.table, active.generation);
-      for (const statement of pointView(active.table, relation)) await connection.query(statement);
-      await connection.run(
-        statements
-          .updateTable('projection')
-          .set({ ...retired, updated_at: transactionTime })
-          .where('name', '=', active.name)
-          .where('serving', '=', true),
-      );
-      await changeProjection(connection, active, { status: 'live', serving: true, error: null });
-      await tellReaders(connection, tablesChanged);
+      const replaced = statements
+        .updateTable('projection')
+        .set({ ...retired, updated_at: transactionTime })
+        .where('name', '=', active.name)
+        .where('serving', '=', true);
+      await whenAllEnded([
+        connection.query(lockTimeout),
+        ...pointView(active.table, relation).map((statement) => connection.query(statement)),
+        connection.run(replaced),
+        changeProjection(connection, active, { status: 'live', serving: true, error: null }),
+        tellReaders(connection, tablesChanged),
+      ]);
     });
   } catch (error) {
     if (isLockTimeout(error)) return false;
@@ -175,11 +182,11 @@ export async function dropRetired(connection: Connection): Promise<void> {
   for (const row of rows.filter(({ status }) => status === 'retired')) {
     try {
       await transaction(connection, async () => {
-        await connection.query(lockTimeout);
-        await connection.query(`drop table if exists ${inSchema(row.relation)}`);
-        await connection.run(
-          statements.deleteFrom('projection').where('relation', '=', row.relation),
-        );
+        await whenAllEnded([
+          connection.query(lockTimeout),
+          connection.query(`drop table if exists ${inSchema(row.relation)}`),
+          connection.run(statements.deleteFrom('projection').where('relation', '=', row.relation)),
+        ]);
       });
     } catch (error) {
       if (!isLockTimeout(error)) throw error;

@@ -232,16 +232,19 @@ const policy = (table: AnyProjection): string =>
       : []),
   ].join(' and ');
 
+/** The query of the view of the table's name, over a relation that is ready for a statement. */
+export const viewQuery = (table: AnyProjection, relation: string): string =>
+  `select ${readColumns(table)
+    .map((name) =>
+      name === 'resource' ? `${resourceExpression(table)} as resource` : quoted(name),
+    )
+    .join(', ')} from ${relation}`;
+
 /** The statements that point the view of the table's name at a relation. */
 export const pointView = (table: AnyProjection, relation: string): string[] => [
   `drop view if exists ${inSchema(table.name)}`,
   // The invoker's rights: otherwise the view would read as its owner, past row-level security.
   `create view ${inSchema(table.name)} with (security_invoker = true)
-     as select ${readColumns(table)
-       .map((name) =>
-         name === 'resource' ? `${resourceExpression(table)} as resource` : quoted(name),
-       )
-       .join(', ')}
-     from ${inSchema(relation)}`,
+     as ${viewQuery(table, inSchema(relation))}`,
   grantColumns(table, inSchema(table.name)),
 ];

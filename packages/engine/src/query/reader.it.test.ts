@@ -80,6 +80,16 @@ const listed = async (
   return page.items.map(({ name }) => name);
 };
 
+test('ids alone are found by filters, of the caller, without what was deleted', async () => {
+  const red = [{ column: 'labels', operator: 'eq', value: 'red' }] as const;
+  const ids = (owner: Owner, filters: readonly Filter[], maximum = 50) =>
+    reader(owner).ids(counters, filters, maximum);
+  assert.equal([...(await ids(acme, red))].sort(), ['c0', 'c1']);
+  assert.equal(await ids(bolt, []), ['c1']);
+  assert.not((await ids(acme, [])).includes('lost'));
+  assert.is((await ids(acme, red, 1)).length, 1);
+});
+
 test('lists newest first, with the exact total whatever the page', async () => {
   const names = samples.map(([name]) => name).toReversed();
   const first = await reader().list(counters, { limit: 2, offset: 0 });

@@ -6,7 +6,7 @@ import {
   SelectQueryNode,
   sql,
 } from 'kysely';
-import { schemaName } from '../database/database.ts';
+import { preparedName, schemaName } from '../database/database.ts';
 import { anyStatement, statements } from '../database/statements.ts';
 import type { Found, Place, Reader } from '../define/context.ts';
 import type { AnyRowFilter, Page, PageRequest } from '../define/listing.ts';
@@ -95,6 +95,13 @@ export function createReader(
         for (const { id, resource } of rows) found.set(id, JSON.parse(resource) as Resource);
       }
       return found;
+    },
+    async ids(table, filters, maximum) {
+      const all = [...inScope(table, principal), ...(await conditions(table, filters)), notDeleted];
+      const statement = sql`select id from ${relation(table)}
+        where ${hasResource} and ${sql.join(all, sql` and `)} limit ${maximum}`.compile(statements);
+      const { rows } = await run<{ id: string }>(table, statement, preparedName(statement.sql));
+      return rows.map(({ id }) => id);
     },
     async first(table, filters) {
       const status = filtersStatus(filters) ? [] : [notDeleted];

@@ -23,6 +23,12 @@ export interface PoolOptions {
   readonly plansOnce?: boolean;
 }
 
+/**
+ * Pages are in memory, or on a disk that finds any of them as fast as the next. By its own figure, of turning disks, Postgres
+ * reads a whole month with all its processes rather than the tenth of it that an index finds.
+ */
+const pageCost = ' -c random_page_cost=1.1';
+
 const planOnce = ' -c plan_cache_mode=force_generic_plan';
 
 /** Grace for the answer to travel before the session counts as dead. */
@@ -47,7 +53,7 @@ export class ScopedPool {
     this.#pool = new Pool({
       connectionString: options.url,
       application_name: 'counterfoil api',
-      options: `${sessionSettings} -c default_transaction_read_only=on${options.plansOnce ? planOnce : ''}`,
+      options: `${sessionSettings} -c default_transaction_read_only=on${pageCost}${options.plansOnce ? planOnce : ''}`,
       types: exactTypes,
       max: options.connections,
       connectionTimeoutMillis: options.checkoutTimeoutMs,

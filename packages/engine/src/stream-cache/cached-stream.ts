@@ -54,6 +54,8 @@ export class CachedStream<State> {
   readonly place: StreamPlace;
   /** Told each event that the log brought, right after it was folded: the writer's own among them. */
   onEvent: (event: Pick<StoredEvent, 'id'>) => void = () => undefined;
+  /** Told each event that was folded, with the stream right after it: none that was decided here as it is appended. */
+  onFolded: (event: StoredEvent, after: StreamState<State>) => void = () => undefined;
   /** Reads what the log has after the last known event. Rejects with the problem that a caller gets. */
   readonly catchUp: () => Promise<void>;
   readonly #source: StreamSource;
@@ -189,6 +191,7 @@ export class CachedStream<State> {
       this.#charactersSince += ChainedEvent.textsOf(event)?.data.length ?? 0;
     }
     this.#now = after;
+    this.#stations.leave(after);
     this.#keep();
   }
 
@@ -301,9 +304,11 @@ export class CachedStream<State> {
 
   #goOver(event: StoredEvent, after: StreamState<State>): void {
     this.#now = after;
+    this.#stations.leave(after);
     this.#charactersSince += ReadEvent.recordedOf(event)?.data.length ?? 0;
     this.#requests.note(event.metadata.request, event.revision);
     this.onEvent(event);
+    this.onFolded(event, after);
   }
 
   async #readTail(): Promise<void> {
@@ -339,6 +344,7 @@ export class CachedStream<State> {
     const found = await this.#snapshot(upTo);
     if (!found || this.#now.head.revision >= 0) return;
     this.#now = found.stream;
+    this.#stations.leave(found.stream);
     this.#charactersSince = Number.POSITIVE_INFINITY;
     this.#requests = new IdempotencyIndex(found.words);
     this.#keptAt = found.stream.head.revision;
@@ -347,7 +353,7 @@ export class CachedStream<State> {
   #keep(): void {
     const { snapshots } = this.#source;
     const { revision } = this.#now.head;
-    if (!snapshots || revision - this.#keptAt < snapshots.every) return;
+    if (!snapshots?.isDue(revision, this.#keptAt)) return;
     const snapshot = () => ({ stream: this.#now, words: this.#requests.words });
     if (snapshots.save(this.place.name, snapshot)) this.#keptAt = revision;
   }

@@ -16,10 +16,10 @@ import {
 /** The store of snapshots of long streams. It is a cache: losing all of it costs time alone. */
 export interface Snapshots {
   /**
-   * Events after which a stream gets another snapshot: about so many have to be read and folded before
-   * a stream that no process has in memory can be decided on.
+   * Tells whether a stream gets another snapshot, having its last one at a revision; -1 for none. About as many events as
+   * that takes have to be read and folded before a stream that no process has in memory can be decided on.
    */
-  readonly every: number;
+  isDue(revision: number, keptAt: number): boolean;
   /** The last snapshot of a stream, or null. Never rejects. */
   load<State>(streamName: string): Promise<Snapshot<State> | null>;
   /**
@@ -41,11 +41,14 @@ export interface SnapshotFolderOptions {
   readonly onError: (error: unknown, streamName: string) => void;
   /** Bytes of all files; beyond, those that were not used for longest are removed. */
   readonly bytesMaximum?: number;
-  /** See `Snapshots.every`. */
+  /** Events from one snapshot of a stream to the next, at least. */
   readonly every?: number;
 }
 
-const everyDefault = 10_000;
+const everyDefault = 2_500;
+/** A longer stream has a larger snapshot, with all its keys, so it gets one more seldom: after such a part of it. */
+const partOfStream = 1 / 8;
+const everyMaximum = 4;
 const bytesMaximumDefault = 2 * 1024 ** 3;
 const writesMaximum = 2;
 const extension = '.snapshot';
@@ -61,6 +64,10 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
   const { folder, code, onError, every = everyDefault } = options;
   const { bytesMaximum = bytesMaximumDefault } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const isDue = (revision: number, keptAt: number): boolean => {
+    const part = Math.min(keptAt * partOfStream, every * everyMaximum);
+    return revision - keptAt >= Math.max(part, every);
+  };
   const underWay = new Map<string, Promise<void>>();
   const pathOf = (streamName: string): string => join(folder, streamName + extension);
 
@@ -85,14 +92,14 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
     const known = revisionIn(await beginningOf(path), { streamName, code });
     const snapshot = take();
     // Another process that has the stream in memory writes it down as often.
-    if (snapshot.stream.head.revision - known < every) return;
+    if (!isDue(snapshot.stream.head.revision, known)) return;
     const parts = await snapshotFile({ streamName, code }, snapshot);
     if (!parts) return;
     await replace(path, parts);
     await tidy(folder, bytesMaximum);
   };
   return {
-    every,
+    isDue,
     load,
     remove,
     save(streamName, take) {

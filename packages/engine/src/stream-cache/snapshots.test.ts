@@ -112,6 +112,22 @@ test('short streams get none', async () => {
   assert.equal(readdirSync(folder), []);
 });
 
+test('a longer stream gets one more seldom', () => {
+  const folder = newFolder();
+  const { isDue } = openSnapshotFolder({
+    folder,
+    code: 'code',
+    every: 10,
+    onError: () => undefined,
+  });
+  const stepAfter = (keptAt: number): number => {
+    let revision = keptAt;
+    while (!isDue(revision, keptAt)) revision += 1;
+    return revision - keptAt;
+  };
+  assert.equal([-1, 0, 79, 80, 160, 320, 1_000_000].map(stepAfter), [10, 10, 10, 10, 20, 40, 40]);
+});
+
 const isIgnored = async (store: WatchedStore, folder: string, code?: string): Promise<void> => {
   store.readFrom.length = 0;
   const next = processOn(store, folder, code);

@@ -228,6 +228,45 @@ test('finds a view that shows other rows than those of the table', async () => {
   );
 });
 
+/** Puts other words into the query of a view, over the very same table. */
+const reworded = (words: string, others: string): string => `do $do$ begin
+  execute 'create or replace view counterfoil.counters as '
+    || replace(rtrim(pg_get_viewdef('counterfoil.counters'::regclass), ';'), '${words}', '${others}');
+end $do$`;
+
+const rewordings: readonly [string, string, readonly [string, string, string]][] = [
+  [
+    'leaves out a row',
+    reworded('counters_v1', "counters_v1 where id <> ''c3''"),
+    ['c3', 'missing', ''],
+  ],
+  [
+    'shows a column otherwise',
+    reworded(' size,', " case id when ''c3'' then 7 else size end as size,"),
+    ['c3', 'different', 'size'],
+  ],
+];
+
+for (const [what, change, expected] of rewordings) {
+  test(`finds a view of the right table that ${what}`, async () => {
+    const { log, database } = await filled();
+    await statement(database, change);
+    const report = await verifyReadModel({ store: log.store, database, tables });
+    assert.equal(
+      report.differences.map(({ id, kind, path }) => [id, kind, path]),
+      [expected],
+    );
+  });
+}
+
+test('has nothing against rows that are stored in other words and say the same', async () => {
+  const { log, database } = await filled();
+  // The members of the resource come in another order.
+  await statement(database, `update counterfoil.counters_v1 set resource = resource::jsonb::json`);
+  const report = await verifyReadModel({ store: log.store, database, tables });
+  assert.equal(report.differences, []);
+});
+
 test('compares a table that stopped with the log up to where it stopped', async () => {
   const { log, database } = await filled();
   const stopping = recordProjection(member, {

@@ -5,9 +5,10 @@ import { statementsOn } from '../database/statements.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import { categoryPrefix } from '../log/stream-name.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { applyBatch, applyInside } from '../projection/apply-batch.ts';
+import { applyInside } from '../projection/apply-batch.ts';
 import { type ProjectionRow, readProjections, readProjector } from '../projection/checkpoint.ts';
 import { categoriesOf, categoryOf } from '../projection/fold.ts';
+import { BatchWriter } from '../projection/fold-ahead.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { RowCache } from '../projection/row-store.ts';
 import type { BatchContext } from '../projection/table-change.ts';
@@ -84,8 +85,8 @@ const batchDefault = 4_000;
 /** Differences after which the comparison ends. */
 const differencesMaximum = 100;
 
-/** Folds events of the log into the copies of tables that stand at the same position. */
-type Apply = (copies: readonly Copied[], events: readonly StoredEvent[]) => Promise<void>;
+/** Folds batches of events of the log into copies. No events: everything is in the copies then. */
+type Apply = (events: readonly StoredEvent[]) => Promise<void>;
 
 class Comparison {
   readonly #connection: Connection;
@@ -108,10 +109,9 @@ class Comparison {
     const { compared } = await chosen(connection, this.#options.tables);
     this.#copies = await createCopies(connection, compared);
     for (let slice = 0; slice < slicesMaximum; slice += 1) {
-      if ((await this.#foldSlice(this.#applyInSlice)) < shortSlice) break;
+      if ((await this.#foldSlice(this.#foldingInSlices)) < shortSlice) break;
       await this.#moveOn();
     }
-    for (const { relation } of this.#copies) await connection.query(`analyze ${relation}`);
     await connection.query('begin isolation level repeatable read');
     const report = await this.#compareSnapshot();
     await connection.query('commit');
@@ -134,13 +134,13 @@ class Comparison {
   }
 
   /** Brings the copies to where their tables are. Returns the number of events that this took. */
-  async #foldSlice(apply: Apply): Promise<number> {
+  async #foldSlice(folding: (group: readonly Copied[]) => Apply): Promise<number> {
     const before = this.#events;
     const behind = this.#copies.filter(
       ({ failure, reached, upTo }) => failure === null && reached < upTo,
     );
     const groups = Map.groupBy(behind, ({ reached, upTo }) => `${reached} ${upTo}`);
-    for (const group of groups.values()) await this.#foldGroup(group, apply);
+    for (const group of groups.values()) await this.#foldGroup(group, folding(group));
     return this.#events - before;
   }
 
@@ -154,11 +154,9 @@ class Comparison {
     const events = store.readLog({ prefixes, after, upTo, ...(signal && { signal }) });
     await batchwise(this.#own(events, categories, isWitnessed), batchMaximum, async (batch) => {
       this.#events += batch.length;
-      await apply(
-        group.filter(({ failure }) => failure === null),
-        batch,
-      );
+      await apply(batch);
     });
+    await apply([]);
     signal?.throwIfAborted();
     for (const copied of group) copied.reached = upTo;
     if (isWitnessed) this.#witnessed = upTo;
@@ -182,21 +180,32 @@ class Comparison {
     if (witness?.prefixes.some((prefix) => event.stream.startsWith(prefix))) witness.take(event);
   }
 
-  /** In a transaction of its own, so that nothing is held up for long. */
-  readonly #applyInSlice: Apply = async (copies, events) => {
-    const stopped = await applyBatch(this.#context, copies, events, async () => undefined);
-    for (const { target, reason } of stopped) {
-      target.failure = unfoldable(reason, reason.message);
-    }
-    await this.#options.pace?.(events.length);
+  /** In transactions of their own, so that nothing is held up for long. */
+  readonly #foldingInSlices = (group: readonly Copied[]): Apply => {
+    const writer = new BatchWriter<Copied>({
+      context: this.#context,
+      targets: () => group.filter(isGoing),
+      finish: async () => undefined,
+      written({ stopped }) {
+        for (const { target, reason } of stopped) {
+          target.failure = unfoldable(reason, reason.message);
+        }
+      },
+    });
+    return async (events) => {
+      await writer.take(events);
+      if (events.length > 0) await this.#options.pace?.(events.length);
+    };
   };
 
   /** In the transaction of the snapshot. */
-  readonly #applyInSnapshot: Apply = async (copies, events) => {
-    for (const copied of copies) {
-      const poison = await applyInside(this.#context, copied, events);
-      if (poison) copied.failure = unfoldable(poison.event, messageOf(poison.error));
-    }
+  readonly #foldingInSnapshot = (group: readonly Copied[]): Apply => {
+    return async (events) => {
+      for (const copied of group.filter(isGoing)) {
+        const poison = await applyInside(this.#context, copied, events);
+        if (poison) copied.failure = unfoldable(poison.event, messageOf(poison.error));
+      }
+    };
   };
 
   async #compareSnapshot(): Promise<VerifyReport> {
@@ -204,7 +213,7 @@ class Comparison {
     const { position, mark } = await readProjector(this.#connection);
     await assertSameLog(store, mark);
     const unseen = await this.#moveOn();
-    await this.#foldSlice(this.#applyInSnapshot);
+    await this.#foldSlice(this.#foldingInSnapshot);
     const names = new Set(unseen.map(({ table }) => table));
     const skipped = [...unseen];
     const differences: Difference[] = [];
@@ -239,6 +248,9 @@ class Comparison {
     }
   }
 }
+
+/** True for a copy that has taken everything so far. */
+const isGoing = ({ failure }: Copied): boolean => failure === null;
 
 const unfoldable = (
   { stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>,

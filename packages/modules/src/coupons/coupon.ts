@@ -12,7 +12,7 @@ import { type CreateCoupon, couponSchema, createCouponSchema } from './schema.ts
 const kept = <Kind extends string>() => z.string().transform((text) => text as Kind);
 
 /** The discount of a coupon: an amount of a currency, or a part of whatever it is taken off. */
-const discountData = z.discriminatedUnion('type', [
+export const discountData = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('fixed'),
     amount_off: kept<DecimalText>(),
@@ -23,7 +23,7 @@ const discountData = z.discriminatedUnion('type', [
 type Discount = z.output<typeof discountData>;
 
 /** For how many billing periods a redemption counts. */
-const repetitionData = z.discriminatedUnion('cadence', [
+export const repetitionData = z.discriminatedUnion('cadence', [
   z.object({ cadence: z.literal('once') }),
   z.object({ cadence: z.literal('repeated'), duration_in_periods: z.number().int() }),
   z.object({ cadence: z.literal('forever') }),
@@ -77,7 +77,7 @@ export const couponRecords = record({
     rules: z.record(z.string(), z.unknown()).nullable(),
   },
   changeable: { name: z.string(), metadata: z.record(z.string(), z.string()) },
-  /** The number of times that it was redeemed. Nothing can redeem a coupon yet. */
+  /** The number of times that it was redeemed, which its stream does not know: `redemptions.ts` does. */
   born: { total_redemptions: 0 as number },
   unique: { field: 'coupon_code', ignoresCase: true },
   request: {

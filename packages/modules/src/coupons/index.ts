@@ -1,14 +1,24 @@
 import { module } from '@counterfoil/engine/define';
 import { coupon, couponRecords } from './coupon.ts';
+import { couponRedemptions, redemptionsTable } from './redemptions.ts';
 import { couponRoutes } from './routes.ts';
 
-export { coupon, couponRecords } from './coupon.ts';
+export { coupon, couponRecords, discountData, repetitionData } from './coupon.ts';
+export {
+  couponRedemptions,
+  duePending,
+  redeemCoupon,
+  redemptionsTable,
+  returnRedemption,
+  settleRedemptions,
+} from './redemptions.ts';
+export { couponSchema } from './schema.ts';
 
 /** Discounts that customers can redeem. */
 export const coupons = module({
   name: 'coupons',
-  aggregates: [coupon],
-  tables: [couponRecords.table],
+  aggregates: [coupon, couponRedemptions],
+  tables: [couponRecords.table, redemptionsTable],
   routes: couponRoutes,
   publicEvents: [couponRecords.publicEvents],
 });

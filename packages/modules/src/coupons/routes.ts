@@ -1,9 +1,29 @@
-import { newText, type Routes } from '@counterfoil/engine/define';
+import { newText, type RequestContext, type Routes, where } from '@counterfoil/engine/define';
 import { oneOf, recordRoutes } from '../record/index.ts';
 import { archiveCoupon, couponRecords, createCoupon, updateCoupon } from './coupon.ts';
-import { createCouponSchema, updateCouponSchema } from './schema.ts';
+import { couponRedemptions, redemptionsTable } from './redemptions.ts';
+import { type Coupon, createCouponSchema, updateCouponSchema } from './schema.ts';
 
-const routes = recordRoutes(couponRecords, { tag: 'Coupons', right: 'coupon' });
+/** Adds how often coupons were redeemed, which another table has. */
+const counted = async (context: RequestContext, shown: readonly Coupon[]): Promise<Coupon[]> => {
+  const ids = shown.map(({ id }) => id);
+  const page = { limit: Math.max(ids.length, 1), offset: 0 };
+  const { items } = await context.read.list(redemptionsTable, page, [...where('id', 'in', ids)]);
+  const totals = new Map(items.map(({ id, total }) => [id, total]));
+  return shown.map((each) => ({ ...each, total_redemptions: totals.get(each.id) ?? 0 }));
+};
+
+const routes = recordRoutes(couponRecords, {
+  tag: 'Coupons',
+  right: 'coupon',
+  embedding: {
+    read: counted,
+    written: async (context, shown) => {
+      const redeemed = await context.load(couponRedemptions, shown.id);
+      return { ...shown, total_redemptions: redeemed?.total ?? 0 };
+    },
+  },
+});
 
 const filters = {
   coupon_ids: oneOf('id', 255),

@@ -110,3 +110,4 @@ export const couponSchema = z
     metadata: metadataSchema,
   })
   .meta({ id: 'Coupon' });
+export type Coupon = z.output<typeof couponSchema>;

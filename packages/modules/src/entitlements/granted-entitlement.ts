@@ -41,6 +41,10 @@ export interface GrantedEntitlement extends EntitlementValues {
   readonly feature_id: string;
   readonly feature_type: FeatureType;
   readonly subscription_id: string;
+  /** True where the customer has it by the subscription of somebody else. */
+  readonly is_inherited?: boolean;
+  /** True where it holds for a phase of the subscription. */
+  readonly is_of_phase?: boolean;
   readonly entity_type: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
   readonly entity_id: string;
   readonly entity_name: string;

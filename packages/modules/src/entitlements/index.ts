@@ -24,6 +24,8 @@ export {
   type AggregatedEntitlement,
   aggregatedEntitlementSchema,
   type CustomerEntitlements,
+  type CustomerEntitlementsQuery,
+  customerEntitlementsQuerySchema,
   customerEntitlementsSchema,
   type EntitlementSource,
   entitlementSourceSchema,

@@ -65,4 +65,15 @@ test('of several subscriptions the oldest counts, whatever their order', () => {
   assert.equal(periodOf([younger, older]), expected);
 });
 
+test('a period is asked for again and again, and is always that of the instant and the unit', () => {
+  const one = rhythm();
+  const asked = (usage_reset_period: ResetPeriod, at: string) =>
+    periodOf([ofPlan({ usage_reset_period, rhythm: one })], instant(at))?.start;
+  assert.is(asked('DAILY', '2026-03-15T12:00'), instant('2026-03-15T08:30'));
+  assert.is(asked('DAILY', '2026-03-16T08:29'), instant('2026-03-15T08:30'));
+  assert.is(asked('DAILY', '2026-03-16T08:30'), instant('2026-03-16T08:30'));
+  assert.is(asked('DAILY', '2026-03-15T12:00'), instant('2026-03-15T08:30'));
+  assert.is(asked('MONTHLY', '2026-03-15T12:00'), instant('2026-02-28T08:30'));
+});
+
 test.run();

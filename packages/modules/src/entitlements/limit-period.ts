@@ -7,7 +7,7 @@ import {
   type Span,
 } from '@counterfoil/kernel';
 import type { MeteredEntitlement } from './aggregate-entitlements.ts';
-import type { GrantedEntitlement } from './granted-entitlement.ts';
+import type { GrantedEntitlement, GrantRhythm, ResetPeriod } from './granted-entitlement.ts';
 
 /** The period of a limit; without end where it never starts over. */
 export interface LimitPeriod {
@@ -29,13 +29,18 @@ export function limitPeriod(
   const { start, anchor, zone, billing } = oldest.rhythm;
   if (unit === null) return billing;
   if (unit === 'NEVER') return { start, end: null };
-  const { start: from, end } = periodAt(
-    { anchor, unit, count: 1, zone },
-    start,
-    laterOf(at, start),
-  );
+  const moment = laterOf(at, start);
+  const known = lastPeriods.get(oldest.rhythm);
+  if (known?.unit === unit && known.start <= moment && moment < known.end) {
+    return { start: known.start, end: known.end };
+  }
+  const { start: from, end } = periodAt({ anchor, unit, count: 1, zone }, start, moment);
+  lastPeriods.set(oldest.rhythm, { unit, start: from, end });
   return { start: from, end };
 }
+
+/** The period that was found last for a rhythm: whoever asks again does so mostly within it, and to count it is dear. */
+const lastPeriods = new WeakMap<GrantRhythm, Span & { readonly unit: ResetPeriod }>();
 
 /** A period of a limit as a span of time. */
 export const spanOfLimit = ({ start, end }: LimitPeriod): Span => ({

@@ -1,4 +1,5 @@
 import type { RequestContext } from '@counterfoil/engine/define';
+import type { Instant } from '@counterfoil/kernel';
 import { featuresById } from '../features/index.ts';
 import { aggregateEntitlements, type FeatureEntitlement } from './aggregate-entitlements.ts';
 import type { GrantedEntitlement } from './granted-entitlement.ts';
@@ -6,36 +7,38 @@ import type { CustomerEntitlements, CustomerEntitlementsQuery } from './schema.t
 import { aggregatedEntitlementView, entitlementSourceViews } from './view.ts';
 
 /**
- * The published entitlements of a customer's active and trialing subscriptions. The slice that knows
+ * The published entitlements of a customer's active and trialing subscriptions at an instant. The slice that knows
  * subscriptions answers it, because this one stands below it.
  */
 export type GrantsOf = (
   context: RequestContext,
   customerId: string,
+  /** Default: now. */
+  at?: Instant,
 ) => Promise<readonly GrantedEntitlement[]>;
 
 /**
- * The grants of a customer's subscriptions now, added up by feature, in the order of their ids.
+ * The grants of a customer's subscriptions at an instant, added up by feature, in the order of their ids.
  *
- * @param query features and subscriptions to look at; absent: all
+ * @param query features and subscriptions to look at; absent: all; and the instant; absent: now
  */
 export async function entitlementsOf(
   context: RequestContext,
   grantsOf: GrantsOf,
   customerId: string,
-  { feature_ids, subscription_ids }: CustomerEntitlementsQuery,
+  { feature_ids, subscription_ids, as_of: at = context.now }: CustomerEntitlementsQuery,
 ): Promise<readonly FeatureEntitlement[]> {
-  const granted = (await grantsOf(context, customerId)).filter(
+  const granted = (await grantsOf(context, customerId, at)).filter(
     ({ feature_id, subscription_id }) =>
       isWanted(feature_ids, feature_id) && isWanted(subscription_ids, subscription_id),
   );
-  return aggregateEntitlements(granted, context.now);
+  return aggregateEntitlements(granted, at);
 }
 
 /**
- * Reads what a customer has of each feature now (specification §4.8).
+ * Reads what a customer has of each feature at an instant (specification §4.8).
  *
- * @param query features and subscriptions to look at; absent: all
+ * @param query features and subscriptions to look at; absent: all; and the instant; absent: now
  */
 export async function customerEntitlements(
   context: RequestContext,

@@ -1,4 +1,5 @@
 import { listParameter } from '@counterfoil/engine/define';
+import { instantSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { featureSchema } from '../features/index.ts';
 
@@ -61,6 +62,7 @@ const idListSchema = listParameter(z.string().max(64)).optional();
 export const customerEntitlementsQuerySchema = z.object({
   feature_ids: idListSchema,
   subscription_ids: idListSchema,
+  as_of: instantSchema.optional().meta({ description: 'Past or to come. Default: now' }),
 });
 export type CustomerEntitlementsQuery = z.output<typeof customerEntitlementsQuerySchema>;
 

@@ -36,6 +36,11 @@ export function aggregatedEntitlementView(entitlement: FeatureEntitlement): Aggr
 export const entitlementSourceViews = ({ sources }: FeatureEntitlement): EntitlementSource[] =>
   sources.map(sourceView);
 
+function reasonOf({ is_inherited, is_of_phase, entity_type }: GrantedEntitlement) {
+  if (is_inherited) return 'parent' as const;
+  return is_of_phase ? ('phase' as const) : reasons[entity_type];
+}
+
 function sourceView(source: GrantedEntitlement): EntitlementSource {
   const isMetered = source.feature_type === 'metered';
   return withoutNulls({
@@ -44,7 +49,7 @@ function sourceView(source: GrantedEntitlement): EntitlementSource {
     entity_type: sourceTypes[source.entity_type],
     entity_id: source.entity_id,
     entity_name: source.entity_name,
-    reason: reasons[source.entity_type],
+    reason: reasonOf(source),
     quantity: source.quantity,
     is_enabled: source.is_enabled,
     usage_limit: isMetered ? source.usage_limit : null,

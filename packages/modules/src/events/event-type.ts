@@ -7,13 +7,14 @@ export type EventTypes = ReadonlyMap<string, PublicEventType>;
 
 /**
  * The types of all publicEvents, in the order of their names. Throws `BrokenInvariant` when two
- * publicEvents give the same type: its schema would be that of one of them.
+ * publicEvents give one name to two types: its schema would be that of one of them.
  */
 export function eventTypesOf(publicEvents: readonly Pick<PublicEvents, 'types'>[]): EventTypes {
   const types = new Map<string, PublicEventType>();
   const entries = publicEvents.flatMap(({ types: own }) => Object.entries(own));
   for (const [name, type] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (types.has(name)) throw new BrokenInvariant(`two publicEvents give ${name}`);
+    const known = types.get(name) ?? type;
+    if (known !== type) throw new BrokenInvariant(`two publicEvents give ${name}`);
     types.set(name, type);
   }
   return types;

@@ -35,7 +35,7 @@ const principal: Principal = {
   allows: () => true,
 };
 
-const routes = offerRoutes;
+const routes = offerRoutes();
 const start = Date.parse('2026-01-01T00:00:00.000Z');
 /** Longer than anybody waits for the claim of another process. */
 const later: Instant = instantOf(start + 60_000);

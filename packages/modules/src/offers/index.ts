@@ -1,4 +1,5 @@
 import { module } from '@counterfoil/engine/define';
+import { noSubscriptions, type OfSubscriptions } from './of-subscriptions.ts';
 import { offer } from './offer.ts';
 import {
   addonTable,
@@ -18,11 +19,27 @@ export {
   updateEntitlement,
 } from './entitlement/decisions.ts';
 export type { EntitlementData } from './entitlement/entitlement.ts';
-export { createBulkEntitlementsSchema } from './entitlement/schema.ts';
+export { grantableFeature } from './entitlement/references.ts';
+export {
+  type CreateEntitlement,
+  createBulkEntitlementsSchema,
+  type Entitlement,
+  entitlementSchema,
+  type UpdateEntitlement,
+} from './entitlement/schema.ts';
 export type { CreditGrantData } from './grant/credit-grant.ts';
 export { createCreditGrant, endCreditGrant, updateCreditGrant } from './grant/decisions.ts';
-export { createCreditGrantSchema } from './grant/schema.ts';
+export {
+  type CreateCreditGrant,
+  type CreditGrant,
+  createCreditGrantSchema,
+  creditGrantSchema,
+  type SubscriptionGrantBody,
+  subscriptionGrantSchema,
+  type UpdateCreditGrant,
+} from './grant/schema.ts';
 export { groupMemberRoutes } from './group-routes.ts';
+export { noSubscriptions, type OfSubscriptions } from './of-subscriptions.ts';
 export {
   type Offer,
   type OfferDecision,
@@ -39,15 +56,16 @@ export {
   priceDraft,
   updatePrice,
 } from './price/decisions.ts';
-export { priceFieldsOf, repricedFigures } from './price/figures.ts';
+export { asksForFigures, priceFieldsOf, repricedFigures } from './price/figures.ts';
 export {
+  type Figures,
   hasEnded,
   type PriceData,
   type PriceRecord,
   priceData,
   willBeInForce,
 } from './price/price.ts';
-export { priceDrafts } from './price/references.ts';
+export { forItem, forItemNow, once, priceDrafts } from './price/references.ts';
 export {
   billingPeriodSchema,
   createPriceSchema,
@@ -60,6 +78,8 @@ export {
   type UpdatePrice,
 } from './price/schema.ts';
 export { addonTable, costsheetTable, planTable, priceTable } from './projection.ts';
+export { entitlementEventTypes } from './public-events.ts';
+export { fieldsOf } from './records.ts';
 export {
   archiveAddon,
   archivePlan,
@@ -72,6 +92,7 @@ export {
   updatePlan,
 } from './root/decisions.ts';
 export {
+  addonSchema,
   createAddonSchema,
   createCostsheetSchema,
   createPlanSchema,
@@ -79,14 +100,18 @@ export {
 } from './root/schema.ts';
 export { planView, priceView } from './views.ts';
 
-/** Plans, add-ons and costsheets with all that they own. */
-export const offers = module({
-  name: 'offers',
-  aggregates: [offer],
-  tables: [planTable, addonTable, costsheetTable, priceTable, entitlementTable, creditGrantTable],
-  routes: offerRoutes,
-  publicEvents: [offerPublicEvents],
-});
+/** Plans, add-ons and costsheets with all that they own. `of` keeps what subscriptions have of their own. */
+export const offersWith = (of: OfSubscriptions) =>
+  module({
+    name: 'offers',
+    aggregates: [offer],
+    tables: [planTable, addonTable, costsheetTable, priceTable, entitlementTable, creditGrantTable],
+    routes: offerRoutes(of),
+    publicEvents: [offerPublicEvents],
+  });
+
+/** Offers where no subscriptions are. */
+export const offers = offersWith(noSubscriptions);
 
 /** The routes with their exact types, for the typed client. */
-export type OfferRoutes = typeof offerRoutes;
+export type OfferRoutes = ReturnType<typeof offerRoutes>;

@@ -12,7 +12,7 @@ import { meterRecords } from '../meters/index.ts';
 import { priceUnitRecords } from '../pricing-units/index.ts';
 import type { Entitlement } from './entitlement/schema.ts';
 import type { Price } from './price/schema.ts';
-import { addonTable, entitlementTable, planTable, priceTable } from './projection.ts';
+import { addonTable, planTable, priceTable } from './projection.ts';
 
 const pageRows = 1000;
 
@@ -87,13 +87,6 @@ export const entitlementExpansion = expansion<Entitlement>(
 export async function ownerOfPrice(context: RequestContext, id: PriceId): Promise<string> {
   const found = await context.read.find(priceTable, id);
   if (!found) throw notFound('price', id);
-  return found.resource.entity_id;
-}
-
-/** The offer of an entitlement that a path names. Throws 404. */
-export async function ownerOfEntitlement(context: RequestContext, id: string): Promise<string> {
-  const found = await context.read.find(entitlementTable, id);
-  if (!found) throw notFound('entitlement', id);
   return found.resource.entity_id;
 }
 

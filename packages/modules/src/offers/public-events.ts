@@ -62,12 +62,18 @@ const told = (
   };
 };
 
+/** The messages about entitlements, whoever owns them. */
+export const entitlementEventTypes = told('entitlement', 'An entitlement', entitlementSchema, [
+  'deleted',
+  'is deleted',
+]);
+
 const publicationTypes: PublicEventTypes = {
   ...told('plan', 'A plan', planSchema, ['deleted', 'is archived']),
   ...told('addon', 'An add-on', addonSchema, ['deleted', 'is archived']),
   ...told('costsheet', 'A costsheet', costsheetSchema, ['deleted', 'is deleted']),
   ...told('price', 'A price', priceSchema, ['ended', 'ends, now or at a later date']),
-  ...told('entitlement', 'An entitlement', entitlementSchema, ['deleted', 'is deleted']),
+  ...entitlementEventTypes,
   ...told('credit_grant', 'A credit grant', creditGrantSchema, ['ended', 'ends']),
 };
 

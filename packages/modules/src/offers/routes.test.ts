@@ -16,6 +16,8 @@ import {
 import { offer } from './index.ts';
 import { offerRoutes } from './routes.ts';
 
+const routes = offerRoutes();
+
 const test = suite('offer routes');
 
 const principal: Principal = {
@@ -31,8 +33,8 @@ const principal: Principal = {
 function shop() {
   const world = memoryWorld([offer, meter, group, priceUnit, feature]);
   const context = (): RequestContext => world.request(principal);
-  const call = <Key extends keyof typeof offerRoutes & RouteKey>(key: Key, input: RawInput = {}) =>
-    callRoute(offerRoutes[key], context(), input);
+  const call = <Key extends keyof typeof routes & RouteKey>(key: Key, input: RawInput = {}) =>
+    callRoute(routes[key], context(), input);
   return { world, context, call, ...below(context) };
 }
 
@@ -180,7 +182,7 @@ test('owners of prices and settings of entitlements that only the contract has f
     assert.is((await call('POST /prices/search', { body: { entity_type } })).pagination.total, 0);
     assert.is((await call('GET /prices', { query: { entity_type } })).pagination.total, 0);
   }
-  const body = offerRoutes['POST /entitlements/search'].body as z.ZodType;
+  const body = routes['POST /entitlements/search'].body as z.ZodType;
   assert.ok(body.safeParse({ has_grant_config: false }).success);
   assert.equal(pointersOf(body, { has_grant_config: true }), ['/has_grant_config']);
 });

@@ -20,7 +20,7 @@ import { offerRoutes } from './routes.ts';
 const test = suite('what offers use is not deleted under them');
 
 const aggregates = [offer, meter, group, priceUnit, feature, customer];
-const offers = offerRoutes;
+const offers = offerRoutes();
 const meters = metersModule.routes as unknown as MeterRoutes;
 const features = featuresModule.routes as unknown as FeatureRoutes;
 const principal: Principal = testPrincipal('env_01');

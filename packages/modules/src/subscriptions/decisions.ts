@@ -7,15 +7,21 @@ import {
   invalidOperation,
   invariant,
   isEmpty,
+  laterOf,
   notFound,
   Problem,
   type ScheduleId,
 } from '@counterfoil/kernel';
-import { createdData, lineDates, type Order, startOf } from './creation/order.ts';
+import { addonDates, addonLineDates } from './addons/ordered-addon.ts';
+import { createdData, type Order, startOf } from './creation/order.ts';
+import { lineDates } from './creation/ordered-line.ts';
 import type { Changeable, SubscriptionEvent } from './events.ts';
+import { assertNotInherited, toldToHeirs } from './families/following.ts';
 import { applicationOf } from './grants/grant.ts';
+import { pendingPause } from './pauses/pause.ts';
 import {
   blankSubscription,
+  foldAll,
   foldInto,
   type Subscription,
   type SubscriptionState,
@@ -33,7 +39,7 @@ export const createSubscription =
     invariant(state === null, `subscription ${order.id} is created twice`);
     const data = createdData(order, at);
     const created: SubscriptionEvent = { type: 'SubscriptionCreated', data };
-    return [created, ...dueEvents(blankSubscription(data, at), at)];
+    return toldToHeirs(null, [created, ...dueEvents(blankSubscription(data, at), at)]);
   };
 
 /** Starts a draft (specification §4.14): its start, trial, periods and lines are decided anew. */
@@ -41,6 +47,7 @@ export const activateSubscription =
   (id: string, start: Instant | null): SubscriptionDecision =>
   (state, at) => {
     const draft = existingSubscription(state, id);
+    assertNotInherited(draft);
     if (draft.subscription_status !== 'draft') {
       throw invalidOperation(
         `Subscription ${id} is ${draft.subscription_status}: only a draft can be activated.`,
@@ -50,24 +57,42 @@ export const activateSubscription =
     const { cycle, timezone } = draft;
     const rhythm = { unit: cycle.unit, count: cycle.count };
     const started = startOf({ ...draft, rhythm }, start ?? at, at);
+    const host = { ...draft, ...started };
+    const addons = draft.addons.map(({ id: addonId, cadence, start_date }) => {
+      const from = start_date === draft.start_date ? started.start_date : start_date;
+      const begins = laterOf(from, started.start_date);
+      return { id: addonId, ...addonDates(host, cadence, begins, '') };
+    });
     const lines = draft.lines.map((line) => {
       // A line that was to begin with the subscription does so; another one keeps its own day.
       const from = line.start_date === cycle.start ? null : line.start_date;
-      return { id: line.id, ...lineDates(started, timezone, { ...line, from }) };
+      const addon = addons.find((each) => each.id === line.addon_association_id);
+      const dates = addon
+        ? addonLineDates(host, addon, { ...line, from })
+        : lineDates(started, timezone, { ...line, from });
+      return { id: line.id, ...dates };
     });
     const activated: SubscriptionEvent = {
       type: 'SubscriptionActivated',
       data: {
         ...started,
         lines,
+        addons,
+        coupons: draft.coupons
+          .filter((coupon) => coupon.start_date === draft.start_date)
+          .map((coupon) => ({ id: coupon.id, start_date: started.start_date })),
         grants: draft.grants.map((grant) => {
-          const { start: start_date } = started.cycle;
+          const addon = addons.find((each) => each.id === grant.addon_association_id);
+          const { start } = started.cycle;
+          // A grant that was to begin with the first period does so; another one keeps its own day.
+          const own = grant.start_date === cycle.start ? start : grant.start_date;
+          const start_date = laterOf(addon?.start_date ?? own, start);
           const first = applicationOf({ ...grant, start_date }, 0, timezone);
           return { id: grant.id, start_date, first };
         }),
       },
     };
-    return [activated, ...dueEvents(foldInto(draft, activated, at), at)];
+    return toldToHeirs(draft, [activated, ...dueEvents(foldInto(draft, activated, at), at)]);
   };
 
 /** Takes the steps whose time has come, as many as one command takes (ADR 41). Nothing due, no events. */
@@ -76,7 +101,7 @@ export const takeDue =
   (state, at) => {
     if (!state || !isLive(state)) return [];
     invariant(state.id === id, `subscription ${state.id} was asked as ${id}`);
-    return dueEvents(state, at);
+    return toldToHeirs(state, dueEvents(state, at));
   };
 
 /** Changes what a caller may change at any time. No event when nothing changes. */
@@ -92,7 +117,10 @@ export const deleteDraft =
   (id: string): SubscriptionDecision =>
   (state) => {
     const draft = existingSubscription(state, id);
-    if (draft.subscription_status === 'draft') return [{ type: 'SubscriptionDeleted', data: {} }];
+    assertNotInherited(draft);
+    if (draft.subscription_status === 'draft') {
+      return toldToHeirs(draft, [{ type: 'SubscriptionDeleted', data: {} }]);
+    }
     throw invalidOperation(`Subscription ${id} is no draft: cancel it instead.`, {
       reason: 'immutable',
     });
@@ -126,6 +154,10 @@ function cancelledNow(
 ): readonly SubscriptionEvent[] {
   const effective = cancel_at ?? at;
   const { opened } = subscription;
+  const pause = pendingPause(subscription);
+  if (pause?.status === 'active' && effective < pause.start) {
+    throw invalidField('/cancel_at', `must not be before the pause that runs, ${pause.start}`);
+  }
   if (effective > at) {
     throw invalidField('/cancel_at', 'lies ahead: choose cancellation_type scheduled_date');
   }
@@ -148,7 +180,9 @@ function scheduled(
     });
   }
   const cancel_at = (isEndOfPeriod ? opened?.end : asked.cancel_at) ?? at;
-  if (cancel_at <= at) throw invalidField('/cancel_at', 'must lie ahead');
+  // The end of a period that a pause holds up comes after the pause, whatever its date is by now.
+  const isHeld = isEndOfPeriod && subscription.subscription_status === 'paused';
+  if (cancel_at <= at && !isHeld) throw invalidField('/cancel_at', 'must lie ahead');
   if (end_date !== null && cancel_at > end_date) {
     throw invalidField('/cancel_at', `must not be after the end of the subscription, ${end_date}`);
   }
@@ -184,8 +218,9 @@ export function acting(
   act: (current: Subscription) => readonly SubscriptionEvent[],
 ): readonly SubscriptionEvent[] {
   const before = existingSubscription(state, id);
+  assertNotInherited(before);
   const due = isLive(before) ? dueEvents(before, at) : [];
-  const current = due.reduce<Subscription>((folded, event) => foldInto(folded, event), before);
+  const current = foldAll(before, due);
   if (!isLive(current)) {
     throw invalidOperation(`Subscription ${id} is ${current.subscription_status}.`, {
       reason: 'inactive',
@@ -197,7 +232,13 @@ export function acting(
       retryAfterSeconds: 1,
     });
   }
-  return [...due, ...act(current)];
+  return toldToHeirs(before, [...due, ...act(current)]);
+}
+
+/** Lets a subscription be changed unless it is paused: what is settled then would not know how long the period is. */
+export function assertRunning({ id, subscription_status }: Subscription): void {
+  if (subscription_status !== 'paused') return;
+  throw invalidOperation(`Subscription ${id} is paused: resume it first.`, { reason: 'paused' });
 }
 
 /** The subscription, unless there is none or it was deleted: 404. */

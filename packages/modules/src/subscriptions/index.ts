@@ -1,19 +1,41 @@
 import { dueWork, module } from '@counterfoil/engine/define';
+import { addonAssociationTable } from './addons/projection.ts';
+import { addonAssociationRoutes } from './addons/routes.ts';
+import { followingSubscriptions } from './change/reactions.ts';
+import { planChangeRoutes } from './change/routes.ts';
+import { couponAssociationTable } from './coupons/projection.ts';
+import { couponsOfDrafts } from './coupons/reactions.ts';
+import { couponAssociationRoutes } from './coupons/routes.ts';
+import { redemptionsSettled } from './coupons/settling.ts';
 import { creditsOfSettlements } from './credits/reactions.ts';
 import { takeDue } from './decisions.ts';
+import { ownEntitlementTable } from './entitlements/projection.ts';
+import { families } from './families/reactions.ts';
+import { subscriptionGrantTable } from './grants/grant-table.ts';
 import { grantApplicationTable } from './grants/projection.ts';
 import { grantedCredits } from './grants/reactions.ts';
 import { grantRoutes } from './grants/routes.ts';
 import { lineItemRoutes } from './lines/routes.ts';
 import { modificationRoutes } from './modify/routes.ts';
+import { pauseRoutes } from './pauses/routes.ts';
+import { phaseTable } from './phases/projection.ts';
+import { phaseRoutes } from './phases/routes.ts';
+import { planSyncCarriedOut } from './plan-sync/carry-out.ts';
+import { planSync } from './plan-sync/plan-sync.ts';
+import { planSyncRoutes } from './plan-sync/routes.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import { subscriptionPublicEvents } from './public-events.ts';
 import { subscriptionRoutes } from './routes.ts';
+import { scheduleTable } from './schedules/projection.ts';
+import { scheduleRoutes } from './schedules/routes.ts';
 import { subscription } from './subscription.ts';
+import { taxesOfSubscription } from './taxes/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
 export { grantsOf } from './entitlements/grants.ts';
+export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscription } from './subscription.ts';
+export { chargesOf } from './usage/charges-of-meter.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
 const steps = dueWork({
@@ -27,19 +49,45 @@ const routes = {
   ...subscriptionRoutes,
   ...grantRoutes,
   ...lineItemRoutes,
+  ...addonAssociationRoutes,
+  ...couponAssociationRoutes,
   ...modificationRoutes,
+  ...pauseRoutes,
+  ...phaseRoutes,
+  ...planSyncRoutes,
+  ...planChangeRoutes,
+  ...scheduleRoutes,
   ...subscriptionUsageRoutes,
 };
 
 /** The plans that customers have for a time, and everything that happens to them as time passes. */
 export const subscriptions = module({
   name: 'subscriptions',
-  aggregates: [subscription],
-  tables: [subscriptionTable, lineItemTable, settlementTable, grantApplicationTable],
+  aggregates: [subscription, planSync],
+  tables: [
+    subscriptionTable,
+    lineItemTable,
+    settlementTable,
+    grantApplicationTable,
+    ownEntitlementTable,
+    subscriptionGrantTable,
+    addonAssociationTable,
+    scheduleTable,
+    couponAssociationTable,
+    phaseTable,
+  ],
   routes,
   publicEvents: [subscriptionPublicEvents],
-  reactions: [creditsOfSettlements, grantedCredits],
-  dueWork: [steps],
+  reactions: [
+    creditsOfSettlements,
+    grantedCredits,
+    planSyncCarriedOut,
+    followingSubscriptions,
+    families,
+    taxesOfSubscription,
+    couponsOfDrafts,
+  ],
+  dueWork: [steps, redemptionsSettled],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -1,9 +1,11 @@
 import {
   type Instant,
   invariant,
+  type PauseId,
   Problem,
   type ScheduleId,
   type Stamped,
+  shiftedBy,
 } from '@counterfoil/kernel';
 import fc from 'fast-check';
 import { suite } from 'uvu';
@@ -16,6 +18,7 @@ import {
   takeDue,
 } from './decisions.ts';
 import type { SubscriptionEvent } from './events.ts';
+import { pauseSubscription, resumeSubscription } from './pauses/decisions.ts';
 import { type SubscriptionState, subscription } from './subscription.ts';
 import { hour, lineOf, orderOf } from './test-order.ts';
 
@@ -26,10 +29,23 @@ const id = 'subs_01';
 /** Something that a caller does, so many hours after what was done before. */
 interface Act {
   readonly after: number;
-  readonly kind: 'look' | 'cancel' | 'cancel_at_end' | 'cancel_on' | 'revert';
+  readonly kind: (typeof kinds)[number];
   readonly ahead: number;
   readonly proration: 'create_prorations' | 'none';
 }
+
+const kinds = [
+  'look',
+  'cancel',
+  'cancel_at_end',
+  'cancel_on',
+  'revert',
+  'pause',
+  'pause_for',
+  'pause_at_end',
+  'pause_on',
+  'resume',
+] as const;
 
 interface Life {
   readonly order: Parameters<typeof orderOf>[0];
@@ -38,7 +54,7 @@ interface Life {
 
 const anyAct: fc.Arbitrary<Act> = fc.record({
   after: fc.integer({ min: 0, max: 24 * 70 }),
-  kind: fc.constantFrom('look', 'look', 'cancel', 'cancel_at_end', 'cancel_on', 'revert'),
+  kind: fc.constantFrom(...kinds, 'look', 'pause_for', 'resume'),
   ahead: fc.integer({ min: 1, max: 24 * 60 }),
   proration: fc.constantFrom('create_prorations', 'none'),
 });
@@ -116,7 +132,19 @@ class Stream {
   }
 }
 
-function decisionOf({ kind, ahead, proration }: Act, now: number): SubscriptionDecision {
+function decisionOf({ kind, after, ahead, proration }: Act, now: number): SubscriptionDecision {
+  const pause = (pause_mode: 'immediate' | 'period_end' | 'scheduled', end: number | null) =>
+    pauseSubscription(id, {
+      id: `pause_${now}` as PauseId,
+      pause_mode,
+      start: pause_mode === 'scheduled' ? hour(now + ahead) : null,
+      end: end === null ? null : hour(now + ahead + end),
+      days: null,
+      bills_usage: false,
+      reason: null,
+      metadata: {},
+      quoted: null,
+    });
   const asked = {
     proration_behavior: proration,
     skips_arrears: false,
@@ -128,6 +156,16 @@ function decisionOf({ kind, ahead, proration }: Act, now: number): SubscriptionD
       return takeDue(id);
     case 'revert':
       return revertCancellation(id);
+    case 'pause':
+      return pause('immediate', null);
+    case 'pause_for':
+      return pause('immediate', after);
+    case 'pause_at_end':
+      return pause('period_end', after + 24 * 80);
+    case 'pause_on':
+      return pause('scheduled', after + 1);
+    case 'resume':
+      return resumeSubscription(id, { resume_mode: 'immediate', at: null });
     case 'cancel':
       return cancelSubscription(id, { ...asked, cancellation_type: 'immediate', cancel_at: null });
     case 'cancel_at_end':
@@ -184,6 +222,11 @@ test('periods tile the time from the start to the end, each number once', () => 
           reached = data.end;
           index += 1;
         }
+        // A pause between two periods moves the beginning of the next one.
+        if (type === 'PauseEnded' && data.period === null) {
+          const length = Date.parse(data.end) - Date.parse(data.start);
+          reached = shiftedBy(reached as Instant, length);
+        }
         if (type === 'PeriodOpened' || type === 'PeriodClosed') open = type === 'PeriodOpened';
         if (type === 'SubscriptionCancelled') assert.not(open);
       }
@@ -229,6 +272,10 @@ function instantOfStep(event: SubscriptionEvent): Instant | null {
       return event.data.at;
     case 'SubscriptionCancelled':
       return event.data.effective_at;
+    case 'PauseStarted':
+      return event.data.start;
+    case 'PauseEnded':
+      return event.data.end;
     default:
       return null;
   }
@@ -247,7 +294,7 @@ test('nothing is settled twice, no credit exceeds its charge, and nothing follow
         assert.not(seen.has(event.data.settlement_id));
         seen.add(event.data.settlement_id);
         for (const line of event.data.lines) {
-          if (line.kind === 'usage') continue;
+          if (!('amount' in line)) continue;
           const cents = Math.round(Number(line.amount) * 100);
           const span = line.kind === 'charge' ? line.span : line.whole;
           const key = `${line.line_item_id} ${span.start}`;
@@ -271,10 +318,21 @@ test('usage is billed for every instant from the end of the trial to the end, an
       invariant(state, 'the subscription exists');
       let reached = state.trial?.end ?? state.start_date;
       for (const event of events) {
+        if (event.type === 'PauseEnded' && event.data.period === null) {
+          const { start, end } = event.data;
+          reached = shiftedBy(reached, Date.parse(end) - Date.parse(start));
+        }
         if (event.type !== 'SettlementRecorded') continue;
         for (const line of event.data.lines) {
           assert.is(line.span.start, reached);
           reached = line.span.end;
+          const paused = state.pauses.filter(({ status }) => status === 'completed');
+          const within = paused.filter(({ start, end }) => {
+            const first = start < line.span.start ? line.span.start : start;
+            const last = end === null || end > line.span.end ? line.span.end : end;
+            return first < last;
+          });
+          assert.is(line.kind === 'usage' && line.excluded.length, within.length);
         }
       }
       const trialEnd = state.trial?.end ?? state.start_date;

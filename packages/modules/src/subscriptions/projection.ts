@@ -6,7 +6,7 @@ import {
   type RecordStamps,
   updatedStamps,
 } from '@counterfoil/kernel';
-import type { SubscriptionEvent } from './events.ts';
+import { lineChangeOf, type SubscriptionEvent } from './events.ts';
 import { changedIds, changeOf } from './lines/changed.ts';
 import type { LineData } from './lines/line.ts';
 import type { LineItem, SettlementRecord } from './schema.ts';
@@ -17,10 +17,20 @@ import { lineItemView, linesView, subscriptionView } from './view.ts';
 /** One row per subscription. */
 export const subscriptionTable = recordProjection(subscription, {
   name: 'subscriptions',
-  version: 1,
+  version: 5,
   view: subscriptionView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },
+    invoicing_customer_id: {
+      type: 'text',
+      of: (shown) => shown.invoicing_customer_id,
+      index: true,
+    },
+    parent_subscription_id: {
+      type: 'text',
+      of: (shown) => shown.parent_subscription_id,
+      index: true,
+    },
     plan_id: { type: 'text', of: (shown) => shown.plan_id, index: true },
     lookup_key: { type: 'text', of: (shown) => shown.lookup_key, index: true },
     subscription_status: { type: 'text', of: (shown) => shown.subscription_status },
@@ -56,13 +66,15 @@ function touchedLines(event: LineChange): readonly string[] {
   switch (event.type) {
     case 'SubscriptionCreated':
     case 'SubscriptionActivated':
+    case 'TrialMoved':
+    case 'PauseEnded':
       return event.data.lines.map(({ id }) => id);
-    case 'LinesChanged':
-      return changedIds(event.data);
     case 'SubscriptionCancelled':
       return event.data.lines;
-    default:
-      return [];
+    default: {
+      const change = lineChangeOf(event);
+      return change === null ? [] : changedIds(change);
+    }
   }
 }
 
@@ -74,21 +86,28 @@ function lineAfter(row: LineRow | null, event: LineChange, key: string): LineRow
     const line = lines.find(({ id }) => id === key);
     return line ? { line, subscription_id, customer_id, stamps: createdStamps(stamp) } : null;
   }
-  if (event.type === 'LinesChanged') {
-    const { customer_id, begun } = event.data;
+  const change = lineChangeOf(event);
+  if (change !== null) {
+    const { customer_id, begun } = change;
     const line = begun.find(({ id }) => id === key);
     const stamps = createdStamps(stamp);
     if (line) return { line, subscription_id: event.aggregate_id, customer_id, stamps };
   }
   invariant(row, `the line ${key} is changed before it exists`);
   const stamps = { ...row.stamps, ...updatedStamps(stamp) };
+  if (change !== null) return { ...row, stamps, line: { ...row.line, ...changeOf(change, key) } };
   switch (event.type) {
+    case 'PauseEnded': {
+      const moved = event.data.lines.find(({ id }) => id === key);
+      if (!moved) return row;
+      const { charged: _, ...dates } = moved;
+      return { ...row, stamps, line: { ...row.line, ...dates } };
+    }
+    case 'TrialMoved':
     case 'SubscriptionActivated': {
       const dates = event.data.lines.find(({ id }) => id === key);
       return { ...row, stamps, line: { ...row.line, ...dates } };
     }
-    case 'LinesChanged':
-      return { ...row, stamps, line: { ...row.line, ...changeOf(event.data, key) } };
     case 'SubscriptionCancelled':
       return { ...row, stamps, line: { ...row.line, end_date: event.data.effective_at } };
     default:
@@ -99,7 +118,7 @@ function lineAfter(row: LineRow | null, event: LineChange, key: string): LineRow
 /** One row per line that a subscription has or had. */
 export const lineItemTable = projection(subscription, {
   name: 'subscription_line_items',
-  version: 1,
+  version: 3,
   columns: {
     subscription_id: { type: 'text', of: (shown) => shown.subscription_id, index: true },
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },

@@ -12,13 +12,8 @@ import { customerWith } from '../customers/index.ts';
 import { foundById } from '../record/index.ts';
 import { subscriptionExpansion } from './expansion.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
-import type {
-  LineItem,
-  lineSearchSchema,
-  SettlementRecord,
-  SubscriptionResource,
-  subscriptionSearchSchema,
-} from './schema.ts';
+import type { LineItem, SettlementRecord, SubscriptionResource } from './schema.ts';
+import type { lineSearchSchema, subscriptionSearchSchema } from './search-schema.ts';
 
 type Expanding = { readonly expand?: readonly string[] | undefined };
 type SubscriptionSearch = Partial<z.output<typeof subscriptionSearchSchema>> & Expanding;
@@ -61,13 +56,12 @@ const subscriptionFilters = (search: SubscriptionSearch): FilterOf<typeof subscr
   ...where('id', 'in', search.subscription_ids),
   ...where('customer_id', 'eq', search.customer_id),
   ...where('customer_id', 'in', search.customer_ids),
-  ...where('customer_id', 'in', search.invoicing_customer_ids),
+  ...where('invoicing_customer_id', 'in', search.invoicing_customer_ids),
   ...where('plan_id', 'eq', search.plan_id),
   ...where('subscription_status', 'in', search.subscription_status),
   ...where('subscription_status', 'not_in', search.subscription_status_not_in),
   ...where('subscription_type', 'in', search.subscription_type),
-  // None has a parent.
-  ...where('id', 'in', search.parent_subscription_ids && []),
+  ...where('parent_subscription_id', 'in', search.parent_subscription_ids),
   ...where('billing_cadence', 'in', search.billing_cadence),
   ...where('billing_period', 'in', search.billing_period),
   ...where('start_date', 'lte', search.active_at),

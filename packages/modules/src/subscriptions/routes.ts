@@ -1,5 +1,4 @@
 import {
-  listParameter,
   listShape,
   newRecord,
   newText,
@@ -12,9 +11,18 @@ import {
   searchExample,
   withETag,
 } from '@counterfoil/engine/define';
-import { type Instant, referenceSchema } from '@counterfoil/kernel';
+import {
+  type Instant,
+  invalidField,
+  referenceSchema,
+  type SubscriptionId,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
-import { subscriptionEntitlementsSchema } from '../entitlements/index.ts';
+import {
+  customerEntitlementsQuerySchema,
+  subscriptionEntitlementsSchema,
+} from '../entitlements/index.ts';
+import { redeemAll } from './coupons/prepare.ts';
 import { prepareOrder } from './creation/prepare.ts';
 import {
   activateSubscription,
@@ -29,6 +37,8 @@ import {
 } from './decisions.ts';
 import { subscriptionEntitlements } from './entitlements/grants.ts';
 import { subscriptionExpansion } from './expansion.ts';
+import { changeParent } from './families/decisions.ts';
+import { subscriptionNamed } from './families/prepare.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import {
   getSubscription,
@@ -40,20 +50,19 @@ import {
 } from './queries.ts';
 import {
   activateSubscriptionSchema,
+  type CreateSubscription,
   cancelledSchema,
   cancelSubscriptionSchema,
   createSubscriptionSchema,
   lineItemSchema,
-  lineSearchSchema,
-  schedulesSchema,
   settlementRecordSchema,
   subscriptionSchema,
-  subscriptionSearchSchema,
   type UpdateSubscription,
   updateSubscriptionSchema,
 } from './schema.ts';
+import { lineSearchSchema, subscriptionSearchSchema } from './search-schema.ts';
 import { subscription } from './subscription.ts';
-import { cancelledView, schedulesOf, subscriptionView } from './view.ts';
+import { cancelledView, subscriptionView } from './view.ts';
 
 const tag = 'Subscriptions';
 const idParameters = z.object({ id: referenceSchema('subs') });
@@ -78,20 +87,52 @@ async function answered(
   return withETag(await shown(context, subscriptionView(state)), revision);
 }
 
+/** The command that creates a subscription. Its coupons are redeemed before, as the last that can fail. */
+async function creation(
+  context: RequestContext,
+  id: SubscriptionId,
+  body: CreateSubscription,
+): Promise<SubscriptionDecision> {
+  const order = await prepareOrder(context, id, body);
+  const create = createSubscription(order);
+  if (order.coupons.length > 0) {
+    // A faulty request redeems nothing.
+    create(null, context.now);
+    await redeemAll(context, id, order.coupons);
+  }
+  return create;
+}
+
 /** The command that an update asks for. */
-function updateOf(
+async function updateOf(
   context: RequestContext,
   id: string,
   body: UpdateSubscription,
-): SubscriptionDecision {
+): Promise<SubscriptionDecision> {
   const { metadata, lookup_key, cancel_at_period_end, cancel_at } = body;
-  const change = changeSubscription(id, {
+  const fields = changeSubscription(id, {
     metadata,
     lookup_key: lookup_key === undefined ? undefined : lookup_key || null,
   });
+  const parent = await parentChange(context, id, body);
+  if (parent !== null && (cancel_at_period_end ?? cancel_at ?? null) !== null) {
+    throw invalidField('/parent_subscription_id', 'changes by itself, and not with its end');
+  }
+  const change = parent === null ? fields : both(fields, parent);
   if (cancel_at_period_end === true) return both(change, scheduledBy(context, id, null));
   if (cancel_at) return both(change, scheduledBy(context, id, cancel_at));
   return cancel_at_period_end === false ? both(change, revertCancellation(id)) : change;
+}
+
+/** The command that gives a subscription another parent, or none; null where an update says nothing of it. */
+async function parentChange(
+  context: RequestContext,
+  id: string,
+  { parent_subscription_id: parentId }: UpdateSubscription,
+): Promise<SubscriptionDecision | null> {
+  if (parentId === undefined) return null;
+  if (!parentId) return changeParent(id, null);
+  return changeParent(id, await subscriptionNamed(context, parentId, 'parent_subscription_id'));
 }
 
 /** Two decisions that touch different things, one after the other. */
@@ -137,17 +178,30 @@ export const subscriptionRoutes = {
         'override_line_items.0.price_id': 'price',
         'line_items.0.price_id': 'price',
         'override_entitlements.0.entitlement_id': 'ent',
+        'addons.0.addon_id': 'addon',
+        'coupons.0': 'coupon',
+        'inheritance.invoicing_customer_external_id': 'cust.external_id',
+        'inheritance.external_customer_ids_to_inherit_subscription.0': 'cust.external_id',
+        'inheritance.parent_subscription_id': 'subs',
+        'inheritance.subscriptions_ids_for_grouped_invoicing.0': 'subs',
       },
       texts: [
         'gateway_payment_method_id',
         'line_items.0.price.meter_id',
+        'addons.0.override_line_items.0.price_id',
         'line_items.0.subscription_phase_id',
+        'subscription_coupons.0.price_id',
+        'phases.0.line_items.0.price_id',
+        'phases.0.line_items.0.price.meter_id',
+        'phases.0.line_items.0.subscription_phase_id',
+        'phases.0.override_line_items.0.price_id',
+        'phases.0.override_entitlements.0.entitlement_id',
       ],
     },
     handle: async (context, { body }) => {
       const id = context.newId('subs');
       return answered(context, id, {
-        prepare: async () => createSubscription(await prepareOrder(context, id, body)),
+        prepare: () => creation(context, id, body),
       });
     },
   }),
@@ -237,10 +291,10 @@ export const subscriptionRoutes = {
     response: subscriptionSchema,
     example: {
       body: { metadata: { note: newText('second') } },
-      texts: ['parent_subscription_id'],
+      names: { parent_subscription_id: 'subs' },
     },
     handle: async (context, { params: { id }, body }) =>
-      answered(context, id, updateOf(context, id, body)),
+      answered(context, id, { prepare: () => updateOf(context, id, body) }),
   }),
 
   'DELETE /subscriptions/{id}': route({
@@ -302,32 +356,17 @@ export const subscriptionRoutes = {
     },
   }),
 
-  'GET /subscriptions/{id}/schedules': route({
-    summary: 'List what is to come for a subscription',
-    tag,
-    status: 200,
-    permission: 'subscription:read',
-    params: idParameters,
-    response: schedulesSchema,
-    handle: async (context, { params: { id } }) => {
-      const state = existingSubscription(await context.recalled.load(subscription, id), id);
-      const schedules = schedulesOf(state);
-      return { schedules, count: schedules.length };
-    },
-  }),
-
   'GET /subscriptions/{id}/entitlements': route({
-    summary: 'Get what a subscription gives now',
+    summary: 'Get what a subscription gives',
     description: 'By feature, with the source of each part.',
     tag,
     status: 200,
     permission: 'subscription:read',
     params: idParameters,
-    query: z.object({ feature_ids: listParameter(z.string().max(64)).optional() }),
+    query: customerEntitlementsQuerySchema.omit({ subscription_ids: true }),
     response: subscriptionEntitlementsSchema,
     example: { texts: ['feature_ids'] },
-    handle: (context, { params: { id }, query }) =>
-      subscriptionEntitlements(context, id, query.feature_ids),
+    handle: (context, { params: { id }, query }) => subscriptionEntitlements(context, id, query),
   }),
 
   'GET /subscriptions/{id}/settlements': route({

@@ -1,4 +1,4 @@
-import { anyOf, anyOfTexts, flagParameter, searchShape, unused } from '@counterfoil/engine/define';
+import { unused } from '@counterfoil/engine/define';
 import {
   clearable,
   currencySchema,
@@ -17,24 +17,40 @@ import { z } from 'zod';
 import { customerSchema } from '../customers/index.ts';
 import {
   billingPeriodSchema,
+  creditGrantSchema,
   invoiceCadenceSchema,
   overrideFiguresShape,
   planSchema,
   priceSchema,
   priceTypeSchema,
+  subscriptionGrantSchema,
   subscriptionPriceSchema,
 } from '../offers/index.ts';
+import { taxRateOverridesSchema } from '../taxes/index.ts';
+import { addonCadenceSchema } from './addons/association.ts';
+import {
+  lineCommitmentShape,
+  lineCommitmentsSchema,
+  shownCommitmentShape,
+  subscriptionCommitmentShape,
+} from './commitments/schema.ts';
+import { couponAssociationSchema, couponsShape } from './coupons/schema.ts';
+import { inheritanceSchema } from './families/schema.ts';
+import { pauseSchema } from './pauses/schema.ts';
+import { phaseSchema } from './phases/schema.ts';
 import { settlementSchema } from './settlement/index.ts';
 import {
   billingCycleSchema,
   cancellationTypeSchema,
   collectionMethodSchema,
   lineOriginSchema,
+  pauseStatusSchema,
   paymentBehaviorSchema,
   paymentTermsSchema,
   prorationBehaviorSchema,
   recurringPeriodSchema,
   subscriptionStatusSchema,
+  subscriptionTypeSchema,
 } from './values.ts';
 
 /** Values that say as much as none. */
@@ -58,19 +74,10 @@ export const pairsSchema = metadataSchema.nullish().transform((pairs) => pairs ?
 const quantitySchema = nonNegativeDecimalSchema(decimalPlaces.quantity).nullish();
 const countSchema = z.number().int().min(1).max(1000).nullish();
 
-const noCommitment = {
-  commitment_amount: notYet,
-  commitment_duration: notYet,
-  commitment_overage_factor: notYet,
-  commitment_quantity: notYet,
-  commitment_time_buckets: notYet,
-  commitment_true_up_enabled: notYet,
-  commitment_type: notYet,
-  commitment_windowed: notYet,
-} as const;
-
 /** Lines that one subscription is created with at most, those of its plan included. */
 export const maximumLines = 200;
+/** Grants of credits that a subscription brings of its own. */
+export const maximumGrants = 100;
 
 /** The members of a line that is ordered, beside the way in which it is settled. */
 export const orderedLineShape = {
@@ -82,7 +89,8 @@ export const orderedLineShape = {
   end_date: instantSchema.nullish(),
   metadata: pairsSchema,
   subscription_phase_id: notYet,
-  ...noCommitment,
+  ...lineCommitmentShape,
+  commitment_time_buckets: notYet,
 } as const;
 
 export const orderedLineConditions = [
@@ -104,6 +112,24 @@ export const overrideLineSchema = z
   .meta({ id: 'OverrideLineItem' });
 export type OverrideLine = z.output<typeof overrideLineSchema>;
 
+/** The members of an add-on that is ordered. */
+export const addonParamsShape = {
+  addon_id: referenceSchema('addon'),
+  cadence: addonCadenceSchema.nullish().meta({ description: 'Default: recurring' }),
+  start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
+  override_line_items: z.array(overrideLineSchema).max(100).nullish(),
+  proration_behavior: prorationBehaviorSchema
+    .nullish()
+    .meta({ description: 'Default: as the subscription' }),
+  line_item_commitments: lineCommitmentsSchema,
+  checkout: unused,
+  metadata: pairsSchema,
+} as const;
+
+/** An add-on that a subscription is created with, or that comes later. */
+export const addAddonParamsSchema = z.object(addonParamsShape).meta({ id: 'AddAddonParams' });
+export type AddAddonParams = z.output<typeof addAddonParamsSchema>;
+
 const overrideEntitlementSchema = z
   .object({
     entitlement_id: referenceSchema('ent'),
@@ -120,6 +146,40 @@ const overrideEntitlementSchema = z
   })
   .meta({ id: 'OverrideEntitlement' });
 export type OverrideEntitlement = z.output<typeof overrideEntitlementSchema>;
+
+/** The members of a phase of a subscription (E 10.8). */
+const phaseBodyShape = {
+  start_date: instantSchema.meta({ description: 'The end of the phase before it' }),
+  end_date: instantSchema.nullish().meta({ description: 'Default: as long as the subscription' }),
+  line_items: z
+    .array(orderedLineSchema)
+    .max(100)
+    .nullish()
+    .meta({ description: 'Lines beside those of the plan' }),
+  override_line_items: z.array(overrideLineSchema).max(100).nullish(),
+  override_entitlements: z.array(overrideEntitlementSchema).max(100).nullish(),
+  metadata: pairsSchema,
+} as const;
+
+/** A phase of a new subscription. */
+const newPhaseSchema = z
+  .object({ ...phaseBodyShape, ...couponsShape })
+  .meta({ id: 'NewSubscriptionPhase' });
+export type NewPhaseBody = z.output<typeof newPhaseSchema>;
+
+/** Body of POST /subscriptions/{id}/phases. */
+export const phaseBodySchema = z
+  .object({
+    ...phaseBodyShape,
+    coupons: notYet,
+    line_item_coupons: notYet,
+    subscription_coupons: notYet,
+  })
+  .meta({ id: 'AddSubscriptionPhase' });
+export type PhaseBody = z.output<typeof phaseBodySchema>;
+
+/** Phases that one subscription has at most. */
+export const maximumPhases = 50;
 
 const createObject = z.object({
   customer_id: idSchema,
@@ -156,24 +216,17 @@ const createObject = z.object({
   gateway_payment_method_id: clearable(textSchema(255)).optional(),
   line_items: z.array(orderedLineSchema).max(100).nullish(),
   override_line_items: z.array(overrideLineSchema).max(100).nullish(),
-  addons: notYet,
+  addons: z.array(addAddonParamsSchema).max(100).nullish(),
   auto_invoice_threshold: notYet,
   checkout: notYet,
-  commitment_amount: notYet,
-  commitment_duration: notYet,
-  coupons: notYet,
-  credit_grants: notYet,
-  enable_true_up: notYet,
-  inheritance: notYet,
-  line_item_commitments: notYet,
-  line_item_coupons: notYet,
-  overage_factor: z
-    .union([z.literal('1'), z.literal(1)], 'is not supported yet: leave it out')
-    .nullish(),
+  ...subscriptionCommitmentShape,
+  ...couponsShape,
+  credit_grants: z.array(subscriptionGrantSchema).max(maximumGrants).nullish(),
+  inheritance: inheritanceSchema.nullish(),
+  line_item_commitments: lineCommitmentsSchema,
   override_entitlements: z.array(overrideEntitlementSchema).max(100).nullish(),
-  phases: notYet,
-  subscription_coupons: notYet,
-  tax_rate_overrides: notYet,
+  phases: z.array(newPhaseSchema).max(maximumPhases).nullish(),
+  tax_rate_overrides: taxRateOverridesSchema.nullish(),
 });
 
 /** Body of POST /subscriptions. */
@@ -200,7 +253,9 @@ export const updateSubscriptionSchema = withConditions(
       .meta({ description: 'False takes a scheduled cancellation back' }),
     cancel_at: instantSchema.nullish(),
     status: notYet,
-    parent_subscription_id: notYet,
+    parent_subscription_id: clearable(z.string().max(64))
+      .optional()
+      .meta({ description: 'Invoiced with that one; empty: alone' }),
   }),
   [
     {
@@ -273,6 +328,8 @@ export const lineItemSchema = z
     billing_period_count: z.number().int(),
     start_date: instantSchema,
     end_date: instantSchema.optional(),
+    ...shownCommitmentShape,
+    subscription_phase_id: z.string().optional(),
     metadata: metadataSchema,
   })
   .meta({ id: 'SubscriptionLineItem' });
@@ -285,7 +342,8 @@ export const subscriptionSchema = z
     status: recordStatusSchema,
     version: z.number().int(),
     subscription_status: subscriptionStatusSchema,
-    subscription_type: z.literal('standalone'),
+    subscription_type: subscriptionTypeSchema,
+    parent_subscription_id: z.string().optional(),
     customer_id: z.string(),
     invoicing_customer_id: z.string(),
     customer_timezone: z.string(),
@@ -311,13 +369,17 @@ export const subscriptionSchema = z
     payment_behavior: paymentBehaviorSchema,
     payment_terms: paymentTermsSchema.optional(),
     gateway_payment_method_id: z.string().optional(),
-    pause_status: z.enum(['none', 'active', 'scheduled', 'completed', 'cancelled']),
+    pause_status: pauseStatusSchema,
+    active_pause_id: z.string().optional(),
+    commitment_amount: z.string().optional(),
+    commitment_duration: billingPeriodSchema.optional(),
     overage_factor: z.string(),
     enable_true_up: z.boolean(),
     line_items: z.array(lineItemSchema),
-    pauses: z.array(z.object({ id: z.string() })),
-    phases: z.array(z.object({ id: z.string() })),
-    coupon_associations: z.array(z.object({ id: z.string() })),
+    credit_grants: z.array(creditGrantSchema),
+    pauses: z.array(pauseSchema),
+    phases: z.array(phaseSchema),
+    coupon_associations: z.array(couponAssociationSchema),
     metadata: metadataSchema,
     plan: planSchema.optional(),
     customer: customerSchema.optional(),
@@ -379,10 +441,11 @@ export const scheduleSchema = z
   .object({
     id: z.string(),
     subscription_id: z.string(),
-    schedule_type: z.literal('cancellation'),
-    schedule_status: z.literal('pending'),
+    schedule_type: z.enum(['cancellation', 'plan_change']),
+    schedule_status: z.enum(['pending', 'cancelled']),
     scheduled_at: instantSchema,
-    cancellation_type: cancellationTypeSchema,
+    cancellation_type: cancellationTypeSchema.optional(),
+    target_plan_id: z.string().optional(),
     reason: z.string().optional(),
     created_at: instantSchema,
   })
@@ -392,51 +455,3 @@ export type Schedule = z.output<typeof scheduleSchema>;
 export const schedulesSchema = z
   .object({ schedules: z.array(scheduleSchema), count: z.number().int() })
   .meta({ id: 'SubscriptionSchedules' });
-
-const idsSchema = anyOfTexts(64);
-
-/** The filters of lists of subscriptions, beside those of every search (D2). */
-export const subscriptionSearchShape = {
-  customer_id: z.string().max(64).optional(),
-  customer_ids: idsSchema,
-  external_customer_id: z.string().max(255).optional(),
-  plan_id: z.string().max(64).optional(),
-  subscription_ids: idsSchema,
-  subscription_status: anyOf(subscriptionStatusSchema),
-  subscription_status_not_in: anyOf(subscriptionStatusSchema),
-  subscription_type: anyOf(z.string().max(32)),
-  invoicing_customer_ids: idsSchema,
-  parent_subscription_ids: idsSchema,
-  billing_cadence: anyOf(z.literal('RECURRING')),
-  billing_period: anyOf(recurringPeriodSchema),
-  active_at: instantSchema.optional().meta({ description: 'Started by then and not ended' }),
-  effective_date_for_update: instantSchema
-    .optional()
-    .meta({ description: 'Whose period ends by then' }),
-  trial_end_due_lte: instantSchema.optional(),
-  with_line_items: unused,
-  with_coupon_associations: unused,
-} as const;
-
-export const subscriptionSearchSchema = z.object({ ...searchShape, ...subscriptionSearchShape });
-
-export const lineSearchShape = {
-  subscription_ids: idsSchema,
-  subscription_line_item_ids: idsSchema,
-  customer_ids: idsSchema,
-  price_ids: idsSchema,
-  meter_ids: idsSchema,
-  entity_ids: idsSchema,
-  entity_type: lineOriginSchema.optional(),
-  addon_association_ids: idsSchema,
-  currencies: idsSchema,
-  billing_periods: anyOf(billingPeriodSchema),
-  active_filter: flagParameter
-    .optional()
-    .meta({ description: 'Whether only lines that run now are found' }),
-  current_period_start: instantSchema.optional().meta({
-    description: 'With active_filter: the instant that they run at, in place of now',
-  }),
-} as const;
-
-export const lineSearchSchema = z.object({ ...searchShape, ...lineSearchShape });

@@ -3,72 +3,38 @@ import {
   createdStamps,
   existing,
   type Instant,
-  type Period,
-  type RecordStamps,
-  type RecordStatus,
-  type ScheduleId,
   type Span,
   type Stamped,
-  type SubscriptionId,
   updatedStamps,
-  type WalletId,
   withChanges,
 } from '@counterfoil/kernel';
+import { endedWith, newAddon } from './addons/association.ts';
+import { addonAfter } from './addons/changed.ts';
+import { heldBy } from './entitlements/granted.ts';
+import { ownAfter } from './entitlements/own-after.ts';
 import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './events.ts';
+import { familyAfter, newFamily } from './families/family.ts';
 import type { Grant } from './grants/grant.ts';
 import { linesAfter } from './lines/changed.ts';
 import { afterSettlement } from './lines/charged.ts';
-import { type Line, newLine } from './lines/line.ts';
-import type { Cycle } from './time/cycle.ts';
-import type { ProrationBehavior, SubscriptionStatus } from './values.ts';
+import { chainsOf, type Line, newLine } from './lines/line.ts';
+import type { Pause, PauseData } from './pauses/pause.ts';
+import { phasesAfter } from './phases/changed.ts';
+import { newPhase } from './phases/phase.ts';
+import type { Subscription, SubscriptionState } from './state.ts';
+import type { SubscriptionStatus } from './values.ts';
 
-/** The end of a subscription that a request has asked for, before it has come. */
-export interface ScheduledCancellation {
-  readonly schedule_id: ScheduleId;
-  readonly cancellation_type: 'immediate' | 'end_of_period' | 'scheduled_date';
-  readonly cancel_at: Instant;
-  readonly proration_behavior: ProrationBehavior;
-  readonly skips_arrears: boolean;
-  readonly reason: string | null;
-  readonly created_at: Instant;
-}
-
-/** A subscription of a customer to a plan, with its terms frozen in it (ADR 41). */
-export interface Subscription
-  extends Omit<CreatedData, 'is_draft' | 'lines' | 'grants' | 'id' | 'cycle' | 'trial'>,
-    RecordStamps {
-  readonly id: SubscriptionId;
-  readonly status: RecordStatus;
-  readonly subscription_status: SubscriptionStatus;
-  readonly cycle: Cycle;
-  readonly trial: Span | null;
-  /** The instant since which it takes steps by itself; null for a draft. */
-  readonly live_since: Instant | null;
-  /** The lines that can still be charged, in the order in which they came. */
-  readonly lines: readonly Line[];
-  readonly grants: readonly Grant[];
-  /** The period that runs; null before the first, and between two of them. */
-  readonly opened: Period | null;
-  /** The period that was opened last, with the dates that it was opened with. */
-  readonly last_period: Period | null;
-  /** The number of the period that is opened next. */
-  readonly next_index: number;
-  /** The last period whose renewal was announced. */
-  readonly noticed_index: number | null;
-  readonly cancellation: ScheduledCancellation | null;
-  readonly cancelled_at: Instant | null;
-  readonly cancellation_reason: string | null;
-  /** The wallets that were taken for what it gives, in their order; those before the last are closed. */
-  readonly wallets: readonly WalletId[];
-}
-
-/** Null before it is created. */
-export type SubscriptionState = Subscription | null;
+export type {
+  ScheduledCancellation,
+  ScheduledPlanChange,
+  Subscription,
+  SubscriptionState,
+} from './state.ts';
 
 type Following = Exclude<Stamped<SubscriptionEvent>, { type: 'SubscriptionCreated' }>;
 
 function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subscription {
-  const { is_draft, lines, grants, ...terms } = data;
+  const { is_draft, lines, grants, addons, phases, family, tax_associations: _, ...terms } = data;
   return {
     ...terms,
     ...createdStamps(stamp),
@@ -76,12 +42,21 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     subscription_status: is_draft ? 'draft' : startingStatus(data.trial),
     live_since: is_draft ? null : stamp.occurred_at,
     lines: lines.map(newLine),
+    sold_chains: chainsOf(lines),
     grants: grants.map((grant) => ({ ...grant, next_index: 0 })),
+    entitlements: heldBy(terms.id, terms.entitlements, createdStamps(stamp)),
+    entitlements_made: terms.entitlements.filter(({ entity_id }) => entity_id === terms.id).length,
+    addons: addons.map((addon) => newAddon(addon, stamp.occurred_at)),
+    family: newFamily(family, data.start_date),
+    phases: phases.map((phase, place) => newPhase(phase, stamp, place === 0)),
     opened: null,
     last_period: null,
     next_index: 0,
     noticed_index: null,
+    pauses: [],
     cancellation: null,
+    plan_change: null,
+    followed_by: null,
     cancelled_at: null,
     cancellation_reason: null,
     wallets: [],
@@ -110,9 +85,38 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'SubscriptionDeleted':
       return { ...subscription, status: 'deleted', subscription_status: 'cancelled' };
     case 'LinesChanged':
-      return { ...subscription, lines: linesAfter(subscription.lines, event.data) };
+      return {
+        ...subscription,
+        lines: linesAfter(subscription.lines, event.data),
+        sold_chains: chainsWith(subscription, event.data.begun),
+      };
+    case 'AddonAttached':
+      return attached(subscription, event);
+    case 'AddonRemoved':
+    case 'AddonBegun':
+    case 'AddonEnded':
+      return withAddonChanged(subscription, event);
+    case 'EntitlementAdded':
+    case 'EntitlementChanged':
+    case 'EntitlementRemoved':
+    case 'GrantAdded':
+    case 'GrantChanged':
+      return { ...subscription, ...ownAfter(subscription, event) };
+    case 'PhaseAdded':
+    case 'PhaseRemoved':
+    case 'PhaseChanged':
+    case 'PhaseBegun':
+      return phased(subscription, event);
     case 'TrialEnded':
       return { ...subscription, subscription_status: 'active' };
+    case 'TrialMoved':
+      return trialMoved(subscription, event);
+    case 'HeirsChanged':
+    case 'ParentChanged':
+    case 'MemberChanged':
+      return { ...subscription, family: familyAfter(subscription.family, event) };
+    case 'HeirsTold':
+      return subscription;
     case 'PeriodOpened':
       return {
         ...subscription,
@@ -122,23 +126,36 @@ function after(subscription: Subscription, event: Following): Subscription {
       };
     case 'PeriodClosed': {
       const lines = subscription.lines.filter((line) => lasts(line, event.data.end));
-      return { ...subscription, opened: null, lines };
+      const addons = subscription.addons.filter(({ addon_status }) => addon_status !== 'cancelled');
+      return { ...subscription, opened: null, lines, addons };
     }
     case 'SettlementRecorded':
       return { ...subscription, lines: afterSettlement(subscription.lines, event.data) };
     case 'CreditsGranted':
+    case 'CreditsSkipped':
       return { ...subscription, grants: granted(subscription.grants, event.data) };
     case 'WalletChosen':
       return { ...subscription, wallets: [...subscription.wallets, event.data.wallet_id] };
     case 'RenewalNoticed':
       return { ...subscription, noticed_index: event.data.index };
+    case 'PauseScheduled':
+    case 'PauseStarted':
+    case 'PauseEndChanged':
+    case 'PauseCancelled':
+    case 'PauseEnded':
+      return paused(subscription, event);
     case 'CancellationScheduled':
+    case 'CancellationReverted':
+    case 'PlanChangeScheduled':
+    case 'PlanChangeReverted':
+      return scheduled(subscription, event);
+    case 'PlanChanged':
       return {
         ...subscription,
-        cancellation: { ...event.data, created_at: event.stamp.occurred_at },
+        status: 'archived',
+        followed_by: event.data.to.id,
+        plan_change: null,
       };
-    case 'CancellationReverted':
-      return { ...subscription, cancellation: null };
     case 'SubscriptionCancelled':
       return cancelled(subscription, event.data);
     default:
@@ -146,20 +163,144 @@ function after(subscription: Subscription, event: Following): Subscription {
   }
 }
 
+/** A subscription after an act that is to come was asked for, or was taken back. */
+function scheduled(
+  subscription: Subscription,
+  event: Extract<
+    Following,
+    { type: `${'Cancellation' | 'PlanChange'}${'Scheduled' | 'Reverted'}` }
+  >,
+): Subscription {
+  switch (event.type) {
+    case 'CancellationScheduled':
+      return {
+        ...subscription,
+        cancellation: { ...event.data, created_at: event.stamp.occurred_at },
+      };
+    case 'CancellationReverted':
+      return { ...subscription, cancellation: null };
+    case 'PlanChangeScheduled':
+      return {
+        ...subscription,
+        plan_change: { ...event.data, created_at: event.stamp.occurred_at },
+      };
+    case 'PlanChangeReverted':
+      return { ...subscription, plan_change: null };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A subscription whose trial ends at another instant. */
+function trialMoved(
+  subscription: Subscription,
+  event: Stamped<Extract<SubscriptionEvent, { type: 'TrialMoved' }>>,
+): Subscription {
+  const { data } = event;
+  const { trial, cycle, period } = data;
+  const dates = new Map(data.lines.map((line) => [line.id, line]));
+  const starts = new Map(data.grants.map(({ id, start_date }) => [id, { start_date }]));
+  return {
+    ...subscription,
+    trial,
+    cycle,
+    opened: period,
+    last_period: period ?? subscription.last_period,
+    lines: subscription.lines.map((line) => ({ ...line, ...dates.get(line.id) })),
+    grants: subscription.grants.map((grant) => ({ ...grant, ...starts.get(grant.id) })),
+    addons: subscription.addons.map((addon) => addonAfter(addon, event)),
+  };
+}
+
+/** A subscription after something of an add-on that it has was changed, or has come. */
+function withAddonChanged(
+  subscription: Subscription,
+  event: Extract<Following, { type: 'AddonRemoved' | 'AddonBegun' | 'AddonEnded' }>,
+): Subscription {
+  const changed = withAddon(subscription, event);
+  switch (event.type) {
+    case 'AddonRemoved':
+      return { ...changed, lines: linesAfter(subscription.lines, event.data.change) };
+    case 'AddonBegun':
+      return changed;
+    case 'AddonEnded': {
+      const { addon_association_id: ended } = event.data;
+      const grants = subscription.grants.filter((each) => each.addon_association_id !== ended);
+      return { ...changed, grants };
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A subscription after something of its phases has changed. */
+function phased(
+  subscription: Subscription,
+  event: Extract<Following, { type: `Phase${string}` }>,
+): Subscription {
+  const phases = phasesAfter(subscription.phases, event);
+  switch (event.type) {
+    case 'PhaseAdded': {
+      const { change, end_date } = event.data;
+      const lines = linesAfter(subscription.lines, change);
+      const sold_chains = chainsWith(subscription, change.begun);
+      return { ...subscription, phases, lines, sold_chains, end_date };
+    }
+    case 'PhaseRemoved':
+      return { ...subscription, phases, lines: linesAfter(subscription.lines, event.data.change) };
+    default:
+      return { ...subscription, phases };
+  }
+}
+
+const chainsWith = (
+  { sold_chains }: Subscription,
+  begun: Parameters<typeof chainsOf>[0],
+): readonly string[] => [...new Set([...sold_chains, ...chainsOf(begun)])];
+
+const attached = (
+  subscription: Subscription,
+  { data, stamp }: Stamped<Extract<SubscriptionEvent, { type: 'AddonAttached' }>>,
+): Subscription => ({
+  ...subscription,
+  lines: linesAfter(subscription.lines, data.change),
+  grants: [
+    ...subscription.grants,
+    ...data.grants.map(({ first: _, ...grant }) => ({ ...grant, next_index: 0 })),
+  ],
+  addons: [...subscription.addons, newAddon(data.addon, stamp.occurred_at)],
+});
+
+const withAddon = (
+  subscription: Subscription,
+  event: Stamped<Extract<SubscriptionEvent, { data: { readonly addon_association_id: unknown } }>>,
+): Subscription => ({
+  ...subscription,
+  addons: subscription.addons.map((addon) =>
+    addon.id === event.data.addon_association_id ? addonAfter(addon, event) : addon,
+  ),
+});
+
 function activated(
   subscription: Subscription,
   { data, stamp }: Stamped<Extract<SubscriptionEvent, { type: 'SubscriptionActivated' }>>,
 ): Subscription {
-  const { lines, grants, ...start } = data;
+  const { lines, grants, addons, coupons, ...start } = data;
+  const couponDates = new Map(coupons.map((coupon) => [coupon.id, coupon]));
   const starts = new Map(grants.map(({ id, start_date }) => [id, { start_date }]));
   const dates = new Map(lines.map((line) => [line.id, line]));
+  const addonDates = new Map(addons.map((addon) => [addon.id, addon]));
   return {
     ...subscription,
     ...start,
     subscription_status: startingStatus(data.trial),
     live_since: stamp.occurred_at,
     lines: subscription.lines.map((line) => ({ ...line, ...dates.get(line.id) })),
+    coupons: subscription.coupons.map((each) => ({ ...each, ...couponDates.get(each.id) })),
     grants: subscription.grants.map((grant) => ({ ...grant, ...starts.get(grant.id) })),
+    addons: subscription.addons.map((addon) =>
+      newAddon({ ...addon, ...addonDates.get(addon.id) }, stamp.occurred_at),
+    ),
   };
 }
 
@@ -168,11 +309,82 @@ const lasts = ({ end_date }: Line, end: Instant): boolean => end_date === null |
 
 const granted = (
   grants: readonly Grant[],
-  { grant_id, next }: Extract<SubscriptionEvent, { type: 'CreditsGranted' }>['data'],
+  { grant_id, next }: Extract<SubscriptionEvent, { type: 'CreditsSkipped' }>['data'],
 ): readonly Grant[] =>
   grants.map((grant) =>
     grant.id === grant_id ? { ...grant, next_index: next?.index ?? null } : grant,
   );
+
+type Stamp = Following['stamp'];
+type Pausing = Extract<Following, { type: `Pause${string}` }>;
+
+/** A subscription after something of its pauses has changed. */
+function paused(subscription: Subscription, event: Pausing): Subscription {
+  const { stamp } = event;
+  switch (event.type) {
+    case 'PauseScheduled':
+      return withPause(subscription, event.data, { status: 'scheduled' }, stamp);
+    case 'PauseStarted': {
+      const started = withPause(subscription, event.data, { status: 'active' }, stamp);
+      return { ...started, subscription_status: 'paused' };
+    }
+    case 'PauseEndChanged': {
+      const { pause_id, ...end } = event.data;
+      return withPause(subscription, { id: pause_id }, end, stamp);
+    }
+    case 'PauseCancelled': {
+      const id = event.data.pause_id;
+      return withPause(subscription, { id }, { status: 'cancelled' }, stamp);
+    }
+    case 'PauseEnded':
+      return {
+        ...resumed(subscription, event.data, stamp),
+        addons: subscription.addons.map((addon) => addonAfter(addon, event)),
+        phases: phasesAfter(subscription.phases, event),
+      };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A subscription with a pause that it has, or that is new, changed. */
+function withPause(
+  subscription: Subscription,
+  pause: PauseData | Pick<PauseData, 'id'>,
+  change: Partial<Pause>,
+  stamp: Stamp,
+): Subscription {
+  const before = subscription.pauses.find(({ id }) => id === pause.id);
+  const fresh = { resumed_at: null, ...createdStamps(stamp) };
+  const changed = { ...fresh, ...before, ...pause, ...change, ...updatedStamps(stamp) } as Pause;
+  const others = subscription.pauses.filter(({ id }) => id !== pause.id);
+  return { ...subscription, pauses: [...others, changed] };
+}
+
+/** A subscription after a pause: its period, its rhythm and its lines are later by its length. */
+function resumed(
+  subscription: Subscription,
+  data: Extract<Pausing, { type: 'PauseEnded' }>['data'],
+  stamp: Stamp,
+): Subscription {
+  const { pause_id: id, end, cycle, period, cancel_at } = data;
+  const change = { status: 'completed', end, resumed_at: end } as const;
+  const lines = new Map(data.lines.map((line) => [line.id, line]));
+  const { cancellation, plan_change, last_period } = subscription;
+  const { change_at } = data;
+  return {
+    ...withPause(subscription, { id }, change, stamp),
+    subscription_status: 'active',
+    cycle,
+    opened: period,
+    last_period: period ?? last_period,
+    lines: subscription.lines.map((line) => ({ ...line, ...lines.get(line.id) })),
+    cancellation:
+      cancellation === null || cancel_at === null ? cancellation : { ...cancellation, cancel_at },
+    plan_change:
+      plan_change === null || change_at === null ? plan_change : { ...plan_change, at: change_at },
+  };
+}
 
 const cancelled = (
   subscription: Subscription,
@@ -180,15 +392,23 @@ const cancelled = (
     effective_at,
     reason,
     lines,
+    addons,
   }: Extract<SubscriptionEvent, { type: 'SubscriptionCancelled' }>['data'],
 ): Subscription => ({
   ...subscription,
   subscription_status: 'cancelled',
   cancelled_at: effective_at,
   cancellation_reason: reason,
+  plan_change: null,
+  pauses: subscription.pauses.map((pause) =>
+    pause.status === 'scheduled' ? { ...pause, status: 'cancelled' } : pause,
+  ),
   end_date: effective_at,
   lines: subscription.lines.map((line) =>
     lines.includes(line.id) ? { ...line, end_date: effective_at } : line,
+  ),
+  addons: subscription.addons.map((addon) =>
+    addons.includes(addon.id) ? endedWith(addon, effective_at, reason) : addon,
   ),
 });
 
@@ -211,6 +431,14 @@ export function foldInto(
   const stamp = { tenant_id, environment_id, occurred_at: at, actor };
   return subscription.evolve(current, { ...event, stamp } as never) ?? current;
 }
+
+/** Folds events that have no stamps yet, one after the other. */
+export const foldAll = (
+  current: Subscription,
+  events: readonly SubscriptionEvent[],
+  at?: Instant,
+): Subscription =>
+  events.reduce<Subscription>((folded, event) => foldInto(folded, event, at), current);
 
 /** A subscription right after it was created, for the steps that follow in the same decision. */
 export const blankSubscription = (data: CreatedData, at: Instant): Subscription =>

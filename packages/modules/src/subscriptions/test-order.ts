@@ -1,6 +1,8 @@
 import type { Instant, SubscriptionId } from '@counterfoil/kernel';
 import { instantOf } from '@counterfoil/kernel';
-import type { Order, OrderedLine } from './creation/order.ts';
+import type { Order } from './creation/order.ts';
+import type { OrderedLine } from './creation/ordered-line.ts';
+import { noFamily } from './families/family.ts';
 import type { SoldPrice } from './lines/line.ts';
 
 /** The instant so many hours after the start of 2026. */
@@ -47,6 +49,8 @@ export const lineOf = (price: Partial<SoldPrice> = {}, line: Partial<OrderedLine
     quantity: price.type === 'USAGE' ? '0' : '1',
     from: null,
     end_date: null,
+    subscription_phase_id: null,
+    commitment: null,
     metadata: {},
     ...line,
   }) as unknown as OrderedLine;
@@ -77,5 +81,13 @@ export const orderOf = (order: Partial<Order> = {}): Order =>
     lines: [lineOf()],
     entitlements: [],
     grants: [],
+    own_grants: [],
+    continued_grants: [],
+    addons: [],
+    family: noFamily,
+    tax_associations: [],
+    coupons: [],
+    commitment: null,
+    phases: [],
     ...order,
   }) as unknown as Order;

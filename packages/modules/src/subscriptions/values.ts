@@ -6,6 +6,16 @@ export const subscriptionStatusSchema = z
   .meta({ id: 'SubscriptionStatus' });
 export type SubscriptionStatus = z.output<typeof subscriptionStatusSchema>;
 
+/** The manners in which subscriptions belong together (E 10.9). */
+export const subscriptionTypeSchema = z.enum([
+  'standalone',
+  'delegated_invoicing',
+  'parent',
+  'inherited',
+  'grouped_invoicing',
+]);
+export type SubscriptionType = z.output<typeof subscriptionTypeSchema>;
+
 export const recurringPeriodSchema = z
   .enum(['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'])
   .meta({ id: 'RecurringPeriod' });
@@ -36,6 +46,11 @@ export type ProrationBehavior = z.output<typeof prorationBehaviorSchema>;
 
 /** The kind of what a line came with: the plan, an add-on, or the subscription itself. */
 export const lineOriginSchema = z.enum(['plan', 'addon', 'subscription']);
+
+/** Manners in which pauses begin and end, and what becomes of them (D49). */
+export const pauseModeSchema = z.enum(['immediate', 'scheduled', 'period_end']);
+export const resumeModeSchema = z.enum(['immediate', 'scheduled', 'auto']);
+export const pauseStatusSchema = z.enum(['none', 'active', 'scheduled', 'completed', 'cancelled']);
 
 export const cancellationTypeSchema = z.enum(['immediate', 'end_of_period', 'scheduled_date']);
 export type CancellationType = z.output<typeof cancellationTypeSchema>;

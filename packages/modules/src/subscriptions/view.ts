@@ -7,14 +7,20 @@ import {
   withoutNulls,
   zero,
 } from '@counterfoil/kernel';
-import { type PriceRecord, priceView } from '../offers/index.ts';
+import { type CreditGrant, type PriceRecord, priceView } from '../offers/index.ts';
+import { shownCommitment, shownLineCommitment } from './commitments/view.ts';
+import { couponAssociationView } from './coupons/view.ts';
 import type { Cancellation } from './decisions.ts';
 import type { SubscriptionEvent } from './events.ts';
+import { payerOf, typeOf } from './families/family.ts';
+import type { GrantData } from './grants/grant.ts';
 import type { Line, LineData } from './lines/line.ts';
+import { pendingPause } from './pauses/pause.ts';
+import { pauseView } from './pauses/view.ts';
+import { phaseView } from './phases/view.ts';
 import type {
   CancelledSubscription,
   LineItem,
-  Schedule,
   SettlementSum,
   SubscriptionResource,
 } from './schema.ts';
@@ -63,11 +69,14 @@ export function lineItemView(
     billing_period_count: price.billing_period_count,
     start_date: line.start_date,
     end_date: line.end_date,
+    ...shownLineCommitment(line.commitment),
+    subscription_phase_id: line.subscription_phase_id,
     metadata: line.metadata,
   });
 }
 
-const stampsOf = (stamps: RecordStamps): RecordStamps => ({
+/** The stamps of a record, without its other members. */
+export const stampsOf = (stamps: RecordStamps): RecordStamps => ({
   tenant_id: stamps.tenant_id,
   environment_id: stamps.environment_id,
   created_at: stamps.created_at,
@@ -76,10 +85,42 @@ const stampsOf = (stamps: RecordStamps): RecordStamps => ({
   updated_by: stamps.updated_by,
 });
 
+/** A grant of credits as a subscription shows it: its times are those of the subscription. */
+export function grantView(
+  owner: RecordStamps & { readonly id: string; readonly plan_id: string | null },
+  grant: GrantData,
+): CreditGrant {
+  const { id, name, credits, period, period_count, start_date, metadata } = grant;
+  const isOwn = grant.source_id === id;
+  return withoutNulls({
+    id,
+    ...stampsOf(owner),
+    status: 'published' as const,
+    name,
+    scope: 'SUBSCRIPTION' as const,
+    plan_id: isOwn || grant.addon_association_id !== null ? null : owner.plan_id,
+    subscription_id: owner.id,
+    credits,
+    cadence: period === null ? ('ONETIME' as const) : ('RECURRING' as const),
+    period,
+    period_count: period === null ? null : period_count,
+    expiration_type: grant.expiration_type,
+    expiration_duration: grant.expiration_duration,
+    expiration_duration_unit: grant.expiration_duration_unit,
+    priority: grant.priority,
+    conversion_rate: grant.conversion_rate,
+    topup_conversion_rate: grant.topup_conversion_rate,
+    credit_grant_anchor: start_date,
+    start_date,
+    end_date: grant.end_date,
+    metadata,
+  });
+}
+
 /** The subscription as the API, the read model and the webhooks show it. */
 export function subscriptionView(state: SubscriptionState): SubscriptionResource {
   const shown = existing(state, 'subscription');
-  const { cycle, trial, cancellation } = shown;
+  const { cycle, trial, cancellation, pauses } = shown;
   const period = currentPeriod(shown);
   return withoutNulls({
     id: shown.id,
@@ -87,9 +128,10 @@ export function subscriptionView(state: SubscriptionState): SubscriptionResource
     status: shown.status,
     version: 1,
     subscription_status: shown.subscription_status,
-    subscription_type: 'standalone' as const,
+    subscription_type: typeOf(shown),
     customer_id: shown.customer_id,
-    invoicing_customer_id: shown.customer_id,
+    parent_subscription_id: shown.family.parent?.subscription_id ?? null,
+    invoicing_customer_id: payerOf(shown),
     customer_timezone: shown.timezone,
     plan_id: shown.plan_id,
     lookup_key: shown.lookup_key,
@@ -113,13 +155,20 @@ export function subscriptionView(state: SubscriptionState): SubscriptionResource
     payment_behavior: shown.payment_behavior,
     payment_terms: shown.payment_terms,
     gateway_payment_method_id: shown.gateway_payment_method_id,
-    pause_status: 'none' as const,
-    overage_factor: '1',
-    enable_true_up: false,
+    pause_status: pauses.at(-1)?.status ?? ('none' as const),
+    active_pause_id: pendingPause(shown)?.id ?? null,
+    ...shownCommitment(shown.commitment),
     line_items: shown.lines.map((line) => lineItemView(shown, shown, line)),
-    pauses: [],
-    phases: [],
-    coupon_associations: [],
+    credit_grants: shown.grants.map((grant) => grantView(shown, grant)),
+    pauses: pauses.map((pause) => pauseView(shown.id, pause)),
+    phases: shown.phases.map((phase) => phaseView(shown, phase)),
+    coupon_associations: shown.coupons.map((association) =>
+      couponAssociationView({
+        association,
+        subscription_id: shown.id,
+        stamps: { ...shown, updated_at: shown.created_at, updated_by: shown.created_by },
+      }),
+    ),
     metadata: shown.metadata,
   });
 }
@@ -144,23 +193,6 @@ export const settlementSum = (events: readonly SubscriptionEvent[]): SettlementS
     lines: linesView(settlements.flatMap(({ lines }) => lines)),
   };
 };
-
-/** The changes that are to come for a subscription because somebody has asked for them. */
-export function schedulesOf({ id, cancellation }: Subscription): Schedule[] {
-  if (cancellation === null) return [];
-  return [
-    withoutNulls({
-      id: cancellation.schedule_id,
-      subscription_id: id,
-      schedule_type: 'cancellation' as const,
-      schedule_status: 'pending' as const,
-      scheduled_at: cancellation.cancel_at,
-      cancellation_type: cancellation.cancellation_type,
-      reason: cancellation.reason,
-      created_at: cancellation.created_at,
-    }),
-  ];
-}
 
 /** The answer of a cancellation: when it takes effect, and what it charges and gives back. */
 export function cancelledView(

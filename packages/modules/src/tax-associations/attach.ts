@@ -1,7 +1,13 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { invalidField, notFound, type TaxAssociationId } from '@counterfoil/kernel';
+import {
+  invalidField,
+  invalidOperation,
+  notFound,
+  type TaxAssociationId,
+} from '@counterfoil/kernel';
 import { customer, customerIdOf } from '../customers/index.ts';
 import { referredRecord } from '../record/index.ts';
+import { subscription } from '../subscriptions/index.ts';
 import {
   type CreateAssociation,
   createAssociation,
@@ -15,8 +21,8 @@ interface Owner {
 }
 
 /**
- * Returns the owner that a request attaches a rate to. Only tenants and customers exist yet, so
- * every subscription and every invoice is unknown: 404 naming entity_id.
+ * Returns the owner that a request attaches a rate to. There are no invoices yet, so every one is
+ * unknown: 404 naming entity_id.
  */
 async function ownerOf(context: RequestContext, body: CreateAssociation): Promise<Owner> {
   const { entity_id, external_customer_id } = body;
@@ -41,13 +47,33 @@ async function ownerOf(context: RequestContext, body: CreateAssociation): Promis
       await referredRecord(context, customer, { id, what: 'customer', field: 'entity_id' });
       return { entity_type, entity_id: id };
     }
-    case 'subscription':
+    case 'subscription': {
+      if (entity_id === undefined) throw invalidField('/entity_id', 'is required');
+      return { entity_type, entity_id: await subscriptionTaxed(context, entity_id) };
+    }
     case 'invoice':
       if (entity_id === undefined) throw invalidField('/entity_id', 'is required');
       throw notFound(entity_type, entity_id, 'entity_id');
     default:
       return entity_type satisfies never;
   }
+}
+
+/** The id of a subscription that a rate can apply to. Throws a Problem for none, for one that has ended, and for one that is inherited. */
+async function subscriptionTaxed(context: RequestContext, id: string): Promise<string> {
+  const state = await context.load(subscription, id);
+  if (!state || state.status === 'deleted') throw notFound('subscription', id, 'entity_id');
+  const reason =
+    state.subscription_status === 'cancelled'
+      ? 'ended'
+      : state.family.parent?.relation === 'inherited'
+        ? 'inherited'
+        : null;
+  if (reason === null) return state.id;
+  throw invalidOperation(`Nothing is invoiced for subscription ${id}: no tax applies to it.`, {
+    reason,
+    field: 'entity_id',
+  });
 }
 
 /** The decision to attach a rate, after rate and owner were found. */

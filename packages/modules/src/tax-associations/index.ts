@@ -1,7 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { associationRoutes } from './routes.ts';
 
-/** The attachment of tax rates to the tenant and to customers. The records themselves belong to `taxes`. */
+/** The attachment of tax rates to the tenant, to customers and to subscriptions. The records themselves belong to `taxes`. */
 export const taxAssociations = module({
   name: 'tax-associations',
   aggregates: [],

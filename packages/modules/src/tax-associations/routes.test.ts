@@ -11,6 +11,7 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customer, customers } from '../customers/index.ts';
+import { subscription } from '../subscriptions/index.ts';
 import {
   associationSchema,
   taxAssociation,
@@ -35,7 +36,7 @@ function ofRates(key: keyof typeof taxes.routes): AnyRoute {
 
 /** A world with taxes and customers. */
 function taxWorld() {
-  const world = memoryWorld([customer, taxRate, taxAssociation]);
+  const world = memoryWorld([customer, taxRate, taxAssociation, subscription]);
   const context = (environment?: string) => world.request(testPrincipal(environment));
   const ofCustomers = customers.routes;
   const on = (id: string, body: object = {}) => ({ params: { id }, body });

@@ -48,7 +48,7 @@ const associationList = associations.list({
 export const associationRoutes = {
   'POST /taxes/associations': associations.create({
     summary: 'Attach a tax rate',
-    description: 'To the tenant or a customer.',
+    description: 'To the tenant, a customer or a subscription.',
     status: 200,
     body: createAssociationSchema,
     example: {

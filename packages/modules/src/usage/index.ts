@@ -5,6 +5,7 @@ import { usageAlertPublicEvents } from './alerts/public-events.ts';
 import { usageAlertTable } from './alerts/records.ts';
 import { usageAlertRoutes } from './alerts/routes.ts';
 import { usageAlert } from './alerts/usage-alert.ts';
+import type { ChargesOf } from './analytics/charged-usage.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
 import { usageBackfill } from './backfills/index.ts';
 import { backfillRoutes } from './backfills/routes.ts';
@@ -12,6 +13,7 @@ import { usageCredentialsTable } from './credentials/projection.ts';
 import { accessOfUsageCredentials, usageCredentialsRoutes } from './credentials/routes.ts';
 import { usageCredentials } from './credentials/usage-credentials.ts';
 import { currentUsageRoutes } from './current/routes.ts';
+import { usageGrouping } from './groupings/usage-grouping.ts';
 import { KnownLookups } from './known-lookups.ts';
 import { meterUsageRoutes } from './meter-usage/routes.ts';
 import { usageMonitoringRoutes } from './monitoring/routes.ts';
@@ -27,7 +29,8 @@ import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
-export { usageInGroups } from './analytics/usage-in-groups.ts';
+export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
+export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
 export {
   type CountingMeter,
   countingOf,
@@ -46,11 +49,13 @@ export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
 interface UsageOptions {
   /** The grants that customers have by their subscriptions. */
   readonly grantsOf: GrantsOf;
+  /** The costs of usage by the same. */
+  readonly chargesOf: ChargesOf;
   /** Null where systems get no credentials. */
   readonly gateway: EventGateway | null;
 }
 
-const routes = ({ grantsOf, gateway }: UsageOptions) => ({
+const routes = ({ grantsOf, chargesOf, gateway }: UsageOptions) => ({
   ...ingestionRoutes({ recent: new RecentUsage(), lookups: new KnownLookups() }),
   ...usageListRoutes,
   ...rejectedUsageRoutes,
@@ -62,19 +67,22 @@ const routes = ({ grantsOf, gateway }: UsageOptions) => ({
   ...customerUsageRoutes(grantsOf),
   ...usageCredentialsRoutes(gateway),
   ...backfillRoutes,
-  ...analyticsRoutes,
+  ...analyticsRoutes(chargesOf),
   ...usageAlertRoutes,
-  ...meterUsageRoutes,
+  ...meterUsageRoutes(chargesOf),
 });
 
 /** Usage: what customers used of what, as their systems tell it. */
-export const usage = ({ grantsOf, gateway }: UsageOptions) =>
+export const usage = ({ grantsOf, chargesOf, gateway }: UsageOptions) =>
   module({
     name: 'usage',
-    aggregates: [usageVoid, usageBackfill, usageCredentials, usageAlert, usageReservation],
+    aggregates: [
+      ...[usageVoid, usageBackfill, usageCredentials],
+      ...[usageAlert, usageReservation, usageGrouping],
+    ],
     tables: [usageCredentialsTable, usageAlertTable],
     facts: [usageTables],
-    routes: routes({ grantsOf, gateway }),
+    routes: routes({ grantsOf, chargesOf, gateway }),
     publicEvents: [usageAlertPublicEvents],
     dueWork: [lookAtPeriodEnd],
     factWork: [lookAtNewUsage],

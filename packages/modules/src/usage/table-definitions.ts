@@ -170,7 +170,8 @@ export const comparedUsage = {
   conflict: (schema) =>
     `select environment_id, position, conflict.number, event_id
        from ${schema}.conflict join ${schema}.environment on environment.number = conflict.environment`,
-  event: (schema) => `select ${eventMembers} from ${schema}.event ${eventJoins(schema)}`,
+  event: (schema, _shown, relation) =>
+    `select ${eventMembers} from ${schema}.${relation} as event ${eventJoins(schema)}`,
   voided: (schema) =>
     `select ${eventMembers}, void_position, voided_at, reason
        from ${schema}.voided as event ${eventJoins(schema)}`,

@@ -3,6 +3,7 @@ import { customer } from '../customers/index.ts';
 import { meter } from '../meters/index.ts';
 import { usageAlert } from './alerts/usage-alert.ts';
 import { usageBackfill } from './backfills/index.ts';
+import { usageGrouping } from './groupings/usage-grouping.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
 import { comparedUsage, createUsageTables, type UsageTables } from './table-definitions.ts';
 import { type UsageEvent, usageIntake } from './usage-event.ts';
@@ -12,9 +13,12 @@ import { usageVoid } from './voids/usage-void.ts';
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 6,
+  version: 7,
   intake: usageIntake,
-  records: [customer, meter, usageVoid, usageBackfill, usageAlert, usageReservation],
+  records: [
+    ...[customer, meter, usageVoid, usageBackfill],
+    ...[usageAlert, usageReservation, usageGrouping],
+  ],
   create: createUsageTables,
   compared: comparedUsage,
   filler: (session) => new UsageFiller(session),

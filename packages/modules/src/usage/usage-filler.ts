@@ -13,6 +13,7 @@ import type { UsageAlertEvent } from './alerts/usage-alert.ts';
 import { Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
 import { type Claim, Dictionary } from './dictionary.ts';
+import { definitionIn, type UsageGroupingEvent } from './groupings/usage-grouping.ts';
 import { type PlacedUsage, placedIn } from './placed-usage.ts';
 import { countReserved, placedReservation } from './reservations/follow-reservations.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
@@ -108,6 +109,13 @@ export class UsageFiller implements Filler<UsageEvent> {
         const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
         const gone = await takeOut(this.#session, this.#rollUps, voided);
         return await this.#watched.touch([gone]);
+      }
+      case 'usage_grouping': {
+        const environment = await this.#environmentOf(environmentId);
+        const { type, data } = event as unknown as Stamped<UsageGroupingEvent>;
+        const isKept = type === 'UsageGroupingKept';
+        const definition = definitionIn(data);
+        return await this.#rollUps.followGrouping({ environment, position, definition, isKept });
       }
       case 'usage_alert': {
         const environment = await this.#environmentOf(environmentId);

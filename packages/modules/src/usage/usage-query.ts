@@ -1,6 +1,7 @@
 import {
   type Decimal,
   type DecimalText,
+  earlierOf,
   type Instant,
   invalidOperation,
   laterOf,
@@ -12,7 +13,8 @@ import {
 import { type Accumulator, accumulator, type Reading } from './aggregation/aggregate.ts';
 import type { Measured } from './aggregation/measure.ts';
 import { eventReadings } from './event-readings.ts';
-import { type Beside, rolledUpReadings } from './roll-ups/readings.ts';
+import { filteredReadings } from './groupings/filtered-readings.ts';
+import { type Beside, inOrder, rolledUpReadings } from './roll-ups/readings.ts';
 import type { UsageQuestion } from './usage-question.ts';
 import type { UsageReads } from './usage-reads.ts';
 
@@ -20,6 +22,8 @@ import type { UsageReads } from './usage-reads.ts';
 export interface UsageAnswer {
   readonly value: DecimalText | null;
   readonly windows: readonly { readonly start: Instant; readonly value: DecimalText | null }[];
+  /** The events that were counted one by one, or with others alike: none where sums were kept. */
+  readonly eventsCounted: number;
 }
 
 /** Windows of one answer. */
@@ -39,11 +43,14 @@ export async function usageOf(
   const before = await levelBefore(context, question);
   const whole = accumulator(aggregation, span, before);
   const windows = new Windows(question, before);
-  for await (const reading of readings(context, question, span, beside)) {
+  const { isKept, readings } = await foundReadings(context, question, span, beside);
+  let events = 0;
+  for await (const reading of readings) {
     whole.add(reading);
     windows.add(reading);
+    events += eventsIn(reading);
   }
-  return { value: whole.value(), windows: windows.values() };
+  return { value: whole.value(), windows: windows.values(), eventsCounted: isKept ? 0 : events };
 }
 
 /** The sum of all values before the span, which only WEIGHTED_SUM asks for. */
@@ -51,7 +58,8 @@ async function levelBefore(context: UsageReads, question: UsageQuestion): Promis
   let level = zero;
   if (question.aggregation.type !== 'WEIGHTED_SUM') return level;
   const past = { start: firstInstant, end: question.span.start };
-  for await (const { measured } of readings(context, { ...question, windows: null }, past)) {
+  const { readings } = await foundReadings(context, { ...question, windows: null }, past);
+  for await (const { measured } of readings) {
     level = level.plus(changeOf(measured));
   }
   return level;
@@ -66,17 +74,21 @@ function changeOf(measured: Measured): Decimal {
 const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
 
 /** From what is kept of whole hours where there is something, else event by event. */
-async function* readings(
+async function foundReadings(
   context: UsageReads,
   question: UsageQuestion,
   span: Span,
   beside?: Beside,
-): AsyncGenerator<Reading> {
-  const rolledUp = await rolledUpReadings(context, question, span, beside);
-  if (rolledUp) return yield* rolledUp;
-  if (beside) yield* beside();
-  yield* eventReadings(context, question, [span]);
+): Promise<{ readonly isKept: boolean; readonly readings: AsyncIterable<Reading> }> {
+  const kept =
+    (await rolledUpReadings(context, question, span, beside)) ??
+    (await filteredReadings(context, question, span, beside));
+  if (kept) return { isKept: true, readings: kept };
+  const events = eventReadings(context, question, [span]);
+  return { isKept: false, readings: beside ? inOrder([beside(), events]) : events };
 }
+
+const eventsIn = ({ measured }: Reading): number => (measured.kind === 'sums' ? measured.count : 1);
 
 interface OpenWindow {
   readonly start: Instant;
@@ -145,9 +157,7 @@ class Windows {
     }
     const end = nextWindow(windows, start);
     // The value is that of the part that lies in the span; the label is the whole window's (D54).
-    const part = { start: laterOf(start, span.start), end: earlier(end, span.end) };
+    const part = { start: laterOf(start, span.start), end: earlierOf(end, span.end) };
     this.#open.push({ start, end, values: accumulator(aggregation, part, this.#level) });
   }
 }
-
-const earlier = (left: Instant, right: Instant): Instant => (left < right ? left : right);

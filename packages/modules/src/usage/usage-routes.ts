@@ -3,7 +3,10 @@ import { notFound } from '@counterfoil/kernel';
 import { type Aggregation, meter } from '../meters/index.ts';
 import { askedCustomer } from './asked-customer.ts';
 import { askedSpan } from './asked-span.ts';
+import { groupsOfFilters } from './groupings/filtered-readings.ts';
+import { keepForTheNext } from './groupings/keep.ts';
 import { type UsageAnswer, usageOf } from './usage-query.ts';
+import type { UsageQuestion } from './usage-question.ts';
 import {
   type MeterQuestionBody,
   meterQuestionSchema,
@@ -88,7 +91,7 @@ async function answer(
   const zone = body.timezone ?? ownZone;
   const asked = Object.entries(body.filters ?? {}).map(([key, values]) => ({ key, values }));
   const size = body.window_size;
-  const usage = await usageOf(context, {
+  const question: UsageQuestion = {
     of: { eventName: event_name, customer },
     aggregation,
     filters: [...filters, ...asked],
@@ -96,7 +99,12 @@ async function answer(
     zone,
     windows: size === undefined ? null : { size, zone, anchor: body.billing_anchor },
     fills: body.fill,
-  });
+  };
+  const usage = await usageOf(context, question);
+  const { of, span } = question;
+  const groups = groupsOfFilters(question);
+  const answered = { of, span, events: usage.eventsCounted };
+  await keepForTheNext(context, groups?.definition ?? null, answered);
   return answerView(aggregation, event_name, usage, size !== undefined);
 }
 

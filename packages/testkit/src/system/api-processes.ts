@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@counterfoil/local';
 import { eventually } from '../eventually.ts';
@@ -39,6 +40,8 @@ export async function startApiProcess(stack: Stack, opened: Openings): Promise<A
     PORT: String(port),
     RATE_LIMIT_PER_SECOND: '1000000',
     LOG_LEVEL: 'silent',
+    // As `counterfoil up` has it: a wallet with a long history is there soon after a start.
+    SNAPSHOT_FOLDER: join(stack.directory, 'snapshots'),
   };
   const launch = (): ChildProcess => spawn(process.execPath, [program], { env, stdio: 'ignore' });
   let child = launch();

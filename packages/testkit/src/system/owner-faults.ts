@@ -13,7 +13,7 @@ const kinds = ['kill', 'stop', 'cut', 'deaf'] as const;
 
 export interface OwnerFaults {
   readonly faults: number;
-  /** Milliseconds for which a process stands still or is cut off. */
+  /** Milliseconds for which a process stands still, and for which one is cut off at most. */
   readonly holdMilliseconds: number;
   readonly print: (line: string) => void;
 }
@@ -27,6 +27,8 @@ export interface OwnerFaultsResult {
   readonly slowestOfHealthy: number;
 }
 
+/** Requests that are handed to a process that is cut off fail within a second: longer shows nothing else. */
+const cutMilliseconds = 4_000;
 const processCount = 3;
 const walletCount = 2;
 const clientsPerWallet = 4;
@@ -141,13 +143,19 @@ class Run {
       }
       if (kind === 'stop') process.signal('SIGSTOP');
       else process.nats.fault(kind);
-      await pause(this.#options.holdMilliseconds);
+      await pause(this.#holdOf(kind));
       if (kind === 'stop') process.signal('SIGCONT');
       else process.nats.mend();
       target.changes += 1;
       if (number % 20 === 19) this.#options.print(`${number + 1} faults`);
     }
     await Promise.all(restarts.values());
+  }
+
+  /** A process that stands still is to miss more than one that hears nobody, which works on. */
+  #holdOf(kind: (typeof kinds)[number]): number {
+    const { holdMilliseconds } = this.#options;
+    return kind === 'stop' ? holdMilliseconds : Math.min(holdMilliseconds, cutMilliseconds);
   }
 
   /** The process to which most was handed over since it was last asked: the owner, mostly. */

@@ -34,7 +34,7 @@ async function selling(tenant: TestTenant) {
     ...{ ...price, type: 'FIXED', billing_model: 'FLAT_FEE', amount: '100' },
     invoice_cadence: 'ADVANCE',
   });
-  await tenant.ok('POST', '/prices', {
+  const calls = await tenant.ok('POST', '/prices', {
     ...{ ...price, type: 'USAGE', billing_model: 'TIERED', tier_mode: 'SLAB' },
     ...{ meter_id: meter.id, invoice_cadence: 'ARREAR' },
     tiers: [{ up_to: 1000, unit_amount: '0.02' }, { unit_amount: '0.01' }],
@@ -52,7 +52,11 @@ async function selling(tenant: TestTenant) {
     ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
     billing_period: 'MONTHLY',
   });
-  return { id: subscription.id as string, customerId: customer.id as string, feature };
+  const planId = plan.id as string;
+  const priceId = calls.id as string;
+  const meterId = meter.id as string;
+  const ids = { id: subscription.id as string, customerId: customer.id as string };
+  return { ...ids, planId, priceId, meterId };
 }
 
 test('half a year on a test clock: periods, grants, and the end with its credit', async () => {
@@ -122,6 +126,150 @@ test('usage costs its tiers, gross, and net of what is free', async () => {
   const [used] = usage.features;
   assert.equal([used.current_usage, used.total_limit, used.usage_percent], ['1300', 100, '1300']);
   assert.is(used.sources[0].subscription_id, id);
+});
+
+test('usage in a pause costs nothing and uses nothing up; of two features of a meter the more generous is free', async () => {
+  const tenant = await onTestClock(stack, 'pauses and features', start);
+  await untilUsageIsShown(tenant);
+  const { id, meterId } = await selling(tenant);
+  const used = (event_id: string, n: number, timestamp: string) =>
+    tenant.ok('POST', '/events', {
+      ...{ event_name: 'call', external_customer_id: 'acme', event_id, timestamp },
+      properties: { n },
+    });
+  await tenant.moveTo('2027-01-10T00:00:00.000Z');
+  await tenant.ok('POST', `/subscriptions/${id}/pause`, { pause_mode: 'immediate' });
+  await tenant.moveTo('2027-01-20T00:00:00.000Z');
+  await tenant.ok('POST', `/subscriptions/${id}/resume`, {});
+  await tenant.moveTo('2027-01-25T00:00:00.000Z');
+  await used('before', 60, '2027-01-05T00:00:00.000Z');
+  await used('within', 1000, '2027-01-10T00:00:00.000Z');
+  await used('after', 70, '2027-01-20T00:00:00.000Z');
+  const counted = () =>
+    eventually(
+      async () => {
+        const shown = await tenant.ok('POST', '/subscriptions/usage', { subscription_id: id });
+        return shown.charges[0]?.quantity === 130 && shown.charges[0];
+      },
+      () => 'the usage was never counted',
+    );
+  assert.is((await counted()).free_quantity, '100');
+  const more = await tenant.ok('POST', '/features', {
+    ...{ name: 'More calls', type: 'metered', meter_id: meterId },
+  });
+  const own = { entity_type: 'SUBSCRIPTION', entity_id: id, feature_type: 'metered' };
+  const limit = { feature_id: more.id, usage_limit: 120 };
+  await tenant.ok('POST', '/entitlements', { ...own, ...limit });
+  const free = await eventually(
+    async () => {
+      const { free_quantity } = await counted();
+      return free_quantity !== '100' && free_quantity;
+    },
+    () => 'the other feature never counted',
+  );
+  assert.is(free, '120');
+});
+
+interface Shown {
+  readonly version: string;
+  readonly line_items: readonly { readonly price: { readonly amount: string } }[];
+}
+
+test('a plan gets a new price: its subscriptions have it, each once, though the projector stops on the way', async () => {
+  const tenant = await stack.tenant('new prices');
+  const plan = await tenant.ok('POST', '/plans', { name: 'Rolling' });
+  const price = await tenant.ok('POST', '/prices', {
+    ...{ entity_type: 'PLAN', entity_id: plan.id, currency: 'usd', billing_period: 'MONTHLY' },
+    ...{ type: 'FIXED', billing_model: 'FLAT_FEE', invoice_cadence: 'ADVANCE', amount: '10' },
+  });
+  await tenant.ok('POST', '/customers', { external_id: 'many', name: 'Many' });
+  const terms = { external_customer_id: 'many', plan_id: plan.id, currency: 'usd' };
+  const count = 120;
+  for (let made = 0; made < count; made += 1) {
+    await tenant.ok('POST', '/subscriptions', { ...terms, billing_period: 'MONTHLY' });
+  }
+  await tenant.ok('PUT', `/prices/${price.id}`, { amount: '20' });
+  const path = `/plans/${plan.id}/sync/subscriptions`;
+  const { workflow_id } = await tenant.ok('POST', path);
+  await stack.parts.projector.stop();
+  await stack.parts.projector.start();
+  const done = await eventually(
+    async () => {
+      const shown = await tenant.ok('GET', path);
+      return shown.state === 'completed' && shown;
+    },
+    () => 'the synchronisation never ended',
+  );
+  assert.equal([done.workflow_id, done.checked, done.failed], [workflow_id, count, 0]);
+  assert.is(done.changed, count);
+  const lines = await eventually(
+    async () => {
+      const { items } = await tenant.ok('POST', '/subscriptions/search', { limit: 1000 });
+      const shown = items.map(({ line_items, version }: Shown) => [
+        version,
+        ...line_items.map(({ price: { amount } }) => amount),
+      ]);
+      return shown.every((line: unknown[]) => line.length === 3) && shown;
+    },
+    () => 'the new prices never showed',
+  );
+  assert.equal(lines, Array(count).fill([lines[0][0], '10', '20']));
+});
+
+test('usage above what is committed to costs its factor, over all of a term', async () => {
+  const tenant = await onTestClock(stack, 'commitments', start);
+  await untilUsageIsShown(tenant);
+  const { planId, priceId } = await selling(tenant);
+  const committed = (terms: object) =>
+    tenant.ok('POST', '/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: planId, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', ...terms },
+    });
+  const whole = await committed({
+    ...{ commitment_amount: '30', commitment_duration: 'QUARTERLY', overage_factor: '2' },
+  });
+  const config = { commitment_amount: '10', overage_factor: '1.5' };
+  const single = await committed({ line_item_commitments: { [priceId]: config } });
+  const used = (event_id: string, n: number, timestamp: string) =>
+    tenant.ok('POST', '/events', {
+      ...{ event_name: 'call', external_customer_id: 'acme', event_id, timestamp },
+      properties: { n },
+    });
+  await tenant.moveTo('2027-02-10T00:00:00.000Z');
+  await used('january', 1300, '2027-01-10T00:00:00.000Z');
+  await used('february', 1000, '2027-02-05T00:00:00.000Z');
+  const usageOf = (id: string) =>
+    tenant.ok('POST', '/subscriptions/usage', { subscription_id: id });
+  const answer = await eventually(
+    async () => {
+      const shown = await usageOf(single.id);
+      return shown.charges[0]?.quantity === 1000 && shown;
+    },
+    () => 'the usage was never counted',
+  );
+  // 20 of February, and 18 without what is free: 10 + 10 × 1.5, and 10 + 8 × 1.5.
+  assert.equal([answer.exact_amount, answer.net_amount, answer.has_overage], ['25', '22', true]);
+  assert.equal(answer.charges[0].commitment_info.computed_overage_amount, '15');
+  // January has used 23 of 30, and 22 without what is free: 7 + 13 × 2, and 8 + 10 × 2.
+  const quarter = await usageOf(whole.id);
+  assert.equal([quarter.exact_amount, quarter.net_amount], ['33', '28']);
+  assert.equal(
+    quarter.charges.map(
+      ({ exact_amount, is_overage }: { exact_amount: string; is_overage: boolean }) => [
+        exact_amount,
+        is_overage,
+      ],
+    ),
+    [
+      ['7', false],
+      ['26', true],
+    ],
+  );
+  const { commitment_amount, commitment_utilized, overage_amount, overage_factor } = quarter;
+  assert.equal(
+    [commitment_amount, commitment_utilized, overage_amount, overage_factor, quarter.has_overage],
+    [30, 7, 26, 2, true],
+  );
 });
 
 test.run();

@@ -68,6 +68,12 @@ export class Records {
         return this.#usage();
       case 'subs_draft':
         return this.#draft();
+      case 'subs_paused':
+        return this.#paused();
+      case 'coupon_assoc':
+        return this.#redeemed();
+      case 'sched':
+        return this.#scheduled();
       case 'backfill':
         await this.#revertBackfills();
         return this.#example(kind);
@@ -145,6 +151,35 @@ export class Records {
       subscription_status: 'draft',
       metadata: { note: this.text('draft') },
     });
+  }
+
+  /** A coupon that a subscription has redeemed. */
+  async #redeemed(): Promise<Shown> {
+    const { entity_id: plan_id } = await this.record('price');
+    const { id: customer_id } = await this.record('cust');
+    const { id: coupon } = await this.record('coupon');
+    const { coupon_associations } = await this.create('/subscriptions', {
+      ...{ customer_id, plan_id, currency: 'usd', billing_period: 'MONTHLY' },
+      coupons: [coupon],
+      metadata: { note: this.text('redeemed') },
+    });
+    return coupon_associations[0];
+  }
+
+  /** A cancellation that is to come. */
+  async #scheduled(): Promise<Shown> {
+    const { id } = await this.record('subs');
+    const body = { cancellation_type: 'end_of_period', reason: this.text('moved') };
+    const { schedule_id } = await this.create(`/subscriptions/${id}/cancel`, body);
+    return { id: schedule_id };
+  }
+
+  /** A subscription that is paused. */
+  async #paused(): Promise<Shown> {
+    const { id } = await this.record('subs');
+    const body = { pause_mode: 'immediate', reason: this.text('away') };
+    const { subscription } = await this.create(`/subscriptions/${id}/pause`, body);
+    return subscription;
   }
 
   /** A usage event that is shown. Its id is its sender's own. */

@@ -223,6 +223,13 @@ test('usage that is not counted is listed with its reasons, until a meter or a c
     return events.map((each: Rejected) => each.rejections.map(({ reason }) => reason).join());
   };
   assert.equal(await reasonsIn(), Array(3).fill('unknown_customer,unknown_name'));
+  const counts = async () =>
+    (await tenant.ok('GET', '/events/rejected/counts?event_name=lost')).items;
+  const lost = { event_name: 'lost', event_count: 3 };
+  assert.equal(await counts(), [
+    { ...lost, reason: 'unknown_customer' },
+    { ...lost, reason: 'unknown_name' },
+  ]);
   const first = await tenant.ok('GET', `${page}&page_size=2`);
   assert.equal([first.has_more, first.looked_at], [true, 2]);
   const next = await tenant.ok('GET', `${page}&page_size=2&iter_last_key=${first.iter_last_key}`);
@@ -245,6 +252,9 @@ test('usage that is not counted is listed with its reasons, until a meter or a c
     },
   ]);
   assert.equal(await reasonsIn('&reason=unknown_name'), []);
+  assert.equal(await counts(), [
+    { event_name: 'lost', reason: 'bad_value', meter_id, event_count: 1 },
+  ]);
 });
 
 interface Rejected {

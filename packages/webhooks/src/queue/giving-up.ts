@@ -1,4 +1,4 @@
-import { type Connection, literals, transactionTime } from '@counterfoil/engine';
+import { type Connection, literals, transactionTime, writtenOnce } from '@counterfoil/engine';
 import { type Expression, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { endpointPublicEvents } from '../endpoint/public-events.ts';
@@ -134,22 +134,23 @@ export interface ListedReport {
 /** Reports that are read at once at most. */
 const reportsMaximum = 1_000;
 
+const listed = writtenOnce(() =>
+  queue
+    .selectFrom('webhook_reports')
+    .select([
+      'id',
+      'message',
+      'endpoint_id as endpointId',
+      'tenant_id as tenantId',
+      'environment_id as environmentId',
+    ])
+    .orderBy('id')
+    .limit(reportsMaximum),
+);
+
 /** Returns what is on the list, oldest first. */
 export async function readReports(connection: Connection): Promise<readonly ListedReport[]> {
-  const { rows } = await connection.run(
-    queue
-      .selectFrom('webhook_reports')
-      .select([
-        'id',
-        'message',
-        'endpoint_id as endpointId',
-        'tenant_id as tenantId',
-        'environment_id as environmentId',
-      ])
-      .orderBy('id')
-      .limit(reportsMaximum),
-    { prepared: true },
-  );
+  const { rows } = await connection.run(listed, { prepared: true });
   return rows;
 }
 

@@ -1,4 +1,4 @@
-import { type Connection, transactionTime } from '@counterfoil/engine';
+import { type Connection, transactionTime, writtenOnce } from '@counterfoil/engine';
 import { type Selectable, sql } from 'kysely';
 import { type BreakerPolicy, type DisableReason, type Health, isNews } from './health.ts';
 import { excluded, type HealthTable, insertGiven, interval, queue } from './schema.ts';
@@ -162,47 +162,53 @@ export interface FailingEndpoint {
   readonly reason: DisableReason;
 }
 
+const failing = ({ disableAfter, disableSpan }: BreakerPolicy) =>
+  queue
+    .selectFrom('webhook_health as health')
+    .innerJoin('webhook_endpoints as endpoint', (join) =>
+      join
+        .onRef('endpoint.environment_id', '=', 'health.environment_id')
+        .onRef('endpoint.id', '=', 'health.endpoint_id')
+        .onRef('endpoint.enabled_at', '=', 'health.enabled_at')
+        .on('endpoint.enabled', '=', sql.lit(true)),
+    )
+    .select(({ fn }) => [
+      'endpoint.id as endpointId',
+      'endpoint.tenant_id as tenantId',
+      'endpoint.environment_id as environmentId',
+      fn.coalesce('health.disable_reason', sql.lit<DisableReason>('failing')).as('reason'),
+    ])
+    .where('health.state', '=', sql.lit('open'))
+    .where(({ and, eb, or }) =>
+      or([
+        eb('health.disable_reason', 'is not', null),
+        and([
+          eb(
+            'health.failing_since',
+            '<=',
+            sql<string>`now() - ${interval('millisecond', disableAfter)}`,
+          ),
+          eb(
+            'health.last_failure_at',
+            '>=',
+            sql<string>`health.failing_since + ${interval('millisecond', disableSpan)}`,
+          ),
+        ]),
+      ]),
+    )
+    .limit(sql.lit(failingMaximum));
+
+/** The statements that were written, by their policies, which are few. They are run each second, mostly to find nothing. */
+const written = new WeakMap<BreakerPolicy, ReturnType<typeof failingBy>>();
+const failingBy = (policy: BreakerPolicy) => writtenOnce(() => failing(policy));
+
 /** Returns endpoints that asked to be disabled or have failed for days, a few at a time. */
 export async function failingEndpoints(
   connection: Connection,
-  { disableAfter, disableSpan }: BreakerPolicy,
+  policy: BreakerPolicy,
 ): Promise<readonly FailingEndpoint[]> {
-  const { rows } = await connection.run(
-    queue
-      .selectFrom('webhook_health as health')
-      .innerJoin('webhook_endpoints as endpoint', (join) =>
-        join
-          .onRef('endpoint.environment_id', '=', 'health.environment_id')
-          .onRef('endpoint.id', '=', 'health.endpoint_id')
-          .onRef('endpoint.enabled_at', '=', 'health.enabled_at')
-          .on('endpoint.enabled', '=', sql.lit(true)),
-      )
-      .select(({ fn }) => [
-        'endpoint.id as endpointId',
-        'endpoint.tenant_id as tenantId',
-        'endpoint.environment_id as environmentId',
-        fn.coalesce('health.disable_reason', sql.lit<DisableReason>('failing')).as('reason'),
-      ])
-      .where('health.state', '=', sql.lit('open'))
-      .where(({ and, eb, or }) =>
-        or([
-          eb('health.disable_reason', 'is not', null),
-          and([
-            eb(
-              'health.failing_since',
-              '<=',
-              sql<string>`now() - ${interval('millisecond', disableAfter)}`,
-            ),
-            eb(
-              'health.last_failure_at',
-              '>=',
-              sql<string>`health.failing_since + ${interval('millisecond', disableSpan)}`,
-            ),
-          ]),
-        ]),
-      )
-      .limit(sql.lit(failingMaximum)),
-    { prepared: true },
-  );
+  const statement = written.get(policy) ?? failingBy(policy);
+  written.set(policy, statement);
+  const { rows } = await connection.run(statement, { prepared: true });
   return rows;
 }

@@ -16,20 +16,19 @@ import { addonView, entitlementView, planView } from '../views.ts';
 import { type EntitlementDraft, entitlementDraft } from './decisions.ts';
 import type { CreateEntitlement, Entitlement } from './schema.ts';
 
-/**
- * The offer that a request names as owner, as entity_type with entity_id or as plan_id. Subscriptions
- * do not exist yet, so none is found: 404 naming entity_id.
- */
-export function entitlementOwner({ plan_id, entity_type, entity_id }: CreateEntitlement): Owner {
+/** An offer, or a subscription, whose entitlements are in its own stream. */
+export type EntitlementOwner =
+  | Owner
+  | { readonly entity_type: 'SUBSCRIPTION'; readonly entity_id: string };
+
+/** The owner that a request names, as entity_type with entity_id or as plan_id. */
+export function entitlementOwner({
+  plan_id,
+  entity_type,
+  entity_id,
+}: CreateEntitlement): EntitlementOwner {
   const id = plan_id ?? entity_id ?? '';
-  switch (entity_type) {
-    case 'SUBSCRIPTION':
-      throw notFound('subscription', id, 'entity_id');
-    case 'ADDON':
-      return { entity_type, entity_id: id };
-    default:
-      return { entity_type: 'PLAN', entity_id: id };
-  }
+  return { entity_type: entity_type ?? 'PLAN', entity_id: id };
 }
 
 /** Makes drafts of requested entitlements: their references are checked, each only once. */
@@ -50,7 +49,10 @@ export function entitlementDrafts(context: RequestContext) {
  * The feature that is to be granted, from the log. One that counts maxima of buckets is refused: a
  * limit on a sum of maxima would mean nothing.
  */
-async function grantableFeature(context: RequestContext, id: string): Promise<FeatureRecord> {
+export async function grantableFeature(
+  context: RequestContext,
+  id: string,
+): Promise<FeatureRecord> {
   const record = await featureReference(context, id);
   if (record.meter_id === null) return record;
   const counted = (await context.load(meter, record.meter_id))?.aggregation;

@@ -54,14 +54,24 @@ const createObject = z.object({
 
 type Member = keyof typeof createObject.shape;
 
-/** The rules between the fields of a grant (specification §11.4). */
-const grantConditions: readonly Condition<Member>[] = [
+/** The rules between a grant and its owner (specification §11.4). */
+const ownerConditions: readonly Condition<Member>[] = [
   { when: { scope: 'PLAN' }, needs: 'plan_id', says: 'is required for scope PLAN' },
   { when: { scope: 'ADDON' }, needs: 'addon_id', says: 'is required for scope ADDON' },
   {
     ...{ when: { scope: 'SUBSCRIPTION' }, needs: 'subscription_id' },
     says: 'is required for scope SUBSCRIPTION',
   },
+  ...(['start_date', 'end_date'] as const).map((lacks) => ({
+    ...{ unless: { scope: 'SUBSCRIPTION' }, lacks },
+    says: 'only a grant of a subscription has one',
+  })),
+];
+
+const own = { plan_id: true, addon_id: true, subscription_id: true, scope: true } as const;
+
+/** The rules between the other fields of a grant (specification §11.4). */
+const termConditions: readonly Condition<Exclude<Member, keyof typeof own>>[] = [
   { when: { cadence: 'RECURRING' }, needs: 'period', says: 'is required for a RECURRING grant' },
   { when: { cadence: 'ONETIME' }, lacks: 'period', says: 'only a RECURRING grant has one' },
   {
@@ -77,17 +87,23 @@ const grantConditions: readonly Condition<Member>[] = [
     ...{ unless: { expiration_type: 'DURATION' }, lacks: 'expiration_duration' },
     says: 'is only for expiration_type DURATION',
   },
-  ...(['start_date', 'end_date'] as const).map((lacks) => ({
-    ...{ unless: { scope: 'SUBSCRIPTION' }, lacks },
-    says: 'only a grant of a subscription has one',
-  })),
 ];
 
 /** Body of POST /creditgrants (specification §11.4). */
-export const createCreditGrantSchema = withConditions(createObject, grantConditions).meta({
+export const createCreditGrantSchema = withConditions(createObject, [
+  ...ownerConditions,
+  ...termConditions,
+]).meta({
   id: 'CreateCreditGrant',
 });
 export type CreateCreditGrant = z.output<typeof createCreditGrantSchema>;
+
+/** A grant that a subscription is created with: its owner is the subscription. */
+export const subscriptionGrantSchema = withConditions(
+  createObject.omit(own).extend({ scope: z.literal('SUBSCRIPTION').nullish() }),
+  termConditions,
+).meta({ id: 'SubscriptionCreditGrant' });
+export type SubscriptionGrantBody = z.output<typeof subscriptionGrantSchema>;
 
 export const updateCreditGrantSchema = z
   .object({
@@ -119,6 +135,7 @@ export const creditGrantSchema = z
     scope: grantScopeSchema,
     plan_id: z.string().optional(),
     addon_id: z.string().optional(),
+    subscription_id: z.string().optional(),
     credits: z.string(),
     cadence: grantCadenceSchema,
     period: grantPeriodSchema.optional(),
@@ -129,6 +146,10 @@ export const creditGrantSchema = z
     priority: z.number().int().optional(),
     conversion_rate: z.string().optional(),
     topup_conversion_rate: z.string().optional(),
+    credit_grant_anchor: instantSchema
+      .optional()
+      .meta({ description: 'Its periods are counted from here' }),
+    start_date: instantSchema.optional(),
     end_date: instantSchema.optional(),
     metadata: metadataSchema,
   })

@@ -148,8 +148,9 @@ const figureFields = [
 ] as const;
 
 /** Tells whether a request says anything about what a quantity costs. */
-export const asksForFigures = (request: UpdatePrice): boolean =>
-  figureFields.some((field) => request[field] !== undefined && request[field] !== null);
+export const asksForFigures = (
+  request: Readonly<Partial<Record<(typeof figureFields)[number], unknown>>>,
+): boolean => figureFields.some((field) => request[field] !== undefined && request[field] !== null);
 
 /**
  * The figures of the price that follows on another: what the request leaves out stays as it was. A

@@ -18,11 +18,13 @@ export function priceOwner({ entity_type, entity_id }: CreatePrice): Owner {
 }
 
 /**
- * The one offer that all items of a request belong to.
+ * The one owner that all items of a request belong to.
  *
  * @throws a Problem that points at the item that belongs to another one
  */
-export function oneOwner(owners: readonly Owner[]): Owner {
+export function oneOwner<Named extends { readonly entity_id: string }>(
+  owners: readonly Named[],
+): Named {
   const [first, ...rest] = owners;
   if (!first) throw invalidField('/items', 'must have at least one item');
   const other = rest.findIndex((owner) => owner.entity_id !== first.entity_id);
@@ -39,13 +41,26 @@ export async function forItem<Value>(index: number, work: () => Promise<Value>):
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const { code, message, details, errors } = error;
-    throw new Problem(code, `items/${index}: ${message}`, {
-      details: { ...details, index },
-      ...(errors ? { errors } : {}),
-    });
+    throw ofItem(index, error);
   }
+}
+
+/** The same for what is decided at once. */
+export function forItemNow<Value>(index: number, work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    throw ofItem(index, error);
+  }
+}
+
+function ofItem(index: number, error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const { code, message, details, errors } = error;
+  return new Problem(code, `items/${index}: ${message}`, {
+    details: { ...details, index },
+    ...(errors ? { errors } : {}),
+  });
 }
 
 /** Looks a value up once for each name. */

@@ -92,7 +92,7 @@ function ownedRoutes<Prefix extends IdPrefix, Row, Resource>(
       response: pageSchema(entitlementSchema),
       handle: async (context, { params: { id }, query }) => {
         await foundById(context, table, called, id);
-        return searchEntitlements(context, { ...query, entity_ids: [id] });
+        return searchEntitlements(context, entitlementTable, { ...query, entity_ids: [id] });
       },
     }),
     creditGrants: route({
@@ -103,7 +103,7 @@ function ownedRoutes<Prefix extends IdPrefix, Row, Resource>(
       response: pageSchema(creditGrantSchema),
       handle: async (context, { params: { id }, query }) => {
         await foundById(context, table, called, id);
-        return searchCreditGrants(context, { ...query, offer_ids: [id] });
+        return searchCreditGrants(context, creditGrantTable, { ...query, offer_ids: [id] });
       },
     }),
   };

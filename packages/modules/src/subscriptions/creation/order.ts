@@ -1,41 +1,27 @@
 import {
   type CustomerId,
-  type DecimalText,
-  decimal,
   type Instant,
   invalidField,
-  laterOf,
   type PlanId,
   type SubscriptionId,
   sequencedId,
   shiftedBy,
 } from '@counterfoil/kernel';
+import { begunAddon, type OrderedAddon } from '../addons/ordered-addon.ts';
+import { type OrderedCoupon, orderedCoupons } from '../coupons/association.ts';
 import type { CreatedData, StartData } from '../events.ts';
-import { type GrantData, grantCopyId } from '../grants/grant.ts';
-import { billedEvery, type LineData, type SoldPrice } from '../lines/line.ts';
-import { ownCycle } from '../settlement/index.ts';
+import { datedGrant, type GrantData, grantCopyId, type OwnGrant } from '../grants/grant.ts';
+import { ofNoAddon, type SoldPrice } from '../lines/line.ts';
+import { assertAfterTrial } from '../phases/prepare.ts';
 import { anchorOf, daysAfter } from '../time/cycle.ts';
-
-/** A line as it is ordered, before it is known when the subscription begins. */
-export interface OrderedLine {
-  readonly price: SoldPrice;
-  readonly entity_type: LineData['entity_type'];
-  readonly entity_id: string;
-  readonly entity_name: string;
-  readonly meter_display_name: string | null;
-  readonly display_name: string;
-  readonly quantity: DecimalText;
-  /** The earliest instant from which it is charged; null: from the start of the subscription. */
-  readonly from: Instant | null;
-  readonly end_date: Instant | null;
-  readonly metadata: LineData['metadata'];
-}
+import type { OfferedGrant } from './offered.ts';
+import { lineDates, type OrderedLine } from './ordered-line.ts';
 
 /** Everything that a subscription is made of, looked up and checked. */
 export interface Order
   extends Omit<
     CreatedData,
-    'id' | 'lines' | 'grants' | 'cycle' | 'trial' | 'is_draft' | 'trial_days'
+    'id' | 'lines' | 'grants' | 'addons' | 'cycle' | 'trial' | 'is_draft' | 'trial_days' | 'coupons'
   > {
   readonly id: SubscriptionId;
   readonly customer_id: CustomerId;
@@ -44,7 +30,13 @@ export interface Order
   readonly rhythm: Pick<CreatedData['cycle'], 'unit' | 'count'>;
   readonly trial_days: number | null;
   readonly lines: readonly OrderedLine[];
-  readonly grants: readonly Omit<GrantData, 'id' | 'start_date'>[];
+  readonly grants: readonly OfferedGrant[];
+  /** Of the subscription itself. */
+  readonly own_grants: readonly OwnGrant[];
+  /** Of a subscription that this one follows on, each with what it gives next. */
+  readonly continued_grants: readonly GrantData[];
+  readonly addons: readonly OrderedAddon[];
+  readonly coupons: readonly OrderedCoupon[];
 }
 
 type Starting = Pick<
@@ -88,58 +80,47 @@ export function startOf(starting: Starting, start_date: Instant, now: Instant): 
   return { start_date, cycle, trial };
 }
 
-/** The dates of a line: it is charged from the start of the first period, or later when it begins later. */
-export function lineDates(
-  { cycle }: StartData,
-  timezone: string,
-  { price, from, end_date }: Pick<OrderedLine, 'price' | 'from' | 'end_date'>,
-): Pick<LineData, 'start_date' | 'end_date' | 'own'> {
-  const start_date = from === null ? cycle.start : laterOf(from, cycle.start);
-  const own = ownCycle(billedEvery(price), cycle, start_date, timezone);
-  // One whose end has come before it begins is never charged.
-  return { start_date, end_date: end_date === null ? null : laterOf(end_date, start_date), own };
-}
-
 /** The event of a new subscription; ids of its lines follow from its own. */
-export function createdData(order: Order, at: Instant): CreatedData {
-  const { lines, grants, rhythm, ...terms } = order;
-  const start = startOf(order, order.start_date, at);
+export function createdData(
+  order: Order,
+  at: Instant,
+  start = startOf(order, order.start_date, at),
+): CreatedData {
+  const { lines, grants, own_grants, continued_grants, addons, coupons, rhythm, ...terms } = order;
+  const host = { ...terms, ...start };
+  assertAfterTrial(
+    terms.phases.slice(1),
+    start.trial?.end ?? null,
+    (place) => `/phases/${place + 1}/start_date`,
+  );
+  const begun = addons.map((addon) => begunAddon(host, addon, { start: start.start_date, at }));
+  const ownLines = lines.map(({ from, end_date, ...line }, index) => ({
+    ...line,
+    id: sequencedId('subs_line', at, order.id, index),
+    ...ofNoAddon,
+    ...lineDates(start, order.timezone, { price: line.price, from, end_date }),
+  }));
   return {
     ...terms,
     ...start,
-    lines: lines.map(({ from, end_date, ...line }, index) => ({
-      ...line,
-      id: sequencedId('subs_line', at, order.id, index),
-      addon_association_id: null,
-      ...lineDates(start, order.timezone, { price: line.price, from, end_date }),
-    })),
+    lines: [...ownLines, ...begun.flatMap((each) => each.lines)],
+    coupons: [...orderedCoupons({ ...host, lines: ownLines }, coupons)],
     // A trial has none yet (E 19).
-    grants: grants.map((grant) => ({
-      ...grant,
-      id: grantCopyId(order.id, grant.source_id),
-      start_date: start.cycle.start,
-    })),
+    grants: [
+      ...grants.map((grant) => ({
+        ...grant,
+        id: grantCopyId(order.id, grant.source_id),
+        addon_association_id: null,
+        part: null,
+        start_date: start.cycle.start,
+        end_date: null,
+      })),
+      ...own_grants.map((grant) => datedGrant(grant, { ...host, gives_from: start.cycle.start })),
+      ...continued_grants,
+      ...begun.flatMap((each) => each.grants),
+    ],
+    addons: begun.map(({ addon }) => addon),
   };
-}
-
-/** The quantity of a line: as asked for, else the least that is billed, else one (E 2.4). */
-export function quantityOf(
-  { type, min_quantity }: Pick<SoldPrice, 'type' | 'min_quantity'>,
-  asked: DecimalText | null,
-  pointer: string,
-): DecimalText {
-  if (type === 'USAGE') {
-    if (asked !== null && asked !== '0') {
-      throw invalidField(pointer, 'a price of usage is charged by its meter');
-    }
-    return '0' as DecimalText;
-  }
-  const least = min_quantity === null || min_quantity === '0' ? null : min_quantity;
-  if (asked === null || asked === '0') return (least ?? '1') as DecimalText;
-  if (least !== null && decimal(asked).cmp(decimal(least)) < 0) {
-    throw invalidField(pointer, `must be at least ${least}, the minimum of the price`);
-  }
-  return asked;
 }
 
 /**

@@ -17,17 +17,22 @@ async function refunding() {
       items: { id: string; credit_balance: string; wallet_status: string }[];
     }>;
   await world.pass(day(6, 1));
-  /** Cancels a new subscription half through June, and lets the reaction follow. */
-  const refunded = async () => {
+  /** Cancels a new subscription half through June. */
+  const cancelled = async () => {
     const { id } = await world.create({ start_date: day(6, 1) });
     await world.pass(day(6, 16));
     await world.cancel(id, { cancellation_type: 'immediate' });
-    await reactTo(request(), creditsOfSettlements, id);
     return id;
   };
   return {
     ...world,
-    refunded,
+    cancelled,
+    /** The same, and lets the reaction follow. */
+    refunded: async () => {
+      const id = await cancelled();
+      await reactTo(request(), creditsOfSettlements, id);
+      return id;
+    },
     react: (id: string) => reactTo(request(), creditsOfSettlements, id),
     makeWallet: (body: object = {}) =>
       call(wallets.routes ?? {}, 'POST /wallets', {
@@ -51,6 +56,25 @@ test('what is left over goes to a wallet that is made for it, once', async () =>
   assert.equal(await balances(), ['300']);
   await refunded();
   assert.equal(await balances(), ['600']);
+});
+
+test('wherever the process dies on the way, a repetition gives them once', async () => {
+  for (const fate of ['unavailable', 'written_unheard'] as const) {
+    for (let last = 0, isWhole = false; !isWhole; last += 1) {
+      const { cancelled, react, balances, world } = await refunding();
+      const id = await cancelled();
+      let appended = 0;
+      world.store.fate = () => {
+        appended += 1;
+        return appended > last ? 'unavailable' : appended === last ? fate : 'written';
+      };
+      await react(id);
+      isWhole = appended < last;
+      world.store.fate = () => 'written';
+      await react(id);
+      assert.equal(await balances(), ['300'], `${fate} at append ${last}`);
+    }
+  }
 });
 
 test('credits are worth what they give back, whatever they are sold for', async () => {

@@ -1,4 +1,4 @@
-import { callRoute } from '@counterfoil/testkit';
+import { callRoute, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CustomerEntitlementRoutes, entitlements } from '../../entitlements/index.ts';
@@ -35,9 +35,10 @@ async function granting() {
         params: { external_id: 'ada' },
         query,
       }),
-    ofSubscription: (id: string) =>
+    ofSubscription: (id: string, query: object = {}) =>
       callRoute(subscriptionRoutes['GET /subscriptions/{id}/entitlements'], request(), {
         params: { id },
+        query,
       }),
   };
 }
@@ -97,6 +98,49 @@ test('an override stands in for an entitlement of the plan, and inherits what it
   );
   await create({ override_entitlements: [{ entitlement_id: limitId, is_enabled: false }] });
   assert.is((await of({ feature_ids: callsId })).features[0]?.entitlement.usage_limit, 500);
+});
+
+test('what holds at an instant is asked of the past and of what is to come', async () => {
+  const { create, of, limitId, cancel, pass, world, ofSubscription } = await granting();
+  const trial = await create({ trial_period_days: 7 });
+  const soon = await create({
+    start_date: day(1, 20),
+    override_entitlements: [{ entitlement_id: limitId, usage_limit: 30 }],
+  });
+  const at = async (as_of: string) => {
+    const found = (await of({ as_of })).features.find(({ sources }) => sources[0]?.usage_limit);
+    return [found?.entitlement.usage_limit, found?.sources.map(({ reason }) => reason)];
+  };
+  const before = [undefined, undefined];
+  const expected = async () => {
+    assert.equal(await at('2025-12-31T23:59:59Z'), before);
+    assert.equal(await at(day(1, 1)), [100, ['plan']]);
+    assert.equal(await at('2026-01-19T23:59:59.999Z'), [100, ['plan']]);
+    assert.equal((await at(day(1, 20)))[0], 130);
+  };
+  await expected();
+  assert.equal((await at(day(3, 1)))[0], 130);
+  await cancel(trial.id, { cancellation_type: 'scheduled_date', cancel_at: day(2, 10) });
+  assert.equal((await at('2026-02-09T23:59:59Z'))[0], 130);
+  assert.equal(await at(day(2, 10)), [30, ['override']]);
+  await pass(day(2, 20));
+  await expected();
+  assert.equal((await at('2026-02-09T23:59:59Z'))[0], 130);
+  assert.equal(await at(day(2, 10)), [30, ['override']]);
+  assert.equal((await ofSubscription(trial.id)).features, []);
+  assert.is((await ofSubscription(trial.id, { as_of: day(2, 1) })).features.length, 2);
+  await cancel(soon.id, { cancellation_type: 'immediate', cancel_at: '2026-02-20T00:00:00Z' });
+  world.now = day(6, 1);
+  assert.equal(await at('2026-02-19T23:59:59Z'), [30, ['override']], 'late, and ended since');
+  assert.equal(await at(day(2, 20)), before);
+});
+
+test('an instant that is thousands of steps away is refused', async () => {
+  const { create, of } = await granting();
+  await create();
+  assert.is((await of({ as_of: '2040-01-01T00:00:00Z' })).features.length, 2);
+  const refused = await rejection(of({ as_of: '2900-01-01T00:00:00Z' }));
+  assert.is(refused.code, 'invalid_operation');
 });
 
 test('an end that has come counts, though nobody has booked it', async () => {

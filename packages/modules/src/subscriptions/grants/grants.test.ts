@@ -1,9 +1,11 @@
-import { callRoute, reactTo } from '@counterfoil/testkit';
+import { callRoute, pointersOf, reactTo, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customer } from '../../customers/index.ts';
 import { offers } from '../../offers/index.ts';
 import { wallets } from '../../wallets/index.ts';
+import { createSubscriptionSchema } from '../schema.ts';
+import { subscription } from '../subscription.ts';
 import { day, subscriptionWorld } from '../test-subscription-world.ts';
 import { grantedCredits } from './reactions.ts';
 import { grantRoutes } from './routes.ts';
@@ -133,6 +135,84 @@ test('credits that had expired before they were given are passed over, and the n
   await react(id);
   assert.equal(await balances(), ['10'], 'those of December 15 alone');
   assert.is((await upcoming(id))[0]?.scheduled_for, day(1, 15));
+});
+
+test('credits that expire before a wallet can take them hold nothing up', async () => {
+  const { create, pass, request, balances } = await granting({
+    ...{ expiration_type: 'DURATION', expiration_duration: 10, expiration_duration_unit: 'DAY' },
+  });
+  const { id } = await create();
+  await pass(day(1, 20));
+  const handle = grantedCredits.on.CreditsGranted;
+  for await (const event of request().history(subscription, id)) {
+    if (event.type === 'CreditsGranted') await handle?.(event as never, request());
+  }
+  assert.equal(await balances(), ['0']);
+});
+
+/** A grant of a subscription itself, as a request for one has it. */
+const own = (more: object = {}) => ({
+  credit_grants: [{ name: 'Own', credits: '7', cadence: 'RECURRING', period: 'MONTHLY', ...more }],
+});
+
+test('a subscription brings grants of its own, beside those of its plan', async () => {
+  const { create, react, balances, upcoming } = await granting({});
+  const { id, credit_grants } = await create(own());
+  await react(id);
+  assert.equal(await balances(), ['17']);
+  const [ofPlan, ofItself] = credit_grants;
+  assert.equal(
+    [ofPlan?.credits, ofPlan?.cadence, ofPlan?.start_date],
+    ['10', 'ONETIME', day(1, 1)],
+  );
+  assert.equal(
+    [ofItself?.credits, ofItself?.period, ofItself?.subscription_id, ofItself?.plan_id],
+    ['7', 'MONTHLY', id, undefined],
+  );
+  const [next] = await upcoming(id);
+  assert.equal([next?.credit_grant_id, next?.scheduled_for], [ofItself?.id, day(2, 1)]);
+});
+
+test('a grant of its own begins on its own day, and gives nothing for a period that ends after it', async () => {
+  const { create, pass, react, balances, upcoming } = await granting();
+  const { id } = await create(own({ start_date: day(1, 10), end_date: day(3, 20) }));
+  assert.is((await upcoming(id))[0]?.scheduled_for, day(1, 10));
+  await pass(day(6, 1));
+  await react(id);
+  assert.equal(await balances(), ['14'], 'January 10 and February 10');
+  assert.equal(await upcoming(id), []);
+});
+
+test('a draft moves what was to begin with it, and keeps a later day', async () => {
+  const { create, activate, upcoming, pass } = await granting();
+  const [first] = own().credit_grants;
+  const credit_grants = [first, { ...first, start_date: day(5, 5) }];
+  const { id } = await create({ subscription_status: 'draft', credit_grants });
+  await pass(day(2, 10));
+  await activate(id);
+  assert.equal(
+    (await upcoming(id)).map(({ scheduled_for }) => scheduled_for),
+    [day(3, 10), day(5, 5)],
+  );
+});
+
+test('a grant that begins before its subscription, or ends before it gives anything, is refused by its field', async () => {
+  const { create } = await granting();
+  const cases: [grant: object, pointer: string][] = [
+    [{ start_date: '2025-12-31T00:00:00Z' }, '/credit_grants/0/start_date'],
+    [{ end_date: day(1, 20) }, '/credit_grants/0/end_date'],
+  ];
+  for (const [grant, pointer] of cases) {
+    const problem = await rejection(create(own(grant)));
+    assert.equal(
+      problem.errors?.map((each) => each.pointer),
+      [pointer],
+    );
+  }
+  const pointers = (grant: object) =>
+    pointersOf(createSubscriptionSchema.shape.credit_grants, own(grant).credit_grants);
+  assert.equal(pointers({ period: null }), ['/0/period']);
+  assert.equal(pointers({ scope: 'PLAN' }), ['/0/scope']);
 });
 
 test('the end of a subscription ends its grants, and what was given stays', async () => {

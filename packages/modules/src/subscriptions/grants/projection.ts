@@ -2,6 +2,7 @@ import { projection, type RecordedEvent } from '@counterfoil/engine/define';
 import {
   type CreditGrantId,
   createdStamps,
+  type DecimalText,
   type Instant,
   invariant,
   type Metadata,
@@ -12,7 +13,13 @@ import {
 import type { SubscriptionEvent } from '../events.ts';
 import { subscription } from '../subscription.ts';
 import type { SubscriptionStatus } from '../values.ts';
-import { type Application, applicationId, applicationOf } from './grant.ts';
+import {
+  type Application,
+  applicationId,
+  applicationOf,
+  creditsAt,
+  type GrantData,
+} from './grant.ts';
 import type { GrantApplication } from './schema.ts';
 
 type Event = RecordedEvent<SubscriptionEvent>;
@@ -39,11 +46,20 @@ function touchedApplications(event: Event): readonly string[] {
   switch (event.type) {
     case 'SubscriptionCreated':
     case 'SubscriptionActivated':
+    case 'TrialMoved':
       return event.data.grants.map(({ id }) => applicationId(id, 0));
-    case 'CreditsGranted': {
+    case 'AddonAttached':
+      return event.data.grants.map(({ first }) => first.application_id);
+    case 'GrantAdded':
+      return [event.data.first.application_id];
+    case 'GrantChanged':
+      return event.data.application === null ? [] : [event.data.application];
+    case 'CreditsGranted':
+    case 'CreditsSkipped': {
       const { application_id, next } = event.data;
       return next === null ? [application_id] : [application_id, next.application_id];
     }
+    case 'AddonEnded':
     case 'SubscriptionCancelled':
       return event.data.applications;
     default:
@@ -57,13 +73,31 @@ function applicationAfter(
   event: Event,
   key: string,
 ): ApplicationRow | null {
-  if (event.type === 'SubscriptionCreated') return firstRow(event, key);
-  if (event.type === 'CreditsGranted' && event.data.next?.application_id === key) {
+  if (event.type === 'SubscriptionCreated') {
+    const { id, customer_id, timezone, is_draft, grants } = event.data;
+    const grant = grants.find((each) => applicationId(each.id, 0) === key);
+    const host = { subscription_id: id, customer_id, is_live: !is_draft };
+    return grant ? firstRow(event, host, grant, applicationOf(grant, 0, timezone)) : null;
+  }
+  if (event.type === 'AddonAttached') {
+    const grant = event.data.grants.find(({ first }) => first.application_id === key);
+    const { customer_id } = event.data.change;
+    const host = { subscription_id: event.aggregate_id, customer_id, is_live: true };
+    return grant ? firstRow(event, host, grant, grant.first) : null;
+  }
+  if (event.type === 'GrantAdded') {
+    const { customer_id, first, ...grant } = event.data;
+    const host = { subscription_id: event.aggregate_id, customer_id, is_live: true };
+    return firstRow(event, host, grant, first);
+  }
+  const isApplied = event.type === 'CreditsGranted' || event.type === 'CreditsSkipped';
+  if (isApplied && event.data.next?.application_id === key) {
     return nextRow(event, event.data.next);
   }
   invariant(row, `the application ${key} ends before it exists`);
   const stamps = { ...row.stamps, ...updatedStamps(event.stamp) };
   switch (event.type) {
+    case 'TrialMoved':
     case 'SubscriptionActivated': {
       const grant = event.data.grants.find(({ first }) => first.application_id === key);
       invariant(grant, `the application ${key} is of no grant`);
@@ -76,6 +110,12 @@ function applicationAfter(
       const outcome = isLate ? 'skipped' : 'applied';
       return { ...row, stamps, outcome, applied_at, subscription_status };
     }
+    case 'CreditsSkipped': {
+      const { subscription_status } = event.data;
+      return { ...row, stamps, outcome: 'skipped', subscription_status };
+    }
+    case 'AddonEnded':
+    case 'GrantChanged':
     case 'SubscriptionCancelled':
       return { ...row, stamps, outcome: 'cancelled' };
     default:
@@ -83,38 +123,34 @@ function applicationAfter(
   }
 }
 
-function firstRow(
-  { data, stamp }: Extract<Event, { type: 'SubscriptionCreated' }>,
-  key: string,
-): ApplicationRow | null {
-  const grant = data.grants.find(({ id }) => applicationId(id, 0) === key);
-  if (!grant) return null;
-  return {
-    application: applicationOf(grant, 0, data.timezone),
-    subscription_id: data.id,
-    customer_id: data.customer_id,
-    grant_id: grant.id,
-    is_recurring: grant.period !== null,
-    credits: grant.credits,
-    metadata: grant.metadata,
-    is_live: !data.is_draft,
-    outcome: 'pending',
-    applied_at: null,
-    subscription_status: null,
-    stamps: createdStamps(stamp),
-  };
-}
+const firstRow = (
+  { stamp }: Event,
+  host: Pick<ApplicationRow, 'subscription_id' | 'customer_id' | 'is_live'>,
+  grant: GrantData,
+  application: Application,
+): ApplicationRow => ({
+  ...host,
+  application,
+  grant_id: grant.id,
+  is_recurring: grant.period !== null,
+  credits: creditsAt(grant, 0),
+  metadata: grant.metadata,
+  outcome: 'pending',
+  applied_at: null,
+  subscription_status: null,
+  stamps: createdStamps(stamp),
+});
 
 const nextRow = (
-  { data, stamp, aggregate_id }: Extract<Event, { type: 'CreditsGranted' }>,
-  application: Application,
+  { data, stamp, aggregate_id }: Extract<Event, { type: 'CreditsGranted' | 'CreditsSkipped' }>,
+  { credits, ...application }: Application & { readonly credits?: DecimalText | undefined },
 ): ApplicationRow => ({
   application,
   subscription_id: aggregate_id,
   customer_id: data.customer_id,
   grant_id: data.grant_id,
   is_recurring: data.is_recurring,
-  credits: data.credits,
+  credits: credits ?? data.credits,
   metadata: {},
   is_live: true,
   outcome: 'pending',
@@ -142,18 +178,24 @@ function view({ application, stamps, ...row }: ApplicationRow): GrantApplication
     application_status: row.outcome,
     application_reason: application.index === 0 ? first : ('recurring_credit_grant' as const),
     subscription_status_at_application: row.subscription_status,
-    failure_reason:
-      row.outcome === 'skipped' ? 'The credits had expired before they were given.' : null,
+    failure_reason: row.outcome === 'skipped' ? skippedBecause(row) : null,
     retry_count: 0,
     idempotency_key: application.application_id,
     metadata: row.metadata,
   });
 }
 
+const skippedBecause = ({
+  subscription_status,
+}: Pick<ApplicationRow, 'subscription_status'>): string =>
+  subscription_status === 'paused'
+    ? 'The subscription was paused.'
+    : 'The credits had expired before they were given.';
+
 /** One row per application of a grant of credits: those that were, and the next of each. */
 export const grantApplicationTable = projection(subscription, {
   name: 'credit_grant_applications',
-  version: 1,
+  version: 3,
   columns: {
     subscription_id: { type: 'text', of: (shown) => shown.subscription_id, index: true },
     customer_id: { type: 'text', of: (_shown, row) => row.customer_id, index: true },

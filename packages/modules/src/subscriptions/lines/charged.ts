@@ -7,14 +7,24 @@ import type { Line } from './line.ts';
  * are forgotten, because nothing can be credited of them any more.
  */
 export const afterSettlement = (lines: readonly Line[], settlement: Settlement): readonly Line[] =>
-  settlement.lines.reduce(withSettled, lines).map((line) => ({
-    ...line,
-    charged: line.charged.filter(({ span }) => span.end > settlement.at),
-  }));
+  settlement.lines
+    .filter(isOwn(settlement))
+    .reduce(withSettled, lines)
+    .map((line) => ({
+      ...line,
+      charged: line.charged.filter(({ span }) => span.end > settlement.at),
+    }));
+
+/** After a change of plan the credits are of lines of the subscription before. */
+const isOwn =
+  ({ reason }: Settlement) =>
+  ({ kind }: SettlementLine): boolean =>
+    kind !== 'credit' || reason !== 'plan_changed';
 
 function withSettled(lines: readonly Line[], settled: SettlementLine): readonly Line[] {
   switch (settled.kind) {
     case 'usage':
+    case 'commitment':
       return lines;
     case 'charge': {
       if (settled.amount === zeroText) return lines;

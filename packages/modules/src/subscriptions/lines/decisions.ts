@@ -1,6 +1,7 @@
 import {
   type DecimalText,
   decimal,
+  earlierOf,
   type Instant,
   invalidField,
   invalidOperation,
@@ -8,8 +9,10 @@ import {
   notFound,
   type SubscriptionLineId,
 } from '@counterfoil/kernel';
-import { lineDates, type OrderedLine, quantityOf } from '../creation/order.ts';
-import { acting, type SubscriptionDecision } from '../decisions.ts';
+import { assertOneKind } from '../commitments/requests.ts';
+import type { Rhythm } from '../creation/offered-prices.ts';
+import { lineDates, type OrderedLine, quantityOf } from '../creation/ordered-line.ts';
+import { acting, assertRunning, type SubscriptionDecision } from '../decisions.ts';
 import type { SubscriptionEvent } from '../events.ts';
 import { maximumLines } from '../schema.ts';
 import {
@@ -23,17 +26,29 @@ import {
   type SettlementLine,
   type SettlementReason,
 } from '../settlement/index.ts';
-import type { Subscription } from '../subscription.ts';
+import type { Subscription, SubscriptionState } from '../subscription.ts';
 import { settled, settlementContext } from '../time/due.ts';
 import type { LinesChanged } from './changed.ts';
-import { chargedLine, type Line, type LineData, type SoldPrice } from './line.ts';
+import { chargedLine, type Line, type LineData, ofNoAddon, type SoldPrice } from './line.ts';
 
 /** A change of lines, with the lines of its settlement. */
-interface Changed {
+export interface Changed {
   readonly begun: readonly LineData[];
   readonly ended: LinesChanged['ended'];
   readonly lines: readonly SettlementLine[];
 }
+
+/** Does something to the lines of a subscription that runs. */
+const changingLines = (
+  state: SubscriptionState,
+  id: string,
+  now: Instant,
+  act: (current: Subscription) => readonly SubscriptionEvent[],
+): readonly SubscriptionEvent[] =>
+  acting(state, id, now, (current) => {
+    assertRunning(current);
+    return act(current);
+  });
 
 /** Adds a line (E 11.2). */
 export const addLineItem =
@@ -44,7 +59,7 @@ export const addLineItem =
     { proration, at: asked }: { readonly proration: Proration; readonly at: Instant | null },
   ): SubscriptionDecision =>
   (state, now) =>
-    acting(state, id, now, (current) => {
+    changingLines(state, id, now, (current) => {
       const { from, end_date, ...rest } = ordered;
       const at = from ?? asked ?? now;
       assertWithin(current, at, '/start_date');
@@ -57,8 +72,9 @@ export const addLineItem =
       if (end_date !== null && end_date <= at) {
         throw invalidField('/end_date', 'must be after the line starts');
       }
+      assertOneKind(current.commitment, [rest]);
       const dates = lineDates(current, current.timezone, { price: rest.price, from: at, end_date });
-      const line = { ...rest, id: line_id, addon_association_id: null, ...dates };
+      const line = { ...rest, id: line_id, ...ofNoAddon, ...dates };
       const charged = asCharged(current, { ...line, charged: [] });
       const lines = settling(current, (context) => addLine(charged, context, proration));
       return changing(current, 'line_added', now, { begun: [line], ended: [], lines });
@@ -78,7 +94,7 @@ export interface LineEnd {
 export const endLineItem =
   (id: string, { line_id, effective_from, quoted, proration }: LineEnd): SubscriptionDecision =>
   (state, now) =>
-    acting(state, id, now, (current) => {
+    changingLines(state, id, now, (current) => {
       const line = lineOf(current, line_id);
       const end_date = effective_from ?? laterOf(quoted ?? now, line.start_date);
       if (end_date < line.start_date) {
@@ -96,7 +112,11 @@ export const endLineItem =
         removeLine(charged, context, { at: end_date, proration }),
       );
       const ended = [{ id: line.id, end_date, followed_by: null }];
-      return changing(current, 'line_removed', earlier(end_date, now), { begun: [], ended, lines });
+      return changing(current, 'line_removed', earlierOf(end_date, now), {
+        begun: [],
+        ended,
+        lines,
+      });
     });
 
 /** Another quantity of a line, as it is asked for. */
@@ -122,7 +142,7 @@ export const changeQuantities =
     { proration, quoted }: { readonly proration: Proration; readonly quoted: Instant | null },
   ): SubscriptionDecision =>
   (state, now) =>
-    acting(state, id, now, (current) => {
+    changingLines(state, id, now, (current) => {
       const all = changes.flatMap((change) => {
         const { line_id, pointer, next_id } = change;
         const line = replaceable(current, line_id, pointer);
@@ -160,6 +180,8 @@ export interface LineUpdate {
   readonly next_id: SubscriptionLineId;
   /** Of the price that the line has now; null: it keeps that. */
   readonly price: ((now: SoldPrice) => SoldPrice) | null;
+  /** Of the line as it is now; null: it keeps its commitment. */
+  readonly commitment: ((now: Line, rhythm: Rhythm) => LineData['commitment']) | null;
   /** Null: now. */
   readonly effective_from: Instant | null;
   readonly metadata: LineData['metadata'] | undefined;
@@ -167,13 +189,13 @@ export interface LineUpdate {
   readonly proration: Proration | undefined;
 }
 
-/** Gives a line another price from an instant on, by a line that takes its place (E 11.4, D69), or other notes. */
+/** Gives a line another price or commitment from an instant on, by a line that takes its place (E 11.4, D69), or other notes. */
 export const updateLineItem =
   (id: string, update: LineUpdate): SubscriptionDecision =>
   (state, now) =>
-    acting(state, id, now, (current) => {
-      const { line_id, next_id, price, effective_from, metadata } = update;
-      if (price === null) {
+    changingLines(state, id, now, (current) => {
+      const { line_id, next_id, price, commitment, effective_from, metadata } = update;
+      if (price === null && commitment === null) {
         if (metadata === undefined) return [];
         const { id: noted } = lineOf(current, line_id);
         return [changed(current, { begun: [], ended: [], noted: [{ id: noted, metadata }] })];
@@ -187,9 +209,11 @@ export const updateLineItem =
       const next = {
         ...line,
         id: next_id,
-        price: price(line.price),
+        price: price?.(line.price) ?? line.price,
+        commitment: commitment ? commitment(line, current.cycle) : line.commitment,
         metadata: metadata ?? line.metadata,
       };
+      assertOneKind(current.commitment, [next]);
       const proration = update.proration ?? current.proration_behavior;
       const after = replaced(
         current,
@@ -199,7 +223,7 @@ export const updateLineItem =
           replaceLine(charged, asCharged(current, next), context, { at, proration }),
         at,
       );
-      return changing(current, 'line_changed', earlier(at, now), after);
+      return changing(current, 'line_changed', earlierOf(at, now), after);
     });
 
 /** The line, unless the subscription has none of that id that can still be charged. */
@@ -240,7 +264,11 @@ function startOfNext(
 }
 
 /** Lines change within the period that runs, or later: what is over was billed (D69). */
-function assertWithin({ opened, end_date }: Subscription, at: Instant, pointer: string): void {
+export function assertWithin(
+  { opened, end_date }: Subscription,
+  at: Instant,
+  pointer: string,
+): void {
   if (opened !== null && at < opened.start) {
     throw invalidField(pointer, `must not be before the current period, ${opened.start}`);
   }
@@ -252,7 +280,7 @@ function assertWithin({ opened, end_date }: Subscription, at: Instant, pointer: 
 type Context = ReturnType<typeof settlementContext>;
 
 /** Settles something within the period that runs; before the first there is nothing to settle. */
-const settling = (
+export const settling = (
   subscription: Subscription,
   settle: (context: Context) => readonly SettlementLine[],
 ): readonly SettlementLine[] => {
@@ -262,7 +290,7 @@ const settling = (
   return settle(settlementContext(subscription, none));
 };
 
-function settlingOne(
+export function settlingOne(
   subscription: Subscription,
   line: Line,
   settle: (context: Context, charged: ChargedLine) => { readonly lines: readonly SettlementLine[] },
@@ -275,11 +303,11 @@ function settlingOne(
   };
 }
 
-const asCharged = ({ end_date }: Subscription, line: Line): ChargedLine =>
+export const asCharged = ({ end_date }: Subscription, line: Line): ChargedLine =>
   chargedLine(line, end_date);
 
 /** One line in the place of another, from an instant on. */
-function replaced(
+export function replaced(
   subscription: Subscription,
   line: Line,
   { charged: _, ...next }: Line,
@@ -293,14 +321,14 @@ function replaced(
   };
 }
 
-const joined = (all: readonly Changed[]): Changed => ({
+export const joined = (all: readonly Changed[]): Changed => ({
   begun: all.flatMap(({ begun }) => begun),
   ended: all.flatMap(({ ended }) => ended),
   lines: all.flatMap(({ lines }) => lines),
 });
 
 /** The events of a change: the lines, and what is settled with them. */
-function changing(
+export function changing(
   subscription: Subscription,
   reason: SettlementReason,
   at: Instant,
@@ -320,8 +348,7 @@ const changed = (
   change: Omit<LinesChanged, 'customer_id'>,
 ): SubscriptionEvent => ({ type: 'LinesChanged', data: { customer_id, ...change } });
 
-/** A change that is dated ahead is settled now. */
-const earlier = (one: Instant, other: Instant): Instant => (one < other ? one : other);
-
 const earliest = (all: readonly Changed[], now: Instant): Instant =>
-  all.flatMap(({ ended }) => ended.map(({ end_date }) => end_date)).reduce(earlier, now);
+  all
+    .flatMap(({ ended }) => ended.map(({ end_date }) => end_date))
+    .reduce((left, right) => earlierOf(left, right), now);

@@ -2,18 +2,22 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   type Instant,
+  invalidField,
   invalidOperation,
   type PriceId,
   type SubscriptionLineId,
 } from '@counterfoil/kernel';
-import { type PriceRecord, repricedFigures } from '../../offers/index.ts';
+import { meter } from '../../meters/index.ts';
+import { asksForFigures, type PriceRecord, repricedFigures } from '../../offers/index.ts';
 import { foundById } from '../../record/index.ts';
-import { extraLine, withMeterName } from '../creation/prepare.ts';
+import { asksForCommitment, lineCommitmentOf } from '../commitments/requests.ts';
+import { extraLine } from '../creation/extra-line.ts';
+import { withMeterName } from '../creation/offered.ts';
 import { existingSubscription, type SubscriptionDecision } from '../decisions.ts';
 import { lineItemTable } from '../projection.ts';
 import { subscription } from '../subscription.ts';
 import { addLineItem, changeQuantities, endLineItem, updateLineItem } from './decisions.ts';
-import type { SoldPrice } from './line.ts';
+import { ownPriceOf, type SoldPrice } from './line.ts';
 import type { AddLineItem, EndLineItem, QuantityChangeParams, UpdateLineItem } from './schema.ts';
 
 /** The subscription that a line is of. Throws 404. */
@@ -81,40 +85,40 @@ export function changingQuantities(
   return changeQuantities(id, changes, { proration: 'create_prorations', quoted: at });
 }
 
-const figureNames = [
-  'billing_model',
-  'amount',
-  'tier_mode',
-  'tiers',
-  'transform_quantity',
-  'price_unit_amount',
-  'price_unit_tiers',
-] as const;
+/** Refuses a commitment to each window where the meter of a line has none (E 14.4). */
+async function assertWindows(context: RequestContext, lineId: string): Promise<void> {
+  const { resource } = await foundById(context, lineItemTable, 'line', lineId);
+  const counted = resource.meter_id ? await context.load(meter, resource.meter_id) : null;
+  if ((counted?.aggregation.bucket_size ?? null) !== null) return;
+  throw invalidField('/commitment_windowed', 'needs a meter with buckets');
+}
 
-/** The command that gives a line another price, or other notes. */
-export function updatingLine(
+/** The command that gives a line another price, another commitment, or other notes. */
+export async function updatingLine(
   context: RequestContext,
   id: string,
   line_id: string,
   { metadata, effective_from, proration_behavior, ...figures }: UpdateLineItem,
-): SubscriptionDecision {
-  const isRepriced = figureNames.some(
-    (name) => figures[name] !== undefined && figures[name] !== null,
-  );
+): Promise<SubscriptionDecision> {
+  if (figures.commitment_windowed) await assertWindows(context, line_id);
   const price_id: PriceId = context.newId('price');
-  const repriced = (price: SoldPrice): SoldPrice => ({
-    ...price,
-    ...repricedFigures(price as unknown as PriceRecord, { ...figures, metadata: undefined }),
-    id: price_id,
-    parent_price_id: price.parent_price_id ?? price.id,
-    entity_type: 'SUBSCRIPTION',
-    entity_id: id as SoldPrice['entity_id'],
-    lookup_key: null,
-  });
+  const repriced = (price: SoldPrice): SoldPrice =>
+    ownPriceOf(price, {
+      id: price_id,
+      figures: repricedFigures(price as unknown as PriceRecord, {
+        ...figures,
+        metadata: undefined,
+      }),
+      subscription_id: id as SoldPrice['entity_id'],
+    });
   return updateLineItem(id, {
     line_id,
     next_id: context.newId('subs_line'),
-    price: isRepriced ? repriced : null,
+    price: asksForFigures(figures) ? repriced : null,
+    commitment: asksForCommitment(figures)
+      ? ({ price, commitment: before }, rhythm) =>
+          lineCommitmentOf(figures, { price, rhythm, pointer: '', before })
+      : null,
     effective_from: effective_from ?? null,
     metadata,
     proration: proration_behavior ?? undefined,

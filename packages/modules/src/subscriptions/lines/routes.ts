@@ -77,8 +77,9 @@ export const lineItemRoutes = {
     example: { body: { metadata: { note: newText('changed') } } },
     handle: async (context, { params: { id: lineId }, body }) => {
       const id = await subscriptionOfLine(context, lineId);
-      const decision = updatingLine(context, id, lineId, body);
-      const outcome = await context.execute(subscription, id, decision);
+      const outcome = await context.execute(subscription, id, {
+        prepare: () => updatingLine(context, id, lineId, body),
+      });
       return answered(outcome, madeBy(outcome.events, lineId));
     },
   }),

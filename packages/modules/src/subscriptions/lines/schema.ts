@@ -7,6 +7,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { overrideFiguresShape } from '../../offers/index.ts';
+import { lineCommitmentShape } from '../commitments/schema.ts';
 import {
   lineItemSchema,
   orderedLineConditions,
@@ -32,6 +33,7 @@ export type AddLineItem = z.output<typeof addLineItemSchema>;
 export const updateLineItemSchema = z
   .object({
     ...overrideFiguresShape,
+    ...lineCommitmentShape,
     effective_from: instantSchema.nullish().meta({ description: 'Default: now' }),
     metadata: pairsSchema,
     proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),

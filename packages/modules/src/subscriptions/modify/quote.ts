@@ -3,6 +3,7 @@ import {
   canonicalJson,
   type Instant,
   instantSchema,
+  invalidField,
   Problem,
   shiftedBy,
 } from '@counterfoil/kernel';
@@ -31,12 +32,20 @@ export const quoteId = ({ at, charge_amount, credit_amount, digest }: Quote): st
   `quote_${Buffer.from(JSON.stringify([at, charge_amount, credit_amount, digest])).toString('base64url')}`;
 
 /** Reads the id of a quote; null for what is none. */
-export function readQuote(id: string): Quote | null {
+function readQuote(id: string): Quote | null {
   if (!id.startsWith('quote_')) return null;
   const read = quoteData.safeParse(parsed(Buffer.from(id.slice(6), 'base64url').toString()));
   if (!read.success) return null;
   const [at, charge_amount, credit_amount, digest] = read.data;
   return { at, charge_amount, credit_amount, digest };
+}
+
+/** The quote that a request is bound to; null where it names none. Throws a Problem for what is no quote. */
+export function givenQuote(id: string | null | undefined): Quote | null {
+  if (!id) return null;
+  const quote = readQuote(id);
+  if (quote === null) throw invalidField('/quote_id', 'is no quote');
+  return quote;
 }
 
 function parsed(text: string): unknown {
@@ -100,7 +109,7 @@ function digestOf(events: readonly SubscriptionEvent[]): string {
   const lines = events.flatMap((event) =>
     event.type === 'SettlementRecorded' ? figuresOf(event.data) : [],
   );
-  const places = new Map<string, number>();
+  const places = new Map<string | null, number>();
   for (const { line_item_id } of lines) {
     if (!places.has(line_item_id)) places.set(line_item_id, places.size);
   }

@@ -1,11 +1,11 @@
 import { newText, type Routes, route, withETag } from '@counterfoil/engine/define';
-import { invalidField, referenceSchema } from '@counterfoil/kernel';
+import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { existingSubscription } from '../decisions.ts';
 import { shown } from '../queries.ts';
-import { foldInto, type Subscription, subscription } from '../subscription.ts';
+import { foldAll, subscription } from '../subscription.ts';
 import { modificationOf, modifiedView, ownEvents } from './modification.ts';
-import { boundTo, quoteExpiry, quoteId, quoteOf, readQuote } from './quote.ts';
+import { boundTo, givenQuote, quoteExpiry, quoteId, quoteOf } from './quote.ts';
 import { modifiedSchema, modifySubscriptionSchema } from './schema.ts';
 
 const tag = 'Subscriptions';
@@ -17,6 +17,11 @@ const texts = [
   'add_line_params.price_id',
   'add_line_params.price.meter_id',
   'add_line_params.subscription_phase_id',
+  'add_addon_params.addon_id',
+  'add_addon_params.override_line_items.0.price_id',
+  'remove_addon_params.addon_association_id',
+  'inheritance_params.external_customer_ids_to_inherit_subscription.0',
+  'inheritance_params.external_customer_ids_to_remove.0',
   'quote_id',
 ];
 const body = {
@@ -39,7 +44,7 @@ export const modificationRoutes = {
       const state = existingSubscription(await context.load(subscription, id), id);
       const decision = await modificationOf(context, id, asked, at);
       const events = decision(state, at);
-      const after = events.reduce<Subscription>((now, each) => foldInto(now, each, at), state);
+      const after = foldAll(state, events, at);
       const view = modifiedView(after, events);
       const quote = quoteOf(ownEvents(events), at);
       return {
@@ -62,8 +67,7 @@ export const modificationRoutes = {
     response: modifiedSchema,
     example: { body, texts },
     handle: async (context, { params: { id }, body: asked }) => {
-      const quote = asked.quote_id ? readQuote(asked.quote_id) : null;
-      if (asked.quote_id && quote === null) throw invalidField('/quote_id', 'is no quote');
+      const quote = givenQuote(asked.quote_id);
       const outcome = await context.execute(subscription, id, {
         prepare: async () =>
           boundTo(quote, await modificationOf(context, id, asked, quote?.at ?? null), ownEvents),

@@ -1,14 +1,33 @@
 import { instantSchema, withConditions } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { removeAddonSchema } from '../addons/schema.ts';
+import { inheritanceParamsSchema } from '../families/schema.ts';
 import {
   addLineItemSchema,
   quantityChangeParamsSchema,
   removeLineParamsSchema,
 } from '../lines/schema.ts';
-import { cancelSubscriptionSchema, settlementSumSchema, subscriptionSchema } from '../schema.ts';
+import { pauseSubscriptionSchema } from '../pauses/schema.ts';
+import {
+  addAddonParamsSchema,
+  cancelSubscriptionSchema,
+  settlementSumSchema,
+  subscriptionSchema,
+} from '../schema.ts';
+import { trialEndParamsSchema } from '../trials/schema.ts';
 
 /** The kinds of modifications: those of the public contract, and those of routes of their own (D66). */
-export const modificationTypes = ['quantity_change', 'add_line', 'remove_line', 'cancel'] as const;
+export const modificationTypes = [
+  'quantity_change',
+  'add_line',
+  'remove_line',
+  'add_addon',
+  'remove_addon',
+  'cancel',
+  'pause',
+  'inheritance',
+  'trial_end',
+] as const;
 
 const quoteIdSchema = z
   .string()
@@ -23,7 +42,12 @@ export const modifySubscriptionSchema = withConditions(
     quantity_change_params: quantityChangeParamsSchema.optional(),
     add_line_params: addLineItemSchema.optional(),
     remove_line_params: removeLineParamsSchema.optional(),
+    add_addon_params: addAddonParamsSchema.optional(),
+    remove_addon_params: removeAddonSchema.optional(),
     cancel_params: cancelSubscriptionSchema.optional(),
+    pause_params: pauseSubscriptionSchema.optional(),
+    inheritance_params: inheritanceParamsSchema.optional(),
+    trial_end_params: trialEndParamsSchema.optional(),
     quote_id: quoteIdSchema,
   }),
   modificationTypes.map((type) => ({

@@ -8,10 +8,16 @@ import {
 } from '@counterfoil/kernel';
 import { exactCost } from '../../pricing/index.ts';
 import type { ChargedLine } from './charged-line.ts';
+import {
+  brokenOffTerm,
+  type ChargedCommitment,
+  commitmentFor,
+  commitmentOfPeriod,
+} from './commitments.ts';
 import { ownPeriodsIn } from './own-cycle.ts';
 import { prorated } from './proration.ts';
 import type { SettlementCharge, SettlementLine } from './settlement.ts';
-import { during, pausedIn } from './spans.ts';
+import { during, type PauseSpan, pausedIn } from './spans.ts';
 
 /** The time in which the lines of a subscription are settled. */
 export interface SettlementContext {
@@ -26,7 +32,9 @@ export interface SettlementContext {
    */
   readonly whole: Span;
   /** Pauses that are over and lie in the window, or in a longer period of a line; they do not overlap. */
-  readonly pauses: readonly Span[];
+  readonly pauses: readonly PauseSpan[];
+  /** The commitment of all usage together; null: none. */
+  readonly commitment: ChargedCommitment | null;
 }
 
 /** A stretch of time for which a line is charged. */
@@ -51,15 +59,17 @@ export const openingLines = (
 /**
  * Returns the charges of a period that is over (E 11.1): the lines that are invoiced in arrears, fixed ones with their amount,
  * usage by its span. A line with longer periods is billed for those that end in the window or at its end. A line that ends is
- * billed up to there.
+ * billed up to there. With usage comes what it is held against.
  */
 export const closingLines = (
   lines: readonly ChargedLine[],
   context: SettlementContext,
-): SettlementLine[] =>
-  lines
+): SettlementLine[] => [
+  ...lines
     .filter((line) => !isAdvance(line))
-    .flatMap((line) => ending(line, context).map((each) => arrears(line, each, context)));
+    .flatMap((line) => ending(line, context).flatMap((each) => arrears(line, each, context))),
+  ...commitmentOfPeriod(context.commitment, context),
+];
 
 /**
  * The charges in arrears of longer periods that an end breaks off no later than the running period begins: when the one
@@ -73,11 +83,15 @@ export const brokenOffLines = (
   lines.flatMap((line) => {
     const { own, period, start, end } = line;
     const isKnown = at > context.window.start || (end !== null && end <= at);
-    if (isKnown || isAdvance(line) || own === null || period === 'ONETIME') return [];
+    if (isKnown || isAdvance(line)) return [];
+    const { commitment, line_item_id } = line;
+    if (own === null || period === 'ONETIME') {
+      return commitment === null ? [] : brokenOffTerm(line_item_id, commitment, at, context);
+    }
     return ownPeriodsIn(own, period, context.zone, { start, end: at })
       .filter((whole) => whole.end > context.window.start)
       .flatMap((whole) => partOf({ ...line, end: at }, whole))
-      .map((each) => arrears(line, each, context));
+      .flatMap((each) => arrears({ ...line, end: at }, each, context));
   });
 
 /** Tells whether a line is charged before the time that it is charged for. */
@@ -122,19 +136,25 @@ function partOf(line: ChargedLine, whole: Span): Stretch[] {
   return span === null ? [] : [{ span, whole }];
 }
 
-const arrears = (
+function arrears(
   line: ChargedLine,
   stretch: Stretch,
   context: SettlementContext,
-): SettlementLine =>
-  line.charge === 'fixed'
-    ? chargeFor(line, stretch, context)
-    : {
-        kind: 'usage',
-        line_item_id: line.line_item_id,
-        span: stretch.span,
-        excluded: pausedIn(stretch.span, context.pauses),
-      };
+): SettlementLine[] {
+  if (line.charge === 'fixed') return [chargeFor(line, stretch, context)];
+  const { line_item_id, commitment, end } = line;
+  const { span } = stretch;
+  const excluded = pausedIn(span, unbilled(context.pauses));
+  return [
+    { kind: 'usage', line_item_id, span, excluded },
+    ...(commitment === null
+      ? []
+      : [commitmentFor(line_item_id, { ...commitment, end }, stretch, context)]),
+  ];
+}
+
+const unbilled = (pauses: readonly PauseSpan[]): readonly Span[] =>
+  pauses.filter(({ bills_usage }) => bills_usage !== true);
 
 /** The charge of a line for a stretch of time: its price for the whole, in proportion. */
 export function chargeFor(

@@ -34,7 +34,7 @@ const context = periodOf(january, 0);
 const net = (lines: readonly SettlementLine[]): string =>
   textOf(
     lines.reduce((sum, each) => {
-      if (each.kind === 'usage') return sum;
+      if (!('amount' in each)) return sum;
       const amount = decimal(each.amount);
       return each.kind === 'charge' ? sum.plus(amount) : sum.minus(amount);
     }, zero),

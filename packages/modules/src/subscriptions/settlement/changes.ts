@@ -73,7 +73,11 @@ function arrearsUntil(
 ): SettlementLine[] {
   const ended = lines.map((line) => endedAt(line, at));
   const window = { start: context.window.start, end: at };
-  return [...brokenOffLines(lines, context, at), ...closingLines(ended, { ...context, window })];
+  const commitment = context.commitment && { ...context.commitment, end: at };
+  return [
+    ...brokenOffLines(lines, context, at),
+    ...closingLines(ended, { ...context, window, commitment }),
+  ];
 }
 
 /**
@@ -91,6 +95,20 @@ export function addLine(
   const isPart = own === null && period !== 'ONETIME' && start > context.window.start;
   if (isPart && proration === 'none') return [];
   return openingLines([line], context);
+}
+
+/**
+ * Settles a line that is sold for one period alone (E 11.5). Not prorated it is charged whole: no later period would make
+ * up for it.
+ */
+export function addLineOnce(
+  line: ChargedLine,
+  context: SettlementContext,
+  proration: Proration,
+): SettlementLine[] {
+  if (proration === 'create_prorations') return addLine(line, context, proration);
+  const whole = during(context.window, line.start, null) ?? context.whole;
+  return openingLines([line], { ...context, whole });
 }
 
 /** Settles a line that ends (E 11.3): a credit for what was charged for the time after it. The rest is billed when its period is over. */

@@ -1,5 +1,6 @@
 import type { DecimalText, Instant, Span, SubscriptionLineId } from '@counterfoil/kernel';
 import type { PriceTerms } from '../../pricing/index.ts';
+import type { ChargedCommitment } from './commitments.ts';
 import type { BillingPeriod, OwnCycle } from './own-cycle.ts';
 
 /** A charge in advance for a stretch of time that still runs, or is still to come. */
@@ -30,4 +31,6 @@ export interface ChargedLine {
   readonly end: Instant | null;
   /** Empty for lines that are never credited, such as those of an add-on that is sold once. */
   readonly charged: readonly ChargedSpan[];
+  /** The commitment of its usage, for a period or a term; null: none. */
+  readonly commitment: ChargedCommitment | null;
 }

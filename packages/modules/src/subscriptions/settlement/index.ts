@@ -6,6 +6,7 @@ export {
 } from './boundaries.ts';
 export {
   addLine,
+  addLineOnce,
   type Cancellation,
   type Change,
   cancellationLines,
@@ -16,14 +17,16 @@ export {
   replaceLine,
 } from './changes.ts';
 export type { ChargedLine, ChargedSpan } from './charged-line.ts';
+export type { ChargedCommitment } from './commitments.ts';
 export {
   type BillingPeriod,
   cycleAfterPause,
   isSameLength,
   type OwnCycle,
   ownCycle,
+  ownPeriodsIn,
 } from './own-cycle.ts';
-export { afterPause, lengthened } from './pauses.ts';
+export { afterPause, lengthened, overhangLines } from './pauses.ts';
 export {
   type ChangeType,
   changePlan,
@@ -36,6 +39,7 @@ export {
   type Settlement,
   type SettlementCause,
   type SettlementCharge,
+  type SettlementCommitment,
   type SettlementCredit,
   type SettlementLine,
   type SettlementReason,
@@ -44,3 +48,5 @@ export {
   settlementReasons,
   settlementSchema,
 } from './settlement.ts';
+
+export { billableLength, during, outside, type PauseSpan, pausedIn } from './spans.ts';

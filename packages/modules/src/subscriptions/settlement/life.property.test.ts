@@ -146,7 +146,7 @@ function lived({ acts, last, ...life }: Life): { lived: Lived; end: string } {
         terms: { ...first.terms, unit_amount: cents(life.price) } as ChargedLine['terms'],
       },
     ],
-    context: { currency: usd, zone: 'UTC', window, whole: window, pauses: [] },
+    context: { currency: usd, zone: 'UTC', window, whole: window, pauses: [], commitment: null },
     settled: [],
     pauses: [],
     months: { anchor: Date.parse(start), begun: 1 },
@@ -166,7 +166,7 @@ function lived({ acts, last, ...life }: Life): { lived: Lived; end: string } {
 
 const net = (settled: readonly SettlementLine[]) =>
   settled.reduce((sum, each) => {
-    if (each.kind === 'usage') return sum;
+    if (!('amount' in each)) return sum;
     return each.kind === 'charge'
       ? sum.plus(decimal(each.amount))
       : sum.minus(decimal(each.amount));

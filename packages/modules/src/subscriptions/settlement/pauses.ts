@@ -1,44 +1,60 @@
-import {
-  type Instant,
-  lastInstant,
-  millisecondsOf,
-  type Span,
-  shiftedBy,
-} from '@counterfoil/kernel';
+import { type Instant, millisecondsOf, type Span, shiftedBy } from '@counterfoil/kernel';
+import type { SettlementContext } from './boundaries.ts';
 import type { ChargedLine, ChargedSpan } from './charged-line.ts';
-import { cycleAfterPause, ownPeriodsIn } from './own-cycle.ts';
-import { during, intersection } from './spans.ts';
+import { creditLines } from './credits.ts';
+import { cycleAfterPause, type OwnCycle, ownPeriodsIn } from './own-cycle.ts';
+import type { SettlementCredit } from './settlement.ts';
+import { during } from './spans.ts';
 
 /**
- * A line after a pause that is over (D67): the running period lasts longer by exactly its length, and with it all that was
- * charged for it. Own periods of a longer line, and what was charged for those that are to come, are later by as much.
+ * A line after a pause that is over (D67). For a line time stands still meanwhile: the period that ran lasts longer by exactly
+ * the pause's length, and with it all that was charged for it; what lay ahead, its own dates included, is later by as much.
+ *
+ * @param line with the end that it has itself: that of its subscription does not move
  */
 export function afterPause(line: ChargedLine, pause: Span, zone: string): ChargedLine {
-  const { own, period, charged } = line;
-  if (period === 'ONETIME') return line;
-  if (own === null) return { ...line, charged: charged.map((each) => longer(each, pause)) };
-  const part = intersection(pause, { start: own.first.start, end: lastInstant });
-  if (part === null) return line;
-  const next = cycleAfterPause(own, period, zone, part);
-  const periodFrom = (start: Instant): Span | undefined =>
-    ownPeriodsIn(next, period, zone, { start, end: shiftedBy(start, 1) })[0];
+  const { own, period } = line;
+  const start = later(line.start, pause);
+  const end = line.end === null ? null : later(line.end, pause);
+  if (own === null || period === 'ONETIME' || own.first.start > pause.start) {
+    const charged = line.charged.map((each) => ({ ...each, span: lengthened(each.span, pause) }));
+    return { ...line, start, end, own: own && ownAfter(own, pause), charged };
+  }
+  const next = cycleAfterPause(own, period, zone, pause);
   const moved = (each: ChargedSpan): ChargedSpan => {
-    if (each.span.start <= part.start) return longer(each, part);
-    const whole = periodFrom(laterBy(each.span.start, part));
-    const span = whole && during(whole, whole.start, line.end);
-    return { ...each, span: span ?? each.span };
+    const span = lengthened(each.span, pause);
+    if (each.span.start <= pause.start) return { ...each, span };
+    // A period that was to come is as long as the calendar makes it from its new start on.
+    const window = { start: span.start, end: shiftedBy(span.start, 1) };
+    const whole = ownPeriodsIn(next, period, zone, window)[0];
+    return { ...each, span: (whole && during(whole, whole.start, end)) ?? span };
   };
-  return { ...line, own: next, charged: charged.map(moved) };
+  return { ...line, start, end, own: next, charged: line.charged.map(moved) };
 }
 
-/** A stretch of time that a pause lengthens by its length, if it is not over when that begins. */
-export const lengthened = (span: Span, pause: Span): Span =>
-  span.end > pause.start ? { start: span.start, end: laterBy(span.end, pause) } : span;
+/** Own periods that had not begun. */
+const ownAfter = ({ first }: OwnCycle, pause: Span): OwnCycle => {
+  const next = lengthened(first, pause);
+  return { anchor: next.end, first: next };
+};
 
-const longer = (charged: ChargedSpan, pause: Span): ChargedSpan => ({
-  ...charged,
-  span: lengthened(charged.span, pause),
+/** A stretch of time after a pause: what of it lies after the beginning of the pause is later by its length. */
+export const lengthened = ({ start, end }: Span, pause: Span): Span => ({
+  start: later(start, pause),
+  end: later(end, pause),
 });
 
-const laterBy = (instant: Instant, pause: Span): Instant =>
-  shiftedBy(instant, millisecondsOf(pause.end) - millisecondsOf(pause.start));
+const later = (instant: Instant, pause: Span): Instant =>
+  instant > pause.start
+    ? shiftedBy(instant, millisecondsOf(pause.end) - millisecondsOf(pause.start))
+    : instant;
+
+/**
+ * The credits for what a pause has moved beyond the end of the subscription, which stays where it is: it was paid for, and
+ * cannot be used any more.
+ */
+export const overhangLines = (
+  lines: readonly ChargedLine[],
+  end: Instant,
+  context: SettlementContext,
+): SettlementCredit[] => lines.flatMap((line) => creditLines(line, end, context));

@@ -1,4 +1,13 @@
-import { type Currency, type DecimalText, decimal, type Span, shareOf } from '@counterfoil/kernel';
+import {
+  type Currency,
+  type DecimalText,
+  decimal,
+  money,
+  moneyText,
+  type Span,
+  shareOf,
+  zero,
+} from '@counterfoil/kernel';
 import { billableLength } from './spans.ts';
 
 /**
@@ -6,7 +15,7 @@ import { billableLength } from './spans.ts';
  * milliseconds without the pauses in them, the ratio exact, and rounded once.
  *
  * @param amount exact, for `whole`
- * @param whole has time outside the pauses
+ * @param whole of one that a pause takes entirely, such as a period that is cut at the end of its subscription, nothing is a part
  */
 export const prorated = (
   amount: DecimalText,
@@ -14,5 +23,9 @@ export const prorated = (
   whole: Span,
   pauses: readonly Span[],
   currency: Currency,
-): DecimalText =>
-  shareOf(decimal(amount), billableLength(span, pauses), billableLength(whole, pauses), currency);
+): DecimalText => {
+  const used = billableLength(span, pauses);
+  return used === 0n
+    ? moneyText(money(zero, currency))
+    : shareOf(decimal(amount), used, billableLength(whole, pauses), currency);
+};

@@ -55,7 +55,24 @@ export interface SettlementUsage {
   readonly excluded: readonly Span[];
 }
 
-export type SettlementLine = SettlementCharge | SettlementCredit | SettlementUsage;
+/** An amount that usage, billed here or before in `span`, is held against when it is rated (E 14). */
+export interface SettlementCommitment {
+  readonly kind: 'commitment';
+  /** Null: all usage of the subscription together. */
+  readonly line_item_id: SubscriptionLineId | null;
+  /** The time that it is for: a period, a term of several, or what there was of it. */
+  readonly span: Span;
+  readonly committed: DecimalText;
+  readonly overage_factor: DecimalText;
+  /** True where what is left of it is charged now. */
+  readonly true_up: boolean;
+}
+
+export type SettlementLine =
+  | SettlementCharge
+  | SettlementCredit
+  | SettlementUsage
+  | SettlementCommitment;
 
 /** The reasons for which something is settled. */
 export const settlementReasons = [
@@ -67,8 +84,12 @@ export const settlementReasons = [
   'quantity_changed',
   'addon_added',
   'addon_removed',
+  'phase_added',
+  'phase_removed',
   'cancelled',
   'plan_changed',
+  'pause_ended',
+  'plan_synced',
 ] as const;
 export type SettlementReason = (typeof settlementReasons)[number];
 
@@ -156,6 +177,17 @@ const lineSchema = z.discriminatedUnion('kind', [
     line_item_id: z.string(),
     span: spanSchema,
     excluded: z.array(spanSchema),
+  }),
+  z.object({
+    kind: z.literal('commitment'),
+    line_item_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the line; null: all usage together' }),
+    span: spanSchema,
+    committed: z.string(),
+    overage_factor: z.string(),
+    true_up: z.boolean(),
   }),
 ]);
 

@@ -1,5 +1,11 @@
 import { type Instant, millisecondsOf, type Span } from '@counterfoil/kernel';
 
+/** A stretch of time in which a subscription was paused. */
+export interface PauseSpan extends Span {
+  /** True where usage in it is billed all the same. */
+  readonly bills_usage?: boolean;
+}
+
 /** The part that two half-open stretches of time have in common; null where there is none. */
 export function intersection(one: Span, other: Span): Span | null {
   const start = one.start > other.start ? one.start : other.start;
@@ -18,6 +24,17 @@ export const from = (span: Span, at: Instant): Span | null =>
 /** The parts of a stretch that lie in pauses. */
 export const pausedIn = (span: Span, pauses: readonly Span[]): Span[] =>
   pauses.flatMap((pause) => intersection(span, pause) ?? []);
+
+/** The parts of a stretch outside pauses, which do not overlap. */
+export function outside(span: Span, pauses: readonly Span[]): Span[] {
+  const inside = pausedIn(span, pauses).sort((left, right) => (left.start < right.start ? -1 : 1));
+  const starts = [span.start, ...inside.map(({ end }) => end)];
+  const ends = [...inside.map(({ start }) => start), span.end];
+  return starts.flatMap((start, place) => {
+    const end = ends[place] ?? span.end;
+    return start < end ? { start, end } : [];
+  });
+}
 
 /** Milliseconds of a stretch that are charged for: those outside the pauses, which do not overlap. */
 export const billableLength = (span: Span, pauses: readonly Span[]): bigint =>

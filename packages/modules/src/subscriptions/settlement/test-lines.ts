@@ -68,7 +68,8 @@ export function periodOf(
     end: periodBoundary(cadence, start, index + 1),
   };
   const whole = prorates ? wholePeriod(cadence, start, index) : window;
-  return { currency: usd, zone: cadence.zone, window, whole, pauses: [] };
+  const { zone } = cadence;
+  return { currency: usd, zone, window, whole, pauses: [], commitment: null };
 }
 
 /** The context of the period that an instant lies in. */
@@ -107,6 +108,7 @@ export function line(
     start,
     end: null,
     charged: [],
+    commitment: null,
     ...more,
   };
 }
@@ -127,6 +129,11 @@ export function withCharge(of: ChargedLine, settled: SettlementLine): ChargedLin
 export const shown = (lines: readonly SettlementLine[]): string[] =>
   lines.map((each) => {
     const stretch = `${day(each.span.start)}..${day(each.span.end)}`;
+    if (each.kind === 'commitment') {
+      const { line_item_id, committed, overage_factor, true_up } = each;
+      const against = `${committed} ×${overage_factor}${true_up ? ' trued up' : ''}`;
+      return `commitment ${line_item_id ?? 'all'}: ${against} ${stretch}`;
+    }
     if (each.kind === 'usage') return `usage ${each.line_item_id}: ${stretch}`;
     const sign = each.kind === 'charge' ? '+' : '-';
     return `${sign}${each.amount} ${each.line_item_id}: ${stretch}`;

@@ -4,6 +4,7 @@ import {
   type Instant,
   type Period,
   type PeriodUnit,
+  periodAt,
   periodBoundary,
   type Span,
   wholePeriod,
@@ -22,6 +23,19 @@ export interface Cycle {
   readonly start: Instant;
   /** The number of its first period. */
   readonly first_index: number;
+  /**
+   * Set where the first period ends at an instant that was known before, and not at the return of the anchor: after a pause
+   * in it, or where it is the rest of a period of another subscription.
+   */
+  readonly first?: KnownPeriod | undefined;
+}
+
+/** A first period whose end is known. */
+export interface KnownPeriod {
+  /** A return of the anchor: all later boundaries are counted from it. */
+  readonly end: Instant;
+  /** The time that a price for it pays for. */
+  readonly whole: Span;
 }
 
 /** The part of a subscription that its periods follow from. */
@@ -42,16 +56,34 @@ export const cadenceOf = ({ cycle, timezone }: Pick<Periodic, 'cycle' | 'timezon
 
 /** The period with a number in the running cycle, cut at the end of the subscription (D63). */
 export function periodOf(periodic: Periodic, index: number): Period {
-  const { start, first_index } = periodic.cycle;
-  const cadence = cadenceOf(periodic);
-  const nth = index - first_index;
-  const end = cutEnd(periodBoundary(cadence, start, nth + 1), periodic.end_date);
-  return { index, start: periodBoundary(cadence, start, nth), end };
+  const nth = index - periodic.cycle.first_index;
+  const end = cutEnd(boundaryOf(periodic, nth + 1), periodic.end_date);
+  return { index, start: boundaryOf(periodic, nth), end };
 }
 
+/** The beginning of the nth period of a cycle. */
+function boundaryOf(periodic: Pick<Periodic, 'cycle' | 'timezone'>, nth: number): Instant {
+  const { start, first } = periodic.cycle;
+  const cadence = cadenceOf(periodic);
+  return first === undefined || nth === 0
+    ? periodBoundary(cadence, start, nth)
+    : periodBoundary(cadence, first.end, nth - 1);
+}
+
+/** The period of the running cycle that an instant lies in, which is not before it; cut at the end of the subscription. */
+export const periodContaining = (periodic: Periodic, at: Instant): Period =>
+  periodOf(
+    periodic,
+    periodic.cycle.first_index + periodAt(cadenceOf(periodic), periodic.cycle.start, at).index,
+  );
+
 /** The time that a price for one period pays for, of which a short first or last period is a part. */
-export const wholePeriodOf = (periodic: Periodic, index: number): Span =>
-  wholePeriod(cadenceOf(periodic), periodic.cycle.start, index - periodic.cycle.first_index);
+export function wholePeriodOf(periodic: Periodic, index: number): Span {
+  const { start, first_index, first } = periodic.cycle;
+  const nth = index - first_index;
+  if (first === undefined) return wholePeriod(cadenceOf(periodic), start, nth);
+  return nth === 0 ? first.whole : wholePeriod(cadenceOf(periodic), first.end, nth - 1);
+}
 
 const cutEnd = (end: Instant, last: Instant | null): Instant =>
   last !== null && last < end ? last : end;

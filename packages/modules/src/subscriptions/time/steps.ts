@@ -1,18 +1,43 @@
-import { type Instant, millisecondsOf, nearestInstant, type Period } from '@counterfoil/kernel';
+import {
+  type Instant,
+  laterOf,
+  millisecondsOf,
+  nearestInstant,
+  type Period,
+} from '@counterfoil/kernel';
+import type { Addon } from '../addons/association.ts';
+import { isInherited } from '../families/family.ts';
 import { type Grant, nextApplication } from '../grants/grant.ts';
+import { type Pause, pausedSpans, pendingPause } from '../pauses/pause.ts';
+import { comingPhases, type Phase } from '../phases/phase.ts';
 import type { Subscription, SubscriptionState } from '../subscription.ts';
 import { periodOf } from './cycle.ts';
 
 /**
- * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41). Pauses and
- * changes have their places between these.
+ * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41).
  */
-export const stepOrder = ['trial_end', 'close', 'cancel', 'open', 'grant', 'notice'] as const;
+export const stepOrder = [
+  'resume',
+  'trial_end',
+  'close',
+  'cancel',
+  'change',
+  'phase',
+  'addon_end',
+  'addon_begin',
+  'pause',
+  'open',
+  'grant',
+  'notice',
+] as const;
 
 /** One thing that happens by itself, at its nominal instant. */
 export type Step =
-  | { readonly kind: 'trial_end' | 'close' | 'cancel'; readonly at: Instant }
+  | { readonly kind: 'resume' | 'trial_end' | 'close' | 'cancel' | 'change'; readonly at: Instant }
+  | { readonly kind: 'pause'; readonly at: Instant; readonly pause: Pause }
+  | { readonly kind: 'phase'; readonly at: Instant; readonly phase: Phase }
   | { readonly kind: 'open' | 'notice'; readonly at: Instant; readonly period: Period }
+  | { readonly kind: 'addon_end' | 'addon_begin'; readonly at: Instant; readonly addon: Addon }
   | { readonly kind: 'grant'; readonly at: Instant; readonly grant: Grant };
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
@@ -20,9 +45,9 @@ const dayMilliseconds = 24 * 60 * 60 * 1000;
 /** Days before the end of a period at which its renewal is announced, at most half a period before (D69). */
 export const noticeDays = 7;
 
-/** The first thing that will happen to a subscription by itself; null where nothing will. */
+/** The first thing that will happen to a subscription by itself; null where nothing will. One that is inherited waits for its parent. */
 export function nextStep(state: SubscriptionState): Step | null {
-  if (!state || !isLive(state)) return null;
+  if (!state || !isLive(state) || isInherited(state)) return null;
   return stepsOf(state).reduce<Step | null>(
     (first, step) => (first === null || isBefore(step, first) ? step : first),
     null,
@@ -40,13 +65,28 @@ function isBefore(left: Step, right: Step): boolean {
 
 /** The things of each kind that are the next of their kind. */
 const stepsOf = (subscription: Subscription): readonly Step[] => [
+  ...pauseSteps(subscription),
   ...trialEnd(subscription),
   ...periodEnd(subscription),
   ...end(subscription),
+  ...planChange(subscription),
+  ...nextPhase(subscription),
+  ...addonSteps(subscription),
   ...periodStart(subscription),
   ...nextGrants(subscription),
   ...notice(subscription),
 ];
+
+const isPaused = ({ subscription_status }: Pick<Subscription, 'subscription_status'>): boolean =>
+  subscription_status === 'paused';
+
+/** The beginning of a pause that is to come, or the end of one that runs. */
+function pauseSteps(subscription: Subscription): readonly Step[] {
+  const pause = pendingPause(subscription);
+  if (pause === null) return [];
+  if (pause.status === 'scheduled') return [{ kind: 'pause', at: pause.start, pause }];
+  return pause.end === null ? [] : [{ kind: 'resume', at: pause.end }];
+}
 
 /** The end of a trial, unless the subscription ends with it. */
 function trialEnd({ subscription_status, trial, ...rest }: Subscription): readonly Step[] {
@@ -55,11 +95,17 @@ function trialEnd({ subscription_status, trial, ...rest }: Subscription): readon
   return last !== null && last <= trial.end ? [] : [{ kind: 'trial_end', at: trial.end }];
 }
 
-const periodEnd = ({ opened }: Subscription): readonly Step[] =>
-  opened === null ? [] : [{ kind: 'close', at: opened.end }];
+/** A pause holds the end of the period up. */
+const periodEnd = (subscription: Subscription): readonly Step[] =>
+  subscription.opened === null || isPaused(subscription)
+    ? []
+    : [{ kind: 'close', at: subscription.opened.end }];
 
 function end(subscription: Subscription): readonly Step[] {
-  const at = endOf(subscription);
+  const { cancellation, end_date } = subscription;
+  // A pause holds the end of the period up, and a cancellation with it.
+  const isHeld = isPaused(subscription) && cancellation?.cancellation_type === 'end_of_period';
+  const at = endOf({ cancellation: isHeld ? null : cancellation, end_date });
   return at === null ? [] : [{ kind: 'cancel', at }];
 }
 
@@ -72,8 +118,33 @@ export function endOf({
   return at === null || (end_date !== null && end_date < at) ? end_date : at;
 }
 
+/** A change of plan comes with the end of the period, which a pause holds up. */
+const planChange = (subscription: Subscription): readonly Step[] =>
+  subscription.plan_change === null || isPaused(subscription)
+    ? []
+    : [{ kind: 'change', at: subscription.plan_change.at }];
+
+/** The beginning of the next phase. A pause holds it up. */
+const nextPhase = (subscription: Subscription): readonly Step[] => {
+  const [phase] = isPaused(subscription) ? [] : comingPhases(subscription.phases);
+  return phase === undefined ? [] : [{ kind: 'phase', at: phase.start_date, phase }];
+};
+
+/** The ends of add-ons, and the beginnings of those that are to come. A pause holds them up. */
+const addonSteps = (subscription: Subscription): readonly Step[] => {
+  if (isPaused(subscription)) return [];
+  return subscription.addons.flatMap((addon) => [
+    ...(addon.end_date === null || addon.addon_status === 'cancelled'
+      ? []
+      : [{ kind: 'addon_end' as const, at: addon.end_date, addon }]),
+    ...(addon.addon_status === 'pending'
+      ? [{ kind: 'addon_begin' as const, at: addon.start_date, addon }]
+      : []),
+  ]);
+};
+
 function periodStart(subscription: Subscription): readonly Step[] {
-  if (subscription.opened !== null) return [];
+  if (subscription.opened !== null || isPaused(subscription)) return [];
   const period = nextPeriod(subscription);
   return [{ kind: 'open', at: period.start, period }];
 }
@@ -106,7 +177,9 @@ function notice(subscription: Subscription): readonly Step[] {
   if (live_since === null || period.end <= live_since) return [];
   const last = endOf(subscription);
   if (last !== null && last <= period.end) return [];
-  return [{ kind: 'notice', at: noticeInstant(period), period }];
+  // What a pause held up is announced when it is over.
+  const resumed = pausedSpans(subscription).at(-1)?.end ?? period.start;
+  return [{ kind: 'notice', at: laterOf(noticeInstant(period), resumed), period }];
 }
 
 /** The grants of credits, each with the next of its applications. */

@@ -1,9 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import {
-  type Currency,
   type DecimalText,
   decimal,
-  existing,
   type Instant,
   invalidField,
   type Span,
@@ -12,19 +10,23 @@ import {
 } from '@counterfoil/kernel';
 import { aggregateEntitlements, type MeteredEntitlement } from '../../entitlements/index.ts';
 import { featuresById } from '../../features/index.ts';
-import { meter } from '../../meters/index.ts';
-import { priceFieldsOf } from '../../offers/index.ts';
-import { displayTotal, priceTermsOf } from '../../pricing/index.ts';
-import { type Allowance, type AllowanceRhythm, rate } from '../../rating/index.ts';
+import { displayTotal } from '../../pricing/index.ts';
+import type { Allowance, RatedCommitment, RatedLine } from '../../rating/index.ts';
 import { usageTables } from '../../usage/index.ts';
 import { existingSubscription } from '../decisions.ts';
 import { entitlementsAt } from '../entitlements/grants.ts';
+import { isInherited, usersOf } from '../families/family.ts';
 import { earlierEnd, type Line } from '../lines/line.ts';
 import { type Subscription, subscription } from '../subscription.ts';
 import { currentPeriod } from '../time/steps.ts';
 import { lineItemView } from '../view.ts';
-import { type Measured, plainUsage, usageUnder } from './measure.ts';
+import { allowanceBy, mostGenerous } from './allowances.ts';
+import { heldIn, ratedCommitment, usedCommitment } from './held.ts';
+import { chargesByCommitment } from './overage.ts';
+import { type Charging, type RatedUsage, ratedUsage } from './rated-line.ts';
 import type { UsageCharges } from './schema.ts';
+
+type Charge = UsageCharges['charges'][number];
 
 /** A question about the usage of a subscription. */
 export interface UsageQuestion {
@@ -43,22 +45,42 @@ export async function usageCharges(
   question: UsageQuestion,
 ): Promise<UsageCharges> {
   const { subscription_id: id } = question;
-  const state = existingSubscription(await context.recalled.load(subscription, id), id);
+  const asked = existingSubscription(await context.recalled.load(subscription, id), id);
+  const state = await chargedFor(context, asked);
   const span = spanOf(state, question, context.now);
-  const position = await context.facts.shown(usageTables);
-  const allowances = await allowancesOf(context, state);
-  const charges: UsageCharges['charges'] = [];
+  const charging: Charging = {
+    state,
+    // One who inherits sees what was used by itself; the one who is charged, what all have used.
+    users: isInherited(asked)
+      ? state.family.heirs.filter(({ subscription_id }) => subscription_id === asked.id)
+      : usersOf(state),
+    position: await context.facts.shown(usageTables),
+    allowances: await allowancesOf(context, state),
+  };
+  // The commitments are of all who use it together.
+  const held = isInherited(asked) ? [] : heldIn(state, span);
+  const lines: Charge[] = [];
   for (const line of state.lines.filter(({ price }) => price.type === 'USAGE')) {
     const part = partOf(line, state, span);
-    if (part !== null) {
-      charges.push(await chargeOf(context, { state, line, part, position, allowances }));
-    }
+    if (part === null) continue;
+    const commitment = isInherited(asked)
+      ? null
+      : await usedCommitment(context, charging, line, part, held);
+    const rated = await ratedUsage(context, charging, line, part, commitment);
+    lines.push(chargeOf(state, line, rated));
   }
-  charges.sort(
+  lines.sort(
     (left, right) =>
       inOrder(left.meter_display_name, right.meter_display_name) ||
       inOrder(left.subscription_line_item_id, right.subscription_line_item_id),
   );
+  const covered = lines.map((charge) => ({
+    line_id: charge.subscription_line_item_id,
+    gross: charge.exact_amount as DecimalText,
+    net: charge.net_amount as DecimalText,
+  }));
+  const committed = await ratedCommitment(context, charging, span, covered, held);
+  const charges = committed === null ? lines : chargesByCommitment(lines, committed);
   const gross = sumOf(charges.map(({ exact_amount }) => exact_amount));
   return {
     amount: +gross,
@@ -68,10 +90,41 @@ export async function usageCharges(
     display_amount: displayTotal(gross, state.currency),
     start_time: span.start,
     end_time: span.end,
-    has_overage: false,
-    charges,
-    position,
+    ...commitmentShown(state, charges, committed?.gross ?? null),
+    charges: [...charges],
+    position: charging.position,
   };
+}
+
+/** The members of the contract that show a commitment of all usage; those that are zero are left out. */
+function commitmentShown(
+  { commitment }: Subscription,
+  charges: readonly Charge[],
+  rated: RatedCommitment | null,
+) {
+  const has_overage = charges.some(({ is_overage, commitment_info: own }) =>
+    own ? own.computed_overage_amount !== '0' : is_overage,
+  );
+  if (commitment === null) return { has_overage };
+  const overage = rated && has_overage ? +rated.overage : 0;
+  const utilized = rated === null ? 0 : +rated.utilized;
+  return {
+    has_overage,
+    commitment_amount: +commitment.amount,
+    overage_factor: +commitment.overage_factor,
+    ...(utilized !== 0 && { commitment_utilized: utilized }),
+    ...(overage !== 0 && { overage_amount: overage }),
+  };
+}
+
+/** The subscription whose lines the usage of one is charged under: that of its parent, where it is inherited. */
+export async function chargedFor(
+  context: RequestContext,
+  asked: Subscription,
+): Promise<Subscription> {
+  const parentId = isInherited(asked) ? asked.family.parent?.subscription_id : undefined;
+  if (parentId === undefined) return asked;
+  return existingSubscription(await context.recalled.load(subscription, parentId), parentId);
 }
 
 const inOrder = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
@@ -93,55 +146,17 @@ function spanOf(state: Subscription, question: UsageQuestion, now: Instant): Spa
 }
 
 /** The part of a span for which a line is charged; null for none. */
-function partOf(line: Line, { end_date }: Subscription, span: Span): Span | null {
+export function partOf(line: Line, { end_date }: Subscription, span: Span): Span | null {
   const last = earlierEnd(line.end_date, end_date);
   const start = line.start_date > span.start ? line.start_date : span.start;
   const end = last !== null && last < span.end ? last : span.end;
   return start < end ? { start, end } : null;
 }
 
-interface Charging {
-  readonly state: Subscription;
-  readonly line: Line;
-  readonly part: Span;
-  readonly position: string;
-  readonly allowances: ReadonlyMap<string, Allowance>;
-}
-
-async function chargeOf(
-  context: RequestContext,
-  { state, line, part, position, allowances }: Charging,
-): Promise<UsageCharges['charges'][number]> {
-  const { price } = line;
-  const counted = existing(await context.recalled.load(meter, price.meter_id ?? ''), 'meter');
-  const { timezone: zone, customer_id: customerId } = state;
-  const measured: Measured = { meter: counted, customerId, zone, position };
-  const currency = price.currency as Currency;
-  const request = {
-    kind: 'usage' as const,
-    currency,
-    terms: priceTermsOf(priceFieldsOf(price)),
-    period: part,
-    commitment: null,
-  };
-  const plain = await plainUsage(context, measured, part);
-  const gross = rate({ ...request, usage: plain, allowance: null });
-  const allowance = allowances.get(counted.id) ?? null;
-  const net =
-    allowance === null
-      ? gross
-      : rate({
-          ...request,
-          allowance,
-          usage: await usageUnder(
-            context,
-            measured,
-            part,
-            allowance,
-            rhythmOf(state, part, allowance),
-          ),
-        });
+/** The charge of a line for its part of a span. */
+function chargeOf(state: Subscription, line: Line, { counted, gross, net }: RatedUsage): Charge {
   const free = decimal(gross.quantity).minus(decimal(net.quantity));
+  const { currency } = state;
   return {
     subscription_line_item_id: line.id,
     meter_id: counted.id,
@@ -156,12 +171,35 @@ async function chargeOf(
     currency,
     display_amount: displayTotal(gross.amount, currency),
     is_overage: false,
+    commitment_info: commitmentInfo(line, gross),
     price: lineItemView(state, state, line).price,
   };
 }
 
-/** The usage that the entitlements of a subscription make free, by meter: of several features of one meter the first. */
-async function allowancesOf(
+/** The commitment of a line as it was rated; absent where it has none. */
+function commitmentInfo(
+  { commitment }: Line,
+  { explanation }: RatedLine,
+): Charge['commitment_info'] {
+  const { charge } = explanation;
+  if (commitment === null || charge.kind === 'plain') return undefined;
+  const { utilized, overage, true_up } = charge.kind === 'windowed' ? charge : charge.commitment;
+  const { committed } = commitment;
+  return {
+    ...(committed.kind === 'amount'
+      ? { amount: committed.amount }
+      : { quantity: committed.quantity }),
+    overage_factor: commitment.overage_factor,
+    true_up_enabled: commitment.true_up,
+    is_windowed: commitment.windowed,
+    computed_commitment_utilized_amount: utilized,
+    computed_overage_amount: overage,
+    computed_true_up_amount: true_up,
+  };
+}
+
+/** The usage that the entitlements of a subscription make free, by meter. */
+export async function allowancesOf(
   context: RequestContext,
   state: Subscription,
 ): Promise<ReadonlyMap<string, Allowance>> {
@@ -172,27 +210,12 @@ async function allowancesOf(
     context,
     granted.map(({ feature_id }) => feature_id),
   );
-  const allowances = new Map<string, Allowance>();
-  for (const { feature_id, usage_limit, usage_reset_period } of granted) {
-    const meterId = features.get(feature_id)?.meter_id;
-    if (meterId === undefined || allowances.has(meterId)) continue;
-    const limit = usage_limit === null ? null : (String(usage_limit) as DecimalText);
-    allowances.set(meterId, { limit, resets: usage_reset_period });
+  const byMeter = new Map<string, Allowance>();
+  const meterOf = ({ feature_id }: MeteredEntitlement) => features.get(feature_id)?.meter_id;
+  for (const meterId of new Set(granted.map(meterOf))) {
+    const ofMeter = granted.filter((each) => meterOf(each) === meterId).map(allowanceBy);
+    const allowance = mostGenerous(ofMeter, state.cycle);
+    if (meterId !== undefined && allowance !== null) byMeter.set(meterId, allowance);
   }
-  return allowances;
-}
-
-/**
- * The rhythm in which an allowance starts over. One that goes with the billing period is counted in its units where
- * the span is not within the period that runs.
- */
-function rhythmOf(state: Subscription, part: Span, { resets }: Allowance): AllowanceRhythm {
-  const { cycle, timezone: zone, trial, start_date } = state;
-  const period = currentPeriod(state);
-  const isWithin = period.start <= part.start && part.end <= period.end;
-  const own = resets ?? (isWithin || cycle.count > 1 ? null : cycle.unit);
-  const billing = isWithin ? { start: period.start, end: period.end } : part;
-  // Nothing is used up before the end of a trial.
-  const start = trial?.end ?? start_date;
-  return { resets: own, billing, anchor: cycle.anchor, zone, start };
+  return byMeter;
 }

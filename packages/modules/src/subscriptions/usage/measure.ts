@@ -1,5 +1,15 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { type DecimalText, type Instant, type Span, zeroText } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  decimal,
+  decimalPlaces,
+  divide,
+  type Instant,
+  type Span,
+  textOf,
+  zero,
+  zeroText,
+} from '@counterfoil/kernel';
 import type { Aggregation, MeterRecord } from '../../meters/index.ts';
 import {
   type Allowance,
@@ -9,12 +19,14 @@ import {
   type UsageBucket,
   usageWindows,
 } from '../../rating/index.ts';
-import { usageInGroups } from '../../usage/index.ts';
+import { type UsageStretch, usageInStretches } from '../../usage/index.ts';
+import { billableLength } from '../settlement/index.ts';
 
-/** The meter of a line, whose usage is measured for one customer. */
+/** The meter of a line, whose usage is measured for one customer or several together. */
 export interface Measured {
   readonly meter: MeterRecord;
-  readonly customerId: string;
+  /** The stretches of a span in which usage counts, and whose. */
+  readonly stretchesIn: (span: Span) => readonly UsageStretch[];
   readonly zone: string;
   /** The position of the log that the tables of usage show. */
   readonly position: string;
@@ -23,12 +35,19 @@ export interface Measured {
 const aggregationOf = ({ meter }: Measured): Aggregation => meter.aggregation as Aggregation;
 
 /** The groups of usage in a span, each with its buckets where they are asked for. */
-function groupsIn(context: RequestContext, measured: Measured, span: Span, inBuckets: boolean) {
-  const { meter, customerId, zone } = measured;
+function groupsIn(
+  context: RequestContext,
+  measured: Measured,
+  span: Span,
+  inBuckets: boolean,
+  stretches = measured.stretchesIn(span),
+) {
+  const { meter, zone } = measured;
   const aggregation = aggregationOf(measured);
   const { bucket_size: size, group_by } = aggregation;
-  return usageInGroups(context, {
-    of: { eventName: meter.event_name, customer: { kind: 'customer', id: customerId } },
+  return usageInStretches(context, {
+    eventName: meter.event_name,
+    stretches,
     aggregation,
     filters: meter.filters,
     sources: [],
@@ -45,8 +64,25 @@ async function valueIn(
   span: Span | null,
 ): Promise<{ readonly value: DecimalText; readonly events: number }> {
   if (span === null) return { value: zeroText, events: 0 };
+  if (aggregationOf(measured).type === 'WEIGHTED_SUM') return levelIn(context, measured, span);
   const [found] = await groupsIn(context, measured, span, false);
   return { value: found?.value ?? zeroText, events: found?.events ?? 0 };
+}
+
+/** The mean of a level over the stretches of a span in which it counts: it goes on between them, and is not billed. */
+async function levelIn(context: RequestContext, measured: Measured, span: Span) {
+  const stretches = measured.stretchesIn(span);
+  let [area, length, events] = [zero, zero, 0];
+  for (const stretch of stretches) {
+    const [found] = await groupsIn(context, measured, stretch.span, false, [stretch]);
+    const time = decimal(String(billableLength(stretch.span, [])));
+    area = area.plus(decimal(found?.value ?? zeroText).times(time));
+    length = length.plus(time);
+    events += found?.events ?? 0;
+    if (stretches.length === 1) return { value: found?.value ?? zeroText, events };
+  }
+  if (length.eq(zero)) return { value: zeroText, events };
+  return { value: textOf(divide(area, length, decimalPlaces.quantity)), events };
 }
 
 const meteredBy = (measured: Measured, events: number): MeteredBy => ({

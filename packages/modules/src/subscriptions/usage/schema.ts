@@ -31,6 +31,20 @@ const chargeSchema = z.object({
   currency: z.string(),
   display_amount: z.string(),
   is_overage: z.boolean(),
+  overage_factor: z.number().optional(),
+  commitment_info: z
+    .object({
+      amount: z.string().optional(),
+      quantity: z.string().optional(),
+      overage_factor: z.string(),
+      true_up_enabled: z.boolean(),
+      is_windowed: z.boolean(),
+      computed_commitment_utilized_amount: z.string(),
+      computed_overage_amount: z.string(),
+      computed_true_up_amount: z.string(),
+    })
+    .optional()
+    .meta({ id: 'CommitmentInfo' }),
   price: priceSchema,
 });
 
@@ -45,6 +59,10 @@ export const usageChargesSchema = z
     start_time: instantSchema,
     end_time: instantSchema,
     has_overage: z.boolean(),
+    commitment_amount: z.number().optional(),
+    commitment_utilized: z.number().optional(),
+    overage_amount: z.number().optional(),
+    overage_factor: z.number().optional(),
     charges: z.array(chargeSchema.meta({ id: 'UsageCharge' })),
     position: z.string(),
   })

@@ -83,10 +83,14 @@ export type PropertyFilters = readonly {
 /** Tells whether an event counts (E 4.2): a missing property matches nothing. */
 export const matches = (filters: PropertyFilters, properties: Properties): boolean =>
   filters.every(({ key, values }) => {
-    const text = textOfProperty(own(properties, key));
+    const text = propertyText(properties, key);
     return text !== null && values.includes(text);
   });
 
+/** The text of a property, as filters and groups compare it; null for none. */
+export const propertyText = (properties: Properties, name: string): string | null =>
+  textOfProperty(own(properties, name));
+
 /** The group that an event is in: a missing property is the group `""` (D56). */
 export const groupOf = (properties: Properties, name: string): string =>
-  textOfProperty(own(properties, name)) ?? '';
+  propertyText(properties, name) ?? '';

@@ -1,20 +1,29 @@
-import { type Instant, nextWindow, windowStart } from '@counterfoil/kernel';
+import {
+  type Instant,
+  millisecondsOf,
+  nextWindow,
+  type Span,
+  windowStart,
+} from '@counterfoil/kernel';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { measureOf } from '../aggregation/measure.ts';
 import { textOfProperty } from '../aggregation/quantity.ts';
+import type { KeptDefinition } from '../groupings/usage-grouping.ts';
 import { foldedAnswer, type StoredUsage } from '../roll-ups/test-fold.ts';
-import { environmentId, histories, questions } from '../roll-ups/test-histories.ts';
+import { environmentId, histories, type LogItem, questions } from '../roll-ups/test-histories.ts';
 import { startTestDatabase, type TestDatabase, type TestTables } from '../roll-ups/test-tables.ts';
 import { UsageFiller } from '../usage-filler.ts';
 import type { Grouping } from './breakdown.ts';
 import { foldedEvents } from './folded-events.ts';
 import type { GroupUsage } from './group-fold.ts';
 import { groupedEvents } from './grouped-events.ts';
+import { groupsOfHours } from './groups-of-hours.ts';
 import { windowStartsOf } from './limits.ts';
 import { canBeSummed, summedInTables } from './summing-queries.ts';
 import { type GroupQuestion, usageInGroups } from './usage-in-groups.ts';
+import { type UsageStretch, usageInStretches } from './usage-in-stretches.ts';
 
 const test = suite('usage in groups');
 
@@ -24,6 +33,8 @@ test.before(async () => {
 });
 test.after(() => database.close());
 
+const everybody: readonly string[] = [0, 1, 2, 3].map((id) => `customer_${id}`);
+
 const property = (name: string): Grouping => ({ kind: 'property', name });
 const groupings = fc.constantFrom<readonly Grouping[]>(
   [],
@@ -31,6 +42,8 @@ const groupings = fc.constantFrom<readonly Grouping[]>(
   [{ kind: 'source' }],
   [property('g')],
   [property('w')],
+  [property('model')],
+  [property('model')],
   [property('v'), { kind: 'source' }],
   [property('model'), property('g')],
 );
@@ -105,6 +118,7 @@ const sorted = (groups: readonly GroupUsage[]) =>
 test('whichever way they are counted, groups are those of a plain fold', async () => {
   let runs = 0;
   let summed = 0;
+  let fromHours = 0;
   const run = fc.asyncProperty(
     histories,
     fc.array(groupQuestions, { minLength: 15, maxLength: 30 }),
@@ -117,13 +131,14 @@ test('whichever way they are counted, groups are those of a plain fold', async (
         while (filler.hasMore) await filler.tend();
         const stored = await storedIn(tables);
         const context = tables.context(environmentId);
-        for (const question of asked) {
+        for (const question of [...asked, ...aboutGroupings(log, asked)]) {
           const { windows, span } = question;
           const windowStarts = windows === null ? [] : windowStartsOf(windows, span);
           const whole = { ...question, windowStarts };
           const expected = sorted(foldedGroups(stored, question));
           const told = (way: string) => `${way}: ${JSON.stringify(question)}`;
           assert.equal(sorted(await usageInGroups(context, question)), expected, told('as it is'));
+          if (await groupsOfHours(context, whole, windows)) fromHours += 1;
           const past = { start: '0001-01-01T00:00:00.000Z' as Instant, end: span.end };
           const from = question.aggregation.type === 'WEIGHTED_SUM' ? past : span;
           const events = groupedEvents(context, whole, from);
@@ -139,6 +154,126 @@ test('whichever way they are counted, groups are those of a plain fold', async (
   );
   await fc.assert(run, { numRuns: 20, endOnFailure: true, includeErrorInReport: true });
   assert.ok(summed > 0, 'no answer had several groups');
+  assert.ok(fromHours > 0, 'no answer came from sums by a property');
 });
+
+/** The events at whose times a span is cut, and whose usage counts in each part; nobody's in some. */
+const cuts = fc.record({
+  places: fc.array(fc.nat({ max: 200 }), { maxLength: 3 }),
+  atHours: fc.boolean(),
+  isLong: fc.boolean(),
+  customers: fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant(everybody) },
+      { weight: 2, arbitrary: fc.subarray([...everybody]) },
+    ),
+    { minLength: 4, maxLength: 4 },
+  ),
+});
+type Cut = typeof cuts extends fc.Arbitrary<infer Value> ? Value : never;
+
+function stretchesOf({ start, end }: Span, cut: Cut, times: readonly Instant[]): UsageStretch[] {
+  const unit = cut.atHours ? 3_600_000 : 1;
+  const within = cut.places
+    .flatMap((place) => times[place % times.length] ?? [])
+    .map((at) => new Date(Math.floor(millisecondsOf(at) / unit) * unit).toISOString() as Instant)
+    .filter((at) => start < at && at < end)
+    .toSorted();
+  const starts = [...new Set([start, ...within])];
+  return starts.flatMap((at, place): UsageStretch[] => {
+    const customerIds = cut.customers[place] ?? [];
+    return customerIds.length === 0
+      ? []
+      : [{ customerIds, span: { start: at, end: starts[place + 1] ?? end } }];
+  });
+}
+
+test('usage over stretches, each with customers of its own, is that of a plain fold', async () => {
+  let runs = 0;
+  let several = 0;
+  const run = fc.asyncProperty(
+    histories,
+    fc.array(fc.tuple(groupQuestions, cuts), { minLength: 20, maxLength: 30 }),
+    async (log, asked) => {
+      runs += 1;
+      const tables = await database.tables(`stretches_${runs}`);
+      try {
+        const filler = new UsageFiller(tables.session);
+        await filler.take(log);
+        while (filler.hasMore) await filler.tend();
+        const stored = await storedIn(tables);
+        const context = tables.context(environmentId);
+        const times = stored.map(({ at }) => at);
+        for (const [question, cut] of asked) {
+          const { of: ofAny, ...more } = question;
+          const one = stored[(cut.places[0] ?? 0) % stored.length];
+          // Half of the questions are about much; what is told of windows is bounded.
+          const rest = cut.isLong ? { ...more, span: longSpan, windows: null, filters: [] } : more;
+          const of = cut.isLong && one ? { ...ofAny, eventName: one.event_name } : ofAny;
+          const stretches = stretchesOf(rest.span, cut, times);
+          const ids = [...new Set(stretches.flatMap(({ customerIds }) => customerIds))];
+          const goesOn = rest.aggregation.type === 'WEIGHTED_SUM';
+          const counted = stored.filter(
+            ({ at, customer_id }) =>
+              goesOn ||
+              stretches.some(
+                ({ customerIds, span }) =>
+                  span.start <= at && at < span.end && customerIds.includes(customer_id ?? ''),
+              ),
+          );
+          const all: GroupQuestion = {
+            ...rest,
+            of: { ...of, customer: { kind: 'customers', ids } },
+          };
+          const expected = sorted(foldedGroups(counted, all));
+          const answer = await usageInStretches(context, {
+            ...rest,
+            eventName: of.eventName,
+            stretches,
+          });
+          assert.equal(sorted(answer), expected, JSON.stringify({ question, stretches }));
+          if (stretches.length > 1 && expected.length > 0) several += 1;
+        }
+      } finally {
+        await tables.drop();
+      }
+    },
+  );
+  // Histories without customers say nothing: there may be no others among a few.
+  for (let round = 0; round < 5 && several === 0; round += 1) {
+    await fc.assert(run, { numRuns: 10, endOnFailure: true, includeErrorInReport: true });
+  }
+  assert.ok(several > 0, 'no answer was about several stretches');
+});
+
+/** A span with whole hours of every history. */
+const longSpan = {
+  start: '2018-12-31T23:59:59.999Z' as Instant,
+  end: '2026-12-31T00:30:00.000Z' as Instant,
+};
+
+/** Questions as before, about the groups that sums are kept of. */
+function aboutGroupings(
+  log: readonly LogItem[],
+  asked: readonly GroupQuestion[],
+): readonly GroupQuestion[] {
+  const kept = log.flatMap((item) => {
+    const event = item.kind === 'record' ? (item.event as { type: string; data: object }) : null;
+    return event?.type === 'UsageGroupingKept' ? [event.data as KeptDefinition] : [];
+  });
+  return kept.flatMap(({ event_name, field, expression, filters, group_by }, index) => {
+    const question = asked[index % asked.length];
+    if (!question) return [];
+    const type = field === null && expression === null ? 'COUNT' : 'AVG';
+    const one = { type, field, expression, multiplier: null, bucket_size: null, group_by: null };
+    const of = { ...question.of, eventName: event_name };
+    const own = [property(group_by)];
+    const some = [...filters, { key: group_by, values: ['large', '7', '3', ''] }];
+    const more = index % 2 === 0 ? filters : some;
+    const aggregation = one as GroupQuestion['aggregation'];
+    const about = { ...question, of, aggregation, filters: more, groupings: own, sources: [] };
+    return [about, { ...about, span: longSpan, windows: null }];
+  });
+}
 
 test.run();

@@ -35,7 +35,7 @@ export async function askedGroups(context: RequestContext, body: AskedGroups) {
     zone,
     windows: size === undefined ? null : { size, zone, anchor },
   });
-  return { groupings, questionOf };
+  return { groupings, questionOf, customer, span };
 }
 
 /** The members of an item that say which group it is. */

@@ -13,18 +13,18 @@ export interface GroupedEvent {
   readonly properties: Properties;
 }
 
-/**
- * The usage of groups, event by event: what statements cannot sum up. Events come in the order of their time and, at
- * one instant, of the log; those before the span are looked at for a level alone.
- */
-export async function foldedEvents(
-  question: BreakdownQuestion,
+/** An event as a question measures it, with the group that it is in. */
+export interface GroupReading {
+  readonly group: readonly string[];
+  readonly reading: Reading;
+}
+
+/** The events that a question counts, each as it is measured. */
+export async function* groupReadings(
+  { aggregation, filters, sources, groupings, zone }: BreakdownQuestion,
   events: AsyncIterable<GroupedEvent> | Iterable<GroupedEvent>,
-): Promise<readonly GroupUsage[]> {
-  const { aggregation, filters, sources, groupings, span, windowStarts } = question;
+): AsyncGenerator<GroupReading> {
   const measure = measureOf(aggregation);
-  const fold = new GroupFold(question);
-  const windows = new WindowIndex(windowStarts);
   for await (const event of events) {
     const { at, source, properties } = event;
     if (sources.length > 0 && (source === null || !sources.includes(source))) continue;
@@ -35,14 +35,29 @@ export async function foldedEvents(
     const reading: Reading = {
       at,
       measured,
-      bucket: size === null ? '' : windowStart({ size, zone: question.zone }, at),
+      bucket: size === null ? '' : windowStart({ size, zone }, at),
       group: group_by === null ? '' : groupOf(properties, group_by),
     };
-    const group = groupings.map((each) => groupTextOf(each, event));
-    if (at < span.start) fold.addBefore(group, reading);
+    yield { group: groupings.map((each) => groupTextOf(each, event)), reading };
+  }
+}
+
+/**
+ * The usage of groups, event by event: what statements cannot sum up. Events come in the order of their time and, at
+ * one instant, of the log; those before the span are looked at for a level alone.
+ */
+export async function foldedEvents(
+  question: BreakdownQuestion,
+  events: AsyncIterable<GroupedEvent> | Iterable<GroupedEvent>,
+): Promise<readonly GroupUsage[]> {
+  const { span, windowStarts } = question;
+  const fold = new GroupFold(question);
+  const windows = new WindowIndex(windowStarts);
+  for await (const { group, reading } of groupReadings(question, events)) {
+    if (reading.at < span.start) fold.addBefore(group, reading);
     else {
       fold.addToWhole(group, reading, 1);
-      if (windowStarts.length > 0) fold.addToWindow(group, windows.of(at), reading, 1);
+      if (windowStarts.length > 0) fold.addToWindow(group, windows.of(reading.at), reading, 1);
     }
     if (fold.size > analyticsLimits.items) throw tooManyGroups();
     if (fold.points > analyticsLimits.points) throw tooManyPoints();

@@ -45,6 +45,9 @@ export type AnalyticsQuestion = z.output<typeof analyticsQuestionSchema>;
 
 const usage = z.string().nullable();
 const count = z.number().int();
+/** Money; absent where nothing prices it. */
+const cost = z.string().optional();
+const currency = z.string().optional();
 
 /** The usage of a feature, or of one of its groups. */
 const analyticsItemSchema = z
@@ -64,8 +67,12 @@ const analyticsItemSchema = z
     properties: z.record(z.string(), z.string()).optional(),
     total_usage: usage,
     event_count: count,
+    total_cost: cost,
+    currency,
     window_size: windowSizeSchema.optional(),
-    points: z.array(z.object({ timestamp: instantSchema, usage, event_count: count })).optional(),
+    points: z
+      .array(z.object({ timestamp: instantSchema, usage, event_count: count, cost }))
+      .optional(),
   })
   .meta({ id: 'AnalyticsItem' });
 export type AnalyticsItem = z.output<typeof analyticsItemSchema>;
@@ -73,6 +80,8 @@ export type AnalyticsItem = z.output<typeof analyticsItemSchema>;
 /** Answer of POST /events/analytics. */
 export const analyticsSchema = z
   .object({
+    currency,
+    total_cost: cost,
     items: z.array(analyticsItemSchema),
     custom_analytics: z.array(z.never()),
     position: z.string(),

@@ -2,6 +2,8 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { usageTables } from '../tables.ts';
 import { askedGroups, groupView } from './asked-groups.ts';
 import type { Grouping } from './breakdown.ts';
+import type { ChargesOf } from './charged-usage.ts';
+import { type Costs, costAt, costOf, costsIn, totalOf } from './costs.ts';
 import type { GroupUsage } from './group-fold.ts';
 import { groupSources } from './group-sources.ts';
 import { analyticsLimits, tooManyGroups, tooManyPoints } from './limits.ts';
@@ -11,29 +13,38 @@ import { usageInGroups } from './usage-in-groups.ts';
 
 /**
  * The usage of features and meters, by source and properties where groups are asked for. What was not used is left
- * out. Nothing has a cost until subscriptions price it.
+ * out. It costs what the subscriptions of the customer make of it.
  */
 export async function usageAnalytics(
   context: RequestContext,
+  chargesOf: ChargesOf,
   body: AnalyticsQuestion,
 ): Promise<UsageAnalytics> {
-  const { groupings, questionOf } = await askedGroups(context, body);
+  const { groupings, questionOf, customer, span } = await askedGroups(context, body);
   const subjects = await subjectsOf(context, body);
   const position = await context.facts.shown(usageTables);
+  const costsOf = await costsIn(context, chargesOf, customer, span);
+  // Features may share a meter, whose usage is charged once.
+  const byMeter = new Map<string, Costs | null>();
   const items: AnalyticsItem[] = [];
   let points = 0;
   for (const subject of subjects) {
     const question = questionOf(subject.meter);
     const sourcesOf = await groupSources(context, question, body.expand);
-    for (const group of await usageInGroups(context, question)) {
+    const groups = await usageInGroups(context, question);
+    if (groups.length === 0) continue;
+    const { meter } = subject;
+    const costs = byMeter.get(meter.id) ?? (await costsOf(meter, question));
+    byMeter.set(meter.id, costs);
+    for (const group of groups) {
       const more = { ...shownOf(subject, body), ...sourcesOf(group.group) };
-      items.push({ ...itemOf(subject, groupings, group, body.window_size), ...more });
+      items.push({ ...itemOf(subject, groupings, group, costs, body.window_size), ...more });
       points += group.windows.length;
     }
     if (items.length > analyticsLimits.items) throw tooManyGroups();
     if (points > analyticsLimits.points) throw tooManyPoints();
   }
-  return { items, custom_analytics: [], position };
+  return { ...totalOf([...byMeter.values()]), items, custom_analytics: [], position };
 }
 
 /** The records that an item shows inside. */
@@ -50,6 +61,7 @@ function itemOf(
   { meter, feature }: Subject,
   groupings: readonly Grouping[],
   { group, value, events, windows }: GroupUsage,
+  costs: Costs | null,
   size: AnalyticsQuestion['window_size'],
 ): AnalyticsItem {
   return {
@@ -65,6 +77,7 @@ function itemOf(
     ...groupView(groupings, group),
     total_usage: value,
     event_count: events,
+    ...costOf(costs, group),
     ...(size === undefined
       ? {}
       : {
@@ -73,6 +86,7 @@ function itemOf(
             timestamp: window.start,
             usage: window.value,
             event_count: window.events,
+            ...costAt(costs, group, window.start),
           })),
         }),
   };

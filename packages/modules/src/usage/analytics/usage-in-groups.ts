@@ -1,11 +1,13 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import type { WindowRhythm } from '@counterfoil/kernel';
+import { keepForTheNext } from '../groupings/keep.ts';
 import { definitionOf } from '../roll-ups/definition.ts';
 import { rolledUpReadings } from '../roll-ups/readings.ts';
 import type { BreakdownQuestion } from './breakdown.ts';
 import { foldedEvents } from './folded-events.ts';
 import { GroupFold, type GroupUsage } from './group-fold.ts';
 import { groupedEvents } from './grouped-events.ts';
+import { groupsOfHours, groupsWanted } from './groups-of-hours.ts';
 import { windowStartsOf } from './limits.ts';
 import { canBeSummed, summedInTables } from './summing-queries.ts';
 import { WindowIndex } from './window-index.ts';
@@ -16,23 +18,39 @@ export type GroupQuestion = Omit<BreakdownQuestion, 'windowStarts'> & {
 };
 
 /**
- * The usage of each group in which something was counted: from what is kept of whole hours where no group, source or
- * property is asked for, else summed up by the database, and event by event where that knows no way.
+ * The usage of each group in which something was counted: from what is kept of whole hours where something is, else
+ * summed up by the database, and event by event where that knows no way.
  */
 export async function usageInGroups(
   context: RequestContext,
   asked: GroupQuestion,
 ): Promise<readonly GroupUsage[]> {
-  const { windows, ...rest } = asked;
-  const question = {
-    ...rest,
-    windowStarts: windows === null ? [] : windowStartsOf(windows, asked.span),
-  };
-  const kept = await keptOfHours(context, question, windows);
+  const { windows } = asked;
+  const question = inWindows(asked);
+  const kept =
+    (await keptOfHours(context, question, windows)) ??
+    (await groupsOfHours(context, question, windows));
   if (kept) return kept;
-  if (canBeSummed(question.aggregation)) return await summedInTables(context, question);
-  return await foldedEvents(question, groupedEvents(context, question, question.span));
+  const groups = await groupsOfEvents(context, question);
+  const { of, span } = question;
+  const events = groups.reduce((sum, group) => sum + group.events, 0);
+  await keepForTheNext(context, groupsWanted(question)?.definition ?? null, { of, span, events });
+  return groups;
 }
+
+/** A question with the beginnings of its windows. */
+export const inWindows = ({ windows, ...question }: GroupQuestion): BreakdownQuestion => ({
+  ...question,
+  windowStarts: windows === null ? [] : windowStartsOf(windows, question.span),
+});
+
+const groupsOfEvents = (
+  context: RequestContext,
+  question: BreakdownQuestion,
+): Promise<readonly GroupUsage[]> =>
+  canBeSummed(question.aggregation)
+    ? summedInTables(context, question)
+    : foldedEvents(question, groupedEvents(context, question, question.span));
 
 /** Null where nothing is kept for such a question that tells the events too. */
 async function keptOfHours(

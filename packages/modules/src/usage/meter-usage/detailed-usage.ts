@@ -2,6 +2,8 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import type { DecimalText, Instant } from '@counterfoil/kernel';
 import type { Aggregation } from '../../meters/index.ts';
 import { askedGroups, groupView } from '../analytics/asked-groups.ts';
+import type { ChargesOf } from '../analytics/charged-usage.ts';
+import { type Costs, costAt, costOf, costsIn, totalOf } from '../analytics/costs.ts';
 import type { GroupUsage } from '../analytics/group-fold.ts';
 import { groupSources } from '../analytics/group-sources.ts';
 import { analyticsLimits, tooManyGroups, tooManyPoints } from '../analytics/limits.ts';
@@ -17,18 +19,23 @@ import type { DetailedUsage, DetailedUsageQuestion } from './schema.ts';
  */
 export async function detailedUsage(
   context: RequestContext,
+  chargesOf: ChargesOf,
   body: DetailedUsageQuestion,
 ): Promise<DetailedUsage> {
-  const { groupings, questionOf } = await askedGroups(context, body);
+  const { groupings, questionOf, customer, span } = await askedGroups(context, body);
   const subjects = await subjectsOf(context, body);
   const meters = new Map(subjects.map(({ meter }) => [meter.id, meter]));
   const position = await context.facts.shown(usageTables);
+  const costsOf = await costsIn(context, chargesOf, customer, span);
+  const allCosts: (Costs | null)[] = [];
   const items: DetailedUsage['items'] = [];
   let points = 0;
   for (const meter of meters.values()) {
     const question = questionOf(meter);
     const details = await detailsOf(context, question);
     const sourcesOf = await groupSources(context, question, body.expand);
+    const costs = details.groups.length === 0 ? null : await costsOf(meter, question);
+    allCosts.push(costs);
     for (const usage of details.groups) {
       const { group, windows } = usage;
       items.push({
@@ -36,12 +43,14 @@ export async function detailedUsage(
         ...groupView(groupings, group),
         ...sourcesOf(group),
         ...details.figures(usage, group),
+        ...costOf(costs, group),
         ...(body.window_size === undefined
           ? {}
           : {
               points: windows.map((window) => ({
                 timestamp: window.start,
                 ...details.figures(window, group, window.start),
+                ...costAt(costs, group, window.start),
               })),
             }),
       });
@@ -50,7 +59,7 @@ export async function detailedUsage(
     if (items.length > analyticsLimits.items) throw tooManyGroups();
     if (points > analyticsLimits.points) throw tooManyPoints();
   }
-  return { items, position };
+  return { ...totalOf(allCosts), items, position };
 }
 
 /** Aggregations beside the one of a meter: each tells more of the values that it looks at. */

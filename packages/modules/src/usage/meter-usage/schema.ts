@@ -77,9 +77,14 @@ const figuresShape = {
   event_count: count,
 } as const;
 
+/** Money; absent where nothing prices it. */
+const cost = z.string().optional();
+
 /** Answer of POST /meter-usage/detailed-analytics. */
 export const detailedUsageSchema = z
   .object({
+    currency: z.string().optional(),
+    total_cost: cost,
     items: z.array(
       z
         .object({
@@ -88,7 +93,9 @@ export const detailedUsageSchema = z
           sources: z.array(z.string()).optional(),
           properties: z.record(z.string(), z.string()).optional(),
           ...figuresShape,
-          points: z.array(z.object({ timestamp: instantSchema, ...figuresShape })).optional(),
+          total_cost: cost,
+          currency: z.string().optional(),
+          points: z.array(z.object({ timestamp: instantSchema, ...figuresShape, cost })).optional(),
         })
         .meta({ id: 'DetailedMeterUsage' }),
     ),

@@ -1,15 +1,18 @@
 import { type RequestContext, type Routes, route } from '@counterfoil/engine/define';
 import { eventsWithKeys } from '../queries.ts';
 import { metersOf } from '../trace/meters.ts';
+import { rejectedCounts } from './counts.ts';
 import { rejectionsOf } from './faults.ts';
 import {
   type RejectedEvents,
   type RejectedQuery,
+  rejectedCountsQuerySchema,
+  rejectedCountsSchema,
   rejectedEventsSchema,
   rejectedQuerySchema,
 } from './schema.ts';
 
-/** The route that lists what is not counted. */
+/** The routes that list and number what is not counted. */
 export const rejectedUsageRoutes = {
   'GET /events/rejected': route({
     summary: 'List usage that is not counted',
@@ -24,6 +27,17 @@ export const rejectedUsageRoutes = {
     example: { texts: ['external_customer_id'] },
     response: rejectedEventsSchema,
     handle: (context, { query }) => rejectedEvents(context, query),
+  }),
+  'GET /events/rejected/counts': route({
+    summary: 'Count usage that is not counted',
+    description: 'By name and reason, in a span of timestamps, as things stand.',
+    operationId: 'countRejectedUsage',
+    tag: 'Usage',
+    status: 200,
+    permission: 'event:read',
+    query: rejectedCountsQuerySchema,
+    response: rejectedCountsSchema,
+    handle: (context, { query }) => rejectedCounts(context, query),
   }),
 } satisfies Routes;
 

@@ -41,3 +41,29 @@ export const rejectedEventsSchema = z
   })
   .meta({ id: 'RejectedUsageEvents' });
 export type RejectedEvents = z.output<typeof rejectedEventsSchema>;
+
+/** Query of GET /events/rejected/counts. */
+export const rejectedCountsQuerySchema = z.object({
+  event_name: rejectedQuerySchema.shape.event_name,
+  start_time: instantSchema.optional().meta({ description: 'Inclusive; a day before end_time' }),
+  end_time: instantSchema.optional().meta({ description: 'Exclusive; the present when absent' }),
+});
+export type RejectedCountsQuery = z.output<typeof rejectedCountsQuerySchema>;
+
+/** Answer of GET /events/rejected/counts. */
+export const rejectedCountsSchema = z
+  .object({
+    start_time: instantSchema,
+    end_time: instantSchema,
+    items: z.array(
+      z.object({
+        event_name: z.string(),
+        reason: z.enum(rejectionReasons).meta({ description: 'Why' }),
+        meter_id: z.string().optional().meta({ description: 'The meter that cannot count them' }),
+        event_count: z.number().int(),
+      }),
+    ),
+    position: z.string(),
+  })
+  .meta({ id: 'RejectedUsageCounts' });
+export type RejectedCounts = z.output<typeof rejectedCountsSchema>;

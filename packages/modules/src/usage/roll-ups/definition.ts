@@ -6,7 +6,7 @@ import type { PropertyFilters } from '../aggregation/measure.ts';
  * The kind of figures that is kept of an hour. Several aggregations can be told from the same: a mean from the sums, a quantity times
  * a multiplier as well.
  */
-export type Keeps = 'sums' | 'levels' | 'greatest' | 'latest' | 'distinct' | 'buckets';
+export type Keeps = 'sums' | 'levels' | 'greatest' | 'latest' | 'distinct' | 'buckets' | 'groups';
 
 /** The stretches within an hour that have a greatest value each; larger buckets are made of whole hours. */
 export type BucketUnit = Extract<WindowSize, 'MINUTE' | '15MIN' | '30MIN' | 'HOUR'>;
@@ -61,6 +61,19 @@ export function definitionOf(
     group_by: isBucketed ? group_by : null,
     filters: filters.map(canonicalFilter).sort(byText),
   };
+}
+
+/** The definition of sums by the values of a property; null for an aggregation that sums do not tell. */
+export function groupingDefinition(
+  event_name: string,
+  aggregation: Aggregation,
+  filters: PropertyFilters,
+  property: string,
+): Definition | null {
+  const definition = definitionOf(event_name, aggregation, filters);
+  return definition.keeps === 'sums'
+    ? { ...definition, keeps: 'groups', group_by: property }
+    : null;
 }
 
 const canonicalFilter = ({ key, values }: PropertyFilters[number]): PropertyFilters[number] => ({

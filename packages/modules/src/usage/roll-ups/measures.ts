@@ -19,6 +19,14 @@ export interface MeterChange {
   readonly event: MeterEvent;
 }
 
+/** A grouping that is kept for questions from a position on, or no more. */
+export interface GroupingChange {
+  readonly environment: number;
+  readonly position: string;
+  readonly definition: Definition;
+  readonly isKept: boolean;
+}
+
 /**
  * The measures of the events of each name, as the log of meters says. Meters that need the same share it; a
  * measure that no meter needs any more is retired, and its number is not given again.
@@ -76,6 +84,22 @@ export class Measures {
     }
   }
 
+  /** Follows what is kept for questions. */
+  async followGrouping(change: GroupingChange): Promise<void> {
+    const { environment, definition, position, isKept } = change;
+    if (isKept) {
+      await this.#need(environment, definition, position);
+      return;
+    }
+    const { query, schema } = this.#session;
+    await query(
+      `update ${schema}.measure set is_retired = true
+        where environment = $1 and digest = $2 and not is_retired`,
+      [environment, definitionDigest(definition)],
+    );
+    this.forget();
+  }
+
   async #counted(id: string): Promise<Counted | null> {
     const { query, schema } = this.#session;
     const { rows } = await query<{ event_name: string; aggregation: string }>(
@@ -123,14 +147,16 @@ export class Measures {
     const known = this.of(environment, definition.event_name);
     const same = known.find((one) => definitionDigest(one.definition) === digest);
     if (same) return same.number;
-    if (known.length >= measuresMaximum) return null;
+    const isGrouping = definition.keeps === 'groups';
+    const ofMeters = known.filter((one) => one.definition.keeps !== 'groups');
+    if (!isGrouping && ofMeters.length >= measuresMaximum) return null;
     const { query, schema } = this.#session;
     const { rows } = await query<{ number: number }>(
       // Where there are no events of the name, none are to be counted.
-      `insert into ${schema}.measure (environment, name, digest, definition, since, is_complete)
-       values ($1, $2, $3, $4, $5, not exists (select from ${schema}.event_name where environment = $1 and name = $2))
+      `insert into ${schema}.measure (environment, name, digest, definition, since, is_grouping, is_complete)
+       values ($1, $2, $3, $4, $5, $6, not exists (select from ${schema}.event_name where environment = $1 and name = $2))
        returning number`,
-      [environment, definition.event_name, digest, canonicalJson(definition), position],
+      [environment, definition.event_name, digest, canonicalJson(definition), position, isGrouping],
     );
     const [row] = rows;
     invariant(row, 'a measure has a number');
@@ -145,6 +171,7 @@ export class Measures {
     const { rows } = await query<{ number: number }>(
       `update ${schema}.measure set is_retired = true
         where environment = $1 and name = $2 and not is_retired
+          and not is_grouping
           and not exists (select from ${schema}.meter where meter.measure = ${schema}.measure.number)
        returning number`,
       [environment, eventName],

@@ -20,7 +20,8 @@ import {
 } from './queries.ts';
 import { isBelowHour, type Stretches, stretchesOf } from './stretches.ts';
 
-type Readings = AsyncIterable<Reading>;
+/** Readings of a question, in the order of time. */
+export type Readings = AsyncIterable<Reading>;
 
 /** Readings of events that are in no table that is counted, with values and groups in a form that is given. */
 export type Beside = (known?: Known) => Readings;
@@ -36,8 +37,8 @@ export async function rolledUpReadings(
   beside?: Beside,
 ): Promise<Readings | null> {
   const { of, aggregation, filters, windows } = question;
-  const hours = { start: hourFrom(span.start), end: hourUpTo(span.end) };
-  if (hours.start >= hours.end || (windows && isBelowHour(windows.size))) return null;
+  const hours = hoursOf(span, windows);
+  if (hours === null) return null;
   const definition = definitionOf(of.eventName, aggregation, filters);
   const wanted = {
     keeps: definition.keeps,
@@ -45,6 +46,34 @@ export async function rolledUpReadings(
     customer: of.customer,
     span: hours,
   };
+  const { edges, raw } = besideHours(context, question, { span, hours, beside });
+  if (windows === null && definition.keeps === 'distinct') {
+    return await distinctReadings(context, wanted, edges);
+  }
+  const within = await hourReadings(context, question, wanted, definition.keeps, raw);
+  return within && inOrder([edges.before, within, edges.after]);
+}
+
+/** The whole hours of a span; null where it has none, or windows are smaller. */
+export function hoursOf(span: Span, windows: UsageQuestion['windows']): Span | null {
+  const hours = { start: hourFrom(span.start), end: hourUpTo(span.end) };
+  const isCut = windows !== null && isBelowHour(windows.size);
+  return hours.start >= hours.end || isCut ? null : hours;
+}
+
+interface CutSpan {
+  readonly span: Span;
+  /** The whole hours in it. */
+  readonly hours: Span;
+  readonly beside: Beside | undefined;
+}
+
+/** The readings of what lies beside whole hours, and those of the events of any part. */
+export function besideHours(
+  context: UsageReads,
+  question: UsageQuestion,
+  { span, hours, beside }: CutSpan,
+) {
   const raw = (...parts: readonly Span[]): Readings =>
     eventReadings(context, question, parts, digestOf);
   const first = { start: span.start, end: hours.start };
@@ -53,15 +82,12 @@ export async function rolledUpReadings(
   const [early, late] = isOfMultitude(question)
     ? [raw(first, last), raw()]
     : [raw(first), raw(last)];
-  const edges = { before: beside ? inOrder([beside(digestOf), early]) : early, after: late };
-  if (windows === null && definition.keeps === 'distinct') {
-    return await distinctReadings(context, wanted, edges);
-  }
-  const within = await hourReadings(context, question, wanted, definition.keeps, raw);
-  return within && inOrder([edges.before, within, edges.after]);
+  const before = beside ? inOrder([beside(digestOf), early]) : early;
+  return { edges: { before, after: late }, raw };
 }
 
-async function* inOrder(parts: readonly Readings[]): AsyncGenerator<Reading> {
+/** Readings of several parts, one part after the other. */
+export async function* inOrder(parts: readonly Readings[]): AsyncGenerator<Reading> {
   for (const part of parts) yield* part;
 }
 
@@ -121,6 +147,9 @@ async function hourReadings(
       ];
       return await wholeHours(rows, inWindows ? [inWindows, buckets] : [buckets], reading, raw);
     }
+    case 'groups':
+      // No aggregation is told from those: its own measure is looked for first.
+      return null;
     default:
       return keeps satisfies never;
   }
@@ -151,7 +180,7 @@ function sumsReading(
 }
 
 /** The readings of what is kept; of an hour that a window or a bucket cuts, those of its events. */
-async function wholeHours<Row extends { readonly at: Instant }>(
+export async function wholeHours<Row extends { readonly at: Instant }>(
   pages: Pages<Row>,
   stretches: readonly Stretches[],
   readingsOf: (row: Row) => readonly Reading[],

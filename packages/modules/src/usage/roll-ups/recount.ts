@@ -26,6 +26,7 @@ export async function recountHour(
     ['hourly', 'hour'],
     ['distinct_value', 'hour'],
     ['bucket', 'start'],
+    ['grouped', 'hour'],
   ]) {
     await query(
       `delete from ${schema}.${table}

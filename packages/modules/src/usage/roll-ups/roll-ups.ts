@@ -2,7 +2,7 @@ import type { FillSession } from '@counterfoil/engine/define';
 import type { Instant } from '@counterfoil/kernel';
 import { countPast, type Piece, usualPiece } from './count-past.ts';
 import { dropRetired } from './drop-retired.ts';
-import { Measures, type MeterChange } from './measures.ts';
+import { type GroupingChange, Measures, type MeterChange } from './measures.ts';
 import { recountHour } from './recount.ts';
 import { type TalliedEvent, Tally } from './tally.ts';
 import { writeTally } from './write-tally.ts';
@@ -34,6 +34,11 @@ export class RollUps {
   follow(change: MeterChange): Promise<void> {
     this.#hasMore = true;
     return this.#measures.follow(change);
+  }
+
+  followGrouping(change: GroupingChange): Promise<void> {
+    this.#hasMore = true;
+    return this.#measures.followGrouping(change);
   }
 
   /** Counts events that were written to the tables, each once. */

@@ -33,10 +33,26 @@ export interface RollUpTables {
     readonly grouped: string;
     readonly greatest: string;
   };
+  grouped: {
+    readonly measure: number;
+    readonly account: string;
+    readonly hour: string;
+    readonly value: string;
+    readonly count: string;
+    readonly total: string;
+  };
+  group_value: {
+    readonly measure: number;
+    readonly value: string;
+    /** In JSON; null for events without a value. */
+    readonly text: string | null;
+  };
 }
 
 /** The roll-ups that readers see, each row in an environment. */
-export const rollUpRelations = ['measure', 'hourly', 'distinct_value', 'bucket'] as const;
+export const rollUpRelations = [
+  ...['measure', 'hourly', 'distinct_value', 'bucket', 'grouped', 'group_value'],
+] as const;
 
 /** The statements that make the tables of roll-ups in a schema. */
 export const createRollUpTables = (schema: string): readonly string[] => [
@@ -50,6 +66,8 @@ export const createRollUpTables = (schema: string): readonly string[] => [
      since bigint not null,
      is_complete boolean not null,
      is_retired boolean not null default false,
+     -- Questions need it, and no meter.
+     is_grouping boolean not null,
      -- The last event from before that was counted, in the order of account, time and log.
      past_account bigint,
      past_at timestamptz,
@@ -97,6 +115,21 @@ export const createRollUpTables = (schema: string): readonly string[] => [
      grouped uuid not null,
      greatest numeric not null,
      primary key (measure, account, start, grouped)) with (fillfactor = 80)`,
+  `create table ${schema}.grouped (
+     environment integer not null,
+     measure integer not null,
+     account bigint not null,
+     hour timestamptz not null,
+     value uuid not null,
+     count bigint not null,
+     total numeric not null,
+     primary key (measure, account, hour, value)) with (fillfactor = 80)`,
+  `create table ${schema}.group_value (
+     environment integer not null,
+     measure integer not null,
+     value uuid not null,
+     text text collate "C",
+     primary key (measure, value))`,
 ];
 
 /** A selection of roll-ups, without numbers that a filling has given, of those measures that both have in full. */
@@ -132,4 +165,10 @@ export const comparedRollUps = {
   ),
   distinct_value: compared('hour, value', 'distinct_value'),
   bucket: compared('start, grouped, greatest', 'bucket'),
+  grouped: (schema: string, shown: string) =>
+    compared(
+      `hour, value, count, total, (select text from ${schema}.group_value as named
+         where named.measure = grouped.measure and named.value = grouped.value)`,
+      'grouped',
+    )(schema, shown),
 } satisfies Record<string, (schema: string, shown: string) => string>;

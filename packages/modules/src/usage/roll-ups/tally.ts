@@ -14,6 +14,7 @@ import {
   matches,
   measureOf,
   type Properties,
+  propertyText,
 } from '../aggregation/measure.ts';
 import { type BucketUnit, type Definition, digestOf } from './definition.ts';
 import { hourOf } from './hours.ts';
@@ -81,11 +82,24 @@ export interface DigestRow extends Key {
   readonly greatest: Decimal;
 }
 
+/** The figures of the events of an hour that have one value in common. */
+export interface GroupRow extends Key {
+  readonly digest: string;
+  /** The value; null for events that have none. */
+  readonly text: string | null;
+  count: number;
+  total: Decimal;
+}
+
+/** The digest of events without a value, which is that of no text. */
+export const noValue = '0'.repeat(32);
+
 /** The figures of events, by measure, account and hour: the rows that are added to the tables. */
 export class Tally {
   readonly #hours = new Map<string, HourRow>();
   readonly #distinct = new Map<string, DigestRow>();
   readonly #buckets = new Map<string, DigestRow>();
+  readonly #groups = new Map<string, GroupRow>();
 
   get hours(): readonly HourRow[] {
     return [...this.#hours.values()];
@@ -99,6 +113,10 @@ export class Tally {
     return [...this.#buckets.values()];
   }
 
+  get groups(): readonly GroupRow[] {
+    return [...this.#groups.values()];
+  }
+
   /** Adds an event, if the measure counts it. */
   add(measure: Measure, event: TalliedEvent): void {
     const measured = measure.take(event.properties);
@@ -107,7 +125,8 @@ export class Tally {
       case 'bad':
         return;
       case 'event':
-        this.#hourOf(measure, event).count += 1;
+        if (measure.definition.keeps === 'groups') this.#addToGroup(measure, event, zero);
+        else this.#hourOf(measure, event).count += 1;
         return;
       case 'number':
         this.#addNumber(measure, event, measured.value);
@@ -126,6 +145,10 @@ export class Tally {
     const { keeps } = measure.definition;
     if (keeps === 'buckets') {
       this.#addToBucket(measure, event, value);
+      return;
+    }
+    if (keeps === 'groups') {
+      this.#addToGroup(measure, event, value);
       return;
     }
     const row = this.#hourOf(measure, event);
@@ -168,6 +191,22 @@ export class Tally {
     const key = `${measure.number} ${account} ${at.slice(0, 13)} ${digest}`;
     if (this.#distinct.has(key)) return;
     this.#distinct.set(key, { measure, account, start: hourOf(at), digest, greatest: zero });
+  }
+
+  #addToGroup(measure: Measure, { account, at, properties }: TalliedEvent, value: Decimal): void {
+    const { group_by } = measure.definition;
+    invariant(group_by !== null, 'groups have a property');
+    const text = propertyText(properties, group_by);
+    const key = `${measure.number} ${account} ${at.slice(0, 13)} ${text === null ? '' : `=${text}`}`;
+    const known = this.#groups.get(key);
+    if (known) {
+      known.count += 1;
+      known.total = known.total.plus(value);
+      return;
+    }
+    const digest = text === null ? noValue : digestOf(text);
+    const start = hourOf(at);
+    this.#groups.set(key, { measure, account, start, digest, text, count: 1, total: value });
   }
 
   #addToBucket(measure: Measure, { account, at, properties }: TalliedEvent, value: Decimal): void {

@@ -4,6 +4,13 @@ import { type Instant, instantOf, millisecondsOf, type WindowSize } from '@count
 import * as fc from 'fast-check';
 import { type Aggregation, aggregationSchema } from '../../meters/index.ts';
 import type { PropertyFilters } from '../aggregation/measure.ts';
+import {
+  type KeptDefinition,
+  keepGrouping,
+  leaveGroupingOut,
+  type UsageGroupingState,
+  usageGrouping,
+} from '../groupings/usage-grouping.ts';
 import type { UsageEvent } from '../usage-event.ts';
 import type { UsageQuestion } from '../usage-question.ts';
 
@@ -96,6 +103,7 @@ type Step =
   | { readonly kind: 'meter'; readonly id: number; readonly change: MeterChange }
   /** Voids one of the events that have come. */
   | { readonly kind: 'void'; readonly which: number }
+  | GroupingStep
   | BackfillStep
   /** Sends events to a backfill, or live, some of them as they were sent before. */
   | {
@@ -104,6 +112,13 @@ type Step =
       readonly events: readonly UsageEvent[];
       readonly echoes: readonly number[];
     };
+
+/** Sums by a property that are kept from here on, or no more. */
+interface GroupingStep {
+  readonly kind: 'grouping';
+  readonly type: 'UsageGroupingKept' | 'UsageGroupingLeftOut';
+  readonly data: KeptDefinition;
+}
 
 /** A step in the life of a backfill, where it can go through it. */
 interface BackfillStep {
@@ -120,6 +135,26 @@ type MeterChange =
     }
   | { readonly filters: PropertyFilters }
   | 'deleted';
+
+const groupings: fc.Arbitrary<GroupingStep> = fc.record({
+  kind: fc.constant('grouping' as const),
+  type: fc.constantFrom<GroupingStep['type'][]>(
+    ...Array.from({ length: 5 }, () => 'UsageGroupingKept' as const),
+    'UsageGroupingLeftOut',
+  ),
+  data: fc
+    .record({
+      event_name: fc.constantFrom(...names),
+      measured: fc.constantFrom(
+        { field: null, expression: null },
+        { field: 'v', expression: null },
+        { field: null, expression: 'v * v / 3 + w' },
+      ),
+      filters: fc.constantFrom([], [], [], [{ key: 'g', values: ['7', 'north'] }]),
+      group_by: fc.constantFrom('model', 'model', 'model', 'g', 'w', 'v'),
+    })
+    .map(({ measured, ...data }) => ({ ...data, ...measured })),
+});
 
 const backfills = ['backfill_1', 'backfill_2', 'backfill_3'] as const;
 
@@ -142,6 +177,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('void' as const), which: fc.nat({ max: 400 }) }),
   },
+  { weight: 4, arbitrary: groupings },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -223,6 +259,7 @@ function logOf(all: readonly Step[]): readonly LogItem[] {
     return state === 'there' ? [{ type: 'MeterFiltersReplaced', data: change }] : [];
   };
   const { voidOf, sentBy, backfillOf } = usageLog();
+  const groupingOf = groupingLog();
   return all.flatMap((step, index): LogItem[] => {
     const position = String((index + 1) * 10);
     switch (step.kind) {
@@ -230,6 +267,8 @@ function logOf(all: readonly Step[]): readonly LogItem[] {
         return voidOf(step, position);
       case 'backfill':
         return backfillOf(step, position);
+      case 'grouping':
+        return groupingOf(step, position);
       case 'usage':
       case 'fill': {
         const facts = sentBy(step);
@@ -247,6 +286,23 @@ const recordedAt = '2026-11-01T00:00:00.000Z';
 const stamp = { occurred_at: recordedAt };
 const recordOf = (event: object): LogItem =>
   ({ kind: 'record', ...place, event }) as unknown as LogItem;
+
+/** The part of a log that says what is kept for questions, as it is decided. */
+function groupingLog() {
+  const states = new Map<string, UsageGroupingState>();
+  return ({ type, data }: GroupingStep, position: string): LogItem[] => {
+    const state = states.get(data.event_name) ?? usageGrouping.initial;
+    const decide = type === 'UsageGroupingKept' ? keepGrouping(data) : leaveGroupingOut(data);
+    const events = decide(state, recordedAt as Instant);
+    const next = events.reduce<UsageGroupingState>(
+      (before, event) => usageGrouping.evolve(before, { ...event, stamp } as never),
+      state,
+    );
+    states.set(data.event_name, next);
+    const ids = { aggregate: 'usage_grouping', aggregate_id: data.event_name, position };
+    return events.map((event) => recordOf({ ...event, stamp, ...ids }));
+  };
+}
 
 /** The part of a log that is usage: what can be sent, voided, opened and ended, in its order. */
 function usageLog() {

@@ -1,15 +1,18 @@
 import type { FillSession } from '@counterfoil/engine/define';
-import { columnOf, type DigestRow, type HourRow, type Tally } from './tally.ts';
+import { columnOf, type DigestRow, type GroupRow, type HourRow, type Tally } from './tally.ts';
 
 /** Adds what events add up to to what is there. */
 export async function writeTally(session: FillSession, tally: Tally): Promise<void> {
-  const { hours, distinct, buckets } = tally;
+  const { hours, distinct, buckets, groups } = tally;
   if (hours.length > 0) await addHours(session, hours);
   if (distinct.length > 0) await addDistinct(session, distinct);
   if (buckets.length > 0) await addBuckets(session, buckets);
+  if (groups.length > 0) await addGroups(session, groups);
 }
 
-const keysOf = (rows: readonly (HourRow | DigestRow)[]): readonly (readonly unknown[])[] => [
+const keysOf = (
+  rows: readonly (HourRow | DigestRow | GroupRow)[],
+): readonly (readonly unknown[])[] => [
   rows.map(({ measure }) => measure.environment),
   rows.map(({ measure }) => measure.number),
   rows.map(({ account }) => account),
@@ -77,6 +80,36 @@ async function addBuckets(
       ...keysOf(rows),
       rows.map(({ digest }) => digest),
       rows.map(({ greatest }) => columnOf(greatest)),
+    ],
+  );
+}
+
+async function addGroups({ query, schema }: FillSession, rows: readonly GroupRow[]): Promise<void> {
+  const digests = rows.map(({ digest }) => digest);
+  await query(
+    `insert into ${schema}.grouped as kept (environment, measure, account, hour, value, count, total)
+     select * from unnest($1::int[], $2::int[], $3::bigint[], $4::timestamptz[], $5::uuid[],
+                          $6::bigint[], $7::numeric[])
+         on conflict (measure, account, hour, value)
+         do update set count = kept.count + excluded.count, total = kept.total + excluded.total`,
+    [
+      ...keysOf(rows),
+      digests,
+      rows.map(({ count }) => count),
+      rows.map(({ total }) => columnOf(total)),
+    ],
+  );
+  const named = new Map(rows.map((row) => [`${row.measure.number} ${row.digest}`, row]));
+  const values = [...named.values()];
+  await query(
+    `insert into ${schema}.group_value (environment, measure, value, text)
+     select * from unnest($1::int[], $2::int[], $3::uuid[], $4::text[]) on conflict do nothing`,
+    [
+      values.map(({ measure }) => measure.environment),
+      values.map(({ measure }) => measure.number),
+      values.map(({ digest }) => digest),
+      // In JSON: a text can have characters that a column cannot.
+      values.map(({ text }) => (text === null ? null : JSON.stringify(text))),
     ],
   );
 }

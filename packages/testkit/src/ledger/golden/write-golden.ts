@@ -17,9 +17,11 @@ import {
 import type { EnvironmentId } from '@counterfoil/kernel';
 import {
   beginInstallation,
+  couponRedemptions,
   installation,
   installationId,
   installationPlace,
+  settleRedemptions,
 } from '@counterfoil/modules';
 import { disableEndpoint, reportExhausted } from '../../../../webhooks/src/endpoint/decisions.ts';
 import { webhookEndpoint } from '../../../../webhooks/src/endpoint/endpoint.ts';
@@ -62,6 +64,7 @@ async function tellStories(stack: Stack): Promise<void> {
     await runScenario(client, fullScenario(type), options);
   }
   await reportFailures(stack, tenant, own);
+  await settle(stack, tenant, own);
   await begin(stack);
   await takeCheckpoints(stack.eventStoreUrl, stack.secretKey, () => undefined);
 }
@@ -88,6 +91,16 @@ async function reportFailures(stack: Stack, tenant: TestTenant, own: Records): P
   };
   await context.execute(webhookEndpoint, id, reportExhausted(id, '1', [message]));
   await context.execute(webhookEndpoint, id, disableEndpoint(id, 'failing'));
+}
+
+/** Settles a redemption as the reactions do: that comes minutes after it. */
+async function settle(stack: Stack, tenant: TestTenant, own: Records): Promise<void> {
+  const id = await own.make('coupon_assoc');
+  const { coupon_id, subscription_id } = await tenant.ok('GET', `/coupons/associations/${id}`);
+  const streams = createStreams({ store: stack.store, aggregates });
+  const context = systemContext(streams, { ...tenant, correlationId: 'golden' });
+  const settled = settleRedemptions([subscription_id], []);
+  await context.execute(couponRedemptions, coupon_id, settled);
 }
 
 /** Begins the installation, as `counterfoil up` does before there are tenants. */

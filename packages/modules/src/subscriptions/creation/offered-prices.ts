@@ -37,12 +37,13 @@ export function fitsRhythm(
 }
 
 /**
- * The prices of a plan that a subscription is sold under (E 2.5): of each chain the one that is in force when it
+ * The prices of a plan or an add-on that a subscription is sold under (E 2.5): of each chain the one that is in force when it
  * starts, else the first to come, where currency and rhythm fit.
  *
+ * @returns none of an add-on that has no prices at all: it gives something else
  * @throws a Problem when none does
  */
-export function planPrices(
+export function offeredPrices(
   { prices, root }: Offer,
   currency: Currency,
   rhythm: Rhythm,
@@ -58,13 +59,14 @@ export function planPrices(
     if (!known || price.start_date < known.start_date) chosen.set(chainOf(price), price);
   }
   const sold = [...chosen.values()];
-  // One that is charged once goes with every rhythm, but does not make a plan fit that is charged otherwise.
+  // One that is charged once goes with every rhythm, but does not make an offer fit that is charged otherwise.
   const isFit = sold.some(isRecurring) || !offered.some(isRecurring);
   if (sold.length > 0 && isFit) return sold;
+  if (root.kind === 'ADDON' && prices.every(({ status }) => status !== 'published')) return [];
   const { id, name } = root.record;
   const period = rhythm.count === 1 ? rhythm.unit : `${rhythm.count} × ${rhythm.unit}`;
   throw invalidOperation(
-    `The plan ${name} (${id}) has no price in ${currency} that can be billed ${period}.`,
+    `The ${root.kind === 'ADDON' ? 'add-on' : 'plan'} ${name} (${id}) has no price in ${currency} that can be billed ${period}.`,
     { reason: 'unsuitable' },
   );
 }

@@ -1,0 +1,172 @@
+import { projection } from '@counterfoil/engine/define';
+import {
+  aggregate,
+  createdStamps,
+  type Decision,
+  type EventOf,
+  existing,
+  type Instant,
+  invalidOperation,
+  type RecordStamps,
+  referenceSchema,
+  type SubscriptionId,
+  shiftedBy,
+  updatedStamps,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import type { RecordOf } from '../record/index.ts';
+import type { couponRecords } from './coupon.ts';
+
+const redemptionShape = { subscription_id: referenceSchema('subs') } as const;
+
+const events = {
+  /** A coupon is redeemed for a subscription, which is about to be recorded. */
+  CouponRedeemed: z.object(redemptionShape),
+  /** Redemptions are known to have come to their subscriptions; others have not, and count no more. */
+  RedemptionsSettled: z.object({
+    kept: z.array(redemptionShape.subscription_id),
+    released: z.array(redemptionShape.subscription_id),
+  }),
+} as const;
+export type RedemptionEvent = EventOf<typeof events>;
+
+/** A redemption of which it is not known yet whether it has come to its subscription. */
+interface Pending {
+  readonly subscription_id: SubscriptionId;
+  readonly at: Instant;
+}
+
+/** The redemptions of a coupon, counted. */
+interface Redemptions extends RecordStamps {
+  readonly total: number;
+  readonly pending: readonly Pending[];
+}
+type RedemptionsState = Redemptions | null;
+
+/**
+ * The redemptions of one coupon; its id is that of the coupon. They have a stream of their own, so that the coupon's does not
+ * grow with its use.
+ */
+export const couponRedemptions = aggregate({
+  name: 'coupon_redemptions',
+  scope: 'environment',
+  events,
+  initial: null as RedemptionsState,
+  evolve: (state, event): RedemptionsState => {
+    const { stamp } = event;
+    switch (event.type) {
+      case 'CouponRedeemed': {
+        const { subscription_id } = event.data;
+        const before = state ?? { ...createdStamps(stamp), total: 0, pending: [] };
+        return {
+          ...before,
+          ...updatedStamps(stamp),
+          total: before.total + 1,
+          pending: [...before.pending, { subscription_id, at: stamp.occurred_at }],
+        };
+      }
+      case 'RedemptionsSettled': {
+        if (state === null) return state;
+        const { kept, released } = event.data;
+        const done = new Set<string>([...kept, ...released]);
+        return {
+          ...state,
+          ...updatedStamps(stamp),
+          total: state.total - released.length,
+          pending: state.pending.filter(({ subscription_id }) => !done.has(subscription_id)),
+        };
+      }
+      default:
+        return event satisfies never;
+    }
+  },
+});
+
+type Decided = Decision<RedemptionsState, RedemptionEvent>;
+
+/**
+ * Redeems a coupon for a subscription, once: within its dates, and no oftener than it may be (E 20 B). This is where the
+ * limit is kept, however many ask at once.
+ */
+export const redeemCoupon =
+  (
+    { id, status, max_redemptions, redeem_after, redeem_before }: RecordOf<typeof couponRecords>,
+    subscription_id: SubscriptionId,
+    field: string,
+  ): Decided =>
+  (state, at) => {
+    if (state?.pending.some((each) => each.subscription_id === subscription_id)) return [];
+    const refuse = (why: string, reason: 'archived' | 'inactive' | 'ended') =>
+      invalidOperation(`The coupon ${id} ${why}.`, { reason, field });
+    if (status !== 'published') throw refuse('is archived', 'archived');
+    if (redeem_after !== null && at < redeem_after) {
+      throw refuse(`can be redeemed from ${redeem_after} on`, 'inactive');
+    }
+    if (redeem_before !== null && at >= redeem_before) {
+      throw refuse(`could be redeemed before ${redeem_before}`, 'ended');
+    }
+    if (max_redemptions !== null && (state?.total ?? 0) >= max_redemptions) {
+      throw invalidOperation(`The coupon ${id} was redeemed ${max_redemptions} times already.`, {
+        reason: 'limit_reached',
+        limit: max_redemptions,
+        field,
+      });
+    }
+    return [{ type: 'CouponRedeemed', data: { subscription_id } }];
+  };
+
+/** Minutes after which a redemption must have come to its subscription: no request lasts as long. */
+const settledAfterMinutes = 10;
+
+const settledFrom = ({ at }: Pending): Instant => shiftedBy(at, settledAfterMinutes * 60_000);
+
+/** The redemptions whose subscriptions must be there by now. */
+export const duePending = (state: RedemptionsState, now: Instant): readonly Pending[] =>
+  (state?.pending ?? []).filter((each) => settledFrom(each) <= now);
+
+/** Settles redemptions: those that have come to nothing are given back. Settled before, no event. */
+export const settleRedemptions =
+  (kept: readonly SubscriptionId[], released: readonly SubscriptionId[]): Decided =>
+  (state) => {
+    const pending = new Set<string>(state?.pending.map((each) => each.subscription_id));
+    const of = (ids: readonly SubscriptionId[]) => ids.filter((id) => pending.has(id));
+    const data = { kept: of(kept), released: of(released) };
+    const isNothing = data.kept.length + data.released.length === 0;
+    return isNothing ? [] : [{ type: 'RedemptionsSettled', data }];
+  };
+
+/** Gives one redemption back. Whoever asks does so once. */
+export const returnRedemption =
+  (subscription_id: SubscriptionId): Decided =>
+  (state) =>
+    state === null
+      ? []
+      : [{ type: 'RedemptionsSettled', data: { kept: [], released: [subscription_id] } }];
+
+interface RedemptionsRow extends Redemptions {
+  readonly id: string;
+  /** Lists show what is published. */
+  readonly status: 'published';
+}
+
+/** One row per coupon that was ever redeemed. */
+export const redemptionsTable = projection(couponRedemptions, {
+  name: 'coupon_redemptions',
+  version: 1,
+  columns: {
+    due_at: {
+      type: 'timestamptz',
+      of: ({ pending }) => (pending[0] ? settledFrom(pending[0]) : null),
+      index: true,
+    },
+  },
+  keys: (event) => [event.aggregate_id],
+  fold: (row: RedemptionsRow | null, event, key): RedemptionsRow => {
+    return {
+      ...existing(couponRedemptions.evolve(row, event), 'redemption'),
+      id: key,
+      status: 'published',
+    };
+  },
+  view: (row: RedemptionsRow) => row,
+});

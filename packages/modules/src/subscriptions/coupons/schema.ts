@@ -1,0 +1,66 @@
+import { flagParameter, listParameter } from '@counterfoil/engine/define';
+import {
+  instantSchema,
+  metadataSchema,
+  recordStampsShape,
+  recordStatusSchema,
+  referenceSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { couponSchema } from '../../coupons/index.ts';
+import { maximumCoupons } from './association.ts';
+
+const couponIds = z.array(z.string().min(1).max(64)).max(maximumCoupons);
+
+/** The members of a new subscription that redeem coupons (specification §11.2, E 20). */
+export const couponsShape = {
+  coupons: couponIds.nullish().meta({ description: 'Taken off the sum of all lines' }),
+  line_item_coupons: z
+    .record(z.string().min(1).max(64), couponIds)
+    .nullish()
+    .meta({ description: 'Ids of coupons by the price of the line that they are taken off' }),
+  subscription_coupons: z
+    .array(
+      z
+        .object({
+          coupon_code: z.string().min(1).max(64),
+          price_id: referenceSchema('price').nullish(),
+          start_date: instantSchema.nullish().meta({ description: 'Default: of the subscription' }),
+          end_date: instantSchema.nullish(),
+        })
+        .meta({ id: 'SubscriptionCoupon' }),
+    )
+    .max(maximumCoupons)
+    .nullish(),
+} as const;
+export type CouponsBody = {
+  [Key in keyof typeof couponsShape]?: z.output<(typeof couponsShape)[Key]>;
+};
+
+/** The association on the wire (specification §2.19). */
+export const couponAssociationSchema = z
+  .object({
+    ...recordStampsShape,
+    status: recordStatusSchema,
+    coupon_id: z.string(),
+    coupon: couponSchema.optional(),
+    subscription_id: z.string(),
+    subscription_line_item_id: z.string().optional(),
+    subscription_phase_id: z.string().optional(),
+    start_date: instantSchema,
+    end_date: instantSchema.optional(),
+    metadata: metadataSchema,
+  })
+  .meta({ id: 'CouponAssociation' });
+export type CouponAssociation = z.output<typeof couponAssociationSchema>;
+
+const idsParameter = listParameter(z.string().max(64)).optional();
+
+/** The filters of lists of associations. */
+export const couponAssociationFilters = {
+  subscription_ids: idsParameter,
+  coupon_ids: idsParameter,
+  active_only: flagParameter
+    .optional()
+    .meta({ description: 'Whether only those that count now are found' }),
+} as const;

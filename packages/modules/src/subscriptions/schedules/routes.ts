@@ -1,0 +1,71 @@
+import { newRecord, type Routes, route, withETag } from '@counterfoil/engine/define';
+import { invalidOperation, referenceSchema } from '@counterfoil/kernel';
+import { z } from 'zod';
+import { foundById } from '../../record/index.ts';
+import { revertPlanChange } from '../change/decisions.ts';
+import { existingSubscription, revertCancellation } from '../decisions.ts';
+import { scheduleSchema, schedulesSchema } from '../schema.ts';
+import { subscription } from '../subscription.ts';
+import { scheduleTable } from './projection.ts';
+import { schedulesOf } from './view.ts';
+
+const tag = 'Subscriptions';
+
+/** Members that clients send, and that the id says already. */
+const cancelScheduleSchema = z
+  .object({
+    schedule_id: z.string().max(64).nullish(),
+    schedule_type: z.string().max(64).nullish(),
+    subscription_id: z.string().max(64).nullish(),
+  })
+  .meta({ id: 'CancelSchedule' });
+
+export const scheduleRoutes = {
+  'GET /subscriptions/{id}/schedules': route({
+    summary: 'List what is to come for a subscription',
+    tag,
+    status: 200,
+    permission: 'subscription:read',
+    params: z.object({ id: referenceSchema('subs') }),
+    response: schedulesSchema,
+    handle: async (context, { params: { id } }) => {
+      const state = existingSubscription(await context.recalled.load(subscription, id), id);
+      const schedules = schedulesOf(state);
+      return { schedules, count: schedules.length };
+    },
+  }),
+
+  'POST /subscriptions/schedules/{id}/cancel': route({
+    summary: 'Take back what is to come for a subscription',
+    description: 'A cancellation or a change of plan that has not come yet.',
+    tag,
+    status: 200,
+    permission: 'subscription:write',
+    params: z.object({ id: referenceSchema('sched') }),
+    body: cancelScheduleSchema,
+    bodyOptional: true,
+    response: scheduleSchema,
+    example: {
+      params: { id: newRecord('sched') },
+      body: {},
+      texts: ['schedule_id', 'subscription_id'],
+    },
+    handle: async (context, { params: { id: scheduleId } }) => {
+      const { resource } = await foundById(context, scheduleTable, 'schedule', scheduleId);
+      const { subscription_id: id } = resource;
+      const before = existingSubscription(await context.load(subscription, id), id);
+      const schedule = schedulesOf(before).find((each) => each.id === scheduleId);
+      if (!schedule) {
+        throw invalidOperation(`The change ${scheduleId} is not to come any more.`, {
+          reason: 'ended',
+        });
+      }
+      const decision =
+        schedule.schedule_type === 'plan_change'
+          ? revertPlanChange(id, scheduleId)
+          : revertCancellation(id);
+      const { revision } = await context.execute(subscription, id, decision);
+      return withETag({ ...schedule, schedule_status: 'cancelled' as const }, revision);
+    },
+  }),
+} satisfies Routes;

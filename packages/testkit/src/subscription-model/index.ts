@@ -1,0 +1,3 @@
+export * from './allowance.ts';
+export * from './life.ts';
+export * from './model.ts';
