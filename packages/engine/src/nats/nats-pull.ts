@@ -4,6 +4,7 @@ import { publicStream } from '../define/subject.ts';
 import { type PublicMessage, readPublicMessage } from '../relay/public-message.ts';
 import { nanoseconds } from './nats-connection.ts';
 import type { JetStreamRequests } from './nats-tail.ts';
+import { unbroken } from './nats-unbroken.ts';
 
 export interface PullOptions {
   /** Sequence of the first message wanted. */
@@ -25,7 +26,8 @@ export interface PullOptions {
 export interface Pull {
   /**
    * Batches of what has arrived, until the signal aborts. Asks the broker for more only as these are
-   * taken, so a slow reader holds nothing up but itself. Throws when the broker has dropped the consumer.
+   * taken, so a slow reader holds nothing up but itself. Throws when the broker has dropped the consumer
+   * or has fallen silent.
    */
   readonly batches: AsyncIterable<readonly PublicMessage[]>;
   /**
@@ -38,7 +40,8 @@ export interface Pull {
 }
 
 const pullMilliseconds = 30_000;
-const heartbeatMilliseconds = 5_000;
+/** A broker is silent after two of these. */
+const heartbeatMilliseconds = 2_000;
 const unusedMilliseconds = 60_000;
 /** Messages asked for at once; it bounds what the broker has to keep ready when bodies are long. */
 const askedMaximum = 128;
@@ -77,7 +80,7 @@ export async function openPull(
   // A signal that aborted meanwhile calls no listener any more.
   if (signal.aborted) stop();
   return {
-    batches: batchesOf(inSequence(messages), maximum, signal),
+    batches: batchesOf(unbroken(messages), maximum, signal),
     isLevel: async (taken, sequence, held = sequence) => {
       const { delivered, num_pending } = await run(manager.consumers.info(publicStream, info.name));
       const looked = delivered.stream_seq;
@@ -98,17 +101,6 @@ function filtering(filters: readonly string[] | undefined, serverVersion: string
   if (filters.length === 1 && filter !== undefined) return { filter_subject: filter };
   const [major = 0, minor = 0] = serverVersion.split('.').map(Number);
   return major > 2 || (major === 2 && minor >= 10) ? { filter_subjects: [...filters] } : {};
-}
-
-/** The messages as they come. Throws when the broker has left one out. */
-async function* inSequence(messages: AsyncIterable<JsMsg>): AsyncGenerator<JsMsg> {
-  let count = 0;
-  for await (const message of messages) {
-    count += 1;
-    const { deliverySequence } = message.info;
-    if (deliverySequence !== count) throw new Error(`NATS left out delivery ${count} of a reading`);
-    yield message;
-  }
 }
 
 /** The items of an iterable that are there together, in lists of at most so many. */
