@@ -24,6 +24,16 @@ export type ApplicationName = keyof typeof mains;
  */
 const semiSpaceMegabytes = 64;
 
+/**
+ * The options of Node.js for a process. The api collects its garbage on its own thread: what it gains by helper threads is less
+ * than what they take from the processes beside it (64 clients, two cores: 9 to 15 % less processor time per entry in the api, 3 to
+ * 9 % more entries a second, pauses no longer). The projector gains by the helpers and keeps them.
+ */
+const nodeOptions = (kind: ApplicationName): readonly string[] => {
+  const options = [`--max-semi-space-size=${semiSpaceMegabytes}`];
+  return kind === 'api' ? [...options, '--single-threaded-gc'] : options;
+};
+
 /** Starts one of our processes and keeps it running; `name` tells those of one kind apart. */
 export const startApplication = (
   kind: ApplicationName,
@@ -35,7 +45,7 @@ export const startApplication = (
   superviseProcess({
     name,
     command: process.execPath,
-    args: [`--max-semi-space-size=${semiSpaceMegabytes}`, fileURLToPath(mains[kind])],
+    args: [...nodeOptions(kind), fileURLToPath(mains[kind])],
     env,
     ready: 'json-line',
     restart,

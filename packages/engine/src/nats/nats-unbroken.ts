@@ -1,6 +1,6 @@
 import { ConsumerEvents, type ConsumerMessages, type JsMsg } from 'nats';
 
-/** What is needed of the client's messages. */
+/** The part of the client's messages that a reading needs. */
 type Messages = Pick<ConsumerMessages, 'status' | 'stop'> & AsyncIterable<JsMsg>;
 
 /**
