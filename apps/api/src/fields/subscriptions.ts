@@ -245,6 +245,8 @@ export const subscriptionFields: Readonly<Record<string, string>> = {
   archived_at: 'When it was archived',
   CancelSchedule: 'Members that the id says already',
   'CancelSchedule.schedule_id': 'Id of the change to come',
+  CancelNamedSchedule: 'What is to be taken back',
+  'CancelNamedSchedule.schedule_id': 'Id of the change to come',
   PauseSubscription: 'A pause to begin',
   ResumeSubscription: 'The end of a pause',
   SubscriptionPause: 'A pause of a subscription',

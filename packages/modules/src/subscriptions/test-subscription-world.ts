@@ -169,4 +169,6 @@ const actsOf = (request: (operation?: string, key?: string) => RequestContext) =
       ...ofOne(scheduleId),
       body: {},
     }),
+  revertNamed: (body: object) =>
+    callRoute(scheduleRoutes['POST /subscriptions/schedules/cancel'], request(), { body }),
 });

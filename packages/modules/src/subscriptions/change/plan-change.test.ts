@@ -162,6 +162,25 @@ test('a change at the end of the period comes then, and can be taken back before
   assert.is((await settled(id)).length, 1);
 });
 
+test('what is to come is taken back by its name, once, and not under the name of another subscription', async () => {
+  const { create, plan, pass, change, schedules, revertNamed } = await subscriptionWorld([
+    monthly('50'),
+  ]);
+  const target_plan_id = await plan('More', [monthly('100')]);
+  const { id } = await create({ start_date: day(4, 1) });
+  await pass(day(4, 11));
+  const other = await create({ start_date: day(4, 1) });
+  const { schedule_id } = await change(id, { target_plan_id, change_at: 'period_end' });
+  const refused = await rejection(revertNamed({ schedule_id, subscription_id: other.id }));
+  assert.is(refused.code, 'not_found');
+  assert.equal(refused.details?.field, 'schedule_id');
+  assert.is((await schedules(id)).count, 1);
+  const taken = await revertNamed({ schedule_id, subscription_id: id });
+  assert.is(taken.schedule_status, 'cancelled');
+  assert.is((await schedules(id)).count, 0);
+  assert.is((await rejection(revertNamed({ schedule_id }))).details?.reason, 'ended');
+});
+
 test('a scheduled change moves with a pause, and falls away with a cancellation', async () => {
   const { create, plan, pass, change, pause, resume, cancel, get, schedules } =
     await subscriptionWorld([monthly('50')]);

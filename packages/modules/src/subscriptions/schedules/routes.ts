@@ -1,7 +1,12 @@
-import { newRecord, type Routes, route, withETag } from '@counterfoil/engine/define';
-import { invalidOperation, referenceSchema } from '@counterfoil/kernel';
+import {
+  newRecord,
+  type RequestContext,
+  type Routes,
+  route,
+  withETag,
+} from '@counterfoil/engine/define';
+import { invalidOperation, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { foundById } from '../../record/index.ts';
 import { revertPlanChange } from '../change/decisions.ts';
 import { existingSubscription, revertCancellation } from '../decisions.ts';
 import { scheduleSchema, schedulesSchema } from '../schema.ts';
@@ -19,6 +24,15 @@ const cancelScheduleSchema = z
     subscription_id: z.string().max(64).nullish(),
   })
   .meta({ id: 'CancelSchedule' });
+
+/** The change that is meant; the other members only have to agree with it. */
+const cancelNamedScheduleSchema = z
+  .object({
+    schedule_id: referenceSchema('sched'),
+    schedule_type: z.string().max(64).nullish(),
+    subscription_id: referenceSchema('subs').nullish(),
+  })
+  .meta({ id: 'CancelNamedSchedule' });
 
 export const scheduleRoutes = {
   'GET /subscriptions/{id}/schedules': route({
@@ -50,22 +64,50 @@ export const scheduleRoutes = {
       body: {},
       texts: ['schedule_id', 'subscription_id'],
     },
-    handle: async (context, { params: { id: scheduleId } }) => {
-      const { resource } = await foundById(context, scheduleTable, 'schedule', scheduleId);
-      const { subscription_id: id } = resource;
-      const before = existingSubscription(await context.load(subscription, id), id);
-      const schedule = schedulesOf(before).find((each) => each.id === scheduleId);
-      if (!schedule) {
-        throw invalidOperation(`The change ${scheduleId} is not to come any more.`, {
-          reason: 'ended',
-        });
-      }
-      const decision =
-        schedule.schedule_type === 'plan_change'
-          ? revertPlanChange(id, scheduleId)
-          : revertCancellation(id);
-      const { revision } = await context.execute(subscription, id, decision);
-      return withETag({ ...schedule, schedule_status: 'cancelled' as const }, revision);
-    },
+    handle: (context, { params: { id } }) => takeBack(context, id, { field: 'id' }),
+  }),
+
+  'POST /subscriptions/schedules/cancel': route({
+    operationId: 'cancelNamedSubscriptionSchedule',
+    summary: 'Take back what is to come for a subscription, named in the body',
+    description: 'As `POST /subscriptions/schedules/{id}/cancel`.',
+    tag,
+    status: 200,
+    permission: 'subscription:write',
+    body: cancelNamedScheduleSchema,
+    response: scheduleSchema,
+    example: { body: { schedule_id: newRecord('sched') }, texts: ['subscription_id'] },
+    handle: (context, { body: { schedule_id, subscription_id } }) =>
+      takeBack(context, schedule_id, {
+        field: 'schedule_id',
+        ofSubscription: subscription_id ?? null,
+      }),
   }),
 } satisfies Routes;
+
+/**
+ * Takes back a cancellation or a change of plan that has not come yet. 404 for one that there never was, or that is of another
+ * subscription than the one that is named; 400 for one that has come or was taken back.
+ */
+async function takeBack(
+  context: RequestContext,
+  scheduleId: string,
+  { field, ofSubscription }: { readonly field: string; readonly ofSubscription?: string | null },
+) {
+  const id = (await context.read.find(scheduleTable, scheduleId))?.resource.subscription_id;
+  if (id === undefined || (ofSubscription ?? id) !== id)
+    throw notFound('schedule', scheduleId, field);
+  const before = existingSubscription(await context.load(subscription, id), id);
+  const schedule = schedulesOf(before).find((each) => each.id === scheduleId);
+  if (!schedule) {
+    throw invalidOperation(`The change ${scheduleId} is not to come any more.`, {
+      reason: 'ended',
+    });
+  }
+  const decision =
+    schedule.schedule_type === 'plan_change'
+      ? revertPlanChange(id, scheduleId)
+      : revertCancellation(id);
+  const { revision } = await context.execute(subscription, id, decision);
+  return withETag({ ...schedule, schedule_status: 'cancelled' as const }, revision);
+}
