@@ -12,6 +12,7 @@ import {
 import { offerPublicEvents } from './public-events.ts';
 import { offerRoutes } from './routes.ts';
 
+export { entitlementColumns } from './entitlement/columns.ts';
 export {
   createEntitlements,
   deleteEntitlement,

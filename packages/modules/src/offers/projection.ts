@@ -1,5 +1,6 @@
 import { projection, type RecordedEvent } from '@counterfoil/engine/define';
 import type { Stamped } from '@counterfoil/kernel';
+import { entitlementColumns } from './entitlement/columns.ts';
 import {
   type EntitlementEvent,
   type EntitlementRecord,
@@ -164,14 +165,7 @@ export const priceTable = projection(offer, {
 export const entitlementTable = projection(offer, {
   name: 'entitlements',
   version: 1,
-  columns: {
-    entity_id: { type: 'text', of: (shown) => shown.entity_id, index: true },
-    entity_type: { type: 'text', of: (shown) => shown.entity_type },
-    feature_id: { type: 'text', of: (shown) => shown.feature_id, index: true },
-    feature_type: { type: 'text', of: (shown) => shown.feature_type },
-    is_enabled: { type: 'boolean', of: (shown) => shown.is_enabled },
-    usage_limit: { type: 'integer', of: (shown) => shown.usage_limit },
-  },
+  columns: entitlementColumns,
   keys: (event) => {
     if (isEntitlementEvent(event)) return [event.data.id];
     return takenAlongBy(event)?.entitlements ?? [];

@@ -48,7 +48,7 @@ const anyBounds = fc.uniqueArray(
 const anyTiers: fc.Arbitrary<TierText[]> = fc
   .tuple(anyBounds, fc.boolean())
   .chain(([bounds, isOpen]) => {
-    const ends = bounds.sort((a, b) => a - b).map(String);
+    const ends = bounds.toSorted((a, b) => a - b).map(String);
     const upTo: (string | null)[] = isOpen || ends.length === 0 ? [...ends, null] : ends;
     const flat = fc.oneof(fc.constant('0'), anyPrice);
     return fc.tuple(...upTo.map((end) => fc.tuple(fc.constant(end), anyPrice, flat)));

@@ -46,7 +46,7 @@ const anyTiers = fc
     fc.boolean(),
   )
   .map(([bounds, figures, isOpen]) => {
-    const sorted = bounds.sort((a, b) => a - b).map(String);
+    const sorted = bounds.toSorted((a, b) => a - b).map(String);
     const ends = isOpen || sorted.length === 0 ? [...sorted, '∞'] : sorted;
     return ends.map((end, index) => `${end}@${figures[index]?.join('+')}`).join(' ');
   });

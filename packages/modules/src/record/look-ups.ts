@@ -49,15 +49,19 @@ export const resourcesById = <Row, Resource, Columns extends ColumnTypes>(
 ): Promise<ReadonlyMap<string, Resource>> =>
   context.read.findMany(table, [...new Set(ids.filter((id) => id !== null && id !== undefined))]);
 
-/** The row with an id, archived ones included. 404 when there is none or it is deleted. */
+/**
+ * The row with an id, archived ones included. 404 when there is none or it is deleted, naming the field of
+ * the request that holds the id.
+ */
 export async function foundById<Row, Resource, Columns extends ColumnTypes>(
   context: RequestContext,
   table: Projection<string, Row, Resource, Columns>,
   what: string,
   id: string,
+  field = 'id',
 ) {
   const found = await context.read.find(table, id);
-  if (!found) throw notFound(what, id);
+  if (!found) throw notFound(what, id, field);
   return found;
 }
 

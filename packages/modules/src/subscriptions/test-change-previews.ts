@@ -4,9 +4,9 @@ import { type Instant, Problem, shiftedBy } from '@counterfoil/kernel';
 import { callRoute } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import * as assert from 'uvu/assert';
-import { offers } from '../offers/index.ts';
 import { addonAssociationRoutes } from './addons/routes.ts';
 import { subscription } from './subscription.ts';
+import { soldAddon } from './test-sold-addon.ts';
 import { day, subscriptionWorld } from './test-subscription-world.ts';
 
 const anyLife = fc.record({
@@ -45,21 +45,8 @@ function figuresOf({ lines, ...sums }: { readonly lines: readonly object[] }) {
   return { ...sums, lines: lines.map((line) => ({ ...line, line_item_id: '' })) };
 }
 
-/** An add-on with a price in advance and one in arrears. */
-async function extra({ call }: Awaited<ReturnType<typeof subscriptionWorld>>): Promise<string> {
-  const { id } = await call(offers.routes ?? {}, 'POST /addons', {
-    name: 'Extra',
-    lookup_key: 'x',
-  });
-  for (const price of [{ amount: '62' }, { amount: '3', invoice_cadence: 'ARREAR' }]) {
-    await call(offers.routes ?? {}, 'POST /prices', {
-      ...{ entity_type: 'ADDON', entity_id: id, type: 'FIXED', billing_model: 'FLAT_FEE' },
-      ...{ billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE', currency: 'usd', ...price },
-      start_date: '2020-01-01T00:00:00Z',
-    });
-  }
-  return id;
-}
+/** The prices of an add-on: one in advance and one in arrears. */
+const addonPrices = [{ amount: '62' }, { amount: '3', invoice_cadence: 'ARREAR' }];
 
 const later = (at: Instant, hours: number): Instant => shiftedBy(at, hours * 3_600_000);
 
@@ -83,7 +70,8 @@ export const changeIsPreview = fc.asyncProperty(
     const { id } = await create({ ...terms, start_date, end_date });
     if (addon !== null) {
       await pass(later(world.now, addon[1]));
-      const body = { subscription_id: id, addon_id: await extra(created), cadence: addon[0] };
+      const addon_id = await soldAddon(created, addonPrices);
+      const body = { subscription_id: id, addon_id, cadence: addon[0] };
       const attach = addonAssociationRoutes['POST /subscriptions/addon'];
       await answerOf(callRoute(attach, request('attach'), { body: body as never }));
     }

@@ -5,8 +5,8 @@ import { callRoute } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import * as assert from 'uvu/assert';
 import { customers } from '../customers/index.ts';
-import { offers } from '../offers/index.ts';
 import { modificationRoutes } from './modify/routes.ts';
+import { soldAddon } from './test-sold-addon.ts';
 import { day, subscriptionWorld } from './test-subscription-world.ts';
 
 const anyAct = fc.record({
@@ -142,18 +142,8 @@ function requestOf(act: Act, { lines, addonId, now }: Known): object {
   }
 }
 
-/** An add-on with a price in advance and one for a quarter. */
-async function soldAddon(call: Awaited<ReturnType<typeof subscriptionWorld>>['call']) {
-  const { id } = await call(offers.routes ?? {}, 'POST /addons', { name: 'More', lookup_key: 'm' });
-  for (const price of [{ amount: '62' }, { amount: '30', billing_period: 'QUARTERLY' }]) {
-    await call(offers.routes ?? {}, 'POST /prices', {
-      ...{ entity_type: 'ADDON', entity_id: id, type: 'FIXED', billing_model: 'FLAT_FEE' },
-      ...{ billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE', currency: 'usd', ...price },
-      start_date: '2020-01-01T00:00:00Z',
-    });
-  }
-  return id;
-}
+/** The prices of an add-on: one in advance and one for a quarter. */
+const addonPrices = [{ amount: '62' }, { amount: '30', billing_period: 'QUARTERLY' }];
 
 /** The figures of an answer, without the ids of lines that it made. */
 function figuresOf({ settlement }: { readonly settlement: { readonly lines: readonly object[] } }) {
@@ -180,7 +170,7 @@ export const executionIsPreview = fc.asyncProperty(
     const prices = [{ amount: '31' }, { amount: '90', billing_period: 'QUARTERLY' }];
     const opened = await subscriptionWorld(prices);
     const { world, create, get, pass, settled, call } = opened;
-    const addonId = await soldAddon(call);
+    const addonId = await soldAddon(opened, addonPrices);
     await call(customers.routes, 'POST /customers', { name: 'Ben', external_id: 'ben' });
     const start_date = later(day(1, 1), start * 24);
     const end_date = ends === null ? null : later(start_date, ends * 24);

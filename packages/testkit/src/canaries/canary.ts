@@ -31,7 +31,7 @@ export type Verdict =
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const WORKER = fileURLToPath(new URL('../run/worker.ts', import.meta.url));
 const PLANT = new URL('./plant.ts', import.meta.url).href;
-const PROCESS_LIMIT_MS = 600_000;
+const PROCESS_LIMIT_MS = 300_000;
 
 /**
  * Runs test files in a process of their own in which the bug is planted. The files on disk stay as

@@ -8,7 +8,7 @@ import {
   withChanges,
   withoutNulls,
 } from '@counterfoil/kernel';
-import type { Entitlement } from '../../offers/index.ts';
+import { type Entitlement, entitlementColumns } from '../../offers/index.ts';
 import type { SubscriptionEvent } from '../events.ts';
 import { subscription } from '../subscription.ts';
 import type { Granted } from './granted.ts';
@@ -93,14 +93,7 @@ function entitlementAfter(
 export const ownEntitlementTable = projection(subscription, {
   name: 'subscription_entitlements',
   version: 1,
-  columns: {
-    entity_id: { type: 'text', of: (shown) => shown.entity_id, index: true },
-    entity_type: { type: 'text', of: (shown) => shown.entity_type },
-    feature_id: { type: 'text', of: (shown) => shown.feature_id, index: true },
-    feature_type: { type: 'text', of: (shown) => shown.feature_type },
-    is_enabled: { type: 'boolean', of: (shown) => shown.is_enabled },
-    usage_limit: { type: 'integer', of: (shown) => shown.usage_limit },
-  },
+  columns: entitlementColumns,
   keys: touchedEntitlements,
   fold: entitlementAfter,
   view: ownEntitlementView,

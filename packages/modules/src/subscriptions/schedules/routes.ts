@@ -7,6 +7,7 @@ import {
 } from '@counterfoil/engine/define';
 import { invalidOperation, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { foundById } from '../../record/index.ts';
 import { revertPlanChange } from '../change/decisions.ts';
 import { existingSubscription, revertCancellation } from '../decisions.ts';
 import { scheduleSchema, schedulesSchema } from '../schema.ts';
@@ -94,9 +95,9 @@ async function takeBack(
   scheduleId: string,
   { field, ofSubscription }: { readonly field: string; readonly ofSubscription?: string | null },
 ) {
-  const id = (await context.read.find(scheduleTable, scheduleId))?.resource.subscription_id;
-  if (id === undefined || (ofSubscription ?? id) !== id)
-    throw notFound('schedule', scheduleId, field);
+  const { resource } = await foundById(context, scheduleTable, 'schedule', scheduleId, field);
+  const { subscription_id: id } = resource;
+  if ((ofSubscription ?? id) !== id) throw notFound('schedule', scheduleId, field);
   const before = existingSubscription(await context.load(subscription, id), id);
   const schedule = schedulesOf(before).find((each) => each.id === scheduleId);
   if (!schedule) {

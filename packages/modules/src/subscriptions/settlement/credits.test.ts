@@ -118,7 +118,7 @@ const anyAmount = fc
   .map((cents) => text(textOf(decimal(`${cents}e-2`))));
 const anyPauses = fc
   .uniqueArray(fc.nat(999_999), { maxLength: 6 })
-  .map((places) => places.sort((one, other) => one - other));
+  .map((places) => places.toSorted((one, other) => one - other));
 
 const pausesIn = (all: Span, places: readonly number[]): Span[] =>
   places.flatMap((place, index) => {

@@ -12,7 +12,13 @@ import { measureOf } from '../aggregation/measure.ts';
 import { textOfProperty } from '../aggregation/quantity.ts';
 import type { KeptDefinition } from '../groupings/usage-grouping.ts';
 import { foldedAnswer, type StoredUsage } from '../roll-ups/test-fold.ts';
-import { environmentId, histories, type LogItem, questions } from '../roll-ups/test-histories.ts';
+import {
+  environmentId,
+  histories,
+  type LogItem,
+  questions,
+  recordedIn,
+} from '../roll-ups/test-histories.ts';
 import { startTestDatabase, type TestDatabase, type TestTables } from '../roll-ups/test-tables.ts';
 import { UsageFiller } from '../usage-filler.ts';
 import type { Grouping } from './breakdown.ts';
@@ -55,6 +61,18 @@ const groupQuestions: fc.Arbitrary<GroupQuestion> = fc
 
 interface Sourced extends StoredUsage {
   readonly source: string | null;
+}
+
+let filled = 0;
+
+/** Tables of their own with the usage of a history. */
+async function filledWith(log: readonly LogItem[]): Promise<TestTables> {
+  filled += 1;
+  const tables = await database.tables(`analytics_${filled}`);
+  const filler = new UsageFiller(tables.session);
+  await filler.take(log);
+  while (filler.hasMore) await filler.tend();
+  return tables;
 }
 
 async function storedIn({ session }: TestTables): Promise<readonly Sourced[]> {
@@ -116,19 +134,14 @@ const sorted = (groups: readonly GroupUsage[]) =>
     .toSorted((left, right) => (JSON.stringify(left.group) < JSON.stringify(right.group) ? -1 : 1));
 
 test('whichever way they are counted, groups are those of a plain fold', async () => {
-  let runs = 0;
   let summed = 0;
   let fromHours = 0;
   const run = fc.asyncProperty(
     histories,
     fc.array(groupQuestions, { minLength: 15, maxLength: 30 }),
     async (log, asked) => {
-      runs += 1;
-      const tables = await database.tables(`analytics_${runs}`);
+      const tables = await filledWith(log);
       try {
-        const filler = new UsageFiller(tables.session);
-        await filler.take(log);
-        while (filler.hasMore) await filler.tend();
         const stored = await storedIn(tables);
         const context = tables.context(environmentId);
         for (const question of [...asked, ...aboutGroupings(log, asked)]) {
@@ -189,18 +202,13 @@ function stretchesOf({ start, end }: Span, cut: Cut, times: readonly Instant[]):
 }
 
 test('usage over stretches, each with customers of its own, is that of a plain fold', async () => {
-  let runs = 0;
   let several = 0;
   const run = fc.asyncProperty(
     histories,
     fc.array(fc.tuple(groupQuestions, cuts), { minLength: 20, maxLength: 30 }),
     async (log, asked) => {
-      runs += 1;
-      const tables = await database.tables(`stretches_${runs}`);
+      const tables = await filledWith(log);
       try {
-        const filler = new UsageFiller(tables.session);
-        await filler.take(log);
-        while (filler.hasMore) await filler.tend();
         const stored = await storedIn(tables);
         const context = tables.context(environmentId);
         const times = stored.map(({ at }) => at);
@@ -257,10 +265,7 @@ function aboutGroupings(
   log: readonly LogItem[],
   asked: readonly GroupQuestion[],
 ): readonly GroupQuestion[] {
-  const kept = log.flatMap((item) => {
-    const event = item.kind === 'record' ? (item.event as { type: string; data: object }) : null;
-    return event?.type === 'UsageGroupingKept' ? [event.data as KeptDefinition] : [];
-  });
+  const kept = recordedIn<KeptDefinition>(log, 'UsageGroupingKept');
   return kept.flatMap(({ event_name, field, expression, filters, group_by }, index) => {
     const question = asked[index % asked.length];
     if (!question) return [];

@@ -13,7 +13,7 @@ import { hourOf } from './hours.ts';
 import { rolledUpReadings } from './readings.ts';
 import { RollUps } from './roll-ups.ts';
 import { foldedAnswer, type StoredUsage } from './test-fold.ts';
-import { environmentId, histories, type LogItem, questions } from './test-histories.ts';
+import { environmentId, histories, type LogItem, questions, recordedIn } from './test-histories.ts';
 import { startTestDatabase, type TestDatabase, type TestTables } from './test-tables.ts';
 
 const test = suite('roll-ups');
@@ -100,10 +100,9 @@ async function fill(
 
 /** Asserts that all that was voided is among the void events, and none of it among those that count. */
 async function assertVoided({ session }: TestTables, log: readonly LogItem[]): Promise<void> {
-  const right = log.flatMap((item) => {
-    const event = item.kind === 'record' ? (item.event as unknown as VoidEvent) : null;
-    return event?.type === 'UsageVoided' ? [event.data.event_id] : [];
-  });
+  const right = recordedIn<{ readonly event_id: string }>(log, 'UsageVoided').map(
+    ({ event_id }) => event_id,
+  );
   const { rows } = await session.query<{ event_id: string; counts: boolean }>(
     `select event_id, false as counts from ${session.schema}.voided
      union all select event_id, true from ${session.schema}.event where event_id = any($1)`,
@@ -138,11 +137,6 @@ async function assertBackfills({ session }: TestTables, log: readonly LogItem[])
     new Map(rows.map((row) => [row.id, row])),
     new Map(expected.map((row) => [row.id, row])),
   );
-}
-
-interface VoidEvent {
-  readonly type: string;
-  readonly data: { readonly event_id: string };
 }
 
 async function assertSame(some: TestTables, others: TestTables): Promise<void> {
@@ -204,10 +198,7 @@ function aboutMeters(
   log: readonly LogItem[],
   asked: readonly UsageQuestion[],
 ): readonly UsageQuestion[] {
-  const meters = log.flatMap((item) => {
-    const event = item.kind === 'record' ? (item.event as { type: string; data: object }) : null;
-    return event?.type === 'MeterCreated' ? [event.data as MeterData] : [];
-  });
+  const meters = recordedIn<MeterData>(log, 'MeterCreated');
   return meters.flatMap(({ event_name, aggregation, filters }, index) => {
     const question = asked[index % asked.length];
     if (!question) return [];
@@ -221,10 +212,7 @@ function aboutGroupings(
   log: readonly LogItem[],
   asked: readonly UsageQuestion[],
 ): readonly UsageQuestion[] {
-  const kept = log.flatMap((item) => {
-    const event = item.kind === 'record' ? (item.event as { type: string; data: object }) : null;
-    return event?.type === 'UsageGroupingKept' ? [event.data as KeptDefinition] : [];
-  });
+  const kept = recordedIn<KeptDefinition>(log, 'UsageGroupingKept');
   return kept.flatMap(({ event_name, field, expression, filters, group_by }, index) => {
     const question = asked[index % asked.length];
     if (!question) return [];

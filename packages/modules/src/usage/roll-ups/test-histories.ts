@@ -284,6 +284,13 @@ function logOf(all: readonly Step[]): readonly LogItem[] {
 
 const recordedAt = '2026-11-01T00:00:00.000Z';
 const stamp = { occurred_at: recordedAt };
+/** The data of the events of one type that a log holds, in its order. */
+export const recordedIn = <Data extends object>(log: readonly LogItem[], type: string): Data[] =>
+  log.flatMap((item) => {
+    const event = item.kind === 'record' ? (item.event as { type: string; data: object }) : null;
+    return event?.type === type ? [event.data as Data] : [];
+  });
+
 const recordOf = (event: object): LogItem =>
   ({ kind: 'record', ...place, event }) as unknown as LogItem;
 
