@@ -14,10 +14,10 @@ test('the wait grows with the work on a batch and with its size, up to a bound',
     [5, 4, 4],
     [8, 4, 6.4],
     [16, 4, 12.8],
-    [25, 4, 20],
-    [26, 4, 20],
-    [255, 1, 20],
-    [5, 400, 20],
+    [50, 4, 40],
+    [51, 4, 40],
+    [255, 1, 40],
+    [5, 400, 40],
   ] as const) {
     assert.is(gatheringPause(size, work), pause, `${size}, ${work} ms`);
   }

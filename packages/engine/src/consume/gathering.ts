@@ -7,7 +7,7 @@ const several = 5;
 /** A batch of this size shares its cost among so many that waiting would gain nothing. */
 const plenty = 256;
 /** The longest wait: the most that gathering adds to the time until something is visible. */
-const longestMilliseconds = 20;
+const longestMilliseconds = 40;
 
 /**
  * Returns the milliseconds to wait after a batch until the next one is taken. The wait grows with the price of the batch,
