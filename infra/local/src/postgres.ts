@@ -12,6 +12,7 @@ import {
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { copyCluster, templateOfRun } from './cluster-template.ts';
 import { FOLDER_MODE, SERVER_RECORD } from './data-folder.ts';
 import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
 import {
@@ -65,9 +66,13 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   mkdirSync(directory, { recursive: true, mode: FOLDER_MODE });
   await settlePredecessor(join(directory, SERVER_RECORD));
 
+  if (!existsSync(data)) {
+    const template = durable ? undefined : templateOfRun();
+    if (template === undefined) await createCluster(directory, durable);
+    else await copyCluster(template, directory, (draft) => createCluster(draft, durable));
+  }
   const program = locatePostgres(directory, data);
-  const password = rememberedPassword(join(directory, 'password'));
-  if (!existsSync(data)) await createCluster(program, directory, data, password, durable);
+  const password = rememberedPassword(directory);
 
   const { port, server } = await onPort(options.port, async (candidate) => ({
     port: candidate,
@@ -85,24 +90,21 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   });
 }
 
-function rememberedPassword(file: string): string {
+function rememberedPassword(directory: string): string {
+  const file = join(directory, 'password');
   if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 });
   return readFileSync(file, 'utf8');
 }
 
 /** The cluster is made under another name and renamed when whole: a start may be cut off anywhere. */
-async function createCluster(
-  program: PostgresProgram,
-  directory: string,
-  data: string,
-  password: string,
-  durable: boolean,
-): Promise<void> {
+async function createCluster(directory: string, durable: boolean): Promise<void> {
+  const data = join(directory, 'data');
+  const program = locatePostgres(directory, data);
   const draft = join(directory, 'data.new');
   const passwordFile = join(directory, 'password.new');
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
-  writeFileSync(passwordFile, password, { mode: 0o600 });
+  writeFileSync(passwordFile, rememberedPassword(directory), { mode: 0o600 });
   if (program.account !== undefined) {
     chmodSync(directory, FOLDER_MODE);
     for (const path of [draft, passwordFile]) {

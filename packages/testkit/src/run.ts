@@ -7,7 +7,7 @@
  *
  * uvu alone would exit with 0 when no test ran and wait for ever for a test that hangs.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,6 +21,10 @@ const EXIT_LIMIT_MS = 60_000;
 
 /** Starting a process costs time, so files that need nothing share one. */
 const BATCH_FILES_MAX = 50;
+
+/** Starting the servers costs more, so files that share them share a process too; few, so that a lane ends soon. */
+const SHARING_FILES_MAX = 8;
+const SHARING = 'sharedStack()';
 
 /** Processes that run tests at once. Each of them may start servers, which want processors too. */
 const LANES = 2;
@@ -67,9 +71,13 @@ async function main(): Promise<void> {
 async function run(files: readonly TestFile[], signal: AbortSignal): Promise<boolean> {
   const startedAt = Date.now();
   const tally: Tally = { files: 0, passed: 0, failed: 0, skipped: 0, failedFiles: new Set() };
+  const withServers = pathsOf(files, 'it');
+  const sharing = withServers.filter(sharesServers);
+  const alone = withServers.filter((path) => !sharing.includes(path));
   const waiting = [
     ...inBatches(pathsOf(files, 'unit'), BATCH_FILES_MAX).map((paths) => jobOf(paths, 'unit')),
-    ...dearestLast(pathsOf(files, 'it')).map((path) => jobOf([path], 'it')),
+    ...inBatches(dearestLast(alone), 1).map((paths) => jobOf(paths, 'it')),
+    ...inBatches(sharing, SHARING_FILES_MAX).map((paths) => jobOf(paths, 'it')),
   ];
   // One lane begins with the files that need nothing, the other with those that start servers; the
   // one that is done first takes over the rest.
@@ -134,6 +142,9 @@ const adviceFor = (words: readonly string[]): string =>
 const pathsOf = (files: readonly TestFile[], level: Level): string[] =>
   files.filter((file) => file.level === level).map((file) => file.path);
 
+const sharesServers = (path: string): boolean =>
+  readFileSync(join(root, path), 'utf8').includes(SHARING);
+
 /** Returns the files with the dearest last, where the lane of servers begins. */
 function dearestLast(paths: readonly string[]): string[] {
   const isDear = (path: string): boolean => DEAREST.some((part) => path.includes(part));
@@ -164,15 +175,16 @@ function limitsOf(asked: string | undefined, defaultSeconds: number): WorkerLimi
 }
 
 /**
- * Every process of a run loads much the same code. What one of them has compiled serves the others, which halves the
- * processor time of a start. The folder is this run's own: code is taken from it without looking twice.
+ * What every process of a run would make anew, it makes once. All of them load much the same code: what one has
+ * compiled serves the others, which halves the processor time of a start. Their throw-away databases begin as copies
+ * of one. The folder is this run's own: what lies in it is taken without looking twice.
  */
-function shareCompiledCode(): void {
-  if (process.env.NODE_COMPILE_CACHE !== undefined) return;
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-compiled-'));
-  process.env.NODE_COMPILE_CACHE = folder;
+function shareWork(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-shared-'));
+  process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
+  process.env.COUNTERFOIL_TEST_CLUSTER ??= join(folder, 'cluster');
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 }
 
-shareCompiledCode();
+shareWork();
 await main();

@@ -26,6 +26,7 @@ import { startProjectorApp } from '@counterfoil/projector';
 import { startWebhooks, type WebhooksConfig, webhooksDefaults } from '@counterfoil/webhook-worker';
 import { type Caller, caller } from './caller.ts';
 import { type Part, startPart } from './part.ts';
+import { openedTogether } from './run/at-end.ts';
 import { type Openings, openings } from './system/openings.ts';
 
 /** A tenant of a test, with a key that may do everything in it. */
@@ -63,6 +64,9 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
+/** A stack that several test files use, each with tenants of its own. */
+export type SharedStack = Omit<Stack, 'stop'>;
+
 interface StackOptions {
   readonly api?: Partial<ApiConfig>;
   /** Waits after failed deliveries, in milliseconds. */
@@ -89,6 +93,33 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await opened.closeAll().catch(() => undefined);
     throw error;
   }
+}
+
+let shared: Promise<Stack> | undefined;
+/** The tenants of the shared stack, each with the share to which it belongs. */
+const shares = new Map<string, SharedStack>();
+
+/**
+ * Gives the stack that the test files of this process share: the runner puts files that call this into one process,
+ * which starts it once and stops it after the last file. It is for files that look at nothing but their own tenants.
+ * A part that a file has stopped runs again before the next file gets the stack.
+ *
+ * @returns the stack, in which a tenant that another file has made is refused
+ */
+export async function sharedStack(): Promise<SharedStack> {
+  shared ??= startStack().then((started) => openedTogether.add(started, (one) => one.stop()));
+  const stack = await shared;
+  for (const part of Object.values(stack.parts)) await part.start();
+  const share: SharedStack = {
+    ...stack,
+    async tenant(seed) {
+      const owner = shares.get(seed) ?? share;
+      if (owner !== share) throw new Error(`another test file has a tenant of the name ${seed}`);
+      shares.set(seed, share);
+      return await stack.tenant(seed);
+    },
+  };
+  return share;
 }
 
 async function openStack(options: StackOptions, opened: Openings): Promise<Stack> {

@@ -1,4 +1,4 @@
-import { type Stack, startStack } from '@counterfoil/testkit/stack';
+import { type SharedStack, sharedStack } from '@counterfoil/testkit/stack';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { resellerCatalogue, resellerCustomers } from './catalogue.ts';
@@ -6,11 +6,10 @@ import { fillCatalogue, fillCustomers } from './fill.ts';
 
 const test = suite('seed');
 
-let stack: Stack;
+let stack: SharedStack;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
-test.after(() => stack.stop());
 
 /** Events of the tenant's environment; the projector and others write as well. */
 async function eventsOf(environmentId: string): Promise<number> {

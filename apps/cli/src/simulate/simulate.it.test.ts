@@ -1,16 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Stack, startStack } from '@counterfoil/testkit/stack';
+import { type SharedStack, sharedStack } from '@counterfoil/testkit/stack';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { simulate } from './simulate.ts';
 
 const test = suite('simulate');
 
-let stack: Stack;
+let stack: SharedStack;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
-test.after(() => stack.stop());
 
 test('a subscription is lived through in a copy of the catalogue, and its timeline printed', async () => {
   const { apiKey, environmentId, ok } = await stack.tenant('simulate');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { eventually } from '../eventually.ts';
-import type { Stack, TestTenant } from '../stack.ts';
+import type { SharedStack, TestTenant } from '../stack.ts';
 import { readPublicStream } from '../system/public-stream.ts';
 import { assertCustomerProven, type CustomerEvidence, readTogether } from './audit.ts';
 import { checkDurability } from './checks/request-checks.ts';
@@ -29,7 +29,7 @@ export interface HttpRuns {
 }
 
 /** Prepares proofs with a tenant, and a stranger who is to see nothing of it. */
-export async function httpRuns(stack: Stack): Promise<HttpRuns> {
+export async function httpRuns(stack: SharedStack): Promise<HttpRuns> {
   const own = await stack.tenant('ledger');
   const stranger = await stack.tenant('ledger of another');
   const client = httpClient(own, stack.store);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Stack, startStack } from '../stack.ts';
+import { type SharedStack, sharedStack } from '../stack.ts';
 import { type HttpRuns, httpRuns, summaryOf } from './http-runs.ts';
 import { seedOfRun } from './runs.ts';
 
@@ -8,15 +8,14 @@ const test = suite('ledgers against the oracle, over HTTP');
 
 const seed = seedOfRun();
 /** So that a slow machine plays fewer scenarios, and not longer. */
-const milliseconds = 11_000;
+const milliseconds = 6_000;
 
-let stack: Stack;
+let stack: SharedStack;
 let runs: HttpRuns;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   runs = await httpRuns(stack);
 });
-test.after(() => stack?.stop());
 
 test('one client per wallet', () => runs.prove({ seed, clients: 1, milliseconds }));
 

@@ -1,10 +1,12 @@
 // Runs test files one after the other in this process and tells the runner the result of each.
-// Arguments: the paths of the files, and `--name=…` for only those tests whose name contains that.
+// Arguments: the paths of the files, `--name=…` for only those tests whose name contains that, and
+// `--ends-at-failure` when nothing is asked but whether there is one.
 import { writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { openedTogether } from './at-end.ts';
 import { encodeEvent, type WorkerEvent } from './protocol.ts';
 
 /**
@@ -27,21 +29,23 @@ uvu.UVU_QUEUE = [];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { name: { type: 'string' } },
+  options: { name: { type: 'string' }, 'ends-at-failure': { type: 'boolean', default: false } },
 });
-if (values.name !== undefined) offerOnly(values.name);
+if (values.name !== undefined || values['ends-at-failure']) offerChosen();
 
 for (const file of positionals) {
   tell({ event: 'begin', file });
   const result = await runFile(file);
   tell({ event: 'end', file, ...result });
 }
+await openedTogether.closeAll();
 tell({ event: 'finished' });
 
-/** Lets tests import a uvu that takes in only the tests with this part in their name. */
-function offerOnly(name: string): void {
-  const filtered = new URL('./named-tests.ts', import.meta.url);
-  filtered.searchParams.set('name', name);
+/** Lets tests import a uvu that takes in only the tests that are asked for. */
+function offerChosen(): void {
+  const filtered = new URL('./chosen-tests.ts', import.meta.url);
+  if (values.name !== undefined) filtered.searchParams.set('name', values.name);
+  if (values['ends-at-failure']) filtered.searchParams.set('endsAtFailure', '');
   registerHooks({
     resolve: (specifier, context, nextResolve) =>
       specifier === 'uvu' && context.parentURL !== filtered.href

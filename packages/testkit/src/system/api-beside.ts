@@ -1,9 +1,9 @@
 import { type Api, type ApiConfig, type ApiOptions, startApi } from '@counterfoil/api';
-import type { Stack } from '../stack.ts';
+import type { SharedStack } from '../stack.ts';
 
 /** Another API process on the servers of a stack, with settings of its own. */
 export async function apiBeside(
-  stack: Stack,
+  stack: SharedStack,
   settings: Partial<ApiConfig>,
   options: ApiOptions = {},
 ): Promise<Api & { readonly baseUrl: string }> {

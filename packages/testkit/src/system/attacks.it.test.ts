@@ -4,22 +4,21 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
 
 const test = suite('one key cannot stop the API');
 
-let stack: Stack;
+let stack: SharedStack;
 let attacker: TestTenant;
 let victim: TestTenant;
 let customerId: string;
 test.before(async () => {
-  stack = await startStack();
-  attacker = await stack.tenant('attacker');
-  victim = await stack.tenant('victim');
+  stack = await sharedStack();
+  attacker = await stack.tenant('attacks-attacker');
+  victim = await stack.tenant('attacks-victim');
   customerId = (await victim.ok('POST', '/customers', { external_id: 'v', name: 'Victim' })).id;
 });
-test.after(() => stack.stop());
 
 const times = <Value>(count: number, work: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => work(index));

@@ -4,15 +4,14 @@ import { catalogImport, modules, startImport } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack } from '../stack.ts';
+import { type SharedStack, sharedStack } from '../stack.ts';
 
 const test = suite('an import whose process has died');
 
-let stack: Stack;
+let stack: SharedStack;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
-test.after(() => stack.stop());
 
 test('the projector goes on with what is decided and not carried out', async () => {
   const tenant = await stack.tenant('catalog-import');

@@ -1,17 +1,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Answer } from '../caller.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 
 const test = suite('plans, many at once and large ones');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await stack.tenant('catalog');
 });
-test.after(() => stack.stop());
 
 const times = <Value>(count: number, work: (index: number) => Promise<Value>): Promise<Value[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));

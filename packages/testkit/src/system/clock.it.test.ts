@@ -2,16 +2,15 @@ import { categoryPrefix } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { onTestClock } from './on-test-clock.ts';
 
 const test = suite('test clock over HTTP');
 
-let stack: Stack;
+let stack: SharedStack;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
-test.after(() => stack.stop());
 
 const start = '2027-01-01T00:00:00.000Z';
 const end = '2028-01-01T00:00:00.000Z';
@@ -124,7 +123,7 @@ test('a clock that is set ahead lets run what is due, and one in production is r
   const production = await tenant.ok('POST', '/environments', { name: 'P', type: 'production' });
   const refused = await tenant.call('PUT', `/environments/${production.id}/clock`, { now: start });
   assert.equal([refused.status, refused.body.details.reason], [400, 'production']);
-  const stranger = await stack.tenant('stranger');
+  const stranger = await stack.tenant('clock-stranger');
   assert.is((await stranger.call('PUT', path, { now: start })).status, 404);
   assert.is((await stranger.call('POST', `${path}/advance`, { to: end })).status, 404);
   assert.is((await stranger.call('GET', path)).status, 404);

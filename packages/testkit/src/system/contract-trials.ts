@@ -33,6 +33,7 @@ import {
   type Trial,
   type Trials,
   trialOf,
+  unspentExample,
 } from './trial.ts';
 import { malformedBodies, wrongValues } from './wrong-values.ts';
 
@@ -168,7 +169,8 @@ export function tryOperations(test: Test, keys: readonly string[]): () => Trials
   test.before(async () => {
     const stack = opened.add(await startStack(), (running) => running.stop());
     const own = new Records(stack, await stack.tenant('contract'), 'contract');
-    started = { stack, own, operations: await readOperations(stack.baseUrl) };
+    const operations = await readOperations(stack.baseUrl);
+    started = { stack, own, operations, unspent: new Map() };
   });
   test.after(() => opened.closeAll());
   for (const key of keys) {
@@ -195,7 +197,7 @@ function trySuccess(test: Test, key: string, trials: () => Trials): void {
     const { operation, base, send: ask } = await trialOf(trials(), key, 'success');
     const first = await ask(base);
     assert.is(first.status, operation.success, describe(base, first));
-    const again = await exampleRequest(trials().own, key);
+    const again = await unspentExample(trials(), key);
     const strange = JSON.parse('{"unknown":{"deep":[1]},"__proto__":{"a":1},"constructor":"c"}');
     const request = {
       ...again,
@@ -268,7 +270,7 @@ function tryExtremes(test: Test, key: string, trials: () => Trials): void {
         const request = requestWith(current, place, instant);
         const answer = await ask(request);
         assertAnswered(answer, operation, request);
-        if (answer.status < 400) current = await exampleRequest(trials().own, key);
+        if (answer.status < 400) current = await unspentExample(trials(), key);
       }
     }
     assert.equal(await watched.storedThoughRefused(), []);
@@ -298,7 +300,7 @@ function tryAnything(test: Test, key: string, trials: () => Trials): void {
         assertAnswered(answer, operation, request);
         // A refused request has changed nothing, so that the next one can build on the same
         // records.
-        if (answer.status < 400) current = await exampleRequest(trials().own, key);
+        if (answer.status < 400) current = await unspentExample(trials(), key);
       }),
       { numRuns: fuzzRuns, endOnFailure: true },
     );

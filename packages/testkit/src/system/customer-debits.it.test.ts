@@ -6,23 +6,22 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, type Caller, caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
 import type { DebitToHalt } from './test-debit-process.ts';
 
 const test = suite('debits over several wallets of a customer');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 const children = new Set<ChildProcess>();
 
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await stack.tenant('customer-debits');
 });
 test.after(async () => {
   for (const child of children) child.kill('SIGKILL');
-  await stack.stop();
 });
 
 interface Customer {

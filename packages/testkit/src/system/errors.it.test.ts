@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { type Answer, type Caller, caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
 import { openings } from './openings.ts';
 import { assertProblem, pointersIn } from './problem-answer.ts';
@@ -16,13 +16,13 @@ import { assertProblem, pointersIn } from './problem-answer.ts';
 const test = suite('every error of the table');
 
 const opened = openings();
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 let customerId: string;
 let walletId: string;
 
 test.before(async () => {
-  stack = opened.add(await startStack(), (started) => started.stop());
+  stack = await sharedStack();
   tenant = await stack.tenant('errors');
   const customer = { external_id: 'known', name: 'Known' };
   customerId = (await tenant.ok('POST', '/customers', customer)).id;

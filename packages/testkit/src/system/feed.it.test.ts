@@ -7,18 +7,17 @@ import { eventTypesOf, modules } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 
 const test = suite('the feed of events');
 
-let stack: Stack;
+let stack: SharedStack;
 let folder: string;
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'counterfoil-feed-'));
-  stack = await startStack();
+  stack = await sharedStack();
 });
 test.after(async () => {
-  await stack.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

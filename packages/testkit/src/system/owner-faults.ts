@@ -15,6 +15,8 @@ export interface OwnerFaults {
   readonly faults: number;
   /** Milliseconds for which a process stands still, and for which one is cut off at most. */
   readonly holdMilliseconds: number;
+  /** Between two requests of a client, in milliseconds, so that the load leaves room on a small machine. */
+  readonly restMilliseconds: number;
   readonly print: (line: string) => void;
 }
 
@@ -35,7 +37,8 @@ const clientsPerWallet = 4;
 /** A client that gets no answer asks another process. */
 const patienceMilliseconds = 2_500;
 const insistMilliseconds = 300_000;
-const restMilliseconds = 20;
+/** Between two looks at who the owner is. */
+const lookMilliseconds = 40;
 /** Of an older request what came before it is folded again, which takes long for all of them at all processes. */
 const repeatedEverywhere = 500;
 
@@ -167,7 +170,7 @@ class Run {
         ),
       );
     const before = await taken();
-    await pause(2 * restMilliseconds);
+    await pause(lookMilliseconds);
     const growth = (await taken()).map((count, index) => count - (before[index] ?? 0));
     const place = Math.max(...growth) > 0 ? growth.indexOf(Math.max(...growth)) : this.#begun;
     const target = this.#targets[place % this.#targets.length];
@@ -181,7 +184,7 @@ class Run {
       const kind = this.#begun % 3 === 0 ? 'top-up' : 'debit';
       const credits = String(1 + (this.#begun % 7));
       await this.#insist({ walletId, kind, credits, key: `owners-${this.#begun}` });
-      await pause(restMilliseconds);
+      await pause(this.#options.restMilliseconds);
     }
   }
 

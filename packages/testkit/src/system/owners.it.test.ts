@@ -8,6 +8,7 @@ test('through 12 faults of owners all is there once, and every process gives the
   const { movements, handedOver } = await assertOwnersMayFail({
     faults: 12,
     holdMilliseconds: 1_200,
+    restMilliseconds: 60,
     print: () => undefined,
   });
   assert.ok(movements > 0);

@@ -1,17 +1,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { onTestClock } from './on-test-clock.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('subscriptions over HTTP');
 
-let stack: Stack;
+let stack: SharedStack;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
-test.after(() => stack.stop());
 
 const start = '2027-01-01T00:00:00.000Z';
 

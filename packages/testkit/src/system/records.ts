@@ -1,6 +1,6 @@
 import { takeCheckpoints } from '@counterfoil/cli/checkpoint';
 import { eventually } from '../eventually.ts';
-import type { Stack, TestTenant } from '../stack.ts';
+import type { SharedStack, TestTenant } from '../stack.ts';
 import { addressOf, exampleRequest, makerOf } from './examples.ts';
 
 /** Any read will do: all tables are at one position, as long as none has stopped. */
@@ -16,10 +16,10 @@ type Shown = Readonly<Record<string, unknown>>;
 export class Records {
   readonly tenant: TestTenant;
   readonly mark: string;
-  readonly #stack: Stack;
+  readonly #stack: SharedStack;
   #made = 0;
 
-  constructor(stack: Stack, tenant: TestTenant, mark: string) {
+  constructor(stack: SharedStack, tenant: TestTenant, mark: string) {
     this.#stack = stack;
     this.tenant = tenant;
     this.mark = mark;

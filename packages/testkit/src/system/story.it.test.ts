@@ -4,19 +4,18 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
 import { startSink } from '../sink.ts';
-import { type Stack, startStack } from '../stack.ts';
+import { type SharedStack, sharedStack } from '../stack.ts';
 
 const test = suite('one story through the whole service');
 
-let stack: Stack;
+let stack: SharedStack;
 /** The resources that a test has opened, to be closed also when it fails. */
 const closers: (() => Promise<void>)[] = [];
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
 test.after(async () => {
   for (const close of closers) await close();
-  await stack.stop();
 });
 
 /** The public events of the story, in the order in which they happen. */
@@ -37,12 +36,12 @@ interface Seen {
   readonly status: number;
 }
 
-/** Subscribes as a downstream system does, and asks the API about each event at once. */
-async function subscribe(ask: (path: string) => Promise<number>) {
+/** Subscribes as a downstream system does to all of a tenant, and asks the API about each event at once. */
+async function subscribe(tenantId: string, ask: (path: string) => Promise<number>) {
   const connection = await connect({ servers: new URL(stack.natsUrl).host });
   const seen: Promise<Seen>[] = [];
   const codec = StringCodec();
-  connection.subscribe('live.billing.v1.>', {
+  connection.subscribe(`live.billing.v1.${tenantId}.>`, {
     callback: (_error, message) => {
       const {
         event_type: type,
@@ -72,7 +71,7 @@ test('a customer, a wallet and its movements reach HTTP, NATS and a webhook alik
   assert.is((await other.call('GET', `/webhooks/endpoints/${endpoint.id}`)).status, 404);
 
   // Another key of the tenant would wait for nothing: only the order of publishing makes it see.
-  const subscription = await subscribe(async (path) => {
+  const subscription = await subscribe(tenant.tenantId, async (path) => {
     const { status, body } = await tenant.call('GET', path);
     return status === 200 && body.pagination?.total !== 0 ? 200 : 404;
   });

@@ -2,21 +2,20 @@ import { connect, type NatsConnection } from 'nats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 
 const test = suite('event subscriptions');
 
-let stack: Stack;
+let stack: SharedStack;
 let one: TestTenant;
 let two: TestTenant;
 const opened: NatsConnection[] = [];
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   [one, two] = [await stack.tenant('subscriber-one'), await stack.tenant('subscriber-two')];
 });
 test.after(async () => {
   for (const connection of opened) await connection.close();
-  await stack.stop();
 });
 
 interface Subscription {

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, caller } from '../caller.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import {
   type ExampleRequest,
   exampleRequest,
@@ -16,7 +16,6 @@ import {
   send,
   unclassifiedPlaces,
 } from './examples.ts';
-import { openings } from './openings.ts';
 import { type Operation, readOperations } from './operations.ts';
 import { assertProblem } from './problem-answer.ts';
 import { Records } from './records.ts';
@@ -48,8 +47,7 @@ interface Attacker {
   readonly secret: RegExp;
 }
 
-const opened = openings();
-let stack: Stack;
+let stack: SharedStack;
 let victim: Records;
 let loot: Loot;
 let operations: ReadonlyMap<string, Operation>;
@@ -103,7 +101,7 @@ async function otherEnvironment({ tenantId, ok }: TestTenant): Promise<TestTenan
 }
 
 test.before(async () => {
-  stack = opened.add(await startStack(), (started) => started.stop());
+  stack = await sharedStack();
   const attacked = await stack.tenant('victim');
   const [stranger, neighbour] = await Promise.all([
     stack.tenant('stranger'),
@@ -125,7 +123,6 @@ test.before(async () => {
     secret: /classified(?!-\d+-(?:Ada|ada@|Sandbox|Importer))/,
   };
 });
-test.after(() => opened.closeAll());
 
 function attackerOf(who: keyof typeof attackers): Attacker {
   const attacker = attackers[who];

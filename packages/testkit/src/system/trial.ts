@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
-import type { Answer } from '../caller.ts';
-import type { Stack } from '../stack.ts';
+import { type Answer, type Caller, isRead } from '../caller.ts';
+import type { SharedStack } from '../stack.ts';
 import { type ExampleRequest, exampleRequest, type Place, send } from './examples.ts';
 import type { Operation } from './operations.ts';
 import { assertProblem, pointersIn } from './problem-answer.ts';
@@ -35,22 +35,36 @@ export interface Trial {
 
 /** A running stack, the records to try its operations on, and what it documents. */
 export interface Trials {
-  readonly stack: Stack;
+  readonly stack: SharedStack;
   readonly own: Records;
   readonly operations: ReadonlyMap<string, Operation>;
+  /** The examples of operations whose records are as they were made, so that they serve one test after another. */
+  readonly unspent: Map<string, ExampleRequest>;
+}
+
+/** The example of an operation, on records that no request has changed. */
+export async function unspentExample({ own, unspent }: Trials, key: string) {
+  const example = unspent.get(key) ?? (await exampleRequest(own, key));
+  unspent.set(key, example);
+  return example;
 }
 
 /** Prepares the trial of an operation; `what` is part of the ids of its requests. */
 export async function trialOf(trials: Trials, key: string, what: string): Promise<Trial> {
-  const { stack, own, operations } = trials;
+  const { stack, own, operations, unspent } = trials;
   const operation = operations.get(key);
   if (!operation) throw new Error(`${key} is not documented`);
   const name = `${what}_${key}`.replaceAll(/\W/g, '_');
-  const watched = await watchRequests(stack.store, own.tenant, name);
+  const call: Caller['call'] = async (method, path, ...rest) => {
+    const answer = await own.tenant.call(method, path, ...rest);
+    if (answer.status < 400 && !isRead(method, path)) unspent.delete(key);
+    return answer;
+  };
+  const watched = await watchRequests(stack.store, { call }, name);
   return {
     operation,
     watched,
-    base: await exampleRequest(own, key),
+    base: await unspentExample(trials, key),
     send: (request, headers) => {
       const body = request.body === undefined ? {} : { body: bodyText(request.body) };
       return send(watched, operation, { ...request, ...body }, headers);

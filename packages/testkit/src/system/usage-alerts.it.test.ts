@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
 import { type Sink, startSink } from '../sink.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { type ClockedTenant, onTestClock } from './on-test-clock.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
@@ -12,12 +12,11 @@ const test = suite('usage alerts');
 
 const start = '2027-01-10T00:00:00.000Z';
 
-let stack: Stack;
+let stack: SharedStack;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   await untilUsageIsShown(await stack.tenant('alerts'));
 });
-test.after(() => stack.stop());
 
 /** A customer with a metered feature of a tenant whose clock stands. */
 interface World {

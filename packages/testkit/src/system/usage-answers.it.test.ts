@@ -1,20 +1,19 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('what became of usage');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 
 test.before(async () => {
-  stack = await startStack();
-  tenant = await stack.tenant('usage');
+  stack = await sharedStack();
+  tenant = await stack.tenant('usage-answers');
   await untilUsageIsShown(tenant);
 });
-test.after(() => stack.stop());
 
 test('one event tells which meters take what of it, and why others take nothing', async () => {
   const event_id = 'traced / 1';

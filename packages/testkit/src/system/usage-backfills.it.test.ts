@@ -2,20 +2,19 @@ import { verify } from '@counterfoil/cli/verify';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('backfills');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await stack.tenant('backfills');
   await untilUsageIsShown(tenant);
 });
-test.after(() => stack.stop());
 
 const span = { start_time: '2026-03-01T00:00:00.000Z', end_time: '2026-04-01T00:00:00.000Z' };
 

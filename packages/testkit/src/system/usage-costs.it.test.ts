@@ -1,17 +1,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { onTestClock } from './on-test-clock.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('costs of usage over HTTP');
 
-let stack: Stack;
+let stack: SharedStack;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
 });
-test.after(() => stack.stop());
 
 const newYear = '2027-01-01T00:00:00.000Z';
 const january = { start_time: newYear, end_time: '2027-02-01T00:00:00Z' };

@@ -3,20 +3,19 @@ import { connect } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('sums that are kept for questions');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await stack.tenant('groupings');
   await untilUsageIsShown(tenant);
 });
-test.after(() => stack.stop());
 
 const bulk = 1_000;
 /** As many as make a question worth it that counts nearly all of them. */
@@ -86,7 +85,9 @@ async function groupings(): Promise<{ readonly kept: number; readonly complete: 
     const schema = `counterfoil_usage_v${version}${generation === 0 ? '' : `_g${generation}`}`;
     const { rows } = await connection.query<{ kept: number; complete: number }>(
       `select count(*)::int as kept, count(*) filter (where is_complete)::int as complete
-         from ${schema}.measure where is_grouping and not is_retired`,
+         from ${schema}.measure join ${schema}.environment on environment.number = measure.environment
+        where environment_id = $1 and is_grouping and not is_retired`,
+      [tenant.environmentId],
     );
     return rows[0] ?? { kept: 0, complete: 0 };
   } finally {

@@ -5,24 +5,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('counterfoil usage');
 
 const program = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 let folder: string;
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'counterfoil-usage-import-'));
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await stack.tenant('usage-import');
   await untilUsageIsShown(tenant);
 });
 test.after(async () => {
-  await stack.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -4,20 +4,20 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { connectWith, refusalOf } from './gateway-clients.ts';
 import { type SentAnswer, sendUsage, type UsageCredentials } from './usage-senders.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('usage over NATS');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 let issued: UsageCredentials;
 let connection: NatsConnection;
 const opened: NatsConnection[] = [];
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await stack.tenant('sender');
   await untilUsageIsShown(tenant);
   issued = await issue();
@@ -25,7 +25,6 @@ test.before(async () => {
 });
 test.after(async () => {
   for (const each of opened) await each.close();
-  await stack.stop();
 });
 
 const open = async (given: UsageCredentials): Promise<NatsConnection> => {

@@ -2,20 +2,19 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Answer } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
 const test = suite('questions about usage');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 
 test.before(async () => {
-  stack = await startStack();
-  tenant = await stack.tenant('usage');
+  stack = await sharedStack();
+  tenant = await stack.tenant('usage-questions');
   await untilUsageIsShown(tenant);
 });
-test.after(() => stack.stop());
 
 /** A metered feature of the events of a name, when reads show it with its meter. */
 async function featureOf(name: string, aggregation: object, more: object = {}) {

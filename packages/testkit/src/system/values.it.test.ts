@@ -1,8 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startStack } from '../stack.ts';
+import { sharedStack } from '../stack.ts';
 import { requestWith, routeKeys, send } from './examples.ts';
-import { openings } from './openings.ts';
 import { readOperations } from './operations.ts';
 import { pointersIn } from './problem-answer.ts';
 import { Records } from './records.ts';
@@ -17,15 +16,13 @@ import {
 
 const test = suite('values that no schema rules out, filters of searches');
 
-const opened = openings();
 let trials: Trials;
 
 test.before(async () => {
-  const stack = opened.add(await startStack(), (started) => started.stop());
+  const stack = await sharedStack();
   const own = new Records(stack, await stack.tenant('values'), 'values');
-  trials = { stack, own, operations: await readOperations(stack.baseUrl) };
+  trials = { stack, own, operations: await readOperations(stack.baseUrl), unspent: new Map() };
 });
-test.after(() => opened.closeAll());
 
 const columns = [
   'id',

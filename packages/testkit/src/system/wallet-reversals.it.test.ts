@@ -1,17 +1,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Stack, startStack } from '../stack.ts';
+import { type SharedStack, sharedStack } from '../stack.ts';
 import { type ClockedTenant, onTestClock } from './on-test-clock.ts';
 
 const test = suite('reversals and changes of holds over HTTP');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: ClockedTenant;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await onTestClock(stack, 'reversals', '2027-01-01T00:00:00.000Z');
 });
-test.after(() => stack.stop());
 
 const makeWallet = async (name: string, body: object = {}): Promise<string> => {
   const customer = await tenant.ok('POST', '/customers', { external_id: name, name });

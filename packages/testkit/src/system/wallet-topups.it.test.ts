@@ -2,23 +2,22 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack } from '../stack.ts';
+import { type SharedStack, sharedStack } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
 import { type ClockedTenant, onTestClock } from './on-test-clock.ts';
 
 const test = suite('top-ups over HTTP');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: ClockedTenant;
 let other: Awaited<ReturnType<typeof apiBeside>>;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await onTestClock(stack, 'topups', '2027-01-01T00:00:00.000Z');
   other = await apiBeside(stack, {});
 });
 test.after(async () => {
   await other?.stop();
-  await stack.stop();
 });
 
 const makeWallet = async (name: string, body: object = {}): Promise<string> => {

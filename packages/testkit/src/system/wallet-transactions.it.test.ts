@@ -2,8 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
-import { openings } from './openings.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { assertProblem, pointersIn } from './problem-answer.ts';
 
 const test = suite('filters of a wallet’s transactions');
@@ -27,8 +26,7 @@ interface Expanded {
   readonly created_by_user: { readonly type: string };
 }
 
-const opened = openings();
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 let path: string;
 /** Every entry of the wallet, newest first. */
@@ -55,7 +53,7 @@ async function otherUser() {
 }
 
 test.before(async () => {
-  stack = opened.add(await startStack(), (started) => started.stop());
+  stack = await sharedStack();
   tenant = await stack.tenant('transactions');
   const robot = await otherUser();
   const id = await walletWith('rich', '10');
@@ -81,7 +79,6 @@ test.before(async () => {
   all = page.items;
   assert.is(all.length, 6);
 });
-test.after(() => opened.closeAll());
 
 const query = (filters: Readonly<Record<string, string>>): string =>
   `${path}?${new URLSearchParams(filters)}`;

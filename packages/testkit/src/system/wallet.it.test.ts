@@ -1,18 +1,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
-import { type Stack, startStack, type TestTenant } from '../stack.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { onTestClock } from './on-test-clock.ts';
 
 const test = suite('wallets over HTTP');
 
-let stack: Stack;
+let stack: SharedStack;
 let tenant: TestTenant;
 test.before(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   tenant = await stack.tenant('wallets');
 });
-test.after(() => stack.stop());
 
 const makeWallet = async (name: string, body: object = {}, owner = tenant): Promise<string> => {
   const customer = await owner.ok('POST', '/customers', { external_id: name, name });
