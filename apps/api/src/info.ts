@@ -1,4 +1,4 @@
-import type { ApiInfo, HttpOptions } from '@counterfoil/engine';
+import { type ApiInfo, type HttpOptions, once } from '@counterfoil/engine';
 import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/modules';
 import { accountFields } from './fields/accounts.ts';
 import { catalogueFields } from './fields/catalogue.ts';
@@ -72,11 +72,19 @@ export function describedApi(
   slices: HttpOptions['modules'],
 ): Pick<HttpOptions, 'modules' | 'info' | 'documents'> {
   const types = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
-  const { bodies, schemas } = publishedBodies(types);
+  const published = once(() => publishedBodies(types));
   return {
     modules: slices,
-    info: { ...apiInfo, webhooks: bodies, schemas },
-    documents: { '/asyncapi.json': asyncApiDocument(types, apiInfo.version) },
+    info: {
+      ...apiInfo,
+      get webhooks() {
+        return published().bodies;
+      },
+      get schemas() {
+        return published().schemas;
+      },
+    },
+    documents: { '/asyncapi.json': once(() => asyncApiDocument(types, apiInfo.version)) },
   };
 }
 

@@ -90,6 +90,30 @@ test('PostgreSQL is set up as the application expects', async () => {
   await server.stop();
 });
 
+test('throw-away clusters are copies of the template of the run, and one that is to last is made anew', async () => {
+  const before = process.env.COUNTERFOIL_TEST_CLUSTER;
+  process.env.COUNTERFOIL_TEST_CLUSTER = join(folder, 'template');
+  try {
+    const start = (name: string, durable: boolean) =>
+      startPostgres({ directory: join(folder, name), durable });
+    const servers = [
+      await start('one', false),
+      await start('two', false),
+      await start('three', true),
+    ];
+    const passwords = servers.map(({ url }) => new URL(url).password);
+    assert.equal([passwords[0] === passwords[1], passwords[0] === passwords[2]], [true, false]);
+    await query(servers[0]?.url ?? '', 'create table own (word text)');
+    for (const { url } of servers.slice(1)) {
+      assert.equal(await query(url, "select to_regclass('own')::text as own"), [{ own: null }]);
+    }
+    await Promise.all(servers.map((server) => server.stop()));
+  } finally {
+    if (before === undefined) delete process.env.COUNTERFOIL_TEST_CLUSTER;
+    else process.env.COUNTERFOIL_TEST_CLUSTER = before;
+  }
+});
+
 test('PostgreSQL lets nobody in without the password, which only the owner can read', async () => {
   const server = await startPostgres({ directory: folder, durable: false });
   const stranger = server.url.replace(/:[0-9a-f]+@/, ':wrong@');

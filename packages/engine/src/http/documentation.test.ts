@@ -65,7 +65,9 @@ test('/openapi.json is the document', async ({ machine }) => {
 
 test('serves the documents of its parts, without a key', async () => {
   const asyncapi = { asyncapi: '3.0.0' };
-  const machine = await startMachine(undefined, { documents: { '/asyncapi.json': asyncapi } });
+  const machine = await startMachine(undefined, {
+    documents: { '/asyncapi.json': () => asyncapi },
+  });
   try {
     const document = await get(machine, '/asyncapi.json');
     assert.is(document.headers.get('content-type'), 'application/json');

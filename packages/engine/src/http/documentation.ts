@@ -5,6 +5,7 @@ import express, { type Express, type RequestHandler, type Response } from 'expre
 import helmet from 'helmet';
 import { codingFor, compressed } from './compression.ts';
 import { exchangeOf } from './exchange.ts';
+import { once } from './once.ts';
 import { mountPage } from './paths.ts';
 import { problemsPath } from './problem-body.ts';
 
@@ -110,12 +111,6 @@ const send = (response: Response, type: string, text: Buffer): void => {
   response.end(text);
 };
 
-/** The work, done when it is asked for first. */
-function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
-  let done: Promise<Value> | null = null;
-  return () => (done ??= work());
-}
-
 /**
  * Mounts the API reference, the table of error codes and the documents that programs read, by path.
  * They ask for no API key.
@@ -123,7 +118,7 @@ function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
 export function mountDocumentation(
   application: Express,
   title: string,
-  documents: Readonly<Record<string, object>>,
+  documents: Readonly<Record<string, () => object>>,
 ): void {
   const reference = Buffer.from(referencePage(title));
   const problems = Buffer.from(problemsPage(title));
@@ -136,13 +131,14 @@ export function mountDocumentation(
   const mount = (path: string, answer: RequestHandler): void =>
     mountPage(application, path, answer);
   for (const [path, document] of Object.entries(documents)) {
-    const text = Buffer.from(JSON.stringify(document));
+    const written = once(() => Buffer.from(JSON.stringify(document())));
     const coded = {
-      br: once(() => compressed(text, 'br')),
-      gzip: once(() => compressed(text, 'gzip')),
+      br: once(() => compressed(written(), 'br')),
+      gzip: once(() => compressed(written(), 'gzip')),
     };
     mount(path, async (request, response) => {
       exchangeOf(response).label = `GET ${path}`;
+      const text = written();
       const coding = codingFor(request, response, text.length);
       const bytes = coding && (await coded[coding]());
       if (coding) response.setHeader('Content-Encoding', coding);

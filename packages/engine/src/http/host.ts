@@ -122,8 +122,8 @@ export interface HttpOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly info: ApiInfo;
-  /** Documents that are served beside the OpenAPI document, by path: `/asyncapi.json`. */
-  readonly documents?: Readonly<Record<`/${string}.json`, object>>;
+  /** Documents that are served beside the OpenAPI document, by path: `/asyncapi.json`. Each gives the same whenever it is asked for. */
+  readonly documents?: Readonly<Record<`/${string}.json`, () => object>>;
   /** Size limit of a request body, in bytes, where the route has none of its own. Default 64 KiB. */
   readonly bodyLimitBytes?: number;
   /** Default: 2,000 per second for every key. */
@@ -144,11 +144,16 @@ export interface HttpOptions {
   readonly corsOrigins?: readonly string[];
   /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
+  /**
+   * True to make the documents before the first request, which would else wait for them, and all others with it. It
+   * takes a good part of a start. Default: not in tests, which start much and seldom ask for documents.
+   */
+  readonly describesAtStart?: boolean;
 }
 
 /** The options with their defaults. */
 export type HttpSettings = HttpOptions &
-  Required<Pick<HttpOptions, keyof typeof httpDefaults | 'validateResponses'>>;
+  Required<Pick<HttpOptions, keyof typeof httpDefaults | 'validateResponses' | 'describesAtStart'>>;
 
 /** An HTTP server of routes. */
 export interface HttpServer {

@@ -9,5 +9,6 @@ export type {
   RequestHost,
   RequestRun,
 } from './host.ts';
+export { once } from './once.ts';
 export { type ProblemBody, problemBody } from './problem-body.ts';
 export { createHttpServer, createServiceServer } from './server.ts';

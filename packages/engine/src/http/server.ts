@@ -9,7 +9,7 @@ import { compileEndpoint, type Endpoint } from './endpoint.ts';
 import { failureHandler } from './failure.ts';
 import type { HttpOptions, HttpServer, HttpSettings } from './host.ts';
 import { httpDefaults, tenantTurns } from './limits.ts';
-
+import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
 import { createRateCounter, limitRateWith } from './rate-limit.ts';
 import { routesOf } from './routes.ts';
@@ -25,11 +25,16 @@ import { createTurns } from './turns.ts';
 export function createHttpServer(options: HttpOptions): HttpServer {
   const settings: HttpSettings = {
     validateResponses: process.env.NODE_ENV === 'test',
+    describesAtStart: process.env.NODE_ENV !== 'test',
     ...httpDefaults,
     ...options,
   };
   const placed = placeRoutes(options.modules);
-  const document = openApiDocument(placed, options.info);
+  const documents = {
+    '/openapi.json': once(() => openApiDocument(placed, options.info)),
+    ...options.documents,
+  };
+  if (settings.describesAtStart) for (const describe of Object.values(documents)) describe();
   const countRate = createRateCounter(settings.rateLimit);
   const limitRate = limitRateWith(countRate);
   const turns = createTurns(tenantTurns);
@@ -51,10 +56,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       ]),
     );
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
-    mountDocumentation(application, options.info.title, {
-      '/openapi.json': document,
-      ...options.documents,
-    });
+    mountDocumentation(application, options.info.title, documents);
     application.use(unknownPath);
     application.use(failureHandler(options.log));
     return application;
@@ -66,7 +68,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     close: connections.close,
     carryOut: takeOverWith(withEndpoints, carryOut),
     answerMessage: answerMessagesWith({ ...withEndpoints, countRate, carryOut }),
-    openapi: () => document,
+    openapi: documents['/openapi.json'],
     routeKeys: placed.map(({ key }) => key),
   };
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { pathsUnder } from '../run/discover.ts';
 import { takeEvent } from '../run/protocol.ts';
+import { workerCommand } from '../run/run-worker.ts';
 
 /**
  * A bug that tests must find: one place of the production code, written differently. The place is found
@@ -29,7 +30,6 @@ export type Verdict =
   | { readonly kind: 'unusable'; readonly output: string };
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-const WORKER = fileURLToPath(new URL('../run/worker.ts', import.meta.url));
 const PLANT = new URL('./plant.ts', import.meta.url).href;
 const PROCESS_LIMIT_MS = 300_000;
 
@@ -91,8 +91,9 @@ export async function survivors(
 function outputOf(planted: string, tests: readonly string[]): Promise<string> {
   return new Promise((done, fail) => {
     // One test that finds it is enough.
-    const words = ['--import', PLANT, WORKER, '--ends-at-failure', '--', ...tests];
-    const child = spawn(process.execPath, words, {
+    const [program, ...command] = workerCommand;
+    const words = ['--import', PLANT, ...command, '--ends-at-failure', '--', ...tests];
+    const child = spawn(program, words, {
       cwd: ROOT,
       env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test', COUNTERFOIL_PLANTED: planted },
       stdio: ['ignore', 'pipe', 'pipe'],

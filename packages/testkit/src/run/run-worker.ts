@@ -32,7 +32,17 @@ export interface WorkerJob {
 
 const OUTPUT_LIMIT_CHARACTERS = 1024 * 1024;
 const OUTPUT_GRACE_MS = 2_000;
-const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
+
+/**
+ * The command of a worker, before its arguments. Whoever loads all of the code makes much garbage at once: with the
+ * little room that Node gives new objects at first, a fifth of the processor time of a start goes into collecting it.
+ */
+export const workerCommand: readonly [program: string, ...words: string[]] = [
+  process.execPath,
+  '--min-semi-space-size=32',
+  '--max-semi-space-size=64',
+  fileURLToPath(new URL('./worker.ts', import.meta.url)),
+];
 
 /**
  * Runs test files in one process, which is killed with its whole process group when a file takes too
@@ -54,7 +64,7 @@ export function runWorker(
     // The shell joins both outputs in one pipe, which keeps their order.
     const child = spawn(
       '/bin/sh',
-      ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, WORKER, ...named, '--', ...paths],
+      ['-c', 'exec "$@" 2>&1', 'sh', ...workerCommand, ...named, '--', ...paths],
       { cwd: root, detached: true, env: environment(), stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const kill = (reason: string): void => {

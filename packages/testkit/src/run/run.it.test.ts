@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -94,6 +94,25 @@ test('watches, and runs again what a change affects', async () => {
   }
   child.kill('SIGINT');
   assert.equal(rounds, [['one.test.ts', 'two.test.ts'], ['two.test.ts'], ['two.test.ts']]);
+});
+
+test('files that share servers run in one process, and what they opened is closed after the last', async () => {
+  const atEnd = join(HERE, 'at-end.ts');
+  const sharing = (name: string): string => `${HEAD} import { openedTogether } from '${atEnd}';
+    import { appendFileSync } from 'node:fs';
+    const say = (what) => appendFileSync('said', what + ' in ' + process.pid + '\\n');
+    test('a', () => { say('${name}'); openedTogether.add(null, async () => say('closed ${name}')); });
+    test.run(); // as one with sharedStack() does`;
+  write({ 'a/one.it.test.ts': sharing('one'), 'a/two.it.test.ts': sharing('two') });
+  const { lines } = await run();
+  assert.is(lines.at(-1), '2 passed, 0 failed');
+  const said = readFileSync(join(root, 'said'), 'utf8').trim().split('\n');
+  const process = said[0]?.split(' ').at(-1);
+  const expected = ['one', 'two', 'closed two', 'closed one'];
+  assert.equal(
+    said,
+    expected.map((what) => `${what} in ${process}`),
+  );
 });
 
 test('fails when there is no test', async () => {

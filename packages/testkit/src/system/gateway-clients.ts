@@ -43,6 +43,9 @@ export interface CustomerEvent {
   readonly customer: { readonly name: string };
 }
 
+/** A request for messages that a killed server took along is missed after this time, and made again. */
+const pulls = { max_messages: 10, expires: 4_000 };
+
 /** Takes and confirms so many messages, as the client's own interface for that does. */
 export async function takeNames(
   connection: NatsConnection,
@@ -51,7 +54,7 @@ export async function takeNames(
 ): Promise<readonly string[]> {
   const reader = await connection.jetstream({ checkAPI: false }).consumers.get(stream, consumer);
   const names: string[] = [];
-  for await (const message of await reader.consume({ max_messages: 10 })) {
+  for await (const message of await reader.consume(pulls)) {
     names.push(message.json<CustomerEvent>().customer.name);
     await message.ackAck();
     if (names.length === count) break;

@@ -1,10 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { isRunning } from '@counterfoil/local';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,11 +8,12 @@ import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
 import { type Installation, processNames, startInstallation } from './installation.ts';
 import { openings } from './openings.ts';
+import { runProgram } from './run-program.ts';
 
 const test = suite('what an operator does with an installation');
 
-/** Longer than any command takes on a machine that is busy with other things. */
-const programMilliseconds = 300_000;
+/** Longer than processes take to end on a machine that is busy with other things. */
+const endMilliseconds = 300_000;
 
 const opened = openings();
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-operator-'));
@@ -31,22 +28,9 @@ test.before(async () => {
 });
 test.after(opened.closeAll);
 
-/** Runs a program to its end, beside this one: a connection that is closed meanwhile has to be noticed. */
-async function run(program: string, words: readonly string[], settings: Record<string, string>) {
-  const main = fileURLToPath(import.meta.resolve(program));
-  const child = spawn(process.execPath, [main, ...words], {
-    env: { ...process.env, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: programMilliseconds,
-  });
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  return { status: child.exitCode, stdout, stderr };
-}
-
 /** Runs the command line to its end, by default on the installation. */
 const counterfoil = (words: readonly string[], settings: Record<string, string> = {}) =>
-  run('@counterfoil/cli', words, { COUNTERFOIL_DATA: folder, PORT: '0', ...settings });
+  runProgram('@counterfoil/cli', words, { COUNTERFOIL_DATA: folder, PORT: '0', ...settings });
 
 /** The record that a command prints. */
 async function made(...words: string[]) {
@@ -137,7 +121,11 @@ test('each service tells in one sentence that a server refuses it, and exits 2',
   };
   for (const program of ['api', 'projector', 'webhooks']) {
     const main = `../../../../apps/${program}/src/main.ts`;
-    const { status, stdout, stderr } = await run(new URL(main, import.meta.url).href, [], settings);
+    const { status, stdout, stderr } = await runProgram(
+      new URL(main, import.meta.url).href,
+      [],
+      settings,
+    );
     assert.is(status, 2, `${program}: ${stdout}${stderr}`);
     assert.match(stderr, /^PostgreSQL refuses the user and password of DATABASE_URL.*\n$/);
   }
@@ -163,7 +151,7 @@ test('the installation starts again when its demo key has been revoked', async (
   await eventually(
     () => !pids.some(isRunning),
     () => `still running: ${pids.filter(isRunning)}`,
-    programMilliseconds,
+    endMilliseconds,
   );
   installation = await start();
   const demo = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));

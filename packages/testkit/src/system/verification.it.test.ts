@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { rebuild, verify } from '@counterfoil/cli/verify';
 import pg from 'pg';
 import { suite } from 'uvu';
@@ -10,6 +8,7 @@ import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
 import { type Stack, startStack, type TestTenant } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
+import { runProgram } from './run-program.ts';
 
 const test = suite('verification');
 
@@ -127,20 +126,13 @@ test('the projector finds it too, by itself, and tells the tenant whose it is', 
 
 /** Runs a command of the command line on the stack, and gives its exit code with all that it says. */
 function counterfoil(...words: string[]) {
-  const main = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
   const { eventStoreUrl, databaseUrl, natsUrl } = stack;
-  const settings = {
+  return runProgram('@counterfoil/cli', words, {
     EVENTSTORE_URL: eventStoreUrl,
     DATABASE_URL: databaseUrl,
     NATS_URL: natsUrl,
     COUNTERFOIL_SECRET_KEY: stack.secretKey,
-  };
-  const env = { ...process.env, ...settings };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
-    encoding: 'utf8',
-    env,
   });
-  return { status, stdout, stderr };
 }
 
 /** Debits the wallet by a process that has not folded it yet. */
@@ -172,7 +164,7 @@ for (const [name, prepare, told] of faults) {
     assert.is(answer.status, 500);
     assert.not.match(JSON.stringify(answer.body), /wallet-/, 'nothing of the inside is told');
     assert.is(await stack.store.head(), head, 'nothing is appended');
-    const { status, stdout, stderr } = counterfoil('verify');
+    const { status, stdout, stderr } = await counterfoil('verify');
     assert.is(status, 1, stderr);
     assert.match(stdout, new RegExp(`wallet-.*${walletId}@2`));
     assert.match(stdout, told);
@@ -181,7 +173,7 @@ for (const [name, prepare, told] of faults) {
 }
 
 test('a rebuild of a log that holds an unreadable event ends with the name of the event', async () => {
-  const { status, stderr } = counterfoil('rebuild', 'wallets');
+  const { status, stderr } = await counterfoil('rebuild', 'wallets');
   assert.is(status, 1, stderr);
   assert.match(
     stderr,
