@@ -34,8 +34,8 @@ const LANES = 2;
  * with one of them at the end.
  */
 const DEAREST = [
-  ...['canaries', 'contract', 'crash', 'gateway', 'kills', 'operator', 'owners', 'tenants'],
-  ...['verification', 'verify'],
+  ...['canaries', 'contract', 'crash', 'gateway', 'hard-limits', 'kills', 'operator', 'outages'],
+  ...['owners', 'verification', 'verify'],
 ];
 
 interface Tally {
@@ -175,9 +175,9 @@ function limitsOf(asked: string | undefined, defaultSeconds: number): WorkerLimi
 }
 
 /**
- * What every process of a run would make anew, it makes once. All of them load much the same code: what one has
- * compiled serves the others, which halves the processor time of a start. Their throw-away databases begin as copies
- * of one. The folder is this run's own: what lies in it is taken without looking twice.
+ * Every process of a run loads much the same code: what one of them has compiled serves the others, which halves the
+ * processor time of a start. Their throw-away databases begin as copies of one. The folder of both is this run's own:
+ * what lies in it is taken without looking twice.
  */
 function shareWork(): void {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-shared-'));

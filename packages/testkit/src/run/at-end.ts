@@ -1,4 +1,4 @@
 import { openings } from '../system/openings.ts';
 
-/** What the test files of one process have opened for all of them; the worker closes it after the last file. */
+/** Everything that test files have opened for all those of their process; the worker closes it after the last. */
 export const openedTogether = openings();
