@@ -8,7 +8,7 @@ const test = suite('ledgers against the oracle, over HTTP');
 
 const seed = seedOfRun();
 /** So that a slow machine plays fewer scenarios, and not longer. */
-const milliseconds = 6_000;
+const milliseconds = 11_000;
 
 let stack: SharedStack;
 let runs: HttpRuns;
