@@ -48,11 +48,22 @@ export async function* eventsInOrder(
   }
 }
 
-/** Events that are alike in a property, counted together. */
+/** Events that are alike in a property, or in two, counted together. */
 export interface AlikeEvents {
   /** The property in JSON; null for events that do not have it. */
   readonly property: string | null;
+  /** The property that they are grouped by, in JSON; null for events that do not have it, or where there are no groups. */
+  readonly grouped: string | null;
   readonly count: number;
+}
+
+/** The events that are counted together, and by what. */
+export interface AlikeChoice {
+  readonly filters: PropertyFilters;
+  /** Null: values do not matter. */
+  readonly property: string | null;
+  /** The property by which groups are told apart; absent: there are none. */
+  readonly groupedBy?: string;
 }
 
 /** Groups of one answer: more of them are read as events, page by page. */
@@ -76,14 +87,15 @@ export async function alikeEvents(
   reads: UsageReads,
   { eventName: name, customer }: UsageOf,
   spans: readonly Span[],
-  { filters, property }: { readonly filters: PropertyFilters; readonly property: string | null },
+  { filters, property, groupedBy }: AlikeChoice,
 ): Promise<readonly AlikeEvents[] | null> {
   if (filters.length > filtersMaximum || filters.some(asksForStructure)) return null;
   const { facts, principal } = reads;
   const place = givenPlace(principal.environmentId, customer);
   const values = { ...givenSpans(spans), ...givenFilters(filters) };
-  const given: AlikeGiven = { ...place, name, property, ...values };
-  const shape = [property !== null, filters.length, spans.length] as const;
+  const given: AlikeGiven = { ...place, name, property, groupedBy, ...values };
+  const hasGroups = groupedBy !== undefined;
+  const shape = [property !== null, hasGroups, filters.length, spans.length] as const;
   const ask = async () => {
     if (spans.every(isShort)) return facts.ask(alikeOf(customer.kind, ...shape), given);
     const accounts = await accountNumbers(reads, customer);
@@ -92,7 +104,7 @@ export async function alikeEvents(
   };
   const rows = await ask();
   if (rows.length > alikeMaximum) return null;
-  return rows.map(({ property, count }) => ({ property, count: Number(count) }));
+  return rows.map(({ count, ...alike }) => ({ ...alike, count: Number(count) }));
 }
 
 const asksForStructure = ({ values }: PropertyFilters[number]): boolean =>
@@ -168,23 +180,29 @@ const behind = ({ start, position, number }: PageGiven): Expression<SqlBool> =>
 interface AlikeGiven extends GivenPlace {
   readonly name: string;
   readonly property: string | null;
+  readonly groupedBy: string | undefined;
+}
+
+/** Events that are alike, as a statement gives them. */
+interface AlikeRow extends Pick<AlikeEvents, 'property' | 'grouped'> {
+  readonly count: string;
 }
 
 const alikeOf = ofShapes(
   (
     kind: CustomerKind | 'accounts',
     hasProperty: boolean,
+    hasGroups: boolean,
     filters: number,
     spans: number,
-  ): FactStatement<
-    UsageTables,
-    AlikeGiven,
-    { readonly property: string | null; readonly count: string }
-  > =>
+  ): FactStatement<UsageTables, AlikeGiven, AlikeRow> =>
     factStatement(usageTables, (from, given) => {
-      const property = hasProperty
-        ? sql<string | null>`(event.properties -> ${given.property}::text)::text collate "C"`
-        : sql<string | null>`null::text`;
+      const jsonOf = (name: unknown, isWanted: boolean) =>
+        isWanted
+          ? sql<string | null>`(event.properties -> ${name}::text)::text collate "C"`
+          : sql<string | null>`null::text`;
+      const property = jsonOf(given.property, hasProperty).as('property');
+      const grouped = jsonOf(given.groupedBy, hasGroups).as('grouped');
       const own = (place: number) =>
         within(from, from.selectFrom('event'), given, spanAt(given, place))
           .where('event.environment', '=', environmentOf(from, given))
@@ -192,12 +210,16 @@ const alikeOf = ofShapes(
           .where((row) =>
             row.and(Array.from({ length: filters }, (_, filter) => passes(given, filter))),
           )
-          .select(property.as('property'));
+          .select([property, grouped]);
       const others = Array.from({ length: spans - 1 }, (_, place) => own(place + 1));
       return from
         .selectFrom(others.reduce((events, more) => events.unionAll(more), own(0)).as('wanted'))
-        .select(['wanted.property', (row) => row.fn.countAll<string>().as('count')])
-        .groupBy('wanted.property')
+        .select([
+          'wanted.property',
+          'wanted.grouped',
+          (row) => row.fn.countAll<string>().as('count'),
+        ])
+        .groupBy(['wanted.property', 'wanted.grouped'])
         .limit(alikeMaximum + 1);
     }),
 );

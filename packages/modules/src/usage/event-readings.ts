@@ -2,7 +2,7 @@ import { decimal, type Span, zero } from '@counterfoil/kernel';
 import type { Reading } from './aggregation/aggregate.ts';
 import { type Measured, type MeasuredEvent, measureOf } from './aggregation/measure.ts';
 import { type AlikeEvents, alikeEvents } from './event-queries.ts';
-import { rawReadings } from './raw-readings.ts';
+import { outsideBuckets, rawReadings } from './raw-readings.ts';
 import type { UsageQuestion } from './usage-question.ts';
 import type { UsageReads } from './usage-reads.ts';
 
@@ -30,22 +30,33 @@ export async function* eventReadings(
     for (const span of asked) yield* rawReadings(context, question, span, known);
     return;
   }
-  const measure = measureOf(aggregation);
+  const measure = measureOfAlike(aggregation, known);
   for (const events of alike) {
-    const measured = measure(propertiesOf(property, events));
-    yield {
-      at: first.start,
-      measured: together(aggregation, measured, events, known),
-      bucket: '',
-      group: '',
-    };
+    yield { at: first.start, measured: measure(events), ...outsideBuckets };
   }
 }
 
+/** Makes the measure of events that are alike in the property that an aggregation takes. */
+export function measureOfAlike(
+  aggregation: UsageQuestion['aggregation'],
+  known: (text: string) => string = (text) => text,
+): (events: AlikeEvents) => Measured {
+  const measure = measureOf(aggregation);
+  return (events) =>
+    together(aggregation, measure(propertiesOf(aggregation.field, events)), events, known);
+}
+
 /** True for a figure that depends on nothing but the values of one property and their numbers. */
-export function isOfMultitude({ aggregation, windows }: UsageQuestion): boolean {
-  const { type, expression, bucket_size } = aggregation;
-  if (windows !== null || expression !== null || bucket_size !== null) return false;
+export const isOfMultitude = ({ aggregation, windows }: UsageQuestion): boolean =>
+  windows === null && isOfValues(aggregation);
+
+/** True for an aggregation that depends on nothing but the values of one property and their numbers. */
+export function isOfValues({
+  type,
+  expression,
+  bucket_size,
+}: UsageQuestion['aggregation']): boolean {
+  if (expression !== null || bucket_size !== null) return false;
   switch (type) {
     case 'COUNT':
     case 'SUM':

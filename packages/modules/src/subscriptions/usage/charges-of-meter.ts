@@ -1,61 +1,57 @@
 import { type RequestContext, where } from '@counterfoil/engine/define';
 import {
   type Currency,
-  type DecimalText,
   decimal,
   invalidField,
   invalidOperation,
   type Span,
   textOf,
-  zeroText,
 } from '@counterfoil/kernel';
 import { type ChargesOf, type UsageCharge, usageTables } from '../../usage/index.ts';
 import { existingSubscription } from '../decisions.ts';
 import { usersOf } from '../families/family.ts';
-import type { Line } from '../lines/line.ts';
 import { unbilledPauses } from '../pauses/pause.ts';
 import { subscriptionTable } from '../projection.ts';
 import { type Subscription, subscription } from '../subscription.ts';
-import { billingPeriodsIn } from './billing-periods.ts';
-import { allowancesOf, chargedFor, partOf } from './charges.ts';
-import { type Charging, ratedUsage } from './rated-line.ts';
+import { Books } from './books.ts';
+import { chargedFor } from './charges.ts';
 import { isActive, stretchesOf } from './stretches.ts';
 
-/** Subscriptions that one answer looks at, and parts of billing periods that it rates. */
+/** Subscriptions that one answer looks at, and billing periods of lines that it rates. */
 const subscriptionsMaximum = 1_000;
-const partsMaximum = 400;
+const periodsMaximum = 400;
 
 /**
- * The charges for usage in a span by the subscriptions of customers, net of what entitlements make free and before any commitment:
- * one for each line of usage and each billing period that meets the span. One of a part of a period is what comes to the
+ * The charges for usage in a span by the subscriptions of customers, net of what entitlements make free, and by what is within and above
+ * commitments: one for each line of usage and each billing period that meets the span. One of a part of a period is what comes to the
  * charge for the period by it: what is charged up to its end, less what is charged up to its start. So the charges of spans
  * that follow one another add up.
  */
 export const chargesOf: ChargesOf = async (context, { customerIds, span }) => {
   const position = await context.facts.shown(usageTables);
   const states = await subscriptionsOf(context, customerIds);
-  let parts = 0;
+  const periods = new Set<string>();
+  const count = (period: string): void => {
+    periods.add(period);
+    if (periods.size > periodsMaximum) throw tooManyPeriods();
+  };
+  const all = states.map((state) => ({
+    state,
+    books: new Books(context, { state, users: usersOf(state), position }, count),
+  }));
   return async (meterId) => {
     const charges: UsageCharge[] = [];
-    for (const state of states) {
-      const lines = state.lines.filter(({ price }) => price.meter_id === meterId);
-      for (const line of lines) {
-        const pieces = piecesOf(state, line, span);
-        parts += pieces.length;
-        if (parts > partsMaximum) throw tooManyParts();
-        charges.push(
-          ...(await chargesFor(context, { state, customerIds, position }, line, pieces)),
-        );
-      }
+    for (const { state, books } of all) {
+      charges.push(...(await chargesBy(books, state, { meterId, customerIds, span })));
     }
     return charges;
   };
 };
 
-const tooManyParts = () =>
+const tooManyPeriods = () =>
   invalidField(
     '/start_time',
-    `gives more than ${partsMaximum} billing periods whose usage is priced: ask for a shorter span, or fewer features`,
+    `gives more than ${periodsMaximum} billing periods whose usage is priced: ask for a shorter span, or fewer features`,
   );
 
 /** The subscriptions under which the usage of customers is charged: in the place of one that is inherited that of its parent. */
@@ -86,45 +82,27 @@ async function subscriptionsOf(
   return [...charged.values()];
 }
 
-/** A part of a span that lies in one billing period. */
-interface Piece {
-  readonly billing: Span;
-  readonly part: Span;
+interface Asked {
+  readonly meterId: string;
+  readonly customerIds: readonly string[];
+  readonly span: Span;
 }
 
-function piecesOf(state: Subscription, line: Line, span: Span): readonly Piece[] {
-  const part = partOf(line, state, span);
-  if (part === null || line.price.type !== 'USAGE') return [];
-  return billingPeriodsIn(state, line, part).flatMap((billing) => {
-    const own = partOf(line, state, billing);
-    const start = billing.start > part.start ? billing.start : part.start;
-    const end = billing.end < part.end ? billing.end : part.end;
-    return own === null || start >= end ? [] : [{ billing: own, part: { start, end } }];
-  });
-}
-
-async function chargesFor(
-  context: RequestContext,
-  { state, customerIds, position }: Pick<Charging, 'state' | 'position'> & Asked,
-  line: Line,
-  pieces: readonly Piece[],
+async function chargesBy(
+  books: Books,
+  state: Subscription,
+  { meterId, customerIds, span }: Asked,
 ): Promise<readonly UsageCharge[]> {
-  if (pieces.length === 0) return [];
-  const allowances = await allowancesOf(context, state);
   const pauses = unbilledPauses(state);
   const users = usersOf(state);
   const charges: UsageCharge[] = [];
-  for (const { billing, part } of pieces) {
+  for (const piece of await books.piecesOf(meterId, span)) {
+    const { line, part } = piece;
     const active = users.filter((user) => isActive(user, part));
     const asked = active.filter(({ customer_id }) => customerIds.includes(customer_id));
     if (asked.length === 0) continue;
-    const charging: Charging = { state, users, position, allowances, billing };
-    const chargedUpTo = async (end: Span['end']): Promise<DecimalText> => {
-      if (end <= billing.start) return zeroText;
-      const rated = await ratedUsage(context, charging, line, { start: billing.start, end });
-      return rated.net.amount;
-    };
-    const [all, before] = [await chargedUpTo(part.end), await chargedUpTo(part.start)];
+    const all = await books.costUpTo(piece, part.end);
+    const before = await books.costUpTo(piece, part.start);
     charges.push({
       all: stretchesOf(active, pauses, part),
       asked: asked.length === active.length ? null : stretchesOf(asked, pauses, part),
@@ -134,8 +112,4 @@ async function chargesFor(
     });
   }
   return charges;
-}
-
-interface Asked {
-  readonly customerIds: readonly string[];
 }

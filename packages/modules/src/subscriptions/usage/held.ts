@@ -1,11 +1,10 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, type Span, textOf, zero } from '@counterfoil/kernel';
 import { type LineCommitment, type RatedCommitment, rateCommitment } from '../../rating/index.ts';
-import { lineChangeOf } from '../events.ts';
-import type { Line, LineData } from '../lines/line.ts';
-import { closingLines, type SettlementCommitment } from '../settlement/index.ts';
-import { type Subscription, subscription } from '../subscription.ts';
-import { linesOf, settlementContext } from '../time/due.ts';
+import type { Line } from '../lines/line.ts';
+import type { SettlementCommitment } from '../settlement/index.ts';
+import type { Subscription } from '../subscription.ts';
+import { pastBills, runningBill } from './bills.ts';
 import { type Charging, exactCostOf, ratedUsage, type UsedCommitments } from './rated-line.ts';
 
 /**
@@ -13,10 +12,9 @@ import { type Charging, exactCostOf, ratedUsage, type UsedCommitments } from './
  * period is held against nothing: it is no time that is settled.
  */
 export function heldIn(state: Subscription, span: Span): readonly SettlementCommitment[] {
-  const { opened, end_date } = state;
+  const { opened } = state;
   if (opened === null || span.start < opened.start || span.end > opened.end) return [];
-  const lines = closingLines(linesOf(state, end_date), settlementContext(state, opened));
-  return lines.flatMap((line) => (line.kind === 'commitment' ? [line] : []));
+  return runningBill(state)?.held ?? [];
 }
 
 /** The commitment of a line in a span of the period that runs, with what was used of it before; null for none. */
@@ -102,8 +100,10 @@ async function usedBefore(
   if (span.start >= until || state.opened === null) return [];
   const isOf = (id: string): boolean => line_item_id === null || line_item_id === id;
   const rated = [];
-  for (const { line, span: billed } of await billedSince(context, state.id, span.start)) {
-    if (isOf(line.id)) rated.push(await ratedUsage(context, charging, line, billed));
+  const billed = (await pastBills(context, state.id)).flatMap(({ usage }) => usage);
+  for (const { line, span: own } of billed) {
+    if (!isOf(line.id) || own.start < span.start) continue;
+    rated.push(await ratedUsage(context, charging, line, own));
   }
   for (const line of state.lines.filter(({ id, price }) => price.type === 'USAGE' && isOf(id))) {
     const start = line.start_date > state.opened.start ? line.start_date : state.opened.start;
@@ -111,25 +111,4 @@ async function usedBefore(
     if (start < end) rated.push(await ratedUsage(context, charging, line, { start, end }));
   }
   return rated;
-}
-
-/** The usage that settlements have billed since an instant, each stretch with the line as it was sold. */
-async function billedSince(
-  context: RequestContext,
-  id: string,
-  since: Span['start'],
-): Promise<readonly { readonly line: LineData; readonly span: Span }[]> {
-  const lines = new Map<string, LineData>();
-  const billed: { line: LineData; span: Span }[] = [];
-  for await (const event of context.history(subscription, id)) {
-    const begun =
-      event.type === 'SubscriptionCreated' ? event.data.lines : (lineChangeOf(event)?.begun ?? []);
-    for (const line of begun) lines.set(line.id, line);
-    if (event.type !== 'SettlementRecorded') continue;
-    for (const settled of event.data.lines) {
-      const line = settled.kind === 'usage' ? lines.get(settled.line_item_id) : undefined;
-      if (line && settled.span.start >= since) billed.push({ line, span: settled.span });
-    }
-  }
-  return billed;
 }

@@ -1,5 +1,5 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import type { Span, WindowRhythm } from '@counterfoil/kernel';
+import type { WindowRhythm } from '@counterfoil/kernel';
 import type { Reading } from '../aggregation/aggregate.ts';
 import { keepNoMore } from '../groupings/keep.ts';
 import { keptGroups } from '../groupings/queries.ts';
@@ -7,9 +7,8 @@ import { type Definition, groupingDefinition } from '../roll-ups/definition.ts';
 import { hoursOf } from '../roll-ups/readings.ts';
 import { stretchesOf } from '../roll-ups/stretches.ts';
 import type { BreakdownQuestion } from './breakdown.ts';
-import { groupReadings } from './folded-events.ts';
+import { edgesOf } from './group-edges.ts';
 import { GroupFold, type GroupUsage } from './group-fold.ts';
-import { groupedEvents } from './grouped-events.ts';
 import { analyticsLimits, tooManyGroups, tooManyPoints } from './limits.ts';
 import { WindowIndex } from './window-index.ts';
 
@@ -59,14 +58,10 @@ export async function groupsOfHours(
     fold.addToWhole(group, reading, events);
     if (windows !== null) fold.addToWindow(group, index.of(reading.at), reading, events);
   };
-  const addEvents = async (part: Span): Promise<void> => {
-    if (part.start >= part.end) return;
-    const events = groupedEvents(context, question, part);
-    for await (const { group, reading } of groupReadings(question, events)) add(group, reading, 1);
-  };
-  await addEvents({ start: span.start, end: hours.start });
+  const { early, late } = edgesOf(context, question, { span, hours });
+  for await (const { group, reading, events } of early) add(group, reading, events);
   for (const { text, reading, events } of kept) add([text ?? ''], reading, events);
-  await addEvents({ start: hours.end, end: span.end });
+  for await (const { group, reading, events } of late) add(group, reading, events);
   if (fold.size > analyticsLimits.items) {
     await keepNoMore(context, wanted.definition);
     throw tooManyGroups();

@@ -1,13 +1,22 @@
-import type { RequestContext } from '@counterfoil/engine/define';
-import type { Instant } from '@counterfoil/kernel';
-import { decimal, type Span } from '@counterfoil/kernel';
+import { type FactStatement, factStatement, type RequestContext } from '@counterfoil/engine/define';
+import { decimal, type Instant, type Span, zero } from '@counterfoil/kernel';
 import { sql } from 'kysely';
 import type { Reading } from '../aggregation/aggregate.ts';
 import { eventsOf, propertyText } from '../analytics/event-choice.ts';
-import { accountNumbers, environmentOf, givenPlace, isWanted } from '../numbers.ts';
+import {
+  accountNumbers,
+  type CustomerKind,
+  environmentOf,
+  type GivenPlace,
+  givenPlace,
+  isWanted,
+  ofShapes,
+} from '../numbers.ts';
 import type { UsageOf } from '../queries.ts';
 import { outsideBuckets } from '../raw-readings.ts';
-import { type Definition, definitionDigest } from '../roll-ups/definition.ts';
+import { type Definition, definitionDigest, digestOf } from '../roll-ups/definition.ts';
+import { isComplete } from '../roll-ups/queries.ts';
+import type { UsageTables } from '../table-definitions.ts';
 import { usageTables } from '../tables.ts';
 import type { UsageReads } from '../usage-reads.ts';
 
@@ -34,65 +43,82 @@ export interface KeptGroup {
 /** Rows of one answer: more of them are counted from events. */
 const rowsMaximum = 50_000;
 
+interface GroupsGiven extends GivenPlace {
+  readonly digest: string;
+  readonly start: Instant;
+  readonly end: Instant;
+  /** The digests of the values that are wanted, where they are chosen. */
+  readonly digests: readonly string[];
+}
+
+interface GroupsRow {
+  readonly text: string | null;
+  readonly at: string | null;
+  readonly count: string | null;
+  readonly total: string | null;
+}
+
+/** Sums by value, which are named after they are added up: an hour has a row for each of its values. */
+const groupsOf = ofShapes(
+  (
+    kind: CustomerKind,
+    byHour: boolean,
+    isChosen: boolean,
+  ): FactStatement<UsageTables, GroupsGiven, GroupsRow> =>
+    factStatement(usageTables, (from, given) =>
+      from
+        .selectFrom('measure')
+        .leftJoinLateral(
+          (part) =>
+            part
+              .selectFrom('grouped')
+              .select([
+                'grouped.value',
+                (byHour ? sql<string>`grouped.hour` : sql<string>`min(grouped.hour)`).as('at'),
+                sql<string>`sum(grouped.count)`.as('count'),
+                sql<string>`sum(grouped.total)`.as('total'),
+              ])
+              .whereRef('grouped.measure', '=', 'measure.number')
+              .where('grouped.hour', '>=', given.start)
+              .where('grouped.hour', '<', given.end)
+              .where(isWanted(from, kind, 'grouped.account', given))
+              .$if(isChosen, (rest) =>
+                rest.where(sql<boolean>`grouped.value = any(${given.digests}::uuid[])`),
+              )
+              .groupBy(['grouped.value', ...(byHour ? ['grouped.hour' as const] : [])])
+              .limit(rowsMaximum + 1)
+              .as('part'),
+          (join) => join.onTrue(),
+        )
+        .leftJoin('group_value', (named) =>
+          named
+            .onRef('group_value.measure', '=', 'measure.number')
+            .onRef('group_value.value', '=', 'part.value'),
+        )
+        .select(['group_value.text', 'part.at', 'part.count', 'part.total'])
+        .where('measure.environment', '=', environmentOf(from, given))
+        .where(isComplete(given.digest))
+        .orderBy('part.at')
+        .limit(rowsMaximum + 1),
+    ),
+);
+
 /** The sums of groups; null where they are not kept, or not all of them yet, or are too many. */
 export async function keptGroups(
   { facts, principal }: UsageReads,
   { definition, customer, span, values, byHour }: WantedGroups,
 ): Promise<readonly KeptGroup[] | null> {
-  const place = givenPlace(principal.environmentId, customer);
-  const texts = values?.map((value) => JSON.stringify(value));
-  const rows = await facts.query(usageTables, (from) =>
-    from
-      .selectFrom('measure')
-      .leftJoinLateral(
-        (part) =>
-          part
-            .selectFrom('grouped')
-            .innerJoin('group_value', (named) =>
-              named
-                .onRef('group_value.measure', '=', 'grouped.measure')
-                .onRef('group_value.value', '=', 'grouped.value'),
-            )
-            .select([
-              'group_value.text',
-              (byHour ? sql<string>`grouped.hour` : sql<string>`${span.start}::timestamptz`).as(
-                'at',
-              ),
-              sql<string>`sum(grouped.count)`.as('count'),
-              sql<string>`sum(grouped.total)`.as('total'),
-            ])
-            .whereRef('grouped.measure', '=', 'measure.number')
-            .where('grouped.hour', '>=', span.start)
-            .where('grouped.hour', '<', span.end)
-            .where(isWanted(from, customer.kind, 'grouped.account', place))
-            .$if(texts !== undefined, (rest) =>
-              rest.where(sql<boolean>`group_value.text = any(${sql.val(texts)}::text[])`),
-            )
-            .groupBy(['group_value.text', ...(byHour ? ['grouped.hour' as const] : [])])
-            .limit(rowsMaximum + 1)
-            .as('part'),
-        (join) => join.onTrue(),
-      )
-      .select(['part.text', 'part.at', 'part.count', 'part.total'])
-      .where('measure.environment', '=', environmentOf(from, place))
-      .where(
-        sql<boolean>`measure.digest = ${definitionDigest(definition)}::uuid
-          and measure.is_complete and not measure.is_retired`,
-      )
-      .orderBy('part.at')
-      .limit(rowsMaximum + 1),
-  );
+  const rows = await facts.ask(groupsOf(customer.kind, byHour, values !== null), {
+    ...givenPlace(principal.environmentId, customer),
+    ...{ digest: definitionDigest(definition), start: span.start, end: span.end },
+    digests: values?.map(digestOf) ?? [],
+  });
   if (rows.length === 0 || rows.length > rowsMaximum) return null;
   return rows.flatMap(({ text, at, count, total }): KeptGroup[] => {
     // Where the hours have nothing, there is a row of nothing.
     if (at === null || count === null || total === null) return [];
     const events = Number(count);
-    const measured = {
-      kind: 'sums',
-      count: events,
-      total: decimal(total),
-      moment: decimal('0'),
-    } as const;
+    const measured = { kind: 'sums', count: events, total: decimal(total), moment: zero } as const;
     const reading = { at: at as Instant, measured, ...outsideBuckets };
     return [{ text: text === null ? null : JSON.parse(text), events, reading }];
   });

@@ -77,7 +77,7 @@ const changedMeanwhile = (): Problem =>
   });
 
 /** The condition that a measure is the complete one with a digest. */
-const isComplete = (digest: string) =>
+export const isComplete = (digest: string) =>
   sql<SqlBool>`measure.digest = ${digest}::uuid and measure.is_complete and not measure.is_retired`;
 
 /** The complete measure with a digest: no row where there is none. */

@@ -1,0 +1,53 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import type { Span } from '@counterfoil/kernel';
+import { lineChangeOf } from '../events.ts';
+import type { LineData } from '../lines/line.ts';
+import { closingLines, type SettlementCommitment, type SettlementLine } from '../settlement/index.ts';
+import { type Subscription, subscription } from '../subscription.ts';
+import { linesOf, settlementContext } from '../time/due.ts';
+
+/** A stretch of usage that is billed, under a line as it was sold. */
+export interface BilledUsage {
+  readonly line: LineData;
+  readonly span: Span;
+}
+
+/** The usage that one settlement bills, and what it is held against. */
+export interface Bill {
+  readonly usage: readonly BilledUsage[];
+  readonly held: readonly SettlementCommitment[];
+}
+
+/** What the settlements of a subscription have billed so far, in their order. */
+export async function pastBills(context: RequestContext, id: string): Promise<readonly Bill[]> {
+  const lines = new Map<string, LineData>();
+  const bills: Bill[] = [];
+  for await (const event of context.history(subscription, id)) {
+    const begun =
+      event.type === 'SubscriptionCreated' ? event.data.lines : (lineChangeOf(event)?.begun ?? []);
+    for (const line of begun) lines.set(line.id, line);
+    if (event.type === 'SettlementRecorded') bills.push(billOf(lines, event.data.lines));
+  }
+  return bills.filter(({ usage, held }) => usage.length + held.length > 0);
+}
+
+/** What is billed when the period that runs is closed, as things are; null while none runs. */
+export function runningBill(state: Subscription): Bill | null {
+  if (state.opened === null) return null;
+  const settled = closingLines(
+    linesOf(state, state.end_date),
+    settlementContext(state, state.opened),
+  );
+  return billOf(new Map(state.lines.map((line) => [line.id, line])), settled);
+}
+
+const billOf = (
+  lines: ReadonlyMap<string, LineData>,
+  settled: readonly SettlementLine[],
+): Bill => ({
+  usage: settled.flatMap((each) => {
+    const line = each.kind === 'usage' ? lines.get(each.line_item_id) : undefined;
+    return each.kind === 'usage' && line ? [{ line, span: each.span }] : [];
+  }),
+  held: settled.filter((each) => each.kind === 'commitment'),
+});
