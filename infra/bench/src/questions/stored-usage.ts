@@ -93,7 +93,7 @@ const insertEvents = (schema: string): string => `
   select named.environment, accounts.numbers[case when event % 10 = 0 then 1 else 2 + event % ($7::int) end],
          named.number, date_trunc('milliseconds', $5::timestamptz + event * $6::float8 * interval '1 second'),
          0, event, 'stored-' || event,
-         json_build_object('count', ${count}, 'model', 'model-' || event / 10 % ${models}, 'region', 'eu-west-1')
+         ('{"count":${count},"model":"model-' || event / 10 % ${models} || '","region":"eu-west-1"}')::json
     from (select array_agg(number order by asked.place) as numbers
             from unnest($2::text[]) with ordinality as asked (external_id, place)
             join ${schema}.account using (external_id)) as accounts,

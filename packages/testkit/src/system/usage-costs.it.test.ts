@@ -17,8 +17,16 @@ const january = { start_time: newYear, end_time: '2027-02-01T00:00:00Z' };
 const february = { start_time: january.end_time, end_time: '2027-03-01T00:00:00Z' };
 const both = { start_time: newYear, end_time: february.end_time };
 
+interface Sale {
+  readonly trialDays?: number;
+  /** The price of a call of the kind that is not priced otherwise. */
+  readonly otherCall?: string;
+  /** Further members of the subscription, by the id of the price of calls. */
+  readonly more?: (priceId: string) => object;
+}
+
 /** A customer who pays for calls in two tiers, beyond 100 that are free in a month, after so many days of trial. */
-async function selling(tenant: TestTenant, trialDays = 0, more: object = {}) {
+async function selling(tenant: TestTenant, { trialDays = 0, otherCall, more }: Sale = {}) {
   const metering = async (name: string) => {
     const meter = await tenant.ok('POST', '/meters', {
       ...{ name, event_name: 'call', aggregation: { type: 'SUM', field: 'n' } },
@@ -38,11 +46,15 @@ async function selling(tenant: TestTenant, trialDays = 0, more: object = {}) {
     ...{ ...price, type: 'FIXED', billing_model: 'FLAT_FEE', amount: '100' },
     ...{ invoice_cadence: 'ADVANCE', ...(trialDays > 0 && { trial_period_days: trialDays }) },
   });
-  await tenant.ok('POST', '/prices', {
-    ...{ ...price, type: 'USAGE', billing_model: 'TIERED', tier_mode: 'SLAB' },
-    ...{ meter_id: priced.meter.id, invoice_cadence: 'ARREAR' },
+  const ofUsage = { ...price, type: 'USAGE', invoice_cadence: 'ARREAR' };
+  const { id: priceId } = await tenant.ok('POST', '/prices', {
+    ...{ ...ofUsage, billing_model: 'TIERED', tier_mode: 'SLAB', meter_id: priced.meter.id },
     tiers: [{ up_to: 1000, unit_amount: '0.02' }, { unit_amount: '0.01' }],
   });
+  if (otherCall !== undefined) {
+    const flat = { billing_model: 'FLAT_FEE', amount: otherCall, meter_id: unpriced.meter.id };
+    await tenant.ok('POST', '/prices', { ...ofUsage, ...flat });
+  }
   await tenant.ok('POST', '/entitlements', {
     ...{ plan_id: plan.id, feature_id: priced.feature.id, feature_type: 'metered' },
     ...{ usage_limit: 100, usage_reset_period: 'MONTHLY' },
@@ -50,7 +62,7 @@ async function selling(tenant: TestTenant, trialDays = 0, more: object = {}) {
   await tenant.ok('POST', '/customers', { external_id: 'acme', name: 'Acme' });
   const subscription = await tenant.ok('POST', '/subscriptions', {
     ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', ...more },
+    ...{ billing_period: 'MONTHLY', ...more?.(priceId) },
   });
   return { id: subscription.id as string, priced, unpriced };
 }
@@ -127,6 +139,16 @@ test('usage costs what its billing periods come to, and its groups and windows a
   );
   assert.is(whole.total_cost, '26');
   assert.not('total_cost' in free);
+  const expanded = await ask({ ...both, expand: ['price', 'plan'] });
+  const named = expanded.items.map(
+    ({ name, price_id, price, plan }: Record<string, { id?: string; name?: string }>) => [
+      ...[name, price?.id === price_id, plan?.name],
+    ],
+  );
+  assert.equal(named, [
+    ['priced', true, 'Pro'],
+    ['unpriced', true, undefined],
+  ]);
   const everybody = await tenant.ok('POST', '/events/analytics', both);
   assert.not('total_cost' in everybody);
   const detailed = await tenant.ok('POST', '/meter-usage/detailed-analytics', {
@@ -154,7 +176,7 @@ test('usage costs what its billing periods come to, and its groups and windows a
 test('in a trial usage costs nothing yet, and afterwards only what came after it', async () => {
   const tenant = await onTestClock(stack, 'costs in a trial', newYear);
   await untilUsageIsShown(tenant);
-  await selling(tenant, 10);
+  await selling(tenant, { trialDays: 10 });
   await tenant.moveTo('2027-01-05T00:00:00.000Z');
   await record(tenant, [called('01-02', 150)]);
   const ask = (more: object) =>
@@ -171,9 +193,8 @@ test('who inherits a subscription has a share of what all who use it cost togeth
   const tenant = await onTestClock(stack, 'costs of a family', newYear);
   await untilUsageIsShown(tenant);
   await tenant.ok('POST', '/customers', { external_id: 'heir', name: 'Heir' });
-  await selling(tenant, 0, {
-    inheritance: { external_customer_ids_to_inherit_subscription: ['heir'] },
-  });
+  const inheritance = { external_customer_ids_to_inherit_subscription: ['heir'] };
+  await selling(tenant, { more: () => ({ inheritance }) });
   await tenant.moveTo('2027-01-20T00:00:00.000Z');
   const byHeir = { ...called('01-12', 800), external_customer_id: 'heir' };
   await record(tenant, [called('01-10', 500), byHeir]);
@@ -184,6 +205,71 @@ test('who inherits a subscription has a share of what all who use it cost togeth
     () => 'the heir never had a share',
   );
   assert.is(await costOf('acme'), '8.46');
+});
+
+/** What a customer's calls cost in a span: of all features, then of each with the value of the group. */
+const costsIn = async (tenant: TestTenant, span: object, more: object = {}) => {
+  const { items, total_cost } = await tenant.ok('POST', '/events/analytics', {
+    ...{ external_customer_id: 'acme', ...span, ...more },
+  });
+  type Item = { name: string; properties?: { model: string }; total_cost?: string };
+  const named = ({ name, properties }: Item) =>
+    [name, properties?.model].filter((part) => part !== undefined).join(' ');
+  return [total_cost, ...items.map((item: Item) => `${named(item)} ${item.total_cost}`)];
+};
+
+test('what exceeds a commitment of all usage costs its factor, in shares of the lines', async () => {
+  const tenant = await onTestClock(stack, 'costs above a commitment', newYear);
+  await untilUsageIsShown(tenant);
+  const more = () => ({ commitment_amount: '10', overage_factor: '2' });
+  const { id } = await selling(tenant, { otherCall: '1', more });
+  await tenant.moveTo('2027-02-10T00:00:00.000Z');
+  await record(tenant, [
+    called('01-10', 500, { model: 'a' }),
+    called('01-20', 800, { model: 'b' }),
+    called('02-05', 300),
+    called('02-05', 7, { kind: 'unpriced' }),
+  ]);
+  // January is over and comes to 22, of which 12 are above; February to 4 and 7, of which 1 is.
+  assert.equal(await costsIn(tenant, january), ['34', 'priced 34']);
+  assert.equal(await costsIn(tenant, february), ['12', 'priced 4.36', 'unpriced 7.64']);
+  assert.equal(await costsIn(tenant, both), ['46', 'priced 38.36', 'unpriced 7.64']);
+  assert.equal(await costsIn(tenant, january, { group_by: ['properties.model'] }), [
+    ...['34', 'priced a 13.08', 'priced b 20.92'],
+  ]);
+  const middle = '2027-01-15T00:00:00Z';
+  assert.equal(await costsIn(tenant, { ...january, end_time: middle }), ['8', 'priced 8']);
+  assert.equal(await costsIn(tenant, { ...january, start_time: middle }), ['26', 'priced 26']);
+  const charged = await tenant.ok('POST', '/subscriptions/usage', { subscription_id: id });
+  assert.is(charged.net_amount, '12');
+});
+
+test('a commitment of a line goes on over its periods, and what it billed stays its cost when it has ended', async () => {
+  const tenant = await onTestClock(stack, 'costs of a line that has ended', newYear);
+  await untilUsageIsShown(tenant);
+  const commitment = { commitment_amount: '23', commitment_duration: 'ANNUAL' };
+  const { id } = await selling(tenant, {
+    more: (priceId) => ({
+      line_item_commitments: { [priceId]: { ...commitment, overage_factor: '2' } },
+    }),
+  });
+  await tenant.moveTo('2027-02-10T00:00:00.000Z');
+  await record(tenant, [called('01-10', 1300), called('02-05', 300)]);
+  const told = async () => [
+    ...(await costsIn(tenant, january)),
+    ...(await costsIn(tenant, february)),
+    ...(await costsIn(tenant, both)),
+  ];
+  // 22 of 23 in January; of 4 in February 3 are above.
+  const costs = ['22', 'priced 22', '7', 'priced 7', '29', 'priced 29'];
+  assert.equal(await told(), costs);
+  const { net_amount } = await tenant.ok('POST', '/subscriptions/usage', { subscription_id: id });
+  assert.is(net_amount, '7');
+  const { line_items } = await tenant.ok('GET', `/subscriptions/${id}`);
+  const line = line_items.find(({ price_type }: { price_type: string }) => price_type === 'USAGE');
+  await tenant.ok('DELETE', `/subscriptions/lineitems/${line.id}`, {});
+  await tenant.moveTo('2027-03-02T00:00:00.000Z');
+  assert.equal(await told(), costs);
 });
 
 test.run();

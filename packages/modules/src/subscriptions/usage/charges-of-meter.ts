@@ -13,6 +13,7 @@ import { usersOf } from '../families/family.ts';
 import { unbilledPauses } from '../pauses/pause.ts';
 import { subscriptionTable } from '../projection.ts';
 import { type Subscription, subscription } from '../subscription.ts';
+import { lineItemView } from '../view.ts';
 import { Books } from './books.ts';
 import { chargedFor } from './charges.ts';
 import { isActive, stretchesOf } from './stretches.ts';
@@ -107,6 +108,10 @@ async function chargesBy(
       all: stretchesOf(active, pauses, part),
       asked: asked.length === active.length ? null : stretchesOf(asked, pauses, part),
       span: part,
+      soldBy: {
+        price: lineItemView(state, state, line).price,
+        planId: line.entity_type === 'plan' ? line.entity_id : null,
+      },
       currency: line.price.currency as Currency,
       amount: textOf(decimal(all).minus(decimal(before))),
     });

@@ -1,6 +1,15 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import type { Currency, DecimalText, Span } from '@counterfoil/kernel';
+import type { Price } from '../../offers/index.ts';
 import type { UsageStretch } from './usage-in-stretches.ts';
+
+/** What a line charges usage by. */
+export interface SoldBy {
+  /** The price as it was sold. */
+  readonly price: Price;
+  /** The plan that the line came with; null for one that came otherwise. */
+  readonly planId: string | null;
+}
 
 /** The cost of all that a meter counts in a part of a span, by one line of a subscription. */
 export interface UsageCharge {
@@ -9,6 +18,7 @@ export interface UsageCharge {
   /** That of the customers whose part is asked for; null: all of it. */
   readonly asked: readonly UsageStretch[] | null;
   readonly span: Span;
+  readonly soldBy: SoldBy;
   readonly currency: Currency;
   /** Money; less than zero where later usage has made a level lower. */
   readonly amount: DecimalText;

@@ -11,7 +11,7 @@ import {
 } from '@counterfoil/kernel';
 import type { Meter } from '../../meters/index.ts';
 import type { UsageOf } from '../queries.ts';
-import type { ChargesOf, ChargesOfMeter, UsageCharge } from './charged-usage.ts';
+import type { ChargesOf, ChargesOfMeter, SoldBy, UsageCharge } from './charged-usage.ts';
 import { type Cell, cellsOf, weightsOf } from './cost-weights.ts';
 import type { GroupQuestion } from './usage-in-groups.ts';
 import { type StretchesQuestion, usageInStretches } from './usage-in-stretches.ts';
@@ -19,6 +19,8 @@ import { type StretchesQuestion, usageInStretches } from './usage-in-stretches.t
 /** The cost of the usage that a question is about, in its groups and windows. */
 export interface Costs {
   readonly currency: Currency;
+  /** Null where several prices make it. */
+  readonly soldBy: SoldBy | null;
   /** Money: what all groups cost together. */
   readonly total: DecimalText;
   of(group: readonly string[], window?: Instant): DecimalText;
@@ -91,7 +93,7 @@ async function costsOf(
   const charges = await chargesOf(meter.id);
   const [first, ...others] = charges;
   if (!first || others.some(({ currency }) => currency !== first.currency)) return null;
-  const { currency } = first;
+  const { currency, soldBy } = first;
   const sums = new Map<string, Decimal>();
   const add = (place: string, amount: DecimalText): void => {
     sums.set(place, (sums.get(place) ?? zero).plus(decimal(amount)));
@@ -104,7 +106,11 @@ async function costsOf(
     }
   }
   const sumAt = (place: string) => textOf(sums.get(place) ?? zero);
-  return { currency, total: sumAt(everything), of: (group, start) => sumAt(placeOf(group, start)) };
+  const isOne = others.every((other) => other.soldBy.price.id === soldBy.price.id);
+  return {
+    ...{ currency, soldBy: isOne ? soldBy : null, total: sumAt(everything) },
+    of: (group, start) => sumAt(placeOf(group, start)),
+  };
 }
 
 const everything = '';

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { featureSchema } from '../../features/index.ts';
 import { groupSchema } from '../../groups/index.ts';
 import { aggregationTypeSchema, meterSchema, windowSizeSchema } from '../../meters/index.ts';
+import { planSchema, priceSchema } from '../../offers/index.ts';
 import { includeChildrenSchema, propertyFiltersSchema, usageLimits } from '../schema.ts';
 import { analyticsLimits } from './limits.ts';
 
 const name = requiredTextSchema(usageLimits.text);
 const maximum = analyticsLimits.features;
 
-/** The parts of an item that are shown where they are asked for. Those of subscriptions come with these. */
+/** The parts of an item that are shown where they are asked for. */
 export const analyticsExpandSchema = z
   .array(
     z.enum(['feature', 'meter', 'sources', 'price', 'subscription_line_item', 'plan', 'addon']),
@@ -62,6 +63,10 @@ const analyticsItemSchema = z
     feature: featureSchema.optional(),
     meter: meterSchema.optional(),
     group: groupSchema.optional(),
+    price_id: z.string().optional().meta({ description: 'Where one price makes all of the cost' }),
+    plan_id: z.string().optional(),
+    price: priceSchema.optional(),
+    plan: planSchema.optional(),
     source: z.string().optional(),
     sources: z.array(z.string()).optional(),
     properties: z.record(z.string(), z.string()).optional(),

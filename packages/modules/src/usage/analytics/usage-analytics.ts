@@ -1,4 +1,5 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import { expansion, inTable, type RequestContext } from '@counterfoil/engine/define';
+import { planTable } from '../../offers/index.ts';
 import { usageTables } from '../tables.ts';
 import { askedGroups, groupView } from './asked-groups.ts';
 import type { Grouping } from './breakdown.ts';
@@ -37,15 +38,24 @@ export async function usageAnalytics(
     const costs = byMeter.get(meter.id) ?? (await costsOf(meter, question));
     byMeter.set(meter.id, costs);
     for (const group of groups) {
-      const more = { ...shownOf(subject, body), ...sourcesOf(group.group) };
+      const more = {
+        ...{ ...shownOf(subject, body), ...soldByOf(costs, body) },
+        ...sourcesOf(group.group),
+      };
       items.push({ ...itemOf(subject, groupings, group, costs, body.window_size), ...more });
       points += group.windows.length;
     }
     if (items.length > analyticsLimits.items) throw tooManyGroups();
     if (points > analyticsLimits.points) throw tooManyPoints();
   }
-  return { ...totalOf([...byMeter.values()]), items, custom_analytics: [], position };
+  const shown = await itemExpansion.show(context, items, body.expand);
+  return { ...totalOf([...byMeter.values()]), items: shown, custom_analytics: [], position };
 }
+
+/** Records that items name; the others are at hand. */
+const itemExpansion = expansion<AnalyticsItem>({
+  plan: { as: 'plan', id: ({ plan_id }) => plan_id, find: inTable(planTable) },
+});
 
 /** The records that an item shows inside. */
 const shownOf = (
@@ -56,6 +66,20 @@ const shownOf = (
   ...(feature && expand.includes('feature') ? { feature } : {}),
   ...(expand.includes('meter') ? { meter } : {}),
 });
+
+/** The price that makes the cost, and the plan that it came with. */
+const soldByOf = (
+  costs: Costs | null,
+  { expand = [] }: AnalyticsQuestion,
+): Pick<AnalyticsItem, 'price_id' | 'plan_id' | 'price'> => {
+  if (!costs?.soldBy) return {};
+  const { price, planId } = costs.soldBy;
+  return {
+    price_id: price.id,
+    ...(planId === null ? {} : { plan_id: planId }),
+    ...(expand.includes('price') ? { price } : {}),
+  };
+};
 
 function itemOf(
   { meter, feature }: Subject,
