@@ -2,7 +2,11 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import type { Span } from '@counterfoil/kernel';
 import { lineChangeOf } from '../events.ts';
 import type { LineData } from '../lines/line.ts';
-import { closingLines, type SettlementCommitment, type SettlementLine } from '../settlement/index.ts';
+import {
+  closingLines,
+  type SettlementCommitment,
+  type SettlementLine,
+} from '../settlement/index.ts';
 import { type Subscription, subscription } from '../subscription.ts';
 import { linesOf, settlementContext } from '../time/due.ts';
 

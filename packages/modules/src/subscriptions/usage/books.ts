@@ -10,8 +10,8 @@ import {
 } from '@counterfoil/kernel';
 import { type LineCommitment, rateCommitment } from '../../rating/index.ts';
 import type { SettlementCommitment } from '../settlement/index.ts';
-import { type Bill, type BilledUsage, pastBills, runningBill } from './bills.ts';
 import { billingPeriodsIn } from './billing-periods.ts';
+import { type Bill, type BilledUsage, pastBills, runningBill } from './bills.ts';
 import { allowancesOf, partOf } from './charges.ts';
 import { type Charging, exactCostOf, type RatedUsage, ratedUsage } from './rated-line.ts';
 
@@ -147,11 +147,7 @@ export class Books {
   }
 
   /** Each stretch is asked for several times: as the end of one part, the start of another, and by other lines. */
-  #rate(
-    usage: BilledUsage,
-    end: Instant,
-    commitment: LineCommitment | null,
-  ): Promise<RatedUsage> {
+  #rate(usage: BilledUsage, end: Instant, commitment: LineCommitment | null): Promise<RatedUsage> {
     const key = `${periodOf(usage)} ${end} ${commitment === null}`;
     const known = this.#rated.get(key);
     if (known) return known;
