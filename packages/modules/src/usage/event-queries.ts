@@ -13,6 +13,7 @@ import {
   isWanted,
   ofShapes,
 } from './numbers.ts';
+import { tracesOf, whereTraced } from './property-traces.ts';
 import type { UsageOf } from './queries.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
@@ -75,7 +76,7 @@ const filtersMaximum = 4;
 /** A statement on more than that is planned for its values: PostgreSQL then reads a large account with several processes. */
 const plannedOnceMilliseconds = 86_400_000;
 
-const isShort = ({ start, end }: Span): boolean =>
+const isOfDay = ({ start, end }: Span): boolean =>
   millisecondsOf(end) - millisecondsOf(start) <= plannedOnceMilliseconds;
 
 /**
@@ -92,12 +93,16 @@ export async function alikeEvents(
   if (filters.length > filtersMaximum || filters.some(asksForStructure)) return null;
   const { facts, principal } = reads;
   const place = givenPlace(principal.environmentId, customer);
-  const values = { ...givenSpans(spans), ...givenFilters(filters) };
+  // A short statement is kept prepared in few shapes, and has few events to look at.
+  const isShort = spans.every(isOfDay);
+  const traces = filters.map((filter) => (isShort ? [] : tracesOf(filter)));
+  const values = { ...givenSpans(spans), ...givenFilters(filters), ...givenTraces(traces) };
   const given: AlikeGiven = { ...place, name, property, groupedBy, ...values };
   const hasGroups = groupedBy !== undefined;
-  const shape = [property !== null, hasGroups, filters.length, spans.length] as const;
+  const found = traces.map(({ length }) => length).join(' ');
+  const shape = [property !== null, hasGroups, filters.length, spans.length, found] as const;
   const ask = async () => {
-    if (spans.every(isShort)) return facts.ask(alikeOf(customer.kind, ...shape), given);
+    if (isShort) return facts.ask(alikeOf(customer.kind, ...shape), given);
     const accounts = await accountNumbers(reads, customer);
     if (accounts === null) return facts.ask(alikeOf('all', ...shape), given, 'for these values');
     return facts.ask(alikeOf('accounts', ...shape), { ...given, accounts }, 'for these values');
@@ -195,6 +200,7 @@ const alikeOf = ofShapes(
     hasGroups: boolean,
     filters: number,
     spans: number,
+    traces: string,
   ): FactStatement<UsageTables, AlikeGiven, AlikeRow> =>
     factStatement(usageTables, (from, given) => {
       const jsonOf = (name: unknown, isWanted: boolean) =>
@@ -208,7 +214,7 @@ const alikeOf = ofShapes(
           .where('event.environment', '=', environmentOf(from, given))
           .where(isWanted(from, kind, 'event.account', given))
           .where((row) =>
-            row.and(Array.from({ length: filters }, (_, filter) => passes(given, filter))),
+            row.and(Array.from({ length: filters }, (_, place) => passes(given, place, traces))),
           )
           .select([property, grouped]);
       const others = Array.from({ length: spans - 1 }, (_, place) => own(place + 1));
@@ -238,10 +244,25 @@ const givenSpans = (spans: readonly Span[]): Readonly<Record<string, unknown>> =
     ]),
   );
 
-/** The condition of the filter at a place. */
-const passes = (given: GivenPlace, place: number): Expression<SqlBool> =>
-  sql<SqlBool>`event.properties ->> ${given[`key${place}`]}::text
-    = any(${given[`values${place}`]}::text[])`;
+/** The condition of the filter at a place. `traces` says how many each of them has. */
+const passes = (given: GivenPlace, place: number, traces: string): Expression<SqlBool> =>
+  whereTraced(
+    sql<SqlBool>`event.properties ->> ${given[`key${place}`]}::text
+      = any(${given[`values${place}`]}::text[])`,
+    Array.from(
+      { length: Number(traces.split(' ')[place]) },
+      (_, number) => given[traceAt(place, number)],
+    ),
+  );
+
+const traceAt = (place: number, number: number): string => `trace${place}_${number}`;
+
+const givenTraces = (all: readonly (readonly string[])[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    all.flatMap((traces, place) =>
+      traces.map((trace, number) => [traceAt(place, number), trace] as const),
+    ),
+  );
 
 const givenFilters = (filters: PropertyFilters): Readonly<Record<string, unknown>> =>
   Object.fromEntries(

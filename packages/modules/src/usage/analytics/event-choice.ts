@@ -1,5 +1,6 @@
 import type { FactSelect, RequestContext } from '@counterfoil/engine/define';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { tracesOf, whereTraced } from '../property-traces.ts';
 import type { UsageTables } from '../table-definitions.ts';
 import type { BreakdownQuestion } from './breakdown.ts';
 
@@ -31,8 +32,11 @@ export function eventsOf({ principal }: RequestContext, from: From, choice: Even
     .where(ofAccounts(from, principal.environmentId, accounts))
     .where((row) =>
       row.and([
-        ...filters.map(
-          ({ key, values }) => sql<SqlBool>`${propertyText(key)} = any(${sql.val(values)}::text[])`,
+        ...filters.map((filter) =>
+          whereTraced(
+            sql<SqlBool>`${propertyText(filter.key)} = any(${sql.val(filter.values)}::text[])`,
+            tracesOf(filter),
+          ),
         ),
         ...(sources.length === 0
           ? []

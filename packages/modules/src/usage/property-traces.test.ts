@@ -1,0 +1,49 @@
+import { canonicalJson } from '@counterfoil/kernel';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tracesOf } from './property-traces.ts';
+
+const test = suite('traces of properties');
+
+const values = fc.oneof(
+  fc.constantFrom<unknown>('large', '7', 7, 1e21, 1e-7, -2.5, true, false, null, 'a"b\\', '\u0000', {
+    b: [1, 'x'],
+    10: 'y',
+  }),
+  fc.string({ maxLength: 4 }),
+  fc.jsonValue({ maxDepth: 1 }),
+);
+/** The text that PostgreSQL has of a property. */
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' ? value : value == null ? null : canonicalJson(value);
+const names = fc.constantFrom('model', 'the "model"', 'ü');
+
+test('whatever a filter lets in has one of its traces, unless it has none', () => {
+  let letIn = 0;
+  fc.assert(
+    fc.property(fc.dictionary(names, values), names, values, (properties, key, wanted) => {
+      const text = textOf(wanted);
+      if (text === null || textOf(properties[key]) !== text) return;
+      const filter = { key, values: [text] };
+      const stored = canonicalJson(properties);
+      const found = tracesOf(filter);
+      assert.ok(found.length > 0);
+      assert.ok(
+        found.some((trace) => stored.includes(trace)),
+        `${stored} has none of ${found.join(' or ')}`,
+      );
+      letIn += 1;
+    }),
+    { numRuns: 1_000, seed: 7 },
+  );
+  assert.ok(letIn > 20, 'hardly anything was let in');
+});
+
+test('many values have no traces that are worth to be looked for', () => {
+  assert.equal(tracesOf({ key: 'model', values: ['a', 'b'] }), ['"model":"a"', '"model":"b"']);
+  assert.equal(tracesOf({ key: 'model', values: ['7'] }), ['"model":"7"', '"model":7']);
+  assert.equal(tracesOf({ key: 'model', values: ['a', 'b', 'c', 'd', 'e'] }), []);
+});
+
+test.run();
