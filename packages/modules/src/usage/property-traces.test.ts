@@ -7,10 +7,23 @@ import { tracesOf } from './property-traces.ts';
 const test = suite('traces of properties');
 
 const values = fc.oneof(
-  fc.constantFrom<unknown>('large', '7', 7, 1e21, 1e-7, -2.5, true, false, null, 'a"b\\', '\u0000', {
-    b: [1, 'x'],
-    10: 'y',
-  }),
+  fc.constantFrom<unknown>(
+    'large',
+    '7',
+    7,
+    1e21,
+    1e-7,
+    -2.5,
+    true,
+    false,
+    null,
+    'a"b\\',
+    '\u0000',
+    {
+      b: [1, 'x'],
+      10: 'y',
+    },
+  ),
   fc.string({ maxLength: 4 }),
   fc.jsonValue({ maxDepth: 1 }),
 );
@@ -19,25 +32,22 @@ const textOf = (value: unknown): string | null =>
   typeof value === 'string' ? value : value == null ? null : canonicalJson(value);
 const names = fc.constantFrom('model', 'the "model"', 'ü');
 
-test('whatever a filter lets in has one of its traces, unless it has none', () => {
-  let letIn = 0;
+test('what has a property has one of the traces of a filter by its value', () => {
   fc.assert(
-    fc.property(fc.dictionary(names, values), names, values, (properties, key, wanted) => {
-      const text = textOf(wanted);
-      if (text === null || textOf(properties[key]) !== text) return;
-      const filter = { key, values: [text] };
+    fc.property(fc.dictionary(names, values), (properties) => {
       const stored = canonicalJson(properties);
-      const found = tracesOf(filter);
-      assert.ok(found.length > 0);
-      assert.ok(
-        found.some((trace) => stored.includes(trace)),
-        `${stored} has none of ${found.join(' or ')}`,
-      );
-      letIn += 1;
+      for (const [key, value] of Object.entries(properties)) {
+        const text = textOf(value);
+        const found = text === null ? [stored] : tracesOf({ key, values: [text] });
+        const told = `${stored} has none of ${found.join(' or ')}`;
+        assert.ok(
+          found.some((trace) => stored.includes(trace)),
+          told,
+        );
+      }
     }),
-    { numRuns: 1_000, seed: 7 },
+    { numRuns: 500 },
   );
-  assert.ok(letIn > 20, 'hardly anything was let in');
 });
 
 test('many values have no traces that are worth to be looked for', () => {

@@ -207,7 +207,7 @@ test('who inherits a subscription has a share of what all who use it cost togeth
   assert.is(await costOf('acme'), '8.46');
 });
 
-/** What a customer's calls cost in a span: of all features, then of each with the value of the group. */
+/** The costs of a customer's calls in a span: of all features, then of each with the value of the group. */
 const costsIn = async (tenant: TestTenant, span: object, more: object = {}) => {
   const { items, total_cost } = await tenant.ok('POST', '/events/analytics', {
     ...{ external_customer_id: 'acme', ...span, ...more },

@@ -22,7 +22,7 @@ export interface Bill {
   readonly held: readonly SettlementCommitment[];
 }
 
-/** What the settlements of a subscription have billed so far, in their order. */
+/** The bills of the settlements that a subscription has had, in their order. */
 export async function pastBills(context: RequestContext, id: string): Promise<readonly Bill[]> {
   const lines = new Map<string, LineData>();
   const bills: Bill[] = [];
@@ -35,7 +35,7 @@ export async function pastBills(context: RequestContext, id: string): Promise<re
   return bills.filter(({ usage, held }) => usage.length + held.length > 0);
 }
 
-/** What is billed when the period that runs is closed, as things are; null while none runs. */
+/** The bill with which the period that runs would close, as things are; null while none runs. */
 export function runningBill(state: Subscription): Bill | null {
   if (state.opened === null) return null;
   const settled = closingLines(

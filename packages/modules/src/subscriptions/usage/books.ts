@@ -61,7 +61,7 @@ export class Books {
     });
   }
 
-  /** What a piece is charged for the usage up to an instant: net, with what is above a commitment times its factor. */
+  /** The charge of a piece for the usage up to an instant: net, with what is above a commitment times its factor. */
   async costUpTo({ bill, ...usage }: Piece, at: Instant): Promise<DecimalText> {
     const all = bill?.held.find(({ line_item_id }) => line_item_id === null);
     if (bill === null || !all) return this.#netUpTo(bill, usage, at);
@@ -127,7 +127,7 @@ export class Books {
     };
   }
 
-  /** What earlier bills have used of a commitment, rated as it was billed. */
+  /** The usage of earlier bills that counts for a commitment, rated as it was billed. */
   async #usedBefore(
     bill: Bill,
     { line_item_id, span }: SettlementCommitment,

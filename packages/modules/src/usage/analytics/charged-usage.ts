@@ -3,7 +3,7 @@ import type { Currency, DecimalText, Span } from '@counterfoil/kernel';
 import type { Price } from '../../offers/index.ts';
 import type { UsageStretch } from './usage-in-stretches.ts';
 
-/** What a line charges usage by. */
+/** The price and the plan that a line charges usage by. */
 export interface SoldBy {
   /** The price as it was sold. */
   readonly price: Price;
