@@ -145,9 +145,15 @@ export async function valuesAmong(
       .where('event.at', '>=', span.start)
       .where('event.at', '<', span.end)
       .limit(events);
-    return from
+    // Told from each other by their bytes, and not put in order.
+    const different = from
       .selectFrom(some.as('sample'))
-      .select(sql<string>`count(distinct sample.value)`.as('values'))
+      .select(sql<string>`sample.value collate "C"`.as('value'))
+      .distinct()
+      .where('sample.value', 'is not', null);
+    return from
+      .selectFrom(different.as('different'))
+      .select((row) => row.fn.countAll<string>().as('values'))
       .limit(1);
   });
   return Number(row?.values ?? 0);
