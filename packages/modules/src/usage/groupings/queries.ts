@@ -8,6 +8,7 @@ import { accountNumbers, environmentOf, givenPlace, isWanted } from '../numbers.
 import type { UsageOf } from '../queries.ts';
 import { outsideBuckets } from '../raw-readings.ts';
 import { type Definition, definitionDigest } from '../roll-ups/definition.ts';
+import { hasHours } from '../roll-ups/queries.ts';
 import { usageTables } from '../tables.ts';
 import type { UsageReads } from '../usage-reads.ts';
 
@@ -75,10 +76,7 @@ export async function keptGroups(
       )
       .select(['part.text', 'part.at', 'part.count', 'part.total'])
       .where('measure.environment', '=', environmentOf(from, place))
-      .where(
-        sql<boolean>`measure.digest = ${definitionDigest(definition)}::uuid
-          and measure.is_complete and not measure.is_retired`,
-      )
+      .where(hasHours(from, definitionDigest(definition), span))
       .orderBy('part.at')
       .limit(rowsMaximum + 1),
   );
