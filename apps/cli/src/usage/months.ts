@@ -20,7 +20,14 @@ export function chosenMonths(
 }
 
 /** A month as a line for people. */
-export function describedMonth({ name, isDropped, isNeeded, wish, problem, bytes }: ShownPart): string {
+export function describedMonth({
+  name,
+  isDropped,
+  isNeeded,
+  wish,
+  problem,
+  bytes,
+}: ShownPart): string {
   const state = isDropped ? 'dropped' : `kept, ${(Number(bytes) / 1_000_000).toFixed(1)} MB`;
   return [
     `${name}: ${state}`,

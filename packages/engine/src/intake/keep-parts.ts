@@ -7,7 +7,12 @@ import type { Log } from '../operations/log.ts';
 import { readerRole } from '../projection/table-shape.ts';
 import { fillBeside } from './fill-beside.ts';
 import { fillSession } from './fill-session.ts';
-import { type FillingPlace, fillingSchema, notePartChange, quotedSchema } from './filling-record.ts';
+import {
+  type FillingPlace,
+  fillingSchema,
+  notePartChange,
+  quotedSchema,
+} from './filling-record.ts';
 import { notePartProblem, type PartRow, readPartWishes, retireParts } from './part-wishes.ts';
 import { oldUpTo } from './retention.ts';
 
@@ -65,7 +70,10 @@ export async function keepParts(
       else await sleep(againMilliseconds, signal);
     } catch (error) {
       if (signal.aborted) return;
-      options.log.warn({ err: error }, `parts of the tables of ${filling.tables.name} stay as they are`);
+      options.log.warn(
+        { err: error },
+        `parts of the tables of ${filling.tables.name} stay as they are`,
+      );
       await sleep(againMilliseconds, signal);
     }
   }
@@ -213,4 +221,3 @@ class PartKeeper {
 
 /** Rolls a transaction back in which something has to be done first. */
 class NotYet extends Error {}
-

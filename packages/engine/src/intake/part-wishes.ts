@@ -17,10 +17,7 @@ export async function readPartWishes(
   name: string,
 ): Promise<ReadonlyMap<string, PartRow>> {
   const { rows } = await connection.run(
-    statements
-      .selectFrom('fact_part')
-      .select(['part', 'wish', 'problem'])
-      .where('name', '=', name),
+    statements.selectFrom('fact_part').select(['part', 'wish', 'problem']).where('name', '=', name),
   );
   return new Map(rows.map(({ part, wish, problem }) => [part, { wish, problem }]));
 }

@@ -53,7 +53,11 @@ export async function verifyFacts(options: VerifyFactsOptions): Promise<FactRepo
     await fill(serving.position, now.position);
     const parts = (await tables.parts?.list(shown)) ?? [];
     const leftOut = parts.filter((part) => part.isDropped).map(({ relation }) => relation);
-    const report = await compare(connection, tables, { made: schema, shown: shown.schema, leftOut });
+    const report = await compare(connection, tables, {
+      made: schema,
+      shown: shown.schema,
+      leftOut,
+    });
     return { ...report, name: tables.name, position: now.position, leftOut };
   } finally {
     await connection.query('rollback');

@@ -13,10 +13,10 @@ import {
   isWanted,
   ofShapes,
 } from './numbers.ts';
-import type { UsageOf } from './queries.ts';
 import { readKept } from './retention/refuse-dropped.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
+import type { UsageOf } from './usage-of.ts';
 import type { UsageReads } from './usage-reads.ts';
 
 /** A usage event, as far as it is counted. */

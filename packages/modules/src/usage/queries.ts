@@ -3,8 +3,8 @@ import {
   earlierOf,
   type Instant,
   invariant,
-  laterOf,
   lastInstant,
+  laterOf,
   Problem,
   shiftedBy,
 } from '@counterfoil/kernel';
@@ -101,7 +101,9 @@ export async function listEvents(context: RequestContext, query: EventsQuery): P
 export async function eventsWithKeys(context: RequestContext, query: EventsQuery) {
   const { environmentId } = context.principal;
   const read = () => selectEvents(context, query);
-  const { rows, dropped } = await readWithDropped(context, read, (found) => coveredBy(query, found));
+  const { rows, dropped } = await readWithDropped(context, read, (found) =>
+    coveredBy(query, found),
+  );
   const listed = rows
     .slice(0, query.page_size)
     .map((row) => ({ event: eventView(environmentId, row), key: keyOf(row) }));
@@ -196,13 +198,3 @@ function afterKey(key: string, order: 'asc' | 'desc'): Expression<SqlBool> {
 const beyond = ({ at, position, number }: ListPlace, side: '<' | '>'): Expression<SqlBool> =>
   sql<SqlBool>`(event.at, event.position, event.number) ${sql.raw(side)}
     (${at}::timestamptz, ${position}::bigint, ${number}::int)`;
-
-/** The usage of one name: of a customer or several, of an external id that nobody has yet, or of everybody. */
-export interface UsageOf {
-  readonly eventName: string;
-  readonly customer:
-    | { readonly kind: 'customer'; readonly id: string }
-    | { readonly kind: 'customers'; readonly ids: readonly string[] }
-    | { readonly kind: 'external'; readonly id: string }
-    | { readonly kind: 'all' };
-}

@@ -135,14 +135,9 @@ export const queryEventsSchema = z
 export type EventsQuery = z.output<typeof queryEventsSchema>;
 
 /** The months that a list says nothing of, though usage of them counts. */
-export const droppedMonthsSchema = z
-  .array(z.string())
-  .readonly()
-  .optional()
-  .meta({
-    description:
-      'Months (`2026-11`) of which some events are counted, and no longer kept one by one',
-  });
+export const droppedMonthsSchema = z.array(z.string()).readonly().optional().meta({
+  description: 'Months (`2026-11`) of which some events are counted, and no longer kept one by one',
+});
 
 /** A page of usage events. */
 export const usageEventsSchema = z

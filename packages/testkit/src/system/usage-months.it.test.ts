@@ -46,7 +46,13 @@ async function record(to: TestTenant, events: readonly object[]): Promise<Header
 }
 
 /** The answer once the tables show what it insists on. */
-const ask = (from: TestTenant, method: 'GET' | 'POST', path: string, body?: object, after?: Header) =>
+const ask = (
+  from: TestTenant,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: object,
+  after?: Header,
+) =>
   eventually(async () => {
     const answer = await from.call(method, path, body, after);
     return answer.status !== 503 && answer;
@@ -147,7 +153,10 @@ test('late usage of a dropped month counts, once, and a meter that comes later s
   });
   assertDropped(await sumOfMarch(id));
   const lines = await assertVerified();
-  assert.ok(lines.includes('usage event_2026_03: not compared, its facts are dropped'), lines.join('\n'));
+  assert.ok(
+    lines.includes('usage event_2026_03: not compared, its facts are dropped'),
+    lines.join('\n'),
+  );
 
   await rebuild(stack, ['usage']);
   await eventually(async () => (await droppedMonths()).length === 1);

@@ -29,9 +29,7 @@ export async function summedInTables(
   const start = aggregation.type === 'WEIGHTED_SUM' ? firstInstant : span.start;
   const about = { eventName: of.eventName, spans: [{ ...span, start }] };
   const found = await readKept(context, about, () =>
-    context.facts.query(usageTables, (from) =>
-      groupRows(context, from, { ...question, accounts }),
-    ),
+    context.facts.query(usageTables, (from) => groupRows(context, from, { ...question, accounts })),
   );
   const rows = found.map(
     (row): GroupRow => ({

@@ -5,11 +5,11 @@ import { sql } from 'kysely';
 import type { Reading } from '../aggregation/aggregate.ts';
 import { eventsOf, propertyText } from '../analytics/event-choice.ts';
 import { accountNumbers, environmentOf, givenPlace, isWanted } from '../numbers.ts';
-import type { UsageOf } from '../queries.ts';
 import { outsideBuckets } from '../raw-readings.ts';
 import { type Definition, definitionDigest } from '../roll-ups/definition.ts';
 import { hasHours } from '../roll-ups/queries.ts';
 import { usageTables } from '../tables.ts';
+import type { UsageOf } from '../usage-of.ts';
 import type { UsageReads } from '../usage-reads.ts';
 
 /** Whole hours of a grouping that are wanted. */

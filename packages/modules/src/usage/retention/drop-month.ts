@@ -17,14 +17,13 @@ export async function dropMonth(session: FillSession, month: string): Promise<bo
   if (!(await areMeasuresComplete(session))) return false;
   const { query, schema } = session;
   const relation = `${schema}.${monthNamed(month).name}`;
+  // What readers were told when it came back the last time is over.
+  await query(`delete from ${schema}.dropped_usage where month = '${month}' or until < now()`);
   await query(
-    `insert into ${schema}.dropped_usage as known (environment, name, month, events, first_at, last_at)
+    `insert into ${schema}.dropped_usage (environment, name, month, events, first_at, last_at)
      select environment, name, '${month}', count(*), min(at), max(at) from ${relation}
-      group by environment, name
-         on conflict (environment, name, month) do update
-            set events = excluded.events, first_at = excluded.first_at, last_at = excluded.last_at, until = null`,
+      group by environment, name`,
   );
-  await query(`delete from ${schema}.dropped_usage where until < now()`);
   await query(`insert into ${schema}.dropped_month (month) values ('${month}')`);
   // Last, because it waits for readers, and holds up those that come meanwhile.
   await query(`drop table ${relation}`);

@@ -1,19 +1,16 @@
-import { transaction } from '@counterfoil/engine';
+import type { FillSession } from '@counterfoil/engine/define';
 import { type Instant, Problem } from '@counterfoil/kernel';
-import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RollUps } from '../roll-ups/roll-ups.ts';
-import { foldedAnswer } from '../roll-ups/test-fold.ts';
-import { environmentId, histories, type LogItem, questions } from '../roll-ups/test-histories.ts';
-import { aboutGroupings, aboutMeters, assertSame, storedIn } from '../roll-ups/test-questions.ts';
-import { startTestDatabase, type TestDatabase, type TestTables } from '../roll-ups/test-tables.ts';
-import { comparedUsage } from '../table-definitions.ts';
-import { UsageFiller } from '../usage-filler.ts';
+import { aggregationSchema } from '../../meters/index.ts';
+import type { PropertyFilters } from '../aggregation/measure.ts';
+import { environmentId, type LogItem } from '../roll-ups/test-histories.ts';
+import { assertSame } from '../roll-ups/test-questions.ts';
+import { startTestDatabase, type TestDatabase } from '../roll-ups/test-tables.ts';
+import { usageTables } from '../tables.ts';
 import { usageOf } from '../usage-query.ts';
 import type { UsageQuestion } from '../usage-question.ts';
-import { usageParts } from './parts.ts';
-import { refillMonth } from './refill-month.ts';
+import { answerOf, assertHistories, World } from './test-world.ts';
 
 const test = suite('months that are dropped and come back');
 
@@ -23,213 +20,175 @@ test.before(async () => {
 });
 test.after(() => database.close());
 
-const smallPiece = { events: 3, accounts: 2 };
-
-/** Tables whose months are dropped and filled again, beside plain ones that keep everything. */
-class World {
-  readonly tables: TestTables;
-  readonly plain: TestTables;
-  readonly #filler: UsageFiller;
-  readonly #plainFiller: UsageFiller;
-  readonly #taken: LogItem[] = [];
-  refused = 0;
-  exact = 0;
-  drops = 0;
-  refills = 0;
-
-  constructor(tables: TestTables, plain: TestTables) {
-    this.tables = tables;
-    this.plain = plain;
-    this.#filler = new UsageFiller(tables.session, new RollUps(tables.session, smallPiece));
-    this.#plainFiller = new UsageFiller(plain.session);
-  }
-
-  static async make(name: string): Promise<World> {
-    return new World(await database.tables(`${name}_a`), await database.tables(`${name}_plain`));
-  }
-
-  async end(): Promise<void> {
-    await this.tables.drop();
-    await this.plain.drop();
-  }
-
-  async take(items: readonly LogItem[]): Promise<void> {
-    this.#taken.push(...items);
-    await this.#filler.take(items);
-    await this.#plainFiller.take(items);
-  }
-
-  tend = (): Promise<void> => this.#filler.tend();
-
-  async complete(): Promise<void> {
-    for (const filler of [this.#filler, this.#plainFiller]) {
-      while (filler.hasMore) await filler.tend();
-    }
-  }
-
-  months = () => usageParts.list(this.tables.session);
-
-  /** Drops a month, or fills it again; what cannot be done yet is left. */
-  async toggle(which: number, preparedOf: number): Promise<void> {
-    const months = await this.months();
-    const month = months[which % months.length];
-    if (!month) return;
-    if (month.isDropped) await this.refill(month.name, preparedOf);
-    else await this.drop(month.name);
-  }
-
-  async drop(month: string): Promise<void> {
-    await transaction(database.writer, async () => {
-      if (await usageParts.drop(this.tables.session, month)) this.drops += 1;
-    });
-    this.#filler.forget();
-  }
-
-  /** Prepares a month from a beginning of the log, and lets readers see it when the rest has come. */
-  async refill(month: string, preparedOf: number): Promise<void> {
-    const made = await database.tables(`${this.tables.session.schema}_refill`);
-    try {
-      const filler = usageParts.refiller(made.session, [month]);
-      const length = preparedOf % (this.#taken.length + 1);
-      const fill = async (items: readonly LogItem[]): Promise<void> => {
-        await filler.take(items);
-        while (filler.hasMore) await filler.tend?.();
-      };
-      await fill(this.#taken.slice(0, length));
-      const { session } = this.tables;
-      const { schema } = made.session;
-      await usageParts.prepare(session, schema, month);
-      await fill(this.#taken.slice(length));
-      const beside = { schema, preparedUpTo: positionOf(this.#taken[length - 1]) };
-      await transaction(database.writer, async () => {
-        if (await refillMonth(session, beside, month, 0)) this.refills += 1;
-      });
-      this.#filler.forget();
-    } finally {
-      await made.drop();
-    }
-  }
-
-  /** The answers are those of a fold over all events, or say that some of these are dropped. */
-  async assertAnswers(asked: readonly UsageQuestion[]): Promise<void> {
-    const stored = await storedIn(this.plain);
-    const dropped = (await this.months()).flatMap((one) => (one.isDropped ? one.name : []));
-    for (const question of asked) {
-      const expected = foldedAnswer(stored, question);
-      const answer = await answerOf(this.tables, question);
-      if (answer instanceof Problem) {
-        assert.is(answer.details?.['reason'], 'no_longer_kept', answer.message);
-        const months = answer.details?.['months'] as readonly string[];
-        assert.ok(
-          months.length > 0 && months.every((month) => dropped.includes(month)),
-          `${answer.message} of ${dropped}`,
-        );
-        this.refused += 1;
-      } else {
-        assert.equal(answer, expected, JSON.stringify(question));
-        if (dropped.length > 0) this.exact += 1;
-      }
-    }
-  }
-
-  /** The tables say what the log says, but for the events of dropped months. */
-  async assertVerified(): Promise<void> {
-    const [made, shown] = [this.plain.session.schema, this.tables.session.schema];
-    const months = await this.months();
-    const kept = months.filter(({ isDropped }) => !isDropped).map(({ relation }) => relation);
-    for (const [table, select] of Object.entries(comparedUsage)) {
-      for (const relation of table === 'event' ? [...kept, 'event_other'] : [table]) {
-        const [log, seen] = [select(made, shown, relation), select(shown, shown, relation)];
-        for (const [some, others] of [
-          [log, seen],
-          [seen, log],
-        ]) {
-          const { rows } = await database.writer.query(`(${some}) except all (${others})`);
-          assert.equal(rows, [], relation);
-        }
-      }
-    }
-  }
-}
-
-const positionOf = (item: LogItem | undefined): string => {
-  if (!item) return '0';
-  return item.kind === 'facts' ? item.position : item.event.position;
-};
-
-async function answerOf(tables: TestTables, question: UsageQuestion) {
-  try {
-    const { eventsCounted: _, ...answer } = await usageOf(tables.context(environmentId), question);
-    return answer;
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-}
-
-async function live(
-  world: World,
-  log: readonly LogItem[],
-  choices: Generator<number, never>,
-  asked: readonly UsageQuestion[],
-): Promise<void> {
-  const next = (): number => choices.next().value;
-  let rest = log;
-  while (rest.length > 0) {
-    const length = 1 + (next() % 4);
-    await world.take(rest.slice(0, length));
-    rest = rest.slice(length);
-    for (let pieces = next() % 4; pieces > 0; pieces -= 1) await world.tend();
-    if (next() % 4 === 0) {
-      await world.complete();
-      await world.toggle(next(), next());
-    }
-    const question = asked[next() % (asked.length * 2)];
-    if (question) await world.assertAnswers([question]);
-  }
-  await world.complete();
-}
-
-function* repeated(choices: readonly number[]): Generator<number, never> {
-  for (;;) yield* choices;
-}
-
-/** Runs histories in which months go and come back. */
-export async function assertHistories(numRuns: number): Promise<void> {
-  const seen = { refused: 0, exact: 0, drops: 0, refills: 0 };
-  const run = fc.asyncProperty(
-    histories,
-    fc.array(questions, { minLength: 6, maxLength: 10 }),
-    fc.array(fc.nat({ max: 97 }), { minLength: 20, maxLength: 60 }),
-    async (log, ownQuestions, choices) => {
-      const about = [...aboutMeters(log, ownQuestions), ...aboutGroupings(log, ownQuestions)];
-      const asked = [...ownQuestions, ...about];
-      const world = await World.make('dropped');
-      try {
-        await live(world, log, repeated(choices), asked);
-        await world.assertAnswers(asked);
-        await world.assertVerified();
-        for (const { name, isDropped } of await world.months()) {
-          if (isDropped) await world.refill(name, choices[0] ?? 0);
-        }
-        assert.ok((await world.months()).every(({ isDropped }) => !isDropped));
-        await assertSame(world.tables, world.plain);
-        const { refused } = world;
-        await world.assertAnswers(asked);
-        assert.is(world.refused, refused, 'all is there again');
-        for (const key of ['refused', 'exact', 'drops', 'refills'] as const) {
-          seen[key] += world[key];
-        }
-      } finally {
-        await world.end();
-      }
-    },
-  );
-  await fc.assert(run, { numRuns, endOnFailure: true, includeErrorInReport: true });
-  for (const [key, times] of Object.entries(seen)) assert.ok(times > 0, `${key} never happened`);
-}
-
 test('whatever is dropped, an answer is that of a fold over all events, or says what it lacks', () =>
-  assertHistories(20));
+  assertHistories(database, 10));
+
+/** A session that is lost at its statement of a number, and whether it came so far. */
+function lostAt(session: FillSession, number: number) {
+  let left = number;
+  const lost = { ...session, isLost: false };
+  lost.query = (text, values) => {
+    left -= 1;
+    if (left >= 0) return session.query(text, values);
+    lost.isLost = true;
+    return Promise.reject(new Error('lost'));
+  };
+  return lost;
+}
+
+const place = { tenantId: 'tenant_1', environmentId };
+const stamp = { occurred_at: '2026-11-01T00:00:00.000Z' };
+const recordOf = (position: string, aggregate: string, type: string, id: string, data: object) =>
+  ({
+    ...{ kind: 'record', ...place },
+    event: { type, data, stamp, aggregate, aggregate_id: id, position },
+  }) as unknown as LogItem;
+const factsOf = (position: string, ...facts: readonly object[]) =>
+  ({
+    ...{ kind: 'facts', ...place, position },
+    ...{ recordedAt: stamp.occurred_at, facts },
+  }) as unknown as LogItem;
+const call = (event_id: string, timestamp: string, v: number) => ({
+  ...{ event_id, event_name: 'calls', external_customer_id: 'acme', timestamp },
+  properties: { v },
+});
+
+const aggregation = aggregationSchema.parse({ type: 'MAX', field: 'v' });
+const meterOf = (position: string, id: string, filters: PropertyFilters) =>
+  recordOf(position, 'meter', 'MeterCreated', id, { event_name: 'calls', aggregation, filters });
+const voidOf = (position: string, event_id: string) =>
+  recordOf(position, 'usage_void', 'UsageVoided', event_id, { event_id, reason: null });
+
+const early: readonly LogItem[] = [
+  recordOf('10', 'customer', 'CustomerCreated', 'customer_1', { external_id: 'acme' }),
+  meterOf('20', 'meter_1', []),
+  factsOf('30', call('a', '2026-10-01T00:10:00.000Z', 3), call('b', '2026-10-01T00:20:00.000Z', 9)),
+  factsOf('40', call('c', '2026-10-02T00:30:00.000Z', 5), call('d', '2026-11-01T00:00:00.000Z', 1)),
+];
+
+/** The greatest value of the meter without filters, or of another one, from an instant of October on. */
+const greatest = (start: string, filters: PropertyFilters = []): UsageQuestion => ({
+  of: { eventName: 'calls', customer: { kind: 'customer', id: 'customer_1' } },
+  ...{ aggregation, filters, zone: 'UTC', windows: null, fills: false },
+  span: { start: start as Instant, end: '2026-11-01T00:00:00.000Z' as Instant },
+});
+const firstDay = greatest('2026-10-01T00:00:00.000Z');
+const secondDay = greatest('2026-10-02T00:00:00.000Z');
+
+/** What the tables answer: a figure, or that something is dropped. */
+async function told({ tables }: World, question: UsageQuestion): Promise<string | null> {
+  const answer = await answerOf(tables, question);
+  return answer instanceof Problem ? String(answer.details?.reason) : answer.value;
+}
+
+test('what is taken back while its month is dropped has no figure until the month is back', async () => {
+  const world = await World.make(database, 'voids');
+  try {
+    await world.take(early);
+    await world.complete();
+    await world.drop('2026-10');
+    assert.is(await told(world, firstDay), '9');
+    assert.is(await told(world, greatest('2026-10-01T00:15:00.000Z')), 'no_longer_kept');
+    assert.equal((await world.months()).map(({ isNeeded }) => isNeeded), [false, false]);
+
+    await world.take([voidOf('50', 'b'), factsOf('60', call('e', '2026-10-01T01:00:00.000Z', 4))]);
+    assert.is(await told(world, firstDay), 'no_longer_kept');
+    assert.is(await told(world, secondDay), '5');
+    assert.is(await told(world, greatest('2026-10-01T01:00:00.000Z')), '5');
+    assert.equal((await world.months()).map(({ isNeeded }) => isNeeded), [true, false]);
+    await world.assertVerified();
+
+    await world.refill('2026-10', 4);
+    assert.is(await told(world, firstDay), '5');
+    assert.is(await told(world, greatest('2026-10-01T00:15:00.000Z')), '5');
+    await assertSame(world.tables, world.plain);
+  } finally {
+    await world.end();
+  }
+});
+
+test('a meter that comes later has a month when it is filled again, and the others before', async () => {
+  const world = await World.make(database, 'later');
+  const filters = [{ key: 'v', values: ['3', '5'] }];
+  try {
+    await world.take(early);
+    await world.complete();
+    await world.drop('2026-10');
+    await world.take([meterOf('50', 'meter_2', filters)]);
+    await world.complete();
+    assert.is(await told(world, greatest('2026-10-01T00:00:00.000Z', filters)), 'no_longer_kept');
+    // Before the first event of the month that is dropped there was none.
+    const before = greatest('2026-09-01T00:00:00.000Z', filters);
+    const { span } = before;
+    const until = { ...before, span: { ...span, end: '2026-10-01T00:00:00.000Z' as Instant } };
+    assert.is(await told(world, until), null);
+    await world.refill('2026-10', 0);
+    assert.is(await told(world, greatest('2026-10-01T00:00:00.000Z', filters)), '5');
+    await assertSame(world.tables, world.plain);
+  } finally {
+    await world.end();
+  }
+});
+
+test('another environment has nothing of what is dropped, and is told nothing of it', async () => {
+  const world = await World.make(database, 'others');
+  try {
+    await world.take(early);
+    await world.complete();
+    await world.drop('2026-10');
+    const others = world.tables.context('env_2');
+    assert.is((await usageOf(others, greatest('2026-10-01T00:15:00.000Z'))).value, null);
+    const seen = (context: typeof others) =>
+      context.facts.query(usageTables, (from) =>
+        from.selectFrom('dropped_usage').select('dropped_usage.month'),
+      );
+    assert.equal(await seen(others), []);
+    assert.equal(await seen(world.tables.context(environmentId)), [{ month: '2026-10' }]);
+  } finally {
+    await world.end();
+  }
+});
+
+test('broken off at any of its statements, a month is there as a whole or not at all', async () => {
+  const world = await World.make(database, 'broken');
+  try {
+    await world.take(early);
+    await world.complete();
+    const { session } = world.tables;
+    const breakOff = async (
+      work: (broken: FillSession) => Promise<void>,
+      assertUnchanged: () => Promise<void>,
+    ): Promise<void> => {
+      for (let statement = 0; ; statement += 1) {
+        const broken = lostAt(session, statement);
+        await work(broken).catch((error: Error) => {
+          if (error.message !== 'lost') throw error;
+        });
+        if (!broken.isLost) return assert.ok(statement > 3);
+        await assertUnchanged();
+        await world.assertVerified();
+      }
+    };
+    const edge = greatest('2026-10-01T00:15:00.000Z');
+    await breakOff(
+      (broken) => world.drop('2026-10', broken),
+      async () => assert.is(await told(world, edge), '9'),
+    );
+    await world.take([voidOf('50', 'b'), meterOf('60', 'meter_2', [])]);
+    await world.complete();
+    await breakOff(
+      (broken) => world.refill('2026-10', 4, broken),
+      async () => {
+        assert.is(await told(world, edge), 'no_longer_kept');
+        assert.is(await told(world, firstDay), 'no_longer_kept');
+        assert.is(await told(world, secondDay), '5');
+      },
+    );
+    assert.is(await told(world, firstDay), '5');
+    await assertSame(world.tables, world.plain);
+  } finally {
+    await world.end();
+  }
+});
 
 test.run();

@@ -3,8 +3,8 @@ import { type DecimalText, type Instant, notFound, shiftedBy } from '@counterfoi
 import { featureRecords } from '../../features/index.ts';
 import type { Properties } from '../aggregation/measure.ts';
 import { eventView, listEvents, placeOfUsage } from '../queries.ts';
-import type { UsageEventResource } from '../schema.ts';
 import { refuseDropped } from '../retention/refuse-dropped.ts';
+import type { UsageEventResource } from '../schema.ts';
 import { usageTables } from '../tables.ts';
 import { firstPage, metersOf } from './meters.ts';
 import type { LookedUpEvent, UsageEventTrace } from './schema.ts';
