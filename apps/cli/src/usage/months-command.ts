@@ -5,6 +5,7 @@ import {
   type PartWish,
   type ShownPart,
   shownParts,
+  systemClock,
 } from '@counterfoil/engine';
 import { modules } from '@counterfoil/modules';
 import type { Command } from 'commander';
@@ -52,7 +53,8 @@ async function partsOf({ databaseUrl }: ServerUrls): Promise<readonly ShownPart[
 
 async function carryOut(names: readonly string[], wish: PartWish, print: Print): Promise<void> {
   const urls = serverUrls(readSettings());
-  const months = chosenMonths(names, await partsOf(urls));
+  const endedAt = wish === 'dropped' ? systemClock.now('') : undefined;
+  const months = chosenMonths(names, await partsOf(urls), endedAt);
   const store = openEventStore({ url: urls.eventStoreUrl });
   try {
     await askParts({

@@ -17,6 +17,12 @@ test('months are named as people write them, each once', () => {
   assert.equal(chosenMonths(['2026-04', '2026-03', '2026-04'], known), ['2026-03', '2026-04']);
 });
 
+test('a month that has not ended is not dropped', () => {
+  const now = '2026-03-31T23:59:59.999Z' as Instant;
+  assert.throws(() => chosenMonths(['2026-03'], known, now), /has not ended/);
+  assert.equal(chosenMonths(['2026-03'], known, march.end), ['2026-03']);
+});
+
 for (const [name, message] of [
   ['2026-13', '"2026-13" is no month: write 2026-03.'],
   ['march', '"march" is no month: write 2026-03.'],

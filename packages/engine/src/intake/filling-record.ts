@@ -39,6 +39,9 @@ export const fillingSchema = ({ name, version, generation }: FillingKey): string
 /** The same in quotes, for statements. */
 export const quotedSchema = (key: FillingKey): string => quoted(fillingSchema(key));
 
+/** The schema in which parts of it are filled again, in quotes. */
+export const refillSchema = (key: FillingKey): string => `"${fillingSchema(key)}_refill"`;
+
 /** Reads the fillings of all intakes, oldest first. */
 export async function readFillings(connection: Connection): Promise<readonly FillingRow[]> {
   const { rows } = await connection.run(
@@ -154,6 +157,7 @@ export const retire = (
 /** Drops the tables of a filling that nobody needs, and forgets it. */
 export async function dropFilling(connection: Connection, key: FillingKey): Promise<void> {
   const { name, version, generation } = key;
+  await connection.query(`drop schema if exists ${refillSchema(key)} cascade`);
   await connection.query(`drop schema if exists ${quotedSchema(key)} cascade`);
   await connection.run(
     statements.deleteFrom('filling').where((row) => row.and({ name, version, generation })),

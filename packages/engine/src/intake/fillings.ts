@@ -25,7 +25,7 @@ import {
   retire,
   serve,
 } from './filling-record.ts';
-import { type KeepPartsOptions, keepParts, type Retention } from './keep-parts.ts';
+import { type KeptFilling, keepParts, type Retention } from './keep-parts.ts';
 import { portionsOf, weigherOf, writtenTogether } from './portions.ts';
 import { withSeldomPlaces } from './seldom-places.ts';
 
@@ -293,18 +293,13 @@ class Filling {
     const place = (): FillingPlace => ({ ...row, position, partChanges });
     const end = new AbortController();
     let keeping = Promise.resolve();
+    const onChanged = (): void => {
+      partChanges += 1;
+      filler.forget();
+    };
     const keep = (): void => {
-      const kept = {
-        tables: this.#tables,
-        place,
-        between: <Result>(work: (own: Connection) => Promise<Result>) =>
-          turns.run(() => work(connection)),
-        onChanged: () => {
-          partChanges += 1;
-          filler.forget();
-        },
-      };
-      keeping = keepParts(kept, this.#partOptions(), AbortSignal.any([signal, end.signal]));
+      const until = AbortSignal.any([signal, end.signal]);
+      keeping = this.#keepParts(connection, turns, { place, onChanged }, until);
     };
     const batches = store.follow(
       {
@@ -358,9 +353,18 @@ class Filling {
     }
   }
 
-  #partOptions(): KeepPartsOptions {
+  /** Keeps the parts of a filling that readers see, in turn with its batches. */
+  #keepParts(
+    connection: Connection,
+    turns: Mutex,
+    filling: Pick<KeptFilling, 'place' | 'onChanged'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { store, database, retention = null, log } = this.#options;
-    return { store, database, retention, log, asks: () => this.#ask.signal };
+    const between: KeptFilling['between'] = (work) => turns.run(() => work(connection));
+    const asks = (): AbortSignal => this.#ask.signal;
+    const kept = { ...filling, tables: this.#tables, between };
+    return keepParts(kept, { store, database, retention, log, asks }, signal);
   }
 
   async #take(

@@ -1,6 +1,7 @@
 import type { Instant } from '@counterfoil/kernel';
 import { messageOf, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, transaction } from '../database/database.ts';
+import { isLockTimeout } from '../database/database-errors.ts';
 import type { AnyFactTables, FactPart, FactParts } from '../define/intake.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -9,11 +10,11 @@ import { fillBeside } from './fill-beside.ts';
 import { fillSession } from './fill-session.ts';
 import {
   type FillingPlace,
-  fillingSchema,
+  refillSchema,
   notePartChange,
   quotedSchema,
 } from './filling-record.ts';
-import { notePartProblem, type PartRow, readPartWishes, retireParts } from './part-wishes.ts';
+import { notePartProblem, type PartRow, partsLock, readPartWishes, retireParts } from './part-wishes.ts';
 import { oldUpTo } from './retention.ts';
 
 /** How long facts are kept one by one. */
@@ -46,6 +47,9 @@ export interface KeepPartsOptions {
 const roundMilliseconds = 60_000;
 /** The time after which something is tried again that could not be done. */
 const againMilliseconds = 1_000;
+/** The reason why a wish takes longer, for whoever waits for it. */
+const inTheWay =
+  'Waits for figures of a meter that are being completed, for readers, or for a verification.';
 /** A statement on a whole part has the time that it takes. */
 const wholeParts = { timeoutMs: 0 } as const;
 /** Readers of a table are not held up for longer by somebody who waits for it alone. */
@@ -62,10 +66,15 @@ export async function keepParts(
 ): Promise<void> {
   const { parts } = filling.tables;
   if (!parts) return;
+  let isTidy = false;
   while (!signal.aborted) {
     const asked = options.asks();
     try {
-      const isDone = await new PartKeeper(filling, parts, options, signal).round();
+      const keeper = new PartKeeper(filling, parts, options, signal);
+      // A process that was killed may have left something behind.
+      if (!isTidy) await keeper.tidy();
+      isTidy = true;
+      const isDone = await keeper.round();
       if (isDone) await sleep(roundMilliseconds, AbortSignal.any([signal, asked]));
       else await sleep(againMilliseconds, signal);
     } catch (error) {
@@ -97,18 +106,26 @@ class PartKeeper {
     this.#signal = signal;
   }
 
+  /** Drops what is left of tables in which parts were filled again. */
+  tidy(): Promise<unknown> {
+    const drop = `drop schema if exists ${refillSchema(this.#filling.place())} cascade`;
+    return this.#filling.between((connection) => connection.query(drop));
+  }
+
   /** Does what is wished now. True when nothing is left of it. */
   async round(): Promise<boolean> {
     const { wanted, old } = await this.#wanted();
     let isDone = true;
     for (const { name } of old) {
-      isDone = (await this.#trying([name], () => this.#drop(name))) && isDone;
+      const isDropped = await this.#trying([name], () => this.#drop(name));
+      if (!isDropped) await this.#note([name], inTheWay);
+      isDone = isDropped && isDone;
     }
     if (wanted.length === 0) return isDone;
     const names = wanted.map(({ name }) => name);
-    const isFilled = await this.#trying(names, () => this.#refill(names));
+    await this.#trying(names, () => this.#refill(names));
     // What was filled again for something else only is dropped in the next round.
-    return isFilled && isDone && wanted.every(({ isNeeded }) => !isNeeded);
+    return isDone && wanted.every(({ isNeeded }) => !isNeeded);
   }
 
   /** The parts that are to be filled again, and those that are to be dropped. */
@@ -131,21 +148,23 @@ class PartKeeper {
     });
   }
 
-  /** Tries something with parts, and notes for those who wait for it why it fails. */
-  async #trying(names: readonly string[], work: () => Promise<boolean>): Promise<boolean> {
-    const { name } = this.#filling.tables;
-    const note = (problem: PartRow['problem']) =>
-      this.#filling.between(async (connection) => {
-        for (const part of names) await notePartProblem(connection, name, part, problem);
-      });
+  /** Does something with parts, and notes for those who wait for it why it fails. */
+  async #trying<Result>(names: readonly string[], work: () => Promise<Result>): Promise<Result> {
     try {
-      const isDone = await work();
-      await note(isDone ? null : 'Figures of a meter are still being completed.');
-      return isDone;
+      const result = await work();
+      await this.#note(names, null);
+      return result;
     } catch (error) {
-      if (!this.#signal.aborted) await note(messageOf(error));
+      if (!this.#signal.aborted) await this.#note(names, messageOf(error));
       throw error;
     }
+  }
+
+  #note(names: readonly string[], problem: PartRow['problem']): Promise<void> {
+    const { between, tables } = this.#filling;
+    return between(async (connection) => {
+      for (const part of names) await notePartProblem(connection, tables.name, part, problem);
+    });
   }
 
   #drop(name: string): Promise<boolean> {
@@ -153,13 +172,15 @@ class PartKeeper {
   }
 
   /** Fills parts again from the log, over a session of its own, and then lets readers see them. */
-  async #refill(names: readonly string[]): Promise<boolean> {
+  async #refill(names: readonly string[]): Promise<void> {
     const { database, store } = this.#options;
     const { tables, place } = this.#filling;
-    const made = `"${fillingSchema(place())}_refill"`;
+    const made = refillSchema(place());
     const drop = `drop schema if exists ${made} cascade`;
     const connection = await connect(database, { application: 'counterfoil refill', copies: true });
     const end = AbortSignal.any([this.#signal, connection.lost]);
+    // Whoever ends waits for no long statement.
+    end.addEventListener('abort', () => void connection.close());
     try {
       await connection.query('set synchronous_commit = off');
       await connection.query(drop);
@@ -171,15 +192,27 @@ class PartKeeper {
       await fill(0n, prepared, end);
       const seen = this.#session(connection);
       for (const name of names) await this.#parts.prepare(seen, made, name);
-      const near = place().position;
-      await fill(prepared, near, end);
-      return await this.#change(async (own) => {
-        // Nothing moves any more: these are the last events.
-        await fill(near, place().position, end);
-        return await this.#takeIn(own, { schema: made, preparedUpTo: String(prepared) }, names);
-      });
+      const beside = { schema: made, preparedUpTo: String(prepared) };
+      let upTo = prepared;
+      const follow = async (): Promise<void> => {
+        const next = place().position;
+        await fill(upTo, next, end);
+        upTo = next;
+      };
+      for (;;) {
+        await follow();
+        const isDone = await this.#change(async (own) => {
+          // Nothing moves any more: these are the last events.
+          await follow();
+          return await this.#takeIn(own, beside, names);
+        });
+        if (isDone) return;
+        await this.#note(names, inTheWay);
+        await sleep(againMilliseconds, end);
+        end.throwIfAborted();
+      }
     } finally {
-      if (!connection.lost.aborted) await connection.query(drop);
+      await connection.query(drop).catch(() => undefined);
       await connection.close();
     }
   }
@@ -196,18 +229,22 @@ class PartKeeper {
     return true;
   }
 
-  /** Changes parts in one transaction over the session that fills, unless there is something to do first. */
+  /**
+   * Changes parts in one transaction over the session that fills. False, and nothing is changed, while there is something to do
+   * first, the parts are compared, or readers hold a table.
+   */
   #change(work: (connection: Connection) => Promise<boolean>): Promise<boolean> {
-    const { between, place, onChanged } = this.#filling;
+    const { between, place, onChanged, tables } = this.#filling;
     return between(async (connection) => {
       let isDone = false;
       await transaction(connection, async () => {
         await connection.query(`set local lock_timeout = ${lockMilliseconds}`);
-        isDone = await work(connection);
+        isDone = (await isFree(connection, tables.name)) && (await work(connection));
         if (!isDone) throw new NotYet();
         await notePartChange(connection, place());
       }).catch((error: unknown) => {
-        if (!(error instanceof NotYet)) throw error;
+        isDone = false;
+        if (!(error instanceof NotYet || isLockTimeout(error))) throw error;
       });
       if (isDone) onChanged();
       return isDone;
@@ -217,6 +254,13 @@ class PartKeeper {
   #session(connection: Connection) {
     return fillSession(connection, quotedSchema(this.#filling.place()), wholeParts);
   }
+}
+
+/** Takes parts for the transaction that changes them; false while they are being compared. */
+async function isFree(connection: Connection, name: string): Promise<boolean> {
+  const text = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free';
+  const { rows } = await connection.query<{ readonly free: boolean }>(text, [partsLock(name)]);
+  return rows[0]?.free === true;
 }
 
 /** Rolls a transaction back in which something has to be done first. */

@@ -2,6 +2,9 @@ import type { Connection } from '../database/database.ts';
 import { statements, transactionTime } from '../database/statements.ts';
 import { fillingsChannel } from './filling-record.ts';
 
+/** The name of the lock that whoever changes parts takes alone, and those who compare them share. */
+export const partsLock = (name: string): string => `counterfoil parts ${name}`;
+
 /** What is to become of a part. */
 export type PartWish = 'kept' | 'dropped';
 

@@ -5,6 +5,7 @@ import { quoted, readerRole } from '../projection/table-shape.ts';
 import { fillBeside } from './fill-beside.ts';
 import { fillSession } from './fill-session.ts';
 import { fillingSchema, quotedSchema, readFillings } from './filling-record.ts';
+import { partsLock } from './part-wishes.ts';
 
 /** The outcome of a comparison of the tables of one intake with the log. */
 export interface FactReport {
@@ -43,10 +44,10 @@ export async function verifyFacts(options: VerifyFactsOptions): Promise<FactRepo
     const fill = fillBeside({ store, tables }, tables.filler(fillSession(connection, schema)));
     await connection.query('set synchronous_commit = off');
     await fill(0n, serving.position);
-    await connection.query('begin isolation level repeatable read');
     // Held from before the snapshot on, so that no partition goes that the snapshot has.
-    const held = Object.keys(tables.compared).map((name) => `${shown.schema}.${quoted(name)}`);
-    await connection.query(`lock table ${held.join(', ')} in access share mode`);
+    const lock = [partsLock(tables.name)];
+    await connection.query('select pg_advisory_lock_shared(hashtextextended($1, 0))', lock);
+    await connection.query('begin isolation level repeatable read');
     // The last events, and the comparison, see the same state of the tables.
     const now = await servingOf(connection, tables);
     if (!now || quotedSchema(now) !== quotedSchema(serving)) return null;
@@ -61,6 +62,7 @@ export async function verifyFacts(options: VerifyFactsOptions): Promise<FactRepo
     return { ...report, name: tables.name, position: now.position, leftOut };
   } finally {
     await connection.query('rollback');
+    await connection.query('select pg_advisory_unlock_all()');
     await connection.query(drop);
   }
 }

@@ -4,8 +4,8 @@ import { type Month, monthNamed } from '../month.ts';
 import { eventIndexes } from '../table-definitions.ts';
 import { areMeasuresComplete } from './drop-month.ts';
 
-/** The table of a month that is being filled, while readers do not see it. */
-const preparedOf = ({ name }: Month): string => `refilled_${name}`;
+/** The table of a month among those beside, with the numbers of the tables that readers see. */
+const preparedOf = (made: string, { name }: Month): string => `${made}.prepared_${name}`;
 
 const columns = 'environment, account, name, at, position, number, event_id, source, properties';
 
@@ -36,8 +36,7 @@ export async function prepareMonth(
   name: string,
 ): Promise<void> {
   const month = monthNamed(name);
-  const relation = `${schema}.${preparedOf(month)}`;
-  await query(`drop table if exists ${relation}`);
+  const relation = preparedOf(made, month);
   await query(
     `create table ${relation} (like ${schema}.event,
        check (at >= '${month.from}' and at < '${month.to}'))`,
@@ -67,8 +66,9 @@ export async function refillMonth(
   await fillGaps(session, made.schema, month, name);
   const taken = await takeOutPending(session, made.schema, month, name);
   const { query, schema } = session;
-  const relation = preparedOf(month);
-  await query(`alter table ${schema}.${relation} rename to ${month.name}`);
+  const relation = preparedOf(made.schema, month);
+  await query(`alter table ${relation} set schema ${schema}`);
+  await query(`alter table ${schema}.prepared_${month.name} rename to ${month.name}`);
   await query(`delete from ${schema}.dropped_month where month = '${name}'`);
   await query(
     `update ${schema}.dropped_usage set until = clock_timestamp() + $1::int * interval '1 second'
@@ -90,7 +90,7 @@ async function addLast(
   { schema: made, preparedUpTo }: MadeBeside,
   month: Month,
 ): Promise<void> {
-  const relation = `${schema}.${preparedOf(month)}`;
+  const relation = preparedOf(made, month);
   await query(
     `insert into ${relation} (${columns})
      ${eventsBeside(schema, made, month)} and event.position > $1::bigint`,
