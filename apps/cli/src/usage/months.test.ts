@@ -53,7 +53,8 @@ for (const [line, part] of [
     { isDropped: true, isNeeded: true, wish: 'dropped' },
   ],
 ] as const) {
-  test(`a month is told as "${line}"`, () => assert.is(describedMonth({ ...march, ...part }), line));
+  test(`a month is told as "${line}"`, () =>
+    assert.is(describedMonth({ ...march, ...part }), line));
 }
 
 test.run();

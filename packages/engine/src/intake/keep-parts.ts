@@ -8,13 +8,14 @@ import type { Log } from '../operations/log.ts';
 import { readerRole } from '../projection/table-shape.ts';
 import { fillBeside } from './fill-beside.ts';
 import { fillSession } from './fill-session.ts';
+import { type FillingPlace, notePartChange, quotedSchema, refillSchema } from './filling-record.ts';
 import {
-  type FillingPlace,
-  refillSchema,
-  notePartChange,
-  quotedSchema,
-} from './filling-record.ts';
-import { notePartProblem, type PartRow, partsLock, readPartWishes, retireParts } from './part-wishes.ts';
+  notePartProblem,
+  type PartRow,
+  partsLock,
+  readPartWishes,
+  retireParts,
+} from './part-wishes.ts';
 import { oldUpTo } from './retention.ts';
 
 /** How long facts are kept one by one. */

@@ -89,13 +89,19 @@ test('what is taken back while its month is dropped has no figure until the mont
     await world.drop('2026-10');
     assert.is(await told(world, firstDay), '9');
     assert.is(await told(world, greatest('2026-10-01T00:15:00.000Z')), 'no_longer_kept');
-    assert.equal((await world.months()).map(({ isNeeded }) => isNeeded), [false, false]);
+    assert.equal(
+      (await world.months()).map(({ isNeeded }) => isNeeded),
+      [false, false],
+    );
 
     await world.take([voidOf('50', 'b'), factsOf('60', call('e', '2026-10-01T01:00:00.000Z', 4))]);
     assert.is(await told(world, firstDay), 'no_longer_kept');
     assert.is(await told(world, secondDay), '5');
     assert.is(await told(world, greatest('2026-10-01T01:00:00.000Z')), '5');
-    assert.equal((await world.months()).map(({ isNeeded }) => isNeeded), [true, false]);
+    assert.equal(
+      (await world.months()).map(({ isNeeded }) => isNeeded),
+      [true, false],
+    );
     await world.assertVerified();
 
     await world.refill('2026-10', 4);

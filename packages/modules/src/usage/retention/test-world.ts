@@ -83,11 +83,7 @@ export class World {
   }
 
   /** Prepares a month from a beginning of the log, and lets readers see it when the rest has come. */
-  async refill(
-    month: string,
-    preparedOf: number,
-    session = this.tables.session,
-  ): Promise<void> {
+  async refill(month: string, preparedOf: number, session = this.tables.session): Promise<void> {
     const made = await this.#database.tables(`${this.tables.session.schema}_refill`);
     try {
       const filler = usageParts.refiller(made.session, [month]);
