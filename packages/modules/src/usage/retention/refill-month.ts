@@ -1,4 +1,5 @@
 import type { FillSession, MadeBeside } from '@counterfoil/engine/define';
+import { invariant } from '@counterfoil/kernel';
 import { type TouchedUsage, Watched } from '../alerts/watched.ts';
 import { type Month, monthNamed } from '../month.ts';
 import { eventIndexes } from '../table-definitions.ts';
@@ -31,10 +32,11 @@ const ownNumbers = (schema: string, made: string, row: string): string =>
 
 /** Copies the events of a month from tables beside into a table that is going to be its partition. */
 export async function prepareMonth(
-  { query, schema }: FillSession,
+  session: FillSession,
   made: string,
   name: string,
 ): Promise<void> {
+  const { query, schema } = session;
   const month = monthNamed(name);
   const relation = preparedOf(made, month);
   await query(
@@ -43,7 +45,10 @@ export async function prepareMonth(
   );
   // Those of a customer side by side, as they are when they come together.
   const order = 'order by account.number, name.number, event.at, event.position, event.number';
-  await query(`insert into ${relation} (${columns}) ${eventsBeside(schema, made, month)} ${order}`);
+  const { count } = await query(
+    `insert into ${relation} (${columns}) ${eventsBeside(schema, made, month)} ${order}`,
+  );
+  await assertAll(session, count, made, month, '0');
   for (const text of eventIndexes(relation)) await query(text);
   await query(`analyze ${relation}`);
 }
@@ -86,16 +91,18 @@ export async function refillMonth(
 
 /** Events of the month that came after it was prepared, less those that were taken back since. */
 async function addLast(
-  { query, schema }: FillSession,
+  session: FillSession,
   { schema: made, preparedUpTo }: MadeBeside,
   month: Month,
 ): Promise<void> {
+  const { query, schema } = session;
   const relation = preparedOf(made, month);
-  await query(
+  const { count } = await query(
     `insert into ${relation} (${columns})
      ${eventsBeside(schema, made, month)} and event.position > $1::bigint`,
     [preparedUpTo],
   );
+  await assertAll(session, count, made, month, preparedUpTo);
   await query(
     `delete from ${relation} as gone using ${made}.voided
        join ${made}.environment as other on other.number = voided.environment
@@ -104,6 +111,22 @@ async function addLast(
         and gone.at = voided.at and gone.position = voided.position and gone.number = voided.number`,
     [preparedUpTo],
   );
+}
+
+/** Throws unless as many events were copied as stand beside: one whose account were missing here would be lost. */
+async function assertAll(
+  { query }: FillSession,
+  copied: number,
+  made: string,
+  { name, from, to }: Month,
+  after: string,
+): Promise<void> {
+  const { rows } = await query<{ readonly count: string }>(
+    `select count(*) from ${made}.event
+      where at >= '${from}' and at < '${to}' and position > $1::bigint`,
+    [after],
+  );
+  invariant(Number(rows[0]?.count) === copied, `${name} would lack events of the log`);
 }
 
 /** The figures of hours, by table: the column of the hour, and those that are no numbers of a filling. */
