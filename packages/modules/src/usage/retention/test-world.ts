@@ -176,8 +176,9 @@ async function live(
     await world.take(rest.slice(0, length));
     rest = rest.slice(length);
     for (let pieces = next() % 4; pieces > 0; pieces -= 1) await world.tend();
-    if (next() % 4 === 0) {
-      await world.complete();
+    if (next() % 3 === 0) {
+      // A measure that is still being completed is in the way.
+      if (next() % 3 > 0) await world.complete();
       await world.toggle(next(), next());
     }
     const question = asked[next() % (asked.length * 2)];
