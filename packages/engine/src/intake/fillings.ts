@@ -33,7 +33,7 @@ export interface FillingsOptions {
   readonly store: EventStore;
   readonly database: string;
   readonly tables: readonly AnyFactTables[];
-  /** How long facts are kept one by one; without it, until somebody wishes otherwise. */
+  /** The age at which facts are dropped one by one; without it, when somebody wishes it. */
   readonly retention?: Retention;
   readonly log: Log;
   readonly metrics?: Metrics;

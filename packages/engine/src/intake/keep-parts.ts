@@ -18,7 +18,7 @@ import {
 } from './part-wishes.ts';
 import { oldUpTo } from './retention.ts';
 
-/** How long facts are kept one by one. */
+/** The age at which facts are dropped that are kept one by one. */
 export interface Retention {
   /** Whole months beside the one that runs. */
   readonly months: number;

@@ -5,7 +5,7 @@ import { fillingsChannel } from './filling-record.ts';
 /** The name of the lock that whoever changes parts takes alone, and those who compare them share. */
 export const partsLock = (name: string): string => `counterfoil parts ${name}`;
 
-/** What is to become of a part. */
+/** The fate that somebody wishes for a part. */
 export type PartWish = 'kept' | 'dropped';
 
 /** A wish, and the reason why the last try to carry it out failed. */

@@ -9,7 +9,7 @@ export interface UnkeptUsage {
   readonly at: Instant;
 }
 
-/** What becomes of the events of a month: `left` is what tables that are filled for other months have nothing of. */
+/** The fate of the events of a month: `left` is what tables that are filled for other months have nothing of. */
 export type MonthFate = 'kept' | 'dropped' | 'left';
 
 /** The months whose events are kept one by one, in the session that fills the tables. */

@@ -126,7 +126,7 @@ async function assertAll(
       where at >= '${from}' and at < '${to}' and position > $1::bigint`,
     [after],
   );
-  invariant(Number(rows[0]?.count) === copied, `${name} would lack events of the log`);
+  invariant(rows[0]?.count === String(copied), `${name} would lack events of the log`);
 }
 
 /** The figures of hours, by table: the column of the hour, and those that are no numbers of a filling. */

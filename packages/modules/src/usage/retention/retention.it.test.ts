@@ -75,7 +75,7 @@ const greatest = (start: string, filters: PropertyFilters = []): UsageQuestion =
 const firstDay = greatest('2026-10-01T00:00:00.000Z');
 const secondDay = greatest('2026-10-02T00:00:00.000Z');
 
-/** What the tables answer: a figure, or that something is dropped. */
+/** The answer of the tables: a figure, or the reason of a refusal. */
 async function told({ tables }: World, question: UsageQuestion): Promise<string | null> {
   const answer = await answerOf(tables, question);
   return answer instanceof Problem ? String(answer.details?.reason) : answer.value;
