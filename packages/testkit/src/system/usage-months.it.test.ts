@@ -1,5 +1,6 @@
 import { rebuild, verify } from '@counterfoil/cli/verify';
-import { askParts, createLog, type PartWish, shownParts } from '@counterfoil/engine';
+import { askParts, createLog, type PartWish, shownParts, startFillings } from '@counterfoil/engine';
+import type { Instant } from '@counterfoil/kernel';
 import { modules } from '@counterfoil/modules';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -67,20 +68,21 @@ const march = (meter_id = meterId, start_time = '2026-03-01T00:00:00Z') => ({
 const sumOfMarch = async (meter?: string, after?: Header): Promise<Answer> =>
   ask(tenant, 'POST', '/events/usage/meter', march(meter), after);
 
-const change = (names: readonly string[], wish: PartWish): Promise<void> => {
-  const tables = modules({ secrets: null }).flatMap(({ facts }) => facts ?? [])[0];
+const log = createLog({ level: 'silent', name: 'test' });
+
+function tablesOfUsage() {
+  const [tables] = modules({ secrets: null }).flatMap(({ facts }) => facts ?? []);
   assert.ok(tables);
-  return askParts({
-    ...{ store: stack.store, database: stack.databaseUrl, tables, names, wish },
-    log: createLog({ level: 'silent', name: 'test' }),
-    onProblem: () => undefined,
-  });
+  return tables;
+}
+
+const change = (names: readonly string[], wish: PartWish): Promise<void> => {
+  const place = { store: stack.store, database: stack.databaseUrl, tables: tablesOfUsage(), log };
+  return askParts({ ...place, names, wish, onProblem: () => undefined });
 };
 
 async function droppedMonths(): Promise<readonly string[]> {
-  const tables = modules({ secrets: null }).flatMap(({ facts }) => facts ?? [])[0];
-  assert.ok(tables);
-  const parts = (await shownParts(stack.databaseUrl, tables)) ?? [];
+  const parts = (await shownParts(stack.databaseUrl, tablesOfUsage())) ?? [];
   return parts.flatMap(({ name, isDropped }) => (isDropped ? name : []));
 }
 
@@ -180,6 +182,21 @@ test('a month that is filled again is as it was, whoever fills it, with all that
     ['a-1', 'm-3', 'm-4', 'm-2', 'm-1'],
   );
   assert.is((await sumOfMarch()).body.total_value, '25');
+});
+
+test('months are dropped by their age, but for those that were brought back', async () => {
+  await record(tenant, [usage('f-1', '2026-02-10T10:00:00Z', 1)]);
+  await stack.parts.projector.stop();
+  const retention = { months: 1, now: () => '2026-05-15T12:00:00.000Z' as Instant };
+  const tables = [tablesOfUsage()];
+  const place = { store: stack.store, database: stack.databaseUrl, tables, log };
+  const fillings = startFillings({ ...place, retention });
+  try {
+    await eventually(async () => (await droppedMonths()).join() === '2026-02');
+  } finally {
+    await fillings.stop();
+    await stack.parts.projector.start();
+  }
 });
 
 test.run();

@@ -21,7 +21,7 @@ test.before(async () => {
 test.after(() => database.close());
 
 test('whatever is dropped, an answer is that of a fold over all events, or says what it lacks', () =>
-  assertHistories(database, 10));
+  assertHistories(database, 8));
 
 /** A session that is lost at its statement of a number, and whether it came so far. */
 function lostAt(session: FillSession, number: number) {
