@@ -41,8 +41,8 @@ async function partsOver(
   const listed = await parts.list(fillSession(connection, schema));
   const wishes = await readPartWishes(connection, name);
   const { rows } = await connection.query<{ readonly relation: string; readonly bytes: string }>(
-    `select relation, pg_total_relation_size(to_regclass($1 || '.' || relation)) as bytes
-       from unnest($2::text[]) as listed (relation) where to_regclass($1 || '.' || relation) is not null`,
+    `select relation, coalesce(pg_total_relation_size(to_regclass($1 || '.' || relation)), 0) as bytes
+       from unnest($2::text[]) as listed (relation)`,
     [schema, listed.map(({ relation }) => relation)],
   );
   const bytes = new Map(rows.map((one) => [one.relation, BigInt(one.bytes)]));
