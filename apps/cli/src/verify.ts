@@ -178,6 +178,8 @@ function printFacts(reports: ComparedFacts, print: Print): boolean {
       print(`${name}: not compared, its tables are being filled`);
       continue;
     }
+    for (const part of report.leftOut)
+      print(`${name} ${part}: not compared, its facts are dropped`);
     for (const difference of report.differences) print(`${name} ${difference}`);
     const count = `${report.differences.length} differences`;
     print(`${name}: ${report.rows} rows, ${count}, at position ${report.position}`);

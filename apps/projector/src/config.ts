@@ -23,6 +23,8 @@ export const projectorConfigSchema = z.object({
   /** Without it no checkpoints are taken, and none of the credentials: they could not be signed. */
   COUNTERFOIL_SECRET_KEY: z.string().refine(isSecretKey, secretKeyRule).optional(),
   CHECKPOINT_INTERVAL_SECONDS: wholeNumber(1, 604_800).default(3_600),
+  /** Whole months beside the running one whose usage is kept event by event; without it all is. */
+  USAGE_RETENTION_MONTHS: wholeNumber(1, 1_200).optional(),
   VERIFICATION_INTERVAL_SECONDS: wholeNumber(1, 604_800).default(3_600),
   VERIFICATION_EVENTS_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
 });

@@ -227,7 +227,12 @@ function project({ config, started, store, slices, log, metrics }: Tools): Proje
 function fillFacts({ config, started, store, slices, log, metrics }: Tools): Fillings {
   const tables = slices.flatMap(({ facts }) => facts ?? []);
   const database = config.DATABASE_URL;
-  return started.add(startFillings({ store: store.whole, database, tables, log, metrics }), stop);
+  const { USAGE_RETENTION_MONTHS: months } = config;
+  // The present of the installation, whatever the clocks of environments say: a month is dropped for all of them.
+  const now = () => systemClock.now('');
+  const retention = months === undefined ? {} : { retention: { months, now } };
+  const options = { store: store.whole, database, tables, ...retention, log, metrics };
+  return started.add(startFillings(options), stop);
 }
 
 function publish(

@@ -80,6 +80,9 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   VERIFICATION_EVENTS_PER_SECOND:
     'Events that the verification in the background checks in a second, at most. It is at work a ' +
     'tenth of the time, whatever this says.',
+  USAGE_RETENTION_MONTHS:
+    'Whole months, beside the one that runs, of which usage is kept event by event. The projector drops older ones; what ' +
+    'whole hours add up to stays. Without it all is kept. See [usage](../concepts/usage.md#when-events-are-dropped).',
   RATE_LIMIT_PER_SECOND: 'Requests per second that one API key may make of one process.',
   CORS_ORIGINS:
     'Origins whose pages may call the API from a browser, separated by commas; `*` is all. None by default.',

@@ -11,6 +11,7 @@ import { addCredentialsCommand } from './credentials-command.ts';
 import { type EventFormat, eventRows } from './event-rows.ts';
 import { explainedEvent } from './explain-event.ts';
 import { type ImportCounts, importEvents, type RefusedLine } from './import-events.ts';
+import { addMonthsCommands } from './months-command.ts';
 import { tailUsage } from './tail-usage.ts';
 
 interface ImportOptions extends PlaceOptions {
@@ -27,13 +28,14 @@ interface TailOptions {
 
 type Print = (line: string) => void;
 
-/** Adds `usage import | explain | tail | check | credentials` to the program. */
+/** Adds `usage import | explain | tail | check | credentials | months | drop | refill` to the program. */
 export function addUsageCommand(program: Command, print: Print): void {
   const usage = program
     .command('usage')
     .description('usage events, in from files and as they come');
   addCredentialsCommand(usage, print);
   addCheckCommand(usage, print);
+  addMonthsCommands(usage, print);
 
   withPlace(usage.command('import'))
     .description(

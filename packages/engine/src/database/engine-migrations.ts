@@ -170,6 +170,7 @@ const filling: Migration = {
         retired boolean not null default false,
         rebuild_requested boolean not null default false,
         position bigint not null default 0,
+        part_changes integer not null default 0,
         event_position bigint,
         event_stream text,
         event_revision bigint,
@@ -177,6 +178,16 @@ const filling: Migration = {
         updated_at timestamptz not null default now(),
         primary key (name, version, generation)
       ) with (fillfactor = 20)`.execute(database);
+    // Whatever the filling: a rebuild changes nothing about what is to be kept.
+    await sql`
+      create table counterfoil.fact_part (
+        name text not null,
+        part text not null,
+        wish text not null check (wish in ('kept', 'dropped')),
+        problem text,
+        asked_at timestamptz not null default now(),
+        primary key (name, part)
+      )`.execute(database);
   },
 };
 

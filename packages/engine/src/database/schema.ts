@@ -52,11 +52,23 @@ interface FillingTable {
   retired: Generated<boolean>;
   rebuild_requested: Generated<boolean>;
   position: Generated<BigNumber>;
+  /** Parts that were dropped or filled again: whoever fills on has to know of it. */
+  part_changes: Generated<number>;
   event_position: BigNumber | null;
   event_stream: string | null;
   event_revision: BigNumber | null;
   event_hash: string | null;
   updated_at: Generated<Timestamp>;
+}
+
+/** The parts of tables of facts of which somebody has said whether they are to be kept. */
+export interface FactPartTable {
+  name: string;
+  part: string;
+  wish: 'kept' | 'dropped';
+  /** The reason why the last try to do so failed. */
+  problem: string | null;
+  asked_at: Generated<Timestamp>;
 }
 
 interface RelayCheckpointTable extends Singleton {
@@ -110,6 +122,7 @@ export interface EngineTables {
   projection: ProjectionTable;
   projection_progress: ProjectionProgressView;
   filling: FillingTable;
+  fact_part: FactPartTable;
   relay_checkpoint: RelayCheckpointTable;
   public_bytes: PublicBytesTable;
   reaction: ReactionTable;

@@ -74,6 +74,47 @@ export interface Filler<Fact> {
   forget(): void;
 }
 
+/** A stretch of time whose facts can be dropped one by one, and filled again from the log. */
+export interface FactPart {
+  /** As people write it. */
+  readonly name: string;
+  /** The table of its facts. */
+  readonly relation: string;
+  /** The instant at which it ends. */
+  readonly end: Instant;
+  readonly isDropped: boolean;
+  /** True for a dropped one without whose facts something that the log says cannot be counted. */
+  readonly isNeeded: boolean;
+}
+
+/** Tables that were made beside those that readers see. */
+export interface MadeBeside {
+  /** Their schema, in quotes. */
+  readonly schema: string;
+  /** Facts up to this position of the log were in them when the part was prepared. */
+  readonly preparedUpTo: string;
+}
+
+/**
+ * The parts of tables of facts. What is kept of a dropped one besides its facts stays, and is kept up to date. Whoever calls
+ * sees to it that nothing else writes to the tables meanwhile.
+ */
+export interface FactParts<Fact = unknown> {
+  /** The parts of the tables, those that are dropped too, in the order of time. */
+  list(session: FillSession): Promise<readonly FactPart[]>;
+  /** Drops a part, in the transaction of the caller. False while something has to be done first that needs its facts. */
+  drop(session: FillSession, name: string): Promise<boolean>;
+  /** Fills empty tables with the facts of some parts, and with nothing of others but what tells whether a fact counts. */
+  refiller(session: FillSession, names: readonly string[]): Filler<Fact>;
+  /** Copies the facts of a part from tables beside to where readers do not see them yet. */
+  prepare(session: FillSession, made: string, name: string): Promise<void>;
+  /**
+   * Lets readers see a part again, with all that its facts change, in the transaction of the caller. The tables beside are filled
+   * up to the same position. False while something has to be done first.
+   */
+  refill(session: FillSession, made: MadeBeside, name: string): Promise<boolean>;
+}
+
 /**
  * The tables of an intake. They are filled from the log with a version, as read tables are: a new version is
  * filled beside the old one, and readers are switched when it has caught up. `Tables` are the columns that
@@ -97,6 +138,8 @@ export interface FactTables<Tables extends object = object, Fact = unknown> {
   readonly compared: Readonly<
     Record<string, (schema: string, shown: string, relation: string) => string>
   >;
+  /** Their parts, where they can be dropped and filled again. */
+  readonly parts?: FactParts<Fact>;
   readonly tables?: Tables;
 }
 
@@ -166,6 +209,8 @@ export interface FactReads {
     tables: FactTables<Tables>,
     select: FactSelect<Tables, Row>,
   ): Promise<readonly Row[]>;
+  /** The name of the filling that the next read sees. Another name is another filling, and none comes back. */
+  filling<Tables extends object>(tables: FactTables<Tables>): string;
   /** The distance of the tables from the end of the log, as it is. Throws 503 where the log cannot be read. */
   progress<Tables extends object>(tables: FactTables<Tables>): Promise<FactProgress>;
 }

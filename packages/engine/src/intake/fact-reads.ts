@@ -92,6 +92,7 @@ export function factReads(options: FactReadsOptions): FactReads {
     shown: async (tables) => String(await shown(tables)),
     progress: (tables) => progressOf(options, tables),
     queryAtOnce: read,
+    filling: schemaOf,
     query: async (tables, select) => {
       await shown(tables);
       return read(tables, select);

@@ -1,4 +1,4 @@
-import type { Connection } from '../database/database.ts';
+import type { Connection, StatementOptions } from '../database/database.ts';
 import type { FillSession } from '../define/intake.ts';
 import { quoted } from '../projection/table-shape.ts';
 
@@ -6,9 +6,14 @@ import { quoted } from '../projection/table-shape.ts';
 const chunkCharacters = 64 * 1024;
 
 /** The session of a filling: statements and copies over one connection. */
-export const fillSession = (connection: Connection, schema: string): FillSession => ({
+export const fillSession = (
+  connection: Connection,
+  schema: string,
+  limits: Pick<StatementOptions, 'timeoutMs'> = {},
+): FillSession => ({
   schema,
-  query: (text, values = []) => connection.query(text, values, { prepared: values.length > 0 }),
+  query: (text, values = []) =>
+    connection.query(text, values, { prepared: values.length > 0, ...limits }),
   async copy(relation, columns, lines) {
     if (lines.length === 0) return;
     const names = columns.map(quoted).join(', ');

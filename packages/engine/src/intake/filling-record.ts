@@ -20,6 +20,8 @@ export interface FillingRow extends FillingKey {
   readonly rebuildRequested: boolean;
   /** Everything up to here is in the tables. */
   readonly position: Position;
+  /** Counts the parts that were dropped or filled again. */
+  readonly partChanges: number;
   readonly mark: LogMark | null;
 }
 
@@ -36,6 +38,9 @@ export const fillingSchema = ({ name, version, generation }: FillingKey): string
 
 /** The same in quotes, for statements. */
 export const quotedSchema = (key: FillingKey): string => quoted(fillingSchema(key));
+
+/** The schema in which parts of it are filled again, in quotes. */
+export const refillSchema = (key: FillingKey): string => `"${fillingSchema(key)}_refill"`;
 
 /** Reads the fillings of all intakes, oldest first. */
 export async function readFillings(connection: Connection): Promise<readonly FillingRow[]> {
@@ -55,6 +60,7 @@ export async function readFillings(connection: Connection): Promise<readonly Fil
     retired: row.retired,
     rebuildRequested: row.rebuild_requested,
     position: BigInt(row.position),
+    partChanges: row.part_changes,
     mark: markIn(row),
   }));
 }
@@ -66,17 +72,38 @@ export const addFilling = (
 ): Promise<unknown> =>
   connection.run(statements.insertInto('filling').values({ name, version, generation }));
 
+/** A filling as its process left it. */
+export type FillingPlace = FillingKey & Pick<FillingRow, 'position' | 'partChanges'>;
+
+/**
+ * Notes, in the transaction that drops a part or fills it again, that it did. Throws `CheckpointMoved` when another process
+ * has moved the filling meanwhile; one that moves it later without knowing of this cannot.
+ */
+export async function notePartChange(
+  connection: Connection,
+  { name, version, generation, position, partChanges: part_changes }: FillingPlace,
+): Promise<void> {
+  const { count } = await connection.run(
+    statements
+      .updateTable('filling')
+      .set({ part_changes: part_changes + 1, updated_at: transactionTime })
+      .where((row) => row.and({ name, version, generation, part_changes, retired: false }))
+      .where('position', '=', String(position)),
+  );
+  if (count !== 1) throw new CheckpointMoved();
+}
+
 /**
  * Moves a filling on, in the transaction that writes its rows, and tells the readers. Throws
  * `CheckpointMoved` when another process has moved it meanwhile.
  */
 export async function moveFilling(
   connection: Connection,
-  filling: FillingKey & Pick<FillingRow, 'position'>,
+  filling: FillingPlace,
   to: Position,
   mark: LogMark | null,
 ): Promise<void> {
-  const { name, version, generation, position: from } = filling;
+  const { name, version, generation, position: from, partChanges: part_changes } = filling;
   const seen = mark && {
     event_position: String(mark.position),
     event_stream: mark.stream,
@@ -87,7 +114,7 @@ export async function moveFilling(
     statements
       .updateTable('filling')
       .set({ position: String(to), updated_at: transactionTime, ...seen })
-      .where((row) => row.and({ name, version, generation, retired: false }))
+      .where((row) => row.and({ name, version, generation, part_changes, retired: false }))
       .where('position', '=', String(from)),
     { prepared: true },
   );
@@ -130,6 +157,7 @@ export const retire = (
 /** Drops the tables of a filling that nobody needs, and forgets it. */
 export async function dropFilling(connection: Connection, key: FillingKey): Promise<void> {
   const { name, version, generation } = key;
+  await connection.query(`drop schema if exists ${refillSchema(key)} cascade`);
   await connection.query(`drop schema if exists ${quotedSchema(key)} cascade`);
   await connection.run(
     statements.deleteFrom('filling').where((row) => row.and({ name, version, generation })),

@@ -1,5 +1,6 @@
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, transaction } from '../database/database.ts';
+import { Mutex } from '../database/mutex.ts';
 import type { AnyFactTables, Filler } from '../define/intake.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
 import type { EventStore, LogItem } from '../log/types.ts';
@@ -15,6 +16,7 @@ import {
   addFilling,
   dropFilling,
   type FillingKey,
+  type FillingPlace,
   type FillingRow,
   fillingsChannel,
   moveFilling,
@@ -23,6 +25,7 @@ import {
   retire,
   serve,
 } from './filling-record.ts';
+import { type KeptFilling, keepParts, type Retention } from './keep-parts.ts';
 import { portionsOf, weigherOf, writtenTogether } from './portions.ts';
 import { withSeldomPlaces } from './seldom-places.ts';
 
@@ -30,6 +33,8 @@ export interface FillingsOptions {
   readonly store: EventStore;
   readonly database: string;
   readonly tables: readonly AnyFactTables[];
+  /** The age at which facts are dropped one by one; without it, when somebody wishes it. */
+  readonly retention?: Retention;
   readonly log: Log;
   readonly metrics?: Metrics;
 }
@@ -116,6 +121,7 @@ class Filling {
   readonly #tables: AnyFactTables;
   readonly #observer: Observer;
   readonly #signal: AbortSignal;
+  #ask = new AbortController();
 
   constructor(
     options: FillingsOptions,
@@ -225,7 +231,7 @@ class Filling {
       await addFilling(connection, key);
     });
     const nothing = { serving: false, retired: false, rebuildRequested: false, mark: null };
-    return { ...key, ...nothing, position: 0n };
+    return { ...key, ...nothing, position: 0n, partChanges: 0 };
   }
 
   /**
@@ -239,7 +245,11 @@ class Filling {
   ): Promise<void> {
     const { name } = this.#tables;
     let asked = new AbortController();
-    connection.onNotification(() => asked.abort());
+    connection.onNotification(() => {
+      asked.abort();
+      this.#ask.abort();
+      this.#ask = new AbortController();
+    });
     await connection.query(`listen ${fillingsChannel}`);
     while (!signal.aborted) {
       await sleep(graceMilliseconds, AbortSignal.any([signal, asked.signal]));
@@ -278,7 +288,19 @@ class Filling {
     const { store, log } = this.#options;
     const filler = this.#tables.filler(fillSession(connection, quotedSchema(row)));
     const decode = fillDecoder(this.#tables);
-    let { position, mark, serving } = row;
+    const turns = new Mutex();
+    let { position, partChanges, mark, serving } = row;
+    const place = (): FillingPlace => ({ ...row, position, partChanges });
+    const end = new AbortController();
+    let keeping = Promise.resolve();
+    const onChanged = (): void => {
+      partChanges += 1;
+      filler.forget();
+    };
+    const keep = (): void => {
+      const until = AbortSignal.any([signal, end.signal]);
+      keeping = this.#keepParts(connection, turns, { place, onChanged }, until);
+    };
     const batches = store.follow(
       {
         prefixes: fillPrefixes(this.#tables),
@@ -292,7 +314,8 @@ class Filling {
       eventsMaximum,
     );
     const tend = async (): Promise<boolean> => {
-      if (filler.hasMore) await this.#take(connection, filler, async () => await filler.tend?.());
+      const piece = async () => await filler.tend?.();
+      if (filler.hasMore) await turns.run(() => this.#take(connection, filler, piece));
       return filler.hasMore ?? false;
     };
     const take = async (items: readonly LogItem[]): Promise<void> => {
@@ -301,23 +324,47 @@ class Filling {
       const last = events.at(-1);
       const seen = last ? markOf(last) : mark;
       const batch = decode(events);
-      await this.#take(connection, filler, async () => {
-        if (batch.length > 0) await filler.take(batch);
-        if (to > position) await moveFilling(connection, { ...row, position }, to, seen);
-        if (isCaughtUp(items) && !serving) await serve(connection, row);
+      const isShown = isCaughtUp(items) && !serving;
+      await turns.run(async () => {
+        await this.#take(connection, filler, async () => {
+          if (batch.length > 0) await filler.take(batch);
+          if (to > position) await moveFilling(connection, place(), to, seen);
+          if (isShown) await serve(connection, row);
+        });
+        [position, mark] = [to, seen];
       });
-      [position, mark] = [to, seen];
-      if (isCaughtUp(items) && !serving) {
+      if (isShown) {
         serving = true;
         onServing();
+        keep();
       }
       this.#observer.onFilled(countFacts(batch));
     };
     const weighed = weigherOf(this.#tables);
     const weigh = (item: LogItem): number => (item.kind === 'event' ? weighed(item.event) : 0);
-    for await (const items of between(withSeldomPlaces(batches), tend)) {
-      for (const portion of portionsOf(items, weigh, writtenTogether)) await take(portion);
+    if (serving) keep();
+    try {
+      for await (const items of between(withSeldomPlaces(batches), tend)) {
+        for (const portion of portionsOf(items, weigh, writtenTogether)) await take(portion);
+      }
+    } finally {
+      end.abort();
+      await keeping;
     }
+  }
+
+  /** Keeps the parts of a filling that readers see, in turn with its batches. */
+  #keepParts(
+    connection: Connection,
+    turns: Mutex,
+    filling: Pick<KeptFilling, 'place' | 'onChanged'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { store, database, retention = null, log } = this.#options;
+    const between: KeptFilling['between'] = (work) => turns.run(() => work(connection));
+    const asks = (): AbortSignal => this.#ask.signal;
+    const kept = { ...filling, tables: this.#tables, between };
+    return keepParts(kept, { store, database, retention, log, asks }, signal);
   }
 
   async #take(

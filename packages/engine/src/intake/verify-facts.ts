@@ -1,11 +1,11 @@
 import type { Connection } from '../database/database.ts';
 import type { AnyFactTables } from '../define/intake.ts';
-import type { EventStore, Position, StoredEvent } from '../log/types.ts';
+import type { EventStore, Position } from '../log/types.ts';
 import { quoted, readerRole } from '../projection/table-shape.ts';
-import { fillDecoder, fillPrefixes } from './fill-batch.ts';
+import { fillBeside } from './fill-beside.ts';
 import { fillSession } from './fill-session.ts';
 import { fillingSchema, quotedSchema, readFillings } from './filling-record.ts';
-import { weigherOf, writtenTogether } from './portions.ts';
+import { partsLock } from './part-wishes.ts';
 
 /** The outcome of a comparison of the tables of one intake with the log. */
 export interface FactReport {
@@ -15,6 +15,8 @@ export interface FactReport {
   readonly rows: number;
   /** A sentence about each table that differs, with the first row that does. */
   readonly differences: readonly string[];
+  /** The partitions that were left out, because their facts are dropped. */
+  readonly leftOut: readonly string[];
 }
 
 interface VerifyFactsOptions {
@@ -32,23 +34,35 @@ export async function verifyFacts(options: VerifyFactsOptions): Promise<FactRepo
   const serving = await servingOf(connection, tables);
   if (!serving) return null;
   const schema = `"${fillingSchema(serving)}_verify"`;
+  const shown = fillSession(connection, quotedSchema(serving));
   const drop = `drop schema if exists ${schema} cascade`;
   await connection.query(drop);
   try {
     await connection.query(`create schema ${schema}`);
     for (const text of tables.create(schema, readerRole)) await connection.query(text);
-    const fill = filling(options, schema);
+    const { store } = options;
+    const fill = fillBeside({ store, tables }, tables.filler(fillSession(connection, schema)));
     await connection.query('set synchronous_commit = off');
     await fill(0n, serving.position);
+    // Held from before the snapshot on, so that no partition goes that the snapshot has.
+    const lock = [partsLock(tables.name)];
+    await connection.query('select pg_advisory_lock_shared(hashtextextended($1, 0))', lock);
     await connection.query('begin isolation level repeatable read');
     // The last events, and the comparison, see the same state of the tables.
     const now = await servingOf(connection, tables);
     if (!now || quotedSchema(now) !== quotedSchema(serving)) return null;
     await fill(serving.position, now.position);
-    const report = await compare(connection, tables, schema, quotedSchema(now));
-    return { ...report, name: tables.name, position: now.position };
+    const parts = (await tables.parts?.list(shown)) ?? [];
+    const leftOut = parts.filter((part) => part.isDropped).map(({ relation }) => relation);
+    const report = await compare(connection, tables, {
+      made: schema,
+      shown: shown.schema,
+      leftOut,
+    });
+    return { ...report, name: tables.name, position: now.position, leftOut };
   } finally {
     await connection.query('rollback');
+    await connection.query('select pg_advisory_unlock_all()');
     await connection.query(drop);
   }
 }
@@ -58,38 +72,23 @@ const servingOf = async (connection: Connection, { name, version }: AnyFactTable
     (row) => row.name === name && row.version === version && row.serving,
   );
 
-function filling({ store, connection, tables }: VerifyFactsOptions, schema: string) {
-  const filler = tables.filler(fillSession(connection, schema));
-  const decode = fillDecoder(tables);
-  const prefixes = fillPrefixes(tables);
-  const weigh = weigherOf(tables);
-  return async (after: Position, upTo: Position): Promise<void> => {
-    let batch: StoredEvent[] = [];
-    let weight = 0;
-    const flush = async (): Promise<void> => {
-      await filler.take(decode(batch));
-      [batch, weight] = [[], 0];
-    };
-    for await (const event of store.readLog({ prefixes, after, upTo })) {
-      batch.push(event);
-      weight += weigh(event);
-      if (weight >= writtenTogether) await flush();
-    }
-    await flush();
-    while (filler.hasMore) await filler.tend?.();
-  };
+/** Two schemas that are compared, but for some partitions. */
+interface Compared {
+  readonly made: string;
+  readonly shown: string;
+  readonly leftOut: readonly string[];
 }
 
 async function compare(
   connection: Connection,
   { compared }: AnyFactTables,
-  made: string,
-  shown: string,
+  { made, shown, leftOut }: Compared,
 ): Promise<Pick<FactReport, 'rows' | 'differences'>> {
   let rows = 0;
   const differences: string[] = [];
   for (const [table, select] of Object.entries(compared)) {
-    for (const part of await partsOf(connection, table, made, shown)) {
+    const parts = await partsOf(connection, table, made, shown);
+    for (const part of parts.filter(({ name }) => !leftOut.includes(name))) {
       // A partition that one of them lacks has no rows there.
       const rowsOf = (schema: string, isThere: boolean): string =>
         isThere ? select(schema, shown, part.name) : none(select(schema, shown, table));

@@ -45,11 +45,13 @@ class Tables {
   readonly facts = {
     shown: async () => '4711',
     queryAtOnce: async () => [],
+    filling: () => 'counterfoil_usage',
     query: async () => [],
     ask: async (_: unknown, given: object) => {
       if ('reservation' in given) {
         return [{ counted: String(this.counted), voided: String(this.voided) }];
       }
+      if ('starts' in given) return [];
       if ('id' in given) return this.known ? [this.known] : [];
       const total = String(this.plain + this.counted - this.voided);
       return [{ count: total, total, moment: null, greatest: total, latest: null }];

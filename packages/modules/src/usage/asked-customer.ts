@@ -7,7 +7,7 @@ import {
   customerReference,
   customerWith,
 } from '../customers/index.ts';
-import type { UsageOf } from './queries.ts';
+import type { UsageOf } from './usage-of.ts';
 
 /** The customer that a request is about. */
 export interface AskedCustomer extends CustomerReference {

@@ -14,9 +14,10 @@ import {
   ofShapes,
 } from './numbers.ts';
 import { tracesOf, whereTraced } from './property-traces.ts';
-import type { UsageOf } from './queries.ts';
+import { readKept } from './retention/refuse-dropped.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
+import type { UsageOf } from './usage-of.ts';
 import type { UsageReads } from './usage-reads.ts';
 
 /** A usage event, as far as it is counted. */
@@ -28,18 +29,21 @@ export interface CountedEvent {
 /** Events that one statement reads. */
 const portion = 20_000;
 
-/** The events within a span, in the order of their time and, at one instant, of the log. */
+/** The events within a span, in the order of their time and, at one instant, of the log. Throws where some are dropped. */
 export async function* eventsInOrder(
-  { facts, principal }: UsageReads,
+  reads: UsageReads,
   { eventName: name, customer }: UsageOf,
   { start, end }: Span,
 ): AsyncGenerator<CountedEvent> {
+  const { facts, principal } = reads;
   const place = { ...givenPlace(principal.environmentId, customer), name, end };
   let after: Place = { at: start, position: '-1', number: 0 };
   for (;;) {
     const { at, position, number } = after;
     const given = { ...place, start: at, position, number };
-    const rows = await facts.ask(eventsOf(customer.kind), given);
+    const about = { eventName: name, spans: [{ start: at as Instant, end }] };
+    const page = () => facts.ask(eventsOf(customer.kind), given);
+    const rows = await readKept(reads, about, page);
     for (const { at, properties } of rows) {
       yield { at: at as Instant, properties: properties === null ? {} : JSON.parse(properties) };
     }
@@ -82,7 +86,8 @@ const isOfDay = ({ start, end }: Span): boolean =>
 /**
  * The events of some spans that pass filters, counted by what they have as one property, or all together. PostgreSQL does
  * that in a fifth of the time that it takes to read them. Null where they have to be read one by one: filters or groups
- * are too many, or a filter asks for an array or an object, of which texts may differ though the values do not.
+ * are too many, or a filter asks for an array or an object, of which texts may differ though the values do not. Throws
+ * where some of the events are dropped.
  */
 export async function alikeEvents(
   reads: UsageReads,
@@ -107,7 +112,7 @@ export async function alikeEvents(
     if (accounts === null) return facts.ask(alikeOf('all', ...shape), given, 'for these values');
     return facts.ask(alikeOf('accounts', ...shape), { ...given, accounts }, 'for these values');
   };
-  const rows = await ask();
+  const rows = await readKept(reads, { eventName: name, spans }, ask);
   if (rows.length > alikeMaximum) return null;
   return rows.map(({ count, ...alike }) => ({ ...alike, count: Number(count) }));
 }

@@ -1,8 +1,8 @@
 import { type FactSelect, factStatement, type GivenValues } from '@counterfoil/engine/define';
 import { type RawBuilder, sql } from 'kysely';
-import type { UsageOf } from './queries.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
+import type { UsageOf } from './usage-of.ts';
 import type { UsageReads } from './usage-reads.ts';
 
 /** The tables, as a statement finds them. */

@@ -1,8 +1,17 @@
 import { arrayText, type RequestContext } from '@counterfoil/engine/define';
-import { type Instant, invariant, Problem } from '@counterfoil/kernel';
+import {
+  earlierOf,
+  type Instant,
+  invariant,
+  lastInstant,
+  laterOf,
+  Problem,
+  shiftedBy,
+} from '@counterfoil/kernel';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { KnownEvents } from './known-lookups.ts';
 import { keyOf, type ListPlace, placeOf } from './list-place.ts';
+import { readWithDropped } from './retention/refuse-dropped.ts';
 import type { EventsQuery, UsageEventResource } from './schema.ts';
 import type { UsageTables } from './table-definitions.ts';
 import { usageTables } from './tables.ts';
@@ -61,6 +70,8 @@ export interface EventsPage {
   readonly has_more: boolean;
   readonly iter_first_key?: string;
   readonly iter_last_key?: string;
+  /** Months of which some events are counted, and no longer listed. */
+  readonly dropped_months?: readonly string[];
 }
 
 /** A usage event with the names that stand beside it. */
@@ -76,24 +87,48 @@ export interface EventRow {
 
 /** Lists usage events by their timestamp, newest first unless the query says otherwise. */
 export async function listEvents(context: RequestContext, query: EventsQuery): Promise<EventsPage> {
-  const { listed, has_more } = await eventsWithKeys(context, query);
+  const { listed, has_more, ...dropped } = await eventsWithKeys(context, query);
   const [first, last] = [listed[0], listed.at(-1)];
   return {
     events: listed.map(({ event }) => event),
     has_more,
     ...(first && last ? { iter_first_key: first.key, iter_last_key: last.key } : {}),
+    ...dropped,
   };
 }
 
 /** A page of usage events, each with its place in every list. */
 export async function eventsWithKeys(context: RequestContext, query: EventsQuery) {
   const { environmentId } = context.principal;
-  const rows = await selectEvents(context, query);
+  const read = () => selectEvents(context, query);
+  const { rows, dropped } = await readWithDropped(context, read, (found) =>
+    coveredBy(query, found),
+  );
   const listed = rows
     .slice(0, query.page_size)
     .map((row) => ({ event: eventView(environmentId, row), key: keyOf(row) }));
-  return { listed, has_more: rows.length > listed.length };
+  return {
+    listed,
+    has_more: rows.length > listed.length,
+    ...(dropped.length === 0 ? {} : { dropped_months: dropped }),
+  };
 }
+
+/** The stretch of time of which a page shows all that is listed: up to its last event, where more follow. */
+function coveredBy(query: EventsQuery, rows: readonly Pick<EventRow, 'at'>[]) {
+  const { event_name: eventName = null, order, page_size, iter_last_key: key } = query;
+  const from = key === undefined ? null : placeOf(key);
+  const to = rows.length > page_size ? rows[page_size - 1] : undefined;
+  const [first, last] = order === 'asc' ? [from, to] : [to, from];
+  const start = laterOf(query.start_time ?? firstInstant, (first?.at ?? firstInstant) as Instant);
+  const end = earlierOf(
+    query.end_time ?? lastInstant,
+    last ? shiftedBy(last.at as Instant, 1) : lastInstant,
+  );
+  return { eventName, spans: [{ start, end }] };
+}
+
+const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
 
 /** A usage event as it is listed. */
 export const eventView = (environment_id: string, row: EventRow): UsageEventResource => ({
@@ -163,13 +198,3 @@ function afterKey(key: string, order: 'asc' | 'desc'): Expression<SqlBool> {
 const beyond = ({ at, position, number }: ListPlace, side: '<' | '>'): Expression<SqlBool> =>
   sql<SqlBool>`(event.at, event.position, event.number) ${sql.raw(side)}
     (${at}::timestamptz, ${position}::bigint, ${number}::int)`;
-
-/** The usage of one name: of a customer or several, of an external id that nobody has yet, or of everybody. */
-export interface UsageOf {
-  readonly eventName: string;
-  readonly customer:
-    | { readonly kind: 'customer'; readonly id: string }
-    | { readonly kind: 'customers'; readonly ids: readonly string[] }
-    | { readonly kind: 'external'; readonly id: string }
-    | { readonly kind: 'all' };
-}

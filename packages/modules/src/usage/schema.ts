@@ -134,6 +134,11 @@ export const queryEventsSchema = z
   .meta({ id: 'UsageEventQuery' });
 export type EventsQuery = z.output<typeof queryEventsSchema>;
 
+/** The months that a list says nothing of, though usage of them counts. */
+export const droppedMonthsSchema = z.array(z.string()).readonly().optional().meta({
+  description: 'Months (`2026-11`) of which some events are counted, and no longer kept one by one',
+});
+
 /** A page of usage events. */
 export const usageEventsSchema = z
   .object({
@@ -141,5 +146,6 @@ export const usageEventsSchema = z
     has_more: z.boolean(),
     iter_first_key: z.string().optional(),
     iter_last_key: z.string().optional(),
+    dropped_months: droppedMonthsSchema,
   })
   .meta({ id: 'UsageEvents' });

@@ -1,5 +1,4 @@
 import type { FactTables } from '@counterfoil/engine/define';
-import { type Instant, shiftedBy } from '@counterfoil/kernel';
 import { comparedWatched, createWatchedTable } from './alerts/watched.ts';
 import {
   type BackfillTables,
@@ -14,6 +13,13 @@ import {
   reservationRelations,
 } from './reservations/tables.ts';
 import {
+  comparedDropped,
+  createRetentionTables,
+  isSettled,
+  type RetentionTables,
+  retentionRelations,
+} from './retention/tables.ts';
+import {
   comparedRollUps,
   createRollUpTables,
   type RollUpTables,
@@ -21,7 +27,11 @@ import {
 } from './roll-ups/index.ts';
 
 /** The columns of the tables that readers see. */
-export interface UsageTables extends RollUpTables, BackfillTables, ReservationTables {
+export interface UsageTables
+  extends RollUpTables,
+    BackfillTables,
+    ReservationTables,
+    RetentionTables {
   environment: { readonly number: number; readonly environment_id: string };
   account: {
     readonly number: string;
@@ -105,8 +115,7 @@ const facts = (schema: string): readonly string[] => [
      event_id text collate "C" not null,
      source text collate "C",
      properties json) partition by range (at)`,
-  `create index on ${schema}.event (account, name, at)`,
-  `create index on ${schema}.event (environment, at)`,
+  ...eventIndexes(`${schema}.event`),
   `create table ${schema}.event_other partition of ${schema}.event default`,
   // Events that count no more.
   `create table ${schema}.voided (
@@ -117,11 +126,18 @@ const facts = (schema: string): readonly string[] => [
      primary key (environment, position, number))`,
 ];
 
+/** The indexes of the events, of all or of a partition that is made before it is one. */
+export const eventIndexes = (relation: string): readonly string[] => [
+  `create index on ${relation} (account, name, at)`,
+  `create index on ${relation} (environment, at)`,
+];
+
 const securedTables = [
   ...['account', 'event_name', 'identity', 'conflict', 'event', 'voided'],
   ...rollUpRelations,
   ...backfillRelations,
   ...reservationRelations,
+  ...retentionRelations,
 ] as const;
 
 const ownEnvironment = `(select current_setting('counterfoil.environment', true))`;
@@ -141,6 +157,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
     ...createRollUpTables(schema),
     ...createBackfillTables(schema),
     ...createReservationTables(schema),
+    ...createRetentionTables(schema),
     ...createWatchedTable(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
     ...securedTables.flatMap((table) => secured(table, isOwn)),
@@ -172,36 +189,9 @@ export const comparedUsage = {
        from ${schema}.conflict join ${schema}.environment on environment.number = conflict.environment`,
   event: (schema, _shown, relation) =>
     `select ${eventMembers} from ${schema}.${relation} as event ${eventJoins(schema)}`,
-  voided: (schema) =>
+  voided: (schema, shown) =>
     `select ${eventMembers}, void_position, voided_at, reason
-       from ${schema}.voided as event ${eventJoins(schema)}`,
+       from ${schema}.voided as event ${eventJoins(schema)}
+      where ${isSettled(schema, shown, 'event')}`,
+  dropped_usage: comparedDropped,
 } satisfies FactTables['compared'];
-
-/** The month of an instant, whose events are a partition of their own. */
-export interface Month {
-  readonly name: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-const firstYear = 2020;
-
-/**
- * The month of a timestamp that has a partition; null for what lies so far back, or ahead of the month of its
- * recording, that it stands with the others of this kind. So nobody can make partitions without end.
- */
-export function monthOf(at: string, recordedAt: string): Month | null {
-  const [year, month] = [at.slice(0, 4), at.slice(5, 7)];
-  if (year < `${firstYear}` || at.slice(0, 7) > nextMonth(recordedAt.slice(0, 7))) return null;
-  const name = `${year}-${month}`;
-  const next = nextMonth(name);
-  // Time ends within the last month that can be written.
-  if (next === name) return null;
-  return { name: `event_${year}_${month}`, from: `${name}-01`, to: `${next}-01` };
-}
-
-/** The month after one that is written as `2026-11`; the last month of time is its own. */
-const nextMonth = (month: string): string =>
-  shiftedBy(`${month}-15T00:00:00.000Z` as Instant, 31 * dayMilliseconds).slice(0, 7);
-
-const dayMilliseconds = 86_400_000;

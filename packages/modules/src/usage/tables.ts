@@ -5,6 +5,7 @@ import { usageAlert } from './alerts/usage-alert.ts';
 import { usageBackfill } from './backfills/index.ts';
 import { usageGrouping } from './groupings/usage-grouping.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
+import { usageParts } from './retention/parts.ts';
 import { comparedUsage, createUsageTables, type UsageTables } from './table-definitions.ts';
 import { type UsageEvent, usageIntake } from './usage-event.ts';
 import { UsageFiller } from './usage-filler.ts';
@@ -13,7 +14,7 @@ import { usageVoid } from './voids/usage-void.ts';
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 7,
+  version: 8,
   intake: usageIntake,
   records: [
     ...[customer, meter, usageVoid, usageBackfill],
@@ -21,5 +22,6 @@ export const usageTables: FactTables<UsageTables, UsageEvent> = {
   ],
   create: createUsageTables,
   compared: comparedUsage,
+  parts: usageParts,
   filler: (session) => new UsageFiller(session),
 };

@@ -3,7 +3,7 @@ import { canonicalJson } from '@counterfoil/kernel';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { monthOf } from './table-definitions.ts';
+import { monthOf } from './month.ts';
 import { identityOf, isRepetition, textsOf, type UsageEvent } from './usage-event.ts';
 
 const test = suite('usage events');

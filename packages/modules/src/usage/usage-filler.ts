@@ -14,11 +14,12 @@ import { Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
 import { type Claim, Dictionary } from './dictionary.ts';
 import { definitionIn, type UsageGroupingEvent } from './groupings/usage-grouping.ts';
+import { type Month, monthOf, monthTextOf } from './month.ts';
 import { type PlacedUsage, placedIn } from './placed-usage.ts';
 import { countReserved, placedReservation } from './reservations/follow-reservations.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
+import { KeptMonths, type UnkeptUsage } from './retention/kept-months.ts';
 import { RollUps, type WrittenEvent } from './roll-ups/index.ts';
-import { type Month, monthOf } from './table-definitions.ts';
 import { isRepetition, type UsageEvent } from './usage-event.ts';
 import { takeOut } from './voids/take-out.ts';
 import type { UsageVoidEvent } from './voids/usage-void.ts';
@@ -32,17 +33,30 @@ export class UsageFiller implements Filler<UsageEvent> {
   readonly #dictionary: Dictionary;
   readonly #rollUps: RollUps;
   readonly #watched: Watched;
+  readonly #kept: KeptMonths;
   /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
 
-  constructor(session: FillSession, rollUps = new RollUps(session)) {
+  /** @param only months of which alone events are written and counted; null for all */
+  constructor(
+    session: FillSession,
+    rollUps = new RollUps(session),
+    only: ReadonlySet<string> | null = null,
+  ) {
     this.#session = session;
+    this.#kept = new KeptMonths(session, only);
     this.#dictionary = new Dictionary(session);
     this.#rollUps = rollUps;
     this.#watched = new Watched(session);
   }
 
+  /** Fills tables beside with the events of some months, and with what tells which of them count. */
+  static ofMonths(session: FillSession, months: readonly string[]): UsageFiller {
+    return new UsageFiller(session, new RollUps(session), new Set(months));
+  }
+
   async take(batch: readonly (RecordedFacts<UsageEvent> | RecordChange)[]): Promise<void> {
+    await this.#kept.load();
     let placed: PlacedUsage[] = [];
     let claims: Claim[] = [];
     const claim = async () => {
@@ -81,6 +95,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     this.#dictionary.forget();
     this.#rollUps.forget();
     this.#watched.forget();
+    this.#kept.forget();
     this.#months.clear();
   }
 
@@ -107,8 +122,9 @@ export class UsageFiller implements Filler<UsageEvent> {
         const { data, stamp } = event as unknown as Stamped<UsageVoidEvent>;
         const { event_id: eventId, reason } = data;
         const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
-        const gone = await takeOut(this.#session, this.#rollUps, voided);
-        return await this.#watched.touch([gone]);
+        const tools = { session: this.#session, rollUps: this.#rollUps, kept: this.#kept };
+        const gone = await takeOut(tools, voided);
+        return gone ? await this.#watched.touch([gone]) : undefined;
       }
       case 'usage_grouping': {
         const environment = await this.#environmentOf(environmentId);
@@ -182,13 +198,25 @@ export class UsageFiller implements Filler<UsageEvent> {
       invariant(number !== undefined, `${environmentId} has no number`);
       return number;
     };
-    const fresh = await this.#identify(placed, numberOf);
-    await this.#makeMonths(fresh);
+    const identified = await this.#identify(placed, numberOf);
+    const fateOf = ({ event }: PlacedUsage) => this.#kept.fateOf(event.timestamp);
+    const fresh = identified.filter((one) => fateOf(one) !== 'left');
+    if (fresh.length === 0) return;
+    await this.#makeMonths(fresh.filter((one) => fateOf(one) === 'kept'));
     const accounts = await this.#dictionary.accounts(fresh, numberOf);
     const names = await this.#dictionary.names(fresh, numberOf);
-    const lines = fresh.map((one, index) => {
+    const unkept: UnkeptUsage[] = [];
+    const places: string[] = [];
+    const lines = fresh.flatMap((one, index) => {
       const { event, properties, position, number } = one;
       const { event_id, timestamp, source = null } = event;
+      if (fateOf(one) === 'dropped') {
+        const name = names[index];
+        invariant(name !== undefined, `${event_id} has no name`);
+        unkept.push({ environment: numberOf(one), name, at: timestamp });
+        return [];
+      }
+      places.push(`${accounts[index]} ${names[index]}`);
       return copyLine([
         numberOf(one),
         accounts[index] ?? null,
@@ -201,8 +229,8 @@ export class UsageFiller implements Filler<UsageEvent> {
         properties,
       ]);
     });
-    const places = fresh.map((_, index) => `${accounts[index]} ${names[index]}`);
     await this.#session.copy('event', eventColumns, sideBySide(lines, places));
+    await this.#kept.note(unkept);
     await countReserved(this.#session, fresh, numberOf);
     const written = () => writtenOf(fresh, accounts, numberOf);
     await this.#rollUps.count(written());
@@ -265,7 +293,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   async #makeMonths(placed: readonly PlacedUsage[]): Promise<void> {
     const months = new Map<string, Month>();
     for (const { event, recordedAt } of placed) {
-      const text = event.timestamp.slice(0, '2026-11'.length);
+      const text = monthTextOf(event.timestamp);
       if (this.#months.has(text) || months.has(text)) continue;
       const month = monthOf(event.timestamp, recordedAt);
       if (month) months.set(text, month);

@@ -1,7 +1,7 @@
 import type { Span, WindowRhythm } from '@counterfoil/kernel';
 import type { Aggregation } from '../meters/index.ts';
 import type { PropertyFilters } from './aggregation/measure.ts';
-import type { UsageOf } from './queries.ts';
+import type { UsageOf } from './usage-of.ts';
 
 /** A question about usage. */
 export interface UsageQuestion {

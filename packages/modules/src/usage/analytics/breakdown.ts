@@ -1,7 +1,7 @@
 import type { Instant, Span } from '@counterfoil/kernel';
 import type { Aggregation } from '../../meters/index.ts';
 import type { PropertyFilters } from '../aggregation/measure.ts';
-import type { UsageOf } from '../queries.ts';
+import type { UsageOf } from '../usage-of.ts';
 
 /** The part of an event by whose values usage is told apart. */
 export type Grouping =

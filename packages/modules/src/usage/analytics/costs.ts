@@ -10,7 +10,7 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import type { Meter } from '../../meters/index.ts';
-import type { UsageOf } from '../queries.ts';
+import type { UsageOf } from '../usage-of.ts';
 import type { ChargesOf, ChargesOfMeter, SoldBy, UsageCharge } from './charged-usage.ts';
 import { type Cell, cellsOf, weightsOf } from './cost-weights.ts';
 import type { GroupQuestion } from './usage-in-groups.ts';

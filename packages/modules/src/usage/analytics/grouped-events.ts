@@ -2,6 +2,7 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import type { Instant, Span } from '@counterfoil/kernel';
 import { type SqlBool, sql } from 'kysely';
 import { accountNumbers } from '../numbers.ts';
+import { readKept } from '../retention/refuse-dropped.ts';
 import { usageTables } from '../tables.ts';
 import type { BreakdownQuestion } from './breakdown.ts';
 import { type EventChoice, eventsOf } from './event-choice.ts';
@@ -10,7 +11,10 @@ import type { GroupedEvent } from './folded-events.ts';
 /** Events that one statement reads. */
 const portion = 20_000;
 
-/** The events of a span in the order of their time and, at one instant, of the log, page by page. */
+/**
+ * The events of a span in the order of their time and, at one instant, of the log, page by page. Throws where some are
+ * dropped.
+ */
 export async function* groupedEvents(
   context: RequestContext,
   question: Pick<BreakdownQuestion, 'of' | 'filters' | 'sources'>,
@@ -20,7 +24,10 @@ export async function* groupedEvents(
   const choice = { ...question, accounts };
   let after: Row | null = null;
   for (;;) {
-    const rows: readonly Row[] = await selectPage(context, choice, span, after);
+    const page = (): Promise<readonly Row[]> => selectPage(context, choice, span, after);
+    const rest = { ...span, start: (after?.at ?? span.start) as Instant };
+    const about = { eventName: question.of.eventName, spans: [rest] };
+    const rows: readonly Row[] = await readKept(context, about, page);
     for (const { at, source, properties } of rows) {
       const read = properties === null ? {} : JSON.parse(properties);
       yield { at: at as Instant, source, properties: read };

@@ -5,6 +5,7 @@ import type { Aggregation } from '../../meters/index.ts';
 import type { Reading } from '../aggregation/aggregate.ts';
 import type { Measured } from '../aggregation/measure.ts';
 import { accountNumbers } from '../numbers.ts';
+import { readKept } from '../retention/refuse-dropped.ts';
 import { usageTables } from '../tables.ts';
 import type { BreakdownQuestion, Grouping } from './breakdown.ts';
 import { type EventChoice, eventsOf, type From, propertyText } from './event-choice.ts';
@@ -17,15 +18,18 @@ export const canBeSummed = ({ expression, bucket_size, type }: Aggregation): boo
 
 /**
  * The usage of groups, summed up by the database: exactly, and without a row for each event. The statement has the
- * time that every statement has.
+ * time that every statement has. Throws where some of the events are dropped.
  */
 export async function summedInTables(
   context: RequestContext,
   question: BreakdownQuestion,
 ): Promise<readonly GroupUsage[]> {
   const accounts = await accountNumbers(context, question.of.customer);
-  const found = await context.facts.query(usageTables, (from) =>
-    groupRows(context, from, { ...question, accounts }),
+  const { aggregation, of, span } = question;
+  const start = aggregation.type === 'WEIGHTED_SUM' ? firstInstant : span.start;
+  const about = { eventName: of.eventName, spans: [{ ...span, start }] };
+  const found = await readKept(context, about, () =>
+    context.facts.query(usageTables, (from) => groupRows(context, from, { ...question, accounts })),
   );
   const rows = found.map(
     (row): GroupRow => ({
@@ -53,6 +57,9 @@ export async function summedInTables(
   }
   return fold.values();
 }
+
+/** A level is the sum of all values before. */
+const firstInstant = '0001-01-01T00:00:00.000Z' as Instant;
 
 interface GroupRow {
   /** The value of each grouping. */

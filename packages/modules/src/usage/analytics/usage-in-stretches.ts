@@ -1,6 +1,6 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, type Span, textOf } from '@counterfoil/kernel';
-import type { UsageOf } from '../queries.ts';
+import type { UsageOf } from '../usage-of.ts';
 import { foldedEvents, type GroupedEvent } from './folded-events.ts';
 import type { GroupUsage } from './group-fold.ts';
 import { groupedEvents } from './grouped-events.ts';

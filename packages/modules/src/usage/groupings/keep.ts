@@ -1,7 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { millisecondsOf, Problem, type Span } from '@counterfoil/kernel';
-import type { UsageOf } from '../queries.ts';
 import { type Definition, digestOf } from '../roll-ups/definition.ts';
+import type { UsageOf } from '../usage-of.ts';
 import { valuesAmong } from './queries.ts';
 import {
   isSettled,

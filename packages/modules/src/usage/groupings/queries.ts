@@ -12,12 +12,12 @@ import {
   isWanted,
   ofShapes,
 } from '../numbers.ts';
-import type { UsageOf } from '../queries.ts';
 import { outsideBuckets } from '../raw-readings.ts';
 import { type Definition, definitionDigest, digestOf } from '../roll-ups/definition.ts';
-import { isComplete } from '../roll-ups/queries.ts';
+import { hasHours } from '../roll-ups/queries.ts';
 import type { UsageTables } from '../table-definitions.ts';
 import { usageTables } from '../tables.ts';
+import type { UsageOf } from '../usage-of.ts';
 import type { UsageReads } from '../usage-reads.ts';
 
 /** Whole hours of a grouping that are wanted. */
@@ -97,7 +97,7 @@ const groupsOf = ofShapes(
         )
         .select(['group_value.text', 'part.at', 'part.count', 'part.total'])
         .where('measure.environment', '=', environmentOf(from, given))
-        .where(isComplete(given.digest))
+        .where(hasHours(from, given.digest, given))
         .orderBy('part.at')
         .limit(rowsMaximum + 1),
     ),

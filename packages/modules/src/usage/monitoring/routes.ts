@@ -3,6 +3,7 @@ import type { Instant, Span } from '@counterfoil/kernel';
 import { sql } from 'kysely';
 import { windowStartsOf } from '../analytics/limits.ts';
 import { askedSpan } from '../asked-span.ts';
+import { readKept } from '../retention/refuse-dropped.ts';
 import { usageTables } from '../tables.ts';
 import {
   type MonitoringQuery,
@@ -36,7 +37,8 @@ async function usageMonitoring(
   const span = askedSpan(context.now, asked, day);
   const starts = size === undefined ? [span.start] : windowStartsOf({ size, zone: 'UTC' }, span);
   const { head, shown, missing } = await context.facts.progress(usageTables);
-  const counts = await countEvents(context, span, starts);
+  const about = { eventName: null, spans: [span] };
+  const counts = await readKept(context, about, () => countEvents(context, span, starts));
   const points = counts.map(({ window, events }) => ({
     timestamp: starts[window - 1] ?? span.start,
     event_count: Number(events),

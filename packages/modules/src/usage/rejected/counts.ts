@@ -3,6 +3,7 @@ import { invalidField, type Span } from '@counterfoil/kernel';
 import { sql } from 'kysely';
 import { usageInGroups } from '../analytics/usage-in-groups.ts';
 import { askedSpan } from '../asked-span.ts';
+import { readKept } from '../retention/refuse-dropped.ts';
 import { usageTables } from '../tables.ts';
 import { metersOf, type NamedMeter } from '../trace/meters.ts';
 import type { RejectedCounts, RejectedCountsQuery } from './schema.ts';
@@ -23,7 +24,8 @@ export async function rejectedCounts(
 ): Promise<RejectedCounts> {
   const span = askedSpan(context.now, asked, day);
   const position = await context.facts.shown(usageTables);
-  const names = await countedNames(context, span, event_name);
+  const about = { eventName: event_name ?? null, spans: [span] };
+  const names = await readKept(context, about, () => countedNames(context, span, event_name));
   const meters = await metersOf(
     context,
     names.map((one) => one.event_name),

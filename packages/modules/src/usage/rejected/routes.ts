@@ -52,9 +52,19 @@ async function rejectedEvents(
   const found: RejectedEvents['events'] = [];
   let lookedAt = 0;
   let key = query.iter_last_key;
+  const dropped = new Set<string>();
+  const answer = (has_more: boolean): RejectedEvents => ({
+    events: found,
+    looked_at: lookedAt,
+    has_more,
+    ...(key === undefined ? {} : { iter_last_key: key }),
+    ...(dropped.size === 0 ? {} : { dropped_months: [...dropped].sort() }),
+  });
   for (;;) {
     const place = { iter_last_key: key, page_size: portion, order: 'desc' } as const;
-    const { listed, has_more } = await eventsWithKeys(context, { ...query, ...place });
+    const page = await eventsWithKeys(context, { ...query, ...place });
+    const { listed, has_more, dropped_months = [] } = page;
+    for (const month of dropped_months) dropped.add(month);
     const names = new Set(listed.map(({ event }) => event.event_name));
     const meters = await metersOf(context, [...names]);
     for (const [index, { event, key: own }] of listed.entries()) {
@@ -64,20 +74,8 @@ async function rejectedEvents(
       lookedAt += 1;
       key = own;
       const isLast = index === listed.length - 1;
-      if (found.length === page_size) return answer(found, lookedAt, has_more || !isLast, key);
+      if (found.length === page_size) return answer(has_more || !isLast);
     }
-    if (!has_more || lookedAt >= lookedAtMaximum) return answer(found, lookedAt, has_more, key);
+    if (!has_more || lookedAt >= lookedAtMaximum) return answer(has_more);
   }
 }
-
-const answer = (
-  events: RejectedEvents['events'],
-  looked_at: number,
-  has_more: boolean,
-  key: string | undefined,
-): RejectedEvents => ({
-  events,
-  looked_at,
-  has_more,
-  ...(key === undefined ? {} : { iter_last_key: key }),
-});

@@ -1,6 +1,12 @@
 import { instantSchema, requiredTextSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { eventsQuerySchema, usageEventSchema, usageEventsSchema, usageLimits } from '../schema.ts';
+import {
+  droppedMonthsSchema,
+  eventsQuerySchema,
+  usageEventSchema,
+  usageEventsSchema,
+  usageLimits,
+} from '../schema.ts';
 import { rejectionReasons } from './faults.ts';
 
 /** Query of GET /events/rejected. */
@@ -38,6 +44,7 @@ export const rejectedEventsSchema = z
     looked_at: z.number().int().meta({ description: 'Events that were looked at for this page' }),
     has_more: usageEventsSchema.shape.has_more,
     iter_last_key: z.string().optional(),
+    dropped_months: droppedMonthsSchema,
   })
   .meta({ id: 'RejectedUsageEvents' });
 export type RejectedEvents = z.output<typeof rejectedEventsSchema>;

@@ -10,7 +10,8 @@ export async function dropRetired({ query, schema }: FillSession): Promise<boole
   );
   const [measure] = rows;
   if (!measure) return false;
-  for (const table of ['hourly', 'distinct_value', 'bucket', 'grouped', 'group_value']) {
+  const tables = ['hourly', 'distinct_value', 'bucket', 'grouped', 'group_value', 'measure_gap'];
+  for (const table of tables) {
     const { count } = await query(
       `delete from ${schema}.${table}
         where ctid = any(array(select ctid from ${schema}.${table} where measure = $1 limit ${rowsMaximum}))`,

@@ -160,6 +160,14 @@ export class Measures {
     );
     const [row] = rows;
     invariant(row, 'a measure has a number');
+    // What was there before is counted from events: of dropped months it has none.
+    await query(
+      `insert into ${schema}.measure_gap (environment, measure, month, first_at, last_at)
+       select environment, $2, month, date_trunc('hour', first_at), last_at from ${schema}.dropped_usage
+        where environment = $1 and until is null
+          and name = (select number from ${schema}.event_name where environment = $1 and name = $3)`,
+      [environment, row.number, definition.event_name],
+    );
     this.#add({ environment, number: row.number }, definition);
     return row.number;
   }

@@ -1,6 +1,6 @@
 import { type FactStatement, factStatement } from '@counterfoil/engine/define';
-import { type Decimal, decimal, type Instant, Problem, type Span, zero } from '@counterfoil/kernel';
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { type Decimal, decimal, type Instant, type Span, zero } from '@counterfoil/kernel';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import {
   type CustomerKind,
   environmentOf,
@@ -10,9 +10,10 @@ import {
   isWanted,
   ofShapes,
 } from '../numbers.ts';
-import type { UsageOf } from '../queries.ts';
+import { exchanged } from '../retention/refuse-dropped.ts';
 import type { UsageTables } from '../table-definitions.ts';
 import { usageTables } from '../tables.ts';
+import type { UsageOf } from '../usage-of.ts';
 import type { UsageReads } from '../usage-reads.ts';
 import type { Keeps } from './definition.ts';
 
@@ -60,7 +61,8 @@ async function* paged<Row extends { readonly at: string | null }, Result>(
     const rows: readonly Row[] = await select(after);
     if (rows.length === 0) {
       if (after === null) return;
-      throw changedMeanwhile();
+      // To tables whose measure is still being completed.
+      throw exchanged();
     }
     // A complete measure without such hours gives a row of nothing.
     const found = rows.filter(({ at }) => at !== null);
@@ -70,18 +72,24 @@ async function* paged<Row extends { readonly at: string | null }, Result>(
   }
 }
 
-/** Readers were switched, while they read, to tables whose measure is still being completed. */
-const changedMeanwhile = (): Problem =>
-  new Problem('service_unavailable', 'The tables of usage were exchanged. Retry shortly.', {
-    retryAfterSeconds: 1,
-  });
-
-/** The condition that a measure is the complete one with a digest. */
-export const isComplete = (digest: string) =>
-  sql<SqlBool>`measure.digest = ${digest}::uuid and measure.is_complete and not measure.is_retired`;
+/** The condition that a measure is the complete one with a digest, and lacks nothing of some whole hours. */
+export function hasHours(
+  from: From,
+  digest: string,
+  { start, end }: Readonly<Record<'start' | 'end', string>>,
+): RawBuilder<SqlBool> {
+  const gaps = from
+    .selectFrom('measure_gap')
+    .select('measure_gap.measure')
+    .whereRef('measure_gap.measure', '=', sql.ref('measure.number'))
+    .where('measure_gap.first_at', '<', sql<string>`${end}::timestamptz`)
+    .where('measure_gap.last_at', '>=', sql<string>`${start}::timestamptz`);
+  return sql<SqlBool>`measure.digest = ${digest}::uuid and measure.is_complete
+    and not measure.is_retired and not exists (${gaps})`;
+}
 
 /** The complete measure with a digest: no row where there is none. */
-const measureOf = (from: From, { principal }: UsageReads, { digest }: WantedHours) =>
+const measureOf = (from: From, { principal }: UsageReads, { digest, span }: WantedHours) =>
   from
     .selectFrom('measure')
     .where(
@@ -89,7 +97,7 @@ const measureOf = (from: From, { principal }: UsageReads, { digest }: WantedHour
       '=',
       environmentOf(from, { environment: principal.environmentId }),
     )
-    .where(isComplete(digest));
+    .where(hasHours(from, digest, span));
 
 /** True for rows of the accounts that are wanted. */
 const ofCustomer = (
@@ -154,7 +162,7 @@ const sumsOf = ofShapes(
       from
         .selectFrom('measure')
         .where('measure.environment', '=', environmentOf(from, given))
-        .where(isComplete(given.digest))
+        .where(hasHours(from, given.digest, given))
         .innerJoinLateral(
           (part) =>
             part

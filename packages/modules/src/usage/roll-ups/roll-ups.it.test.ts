@@ -1,11 +1,8 @@
-import type { Instant } from '@counterfoil/kernel';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { modelOf } from '../backfills/test-model.ts';
 import { filteredReadings } from '../groupings/filtered-readings.ts';
-import type { KeptDefinition } from '../groupings/usage-grouping.ts';
-import { comparedUsage } from '../table-definitions.ts';
 import { UsageFiller } from '../usage-filler.ts';
 import { usageOf } from '../usage-query.ts';
 import type { UsageQuestion } from '../usage-question.ts';
@@ -14,6 +11,7 @@ import { rolledUpReadings } from './readings.ts';
 import { RollUps } from './roll-ups.ts';
 import { foldedAnswer, type StoredUsage } from './test-fold.ts';
 import { environmentId, histories, type LogItem, questions, recordedIn } from './test-histories.ts';
+import { aboutGroupings, aboutMeters, assertSame, storedIn } from './test-questions.ts';
 import { startTestDatabase, type TestDatabase, type TestTables } from './test-tables.ts';
 
 const test = suite('roll-ups');
@@ -32,18 +30,6 @@ type Choices = Generator<number, never>;
 
 function* repeated(choices: readonly number[]): Choices {
   for (;;) yield* choices;
-}
-
-async function storedIn({ session }: TestTables): Promise<readonly StoredUsage[]> {
-  const { schema } = session;
-  const { rows } = await session.query<Omit<StoredUsage, 'properties'> & { properties: string }>(
-    `select name.name as event_name, external_id, customer_id, at, properties
-       from ${schema}.event
-       join ${schema}.account on account.number = event.account
-       join ${schema}.event_name as name on name.number = event.name
-      order by at, position, event.number`,
-  );
-  return rows.map((row) => ({ ...row, properties: JSON.parse(row.properties ?? '{}') }));
 }
 
 async function assertAnswers(tables: TestTables, asked: readonly UsageQuestion[]): Promise<void> {
@@ -139,21 +125,6 @@ async function assertBackfills({ session }: TestTables, log: readonly LogItem[])
   );
 }
 
-async function assertSame(some: TestTables, others: TestTables): Promise<void> {
-  const [left, right] = [some.session.schema, others.session.schema];
-  for (const [table, select] of Object.entries(comparedUsage)) {
-    for (const [a, b] of [
-      [left, right],
-      [right, left],
-    ] as const) {
-      const { rows } = await database.writer.query(
-        `(${select(a, b, table)}) except all (${select(b, b, table)})`,
-      );
-      assert.equal(rows, [], table);
-    }
-  }
-}
-
 test('whatever is kept, the answer is that of a fold over all events', async () => {
   let runs = 0;
   let rolledUp = 0;
@@ -192,48 +163,5 @@ test('whatever is kept, the answer is that of a fold over all events', async () 
   assert.ok(rolledUp > 0, 'no answer came from roll-ups');
   assert.ok(fromGroups > 0, 'no answer came from sums by a property');
 });
-
-/** Questions as before, about what the meters of a log count. */
-function aboutMeters(
-  log: readonly LogItem[],
-  asked: readonly UsageQuestion[],
-): readonly UsageQuestion[] {
-  const meters = recordedIn<MeterData>(log, 'MeterCreated');
-  return meters.flatMap(({ event_name, aggregation, filters }, index) => {
-    const question = asked[index % asked.length];
-    if (!question) return [];
-    const of = { ...question.of, eventName: event_name };
-    return [{ ...question, of, aggregation, filters }];
-  });
-}
-
-/** Questions as before, by a value of a property that sums are kept of. */
-function aboutGroupings(
-  log: readonly LogItem[],
-  asked: readonly UsageQuestion[],
-): readonly UsageQuestion[] {
-  const kept = recordedIn<KeptDefinition>(log, 'UsageGroupingKept');
-  return kept.flatMap(({ event_name, field, expression, filters, group_by }, index) => {
-    const question = asked[index % asked.length];
-    if (!question) return [];
-    const type = field === null && expression === null ? 'COUNT' : 'SUM';
-    const aggregation = { ...question.aggregation, ...plain, type, field, expression } as const;
-    const values = ['large', 'small', 'north', '3', '1', 'true'];
-    const of = { ...question.of, eventName: event_name };
-    const all = [...filters, { key: group_by, values }];
-    const about = { ...question, of, aggregation, filters: all };
-    return [about, { ...about, span: longSpan, windows: null }];
-  });
-}
-
-/** A span with whole hours of every history. */
-const longSpan = {
-  start: '2018-12-31T23:59:59.999Z' as Instant,
-  end: '2026-12-31T00:30:00.000Z' as Instant,
-};
-
-const plain = { multiplier: null, bucket_size: null, group_by: null } as const;
-
-type MeterData = Pick<UsageQuestion, 'aggregation' | 'filters'> & { readonly event_name: string };
 
 test.run();

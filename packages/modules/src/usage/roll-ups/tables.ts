@@ -132,14 +132,27 @@ export const createRollUpTables = (schema: string): readonly string[] => [
      primary key (measure, value))`,
 ];
 
-/** A selection of roll-ups, without numbers that a filling has given, of those measures that both have in full. */
+/** The hours that readers see no figures of: some of their events are dropped, and not in them. */
+const isLacking = (schema: string, shown: string, hour: string): string =>
+  `exists (select from ${shown}.measure_gap as gap
+             join ${shown}.measure as seen on seen.number = gap.measure and not seen.is_retired
+             join ${shown}.environment as place on place.number = gap.environment
+            where seen.digest = ${schema}.measure.digest
+              and place.environment_id = ${schema}.environment.environment_id
+              and ${hour} >= gap.first_at and ${hour} <= gap.last_at)`;
+
+/**
+ * A selection of roll-ups, without numbers that a filling has given, of those measures that both have in full, and of
+ * the hours that readers see.
+ */
 const compared = (columns: string, table: string) => (schema: string, shown: string) =>
   `select environment_id, digest, external_id, generation, ${columns}
      from ${schema}.${table}
      join ${schema}.measure on measure.number = ${table}.measure and not is_retired
      join ${schema}.environment on environment.number = ${table}.environment
      join ${schema}.account on account.number = ${table}.account
-    where ${isComplete(schema, shown)}`;
+    where ${isComplete(schema, shown)}
+      and not ${isLacking(schema, shown, table === 'bucket' ? 'bucket.start' : `${table}.hour`)}`;
 
 /** A measure that readers see may still be on its way: then events are asked, and there is nothing to compare. */
 const isComplete = (schema: string, shown: string): string =>

@@ -88,7 +88,7 @@ async function createTables(
       const ask: FactReads['ask'] = async ({ tables, write }, given) =>
         (await query(tables, (from) => write(from as never, given) as never)) as never;
       const reads = {
-        facts: { query, queryAtOnce: query, ask, shown: async () => '0' },
+        facts: { query, queryAtOnce: query, ask, shown: async () => '0', filling: () => schema },
         principal: { environmentId },
       };
       return reads as unknown as RequestContext;

@@ -3,6 +3,7 @@ import { type DecimalText, type Instant, notFound, shiftedBy } from '@counterfoi
 import { featureRecords } from '../../features/index.ts';
 import type { Properties } from '../aggregation/measure.ts';
 import { eventView, listEvents, placeOfUsage } from '../queries.ts';
+import { refuseDropped } from '../retention/refuse-dropped.ts';
 import type { UsageEventResource } from '../schema.ts';
 import { usageTables } from '../tables.ts';
 import { firstPage, metersOf } from './meters.ts';
@@ -32,7 +33,7 @@ async function traceAt(
   { at, position }: { readonly at: Instant; readonly position: string },
 ): Promise<UsageEventTrace> {
   const event = await eventAt(context, id, at);
-  if (!event) return await voidedEvent(context, id, position);
+  if (!event) return await voidedEvent(context, id, { at, position });
   const looks = await looksAt(context, event);
   const meters = looks.map(({ shown }) => shown);
   const isWaiting = event.customer_id === null || meters.length === 0;
@@ -102,12 +103,14 @@ async function looksAt(context: RequestContext, event: UsageEventResource): Prom
   });
 }
 
-/** A usage event that was voided. Throws 404 for one that is not there, nor void. */
+/** A usage event that was voided. Throws 404 for one that is not there, nor void, and 400 for one that is dropped. */
 async function voidedEvent(
-  { facts, principal: { environmentId } }: RequestContext,
+  context: RequestContext,
   id: string,
-  position: string,
+  { at, position }: { readonly at: Instant; readonly position: string },
 ): Promise<UsageEventTrace> {
+  const { facts, principal } = context;
+  const { environmentId } = principal;
   const rows = await facts.query(usageTables, (from) =>
     from
       .selectFrom('voided')
@@ -130,7 +133,11 @@ async function voidedEvent(
       .where('voided.event_id', '=', id),
   );
   const [row] = rows;
-  if (!row) throw notFound('usage event', id);
+  if (!row) {
+    const span = { start: at, end: shiftedBy(at, 1) };
+    await refuseDropped(context, { eventName: null, spans: [span] });
+    throw notFound('usage event', id);
+  }
   const reason = row.reason === null ? '' : `: ${row.reason}`;
   return {
     event: eventView(environmentId, row),

@@ -1,7 +1,8 @@
 import { newRecord, type Routes, route } from '@counterfoil/engine/define';
-import { invariant, notFound, textSchema } from '@counterfoil/kernel';
+import { invariant, notFound, shiftedBy, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { placeOfUsage } from '../queries.ts';
+import { refuseDropped } from '../retention/refuse-dropped.ts';
 import { hashOfId } from '../usage-event.ts';
 import { usageVoid, voidUsage } from './usage-void.ts';
 
@@ -41,7 +42,13 @@ export const usageVoidRoutes = {
     },
     handle: async (context, { params: { event_id }, body }) => {
       const id = hashOfId(event_id);
-      if (!(await placeOfUsage(context, event_id))) throw notFound('usage event', event_id);
+      const place = await placeOfUsage(context, event_id);
+      if (!place) throw notFound('usage event', event_id);
+      // Its hour could not be counted again. What is void already stays so.
+      if (!(await context.recalled.load(usageVoid, id))) {
+        const span = { start: place.at, end: shiftedBy(place.at, 1) };
+        await refuseDropped(context, { eventName: null, spans: [span] });
+      }
       const { state } = await context.execute(
         usageVoid,
         id,

@@ -1,7 +1,9 @@
 import type { FillSession } from '@counterfoil/engine/define';
 import { type Instant, invariant } from '@counterfoil/kernel';
 import type { TouchedUsage } from '../alerts/watched.ts';
+import { monthTextOf } from '../month.ts';
 import { voidReserved } from '../reservations/follow-reservations.ts';
+import type { KeptMonths } from '../retention/kept-months.ts';
 import { hourOf, type RollUps } from '../roll-ups/index.ts';
 import { hashOfId } from '../usage-event.ts';
 
@@ -14,21 +16,47 @@ export interface TakenVoid {
   readonly voidedAt: Instant;
 }
 
+/** Notes an event that is void and still in the figures of its hour: no measure has that hour any more. */
+async function noteUnsettled(
+  { query, schema }: FillSession,
+  environment: number,
+  { at, position, number }: Place,
+): Promise<void> {
+  const month = monthTextOf(at);
+  await query(
+    `insert into ${schema}.pending_void (environment, position, number, at, month)
+     values ($1, $2, $3, $4, $5)`,
+    [environment, position, number, at, month],
+  );
+  await query(
+    `insert into ${schema}.measure_gap (environment, measure, month, first_at, last_at)
+     select environment, number, $2, $3::timestamptz, $4::timestamptz from ${schema}.measure
+      where environment = $1 and not is_retired`,
+    [environment, month, hourOf(at), at],
+  );
+}
+
 interface Place {
   readonly at: Instant;
   readonly position: string;
   readonly number: number;
 }
 
+interface Tools {
+  readonly session: FillSession;
+  readonly rollUps: RollUps;
+  readonly kept: KeptMonths;
+}
+
 /**
  * Takes a voided event out of those that count, and counts its hour again; gives whose it was. Its identity stays, so
- * that the same id is a repetition for ever (D35).
+ * that the same id is a repetition for ever (D35). Of a dropped month it is noted: until the month is back, nothing
+ * tells whose it is, and its hour has no figures.
  */
 export async function takeOut(
-  session: FillSession,
-  rollUps: RollUps,
+  { session, rollUps, kept }: Tools,
   { environment, eventId, reason, position, voidedAt }: TakenVoid,
-): Promise<TouchedUsage> {
+): Promise<TouchedUsage | null> {
   const { query, schema } = session;
   const known = await query<Place>(
     `select at, position, number from ${schema}.identity where environment = $1 and id = $2::uuid`,
@@ -36,6 +64,13 @@ export async function takeOut(
   );
   const [place] = known.rows;
   invariant(place, `${eventId} was voided before it came`);
+  const fate = kept.fateOf(place.at);
+  if (fate === 'left') return null;
+  if (fate === 'dropped') {
+    await voidReserved(session, environment, place);
+    await noteUnsettled(session, environment, place);
+    return null;
+  }
   const { rows } = await query<{ readonly account: string; readonly name: string }>(
     `with gone as (
        delete from ${schema}.event
