@@ -156,7 +156,7 @@ function arrears(
 const unbilled = (pauses: readonly PauseSpan[]): readonly Span[] =>
   pauses.filter(({ bills_usage }) => bills_usage !== true);
 
-/** The charge of a line for a stretch of time: its price for the whole, in proportion. */
+/** The charge of a line for a stretch of time: its price for the whole, in proportion (E 12.3). */
 export function chargeFor(
   line: ChargedLine,
   { span, whole }: Stretch,

@@ -14,7 +14,7 @@ import type { Subscription, SubscriptionState } from '../subscription.ts';
 import { periodOf } from './cycle.ts';
 
 /**
- * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41).
+ * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41, E 10.5 B).
  */
 export const stepOrder = [
   'resume',
@@ -42,7 +42,7 @@ export type Step =
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
-/** Days before the end of a period at which its renewal is announced, at most half a period before (D69). */
+/** Days before the end of a period at which its renewal is announced, at most half a period before (D69, E 10.5 B). */
 export const noticeDays = 7;
 
 /** The first thing that will happen to a subscription by itself; null where nothing will. One that is inherited waits for its parent. */
