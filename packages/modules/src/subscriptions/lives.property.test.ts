@@ -1,7 +1,10 @@
 import {
+  type AddonAssociationId,
+  type AddonId,
   type Instant,
   invariant,
   type PauseId,
+  type PhaseId,
   Problem,
   type ScheduleId,
   type Stamped,
@@ -20,6 +23,7 @@ import {
 import type { SubscriptionEvent } from './events.ts';
 import { pauseSubscription, resumeSubscription } from './pauses/decisions.ts';
 import { type SubscriptionState, subscription } from './subscription.ts';
+import { grantOf } from './test-model-order.ts';
 import { hour, lineOf, orderOf } from './test-order.ts';
 
 const test = suite('lives of subscriptions');
@@ -68,6 +72,71 @@ const lines = [
   lineOf({ billing_period: 'ONETIME', amount: '5' }),
 ];
 
+const anyGrant = fc.record({
+  credits: fc.integer({ min: 1, max: 99 }),
+  unit: fc.constantFrom('DAILY' as const, 'WEEKLY' as const, 'MONTHLY' as const, null),
+  count: fc.integer({ min: 1, max: 3 }),
+  expires: fc.constantFrom('never' as const, 'with the period' as const),
+});
+
+const namedGrants = (grants: readonly AnyGrant[], name: string) =>
+  grants.map((grant, index) => grantOf({ ...grant, name: `${name} ${index}` }));
+type AnyGrant = typeof anyGrant extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** What a subscription has beside its lines: credits, an add-on without a price, and phases that charge the same. */
+const anyBeside = fc.record({
+  grants: fc.array(anyGrant, { maxLength: 2 }),
+  addon: fc.option(
+    fc.record({
+      cadence: fc.constantFrom('onetime' as const, 'recurring' as const),
+      hours: fc.nat(24 * 40),
+      grants: fc.array(anyGrant, { maxLength: 1 }),
+    }),
+  ),
+  phases: fc.array(fc.integer({ min: 1, max: 24 * 50 }), { maxLength: 2 }),
+});
+type AnyBeside = typeof anyBeside extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The same within the hours of a life: phases begin after the trial, and nothing at its end or later. */
+function besideOf(
+  { grants, addon, phases }: AnyBeside,
+  { start, trial, ends }: { start: number; trial: number | null; ends: number | null },
+): Parameters<typeof orderOf>[0] {
+  const end = ends === null ? null : start + ends;
+  const begins = [start];
+  for (const hours of phases) {
+    const next = Math.max(begins.at(-1) ?? start, start + 24 * ((trial ?? 0) + 1)) + hours;
+    if (end === null || next < end) begins.push(next);
+  }
+  const isWithin = addon !== null && (end === null || start + addon.hours < end);
+  return {
+    grants: namedGrants(grants, 'plan'),
+    phases: begins.slice(0, begins.length > 1 ? undefined : 0).map((from, place) => {
+      const to = begins[place + 1] ?? end;
+      return {
+        id: `phase_${place}` as PhaseId,
+        ...{ start_date: hour(from), end_date: to === null ? null : hour(to) },
+        ...{ metadata: {}, entitlements: [] },
+      };
+    }),
+    addons: isWithin
+      ? [
+          {
+            id: 'addon_assoc_01' as AddonAssociationId,
+            addon_id: 'addon_01' as AddonId,
+            ...{
+              addon_name: 'More',
+              cadence: addon.cadence,
+              start_date: hour(start + addon.hours),
+            },
+            ...{ metadata: {}, entitlements: [], lines: [], pointer: '' },
+            grants: namedGrants(addon.grants, 'addon'),
+          },
+        ]
+      : [],
+  };
+}
+
 const anyLife: fc.Arbitrary<Life> = fc
   .record({
     start: fc.integer({ min: -24 * 200, max: 24 * 20 }),
@@ -80,10 +149,12 @@ const anyLife: fc.Arbitrary<Life> = fc
     proration: fc.constantFrom('create_prorations' as const, 'none' as const),
     lines: fc.shuffledSubarray(lines, { minLength: 1 }),
     acts: fc.array(anyAct, { maxLength: 8 }),
+    beside: anyBeside,
   })
   .map(({ start, ends, anchor, calendar, count, trial, zone, proration, acts, ...rest }) => ({
     acts,
     order: {
+      ...besideOf(rest.beside, { start, trial, ends }),
       start_date: hour(start),
       end_date: ends === null ? null : hour(start + ends),
       billing_cycle: calendar ? ('calendar' as const) : ('anniversary' as const),
@@ -269,7 +340,13 @@ function instantOfStep(event: SubscriptionEvent): Instant | null {
     case 'TrialEnded':
     case 'SettlementRecorded':
     case 'RenewalNoticed':
+    case 'PhaseBegun':
+    case 'AddonBegun':
+    case 'AddonEnded':
       return event.data.at;
+    case 'CreditsGranted':
+    case 'CreditsSkipped':
+      return event.data.period_start;
     case 'SubscriptionCancelled':
       return event.data.effective_at;
     case 'PauseStarted':

@@ -140,7 +140,11 @@ export class Grants {
     rest: { readonly end: Moment; readonly share: (amount: bigint) => bigint } | null,
   ): void {
     const first = rest?.share(BigInt(grant.credits) * parts) ?? null;
-    const whole = { origin: 'addon' as const, addon, from: first === 0n ? (rest?.end ?? from) : from };
+    const whole = {
+      origin: 'addon' as const,
+      addon,
+      from: first === 0n ? (rest?.end ?? from) : from,
+    };
     const isPart = rest !== null && first !== null && first > 0n && grant.unit !== null;
     // Where more than a whole turn is left, by a pause, it is given whole.
     const isOneTurn =

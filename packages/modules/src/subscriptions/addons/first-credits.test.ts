@@ -13,14 +13,15 @@ const january = { start_date: at('2026-01-01') };
 const prorated = { cadence: 'recurring', proration: 'create_prorations' } as const;
 
 /** A grant of so many credits for each period of a subscription, of an add-on that is attached at an instant. */
-const grantOf = (credits: string, attached: string, period: 'MONTHLY' | 'WEEKLY'): GrantData => ({
-  ...{ id: 'cg_01', source_id: 'cg_00', name: 'Bonus', metadata: {}, addon_association_id: null },
-  ...{ period, period_count: 1, expiration_type: 'NEVER', part: null, end_date: null },
-  ...{ expiration_duration: null, expiration_duration_unit: null, priority: null },
-  ...{ conversion_rate: null, topup_conversion_rate: null },
-  credits: credits as DecimalText,
-  start_date: at(attached),
-} as GrantData);
+const grantOf = (credits: string, attached: string, period: 'MONTHLY' | 'WEEKLY'): GrantData =>
+  ({
+    ...{ id: 'cg_01', source_id: 'cg_00', name: 'Bonus', metadata: {}, addon_association_id: null },
+    ...{ period, period_count: 1, expiration_type: 'NEVER', part: null, end_date: null },
+    ...{ expiration_duration: null, expiration_duration_unit: null, priority: null },
+    ...{ conversion_rate: null, topup_conversion_rate: null },
+    credits: credits as DecimalText,
+    start_date: at(attached),
+  }) as GrantData;
 
 for (const [credits, period, attached, first] of [
   ['100', 'MONTHLY', '2026-01-20', '38.70967742'],
@@ -31,7 +32,11 @@ for (const [credits, period, attached, first] of [
   test(`E 11.5, 19 of ${credits} ${period} from ${attached} on the first are ${first}`, () => {
     const rhythm = { unit: period, count: 1 };
     const subscription = lived(orderOf({ ...january, rhythm }), at(attached));
-    const { start_date, part } = firstCredits(subscription, grantOf(credits, attached, period), prorated);
+    const { start_date, part } = firstCredits(
+      subscription,
+      grantOf(credits, attached, period),
+      prorated,
+    );
     assert.is(part?.credits, first);
     assert.equal([start_date, part?.anchor], [at(attached), subscription.opened?.end]);
   });

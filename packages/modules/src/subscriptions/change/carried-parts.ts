@@ -162,9 +162,6 @@ export function withPartsOf(current: Subscription, to: CreatedData, at: Instant)
     ...to,
     addons,
     lines: to.lines.filter(isOfThose),
-    grants: [
-      ...to.grants.filter(isOfPlan),
-      ...continuedGrants(current, { id: to.id, addons }, at),
-    ],
+    grants: [...to.grants.filter(isOfPlan), ...continuedGrants(current, { id: to.id, addons }, at)],
   };
 }
