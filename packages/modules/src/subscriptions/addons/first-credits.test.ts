@@ -58,9 +58,12 @@ test('D67 time in a pause is no part of what is left: 100 for April, paused from
   const april = orderOf({ start_date: at('2026-04-01') });
   const subscription = lived(april, at('2026-04-11'));
   const pause = {
-    ...{ id: 'pause_01' as PauseId, pause_mode: 'immediate', resume_mode: 'auto', reason: null },
-    ...{ start: at('2026-04-11'), end: at('2026-04-16'), bills_usage: false, metadata: {} },
-    original_period: null,
+    id: 'pause_01' as PauseId,
+    pause_mode: 'immediate',
+    resume_mode: 'auto',
+    start: at('2026-04-11'),
+    end: at('2026-04-16'),
+    ...{ bills_usage: false, original_period: null, reason: null, metadata: {} },
   } as const;
   const paused = foldAll(subscription, [{ type: 'PauseStarted', data: pause }]);
   const resumed = lived(paused, at('2026-04-16'));

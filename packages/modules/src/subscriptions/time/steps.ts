@@ -88,7 +88,7 @@ function pauseSteps(subscription: Subscription): readonly Step[] {
   return pause.end === null ? [] : [{ kind: 'resume', at: pause.end }];
 }
 
-/** The end of a trial, unless the subscription ends with it. */
+/** The end of a trial, unless the subscription ends with it (E 10.4). */
 function trialEnd({ subscription_status, trial, ...rest }: Subscription): readonly Step[] {
   if (subscription_status !== 'trialing' || trial === null) return [];
   const last = endOf(rest);
