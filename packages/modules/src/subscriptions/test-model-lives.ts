@@ -69,7 +69,7 @@ const anyBeside = fc.record({
       hours: fc.integer({ min: 1, max: 24 * 60 }),
       prices: fc.array(anyPrice, { minLength: 1, maxLength: 2 }),
     }),
-    { maxLength: 3 },
+    { maxLength: 3, size: 'max' },
   ),
   grants: fc.array(anyGrant, { maxLength: 2 }),
   ownGrants: fc.array(
@@ -103,16 +103,17 @@ const otherKinds = [
 ] as const;
 /** Acts on what is beside lines and time, with those that it depends on. */
 const besideKinds = [
-  ...(['grant', 'grant', 'end grant', 'share', 'share', 'unshare', 'group'] as const),
-  ...(['phase', 'phase', 'drop phase', 'drop phase', 'attach', 'attach', 'detach'] as const),
-  ...(['look', 'quantity', 'pause', 'pause at end', 'resume', 'trial'] as const),
+  ...(['grant', 'grant', 'end grant', 'share', 'share', 'unshare', 'unshare', 'group'] as const),
+  ...(['phase', 'drop phase', 'drop phase', 'drop phase', 'attach', 'attach', 'detach'] as const),
+  ...(['look', 'quantity', 'pause', 'pause at end', 'resume', 'trial', 'trial'] as const),
   ...(['change', 'change at end', 'cancel', 'end'] as const),
 ] as const;
 type Kind = (typeof plainKinds | typeof otherKinds | typeof besideKinds)[number];
 
-const anyActOf = (kinds: readonly Kind[]) =>
+/** @param days between two acts, at most */
+const anyActOf = (kinds: readonly Kind[], days: number) =>
   fc.record({
-    after: fc.integer({ min: 0, max: 24 * 40 }),
+    after: fc.integer({ min: 0, max: 24 * days }),
     minutes: fc.nat(59),
     prorates: fc.boolean(),
     kind: fc.constantFrom(...kinds),
@@ -127,11 +128,12 @@ const anyActOf = (kinds: readonly Kind[]) =>
   });
 type AnyAct = ReturnType<typeof anyActOf> extends fc.Arbitrary<infer Value> ? Value : never;
 
-const anyTermsOf = (kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside>) =>
+/** @param beside null: they have nothing beside lines and time */
+const anyTermsOf = (kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside> | null) =>
   fc.record({
     start: fc.integer({ min: -24 * 120, max: 24 * 20 }),
-    ends: fc.option(fc.integer({ min: 1, max: 24 * 400 })),
-    trialDays: fc.constantFrom(0, 0, 0, 7, 30),
+    ends: fc.option(fc.integer({ min: 1, max: 24 * 400 }), { freq: beside === null ? 5 : 1 }),
+    trialDays: fc.constantFrom(0, 0, 0, 7, 30, ...(beside === null ? [] : [30, 60])),
     ahead: fc.constantFrom(0, 330, -420),
     unit: fc.constantFrom(
       'MONTHLY' as const,
@@ -146,14 +148,14 @@ const anyTermsOf = (kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside>) =>
     ),
     prorates: fc.boolean(),
     prices: fc.array(anyPrice, { minLength: 1, maxLength: 4 }),
-    acts: fc.array(anyActOf(kinds), { maxLength: 8 }),
+    acts: fc.array(anyActOf(kinds, beside === null ? 40 : 20), { maxLength: 8 }),
     commitment: fc.option(anyCommitment),
     allowance: fc.record({
       limit: fc.nat(12),
       resets: fc.constantFrom('DAILY' as const, 'WEEKLY' as const, 'MONTHLY' as const, null),
     }),
     used: fc.array(fc.integer({ min: 0, max: 24 * 200 }), { maxLength: 40 }),
-    beside,
+    beside: beside ?? fc.constant(nothingBeside),
   });
 type AnyTerms = ReturnType<typeof anyTermsOf> extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -218,12 +220,12 @@ function lifeOf(terms: AnyTerms, isPlain: boolean): AnyLife {
 
 /** Lives with all acts that the model knows. */
 export const anyLife: fc.Arbitrary<AnyLife> = fc.oneof(
-  { arbitrary: livesOf(plainKinds, fc.constant(nothingBeside), true), weight: 1 },
-  { arbitrary: livesOf(otherKinds, fc.constant(nothingBeside), false), weight: 2 },
-  { arbitrary: livesOf(besideKinds, anyBeside, false), weight: 2 },
+  { arbitrary: livesOf(plainKinds, null, true), weight: 1 },
+  { arbitrary: livesOf(otherKinds, null, false), weight: 2 },
+  { arbitrary: livesOf(besideKinds, anyBeside, false), weight: 4 },
 );
 
-function livesOf(kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside>, isPlain: boolean) {
+function livesOf(kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside> | null, isPlain: boolean) {
   return anyTermsOf(kinds, beside).map((terms) => lifeOf(terms, isPlain));
 }
 
@@ -333,12 +335,12 @@ function actOf(
     case 'trial':
       return { ...base, kind, to: act.says ? at : on };
     case 'drop phase':
-      return { ...base, kind, place: act.line % 4 };
+      return { ...base, kind, place: act.line % 3 };
     case 'grant': {
       const [grant] = act.grants as [AnyGrant];
       const name = `grant ${place}`;
       grants.push(name);
-      const from = act.says ? null : at + (act.ahead - 24 * 20) * hour;
+      const from = act.says ? null : at + (act.ahead - 24 * 45) * hour;
       return { ...base, kind, grant: { ...grant, name, from, until: until(at) } };
     }
     case 'end grant':
