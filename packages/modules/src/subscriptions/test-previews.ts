@@ -13,7 +13,7 @@ import { answerOf, assertChangeIsPreview, figuresOf } from './test-change-previe
 import type { subscriptionWorld } from './test-subscription-world.ts';
 
 /** Acts that have no preview: they lead to other states. */
-const besideKinds = ['phase', 'phase', 'drop phase', 'grant', 'end grant'] as const;
+const besideKinds = ['next phase', 'next phase', 'drop phase', 'grant', 'end grant'] as const;
 const changeKinds = ['change', 'change later'] as const;
 
 const anyAct = fc.record({
@@ -213,7 +213,7 @@ async function actBeside({ request, world, get }: Opened, id: string, act: Act):
   const call = (table: Readonly<Record<string, unknown>>, route: string, input: object) =>
     answerOf(callRoute(table[route] as never, request(route), input as never));
   switch (act.kind) {
-    case 'phase': {
+    case 'next phase': {
       const body = { start_date: later(world.now, act.amount % 900) };
       await call(phaseRoutes, 'POST /subscriptions/{id}/phases', { params: { id }, body });
       return;
