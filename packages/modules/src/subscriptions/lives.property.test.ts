@@ -99,7 +99,7 @@ type AnyBeside = typeof anythingBeside extends fc.Arbitrary<infer Value> ? Value
 
 /** Most have nothing of it: credits of every day are many steps. */
 const anyBeside: fc.Arbitrary<AnyBeside> = fc.oneof(
-  { arbitrary: fc.constant({ grants: [], addon: null, phases: [] }), weight: 2 },
+  { arbitrary: fc.constant<AnyBeside>({ grants: [], addon: null, phases: [] }), weight: 2 },
   { arbitrary: anythingBeside, weight: 1 },
 );
 
