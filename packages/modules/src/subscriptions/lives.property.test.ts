@@ -83,7 +83,7 @@ const namedGrants = (grants: readonly AnyGrant[], name: string) =>
   grants.map((grant, index) => grantOf({ ...grant, name: `${name} ${index}` }));
 type AnyGrant = typeof anyGrant extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What a subscription has beside its lines: credits, an add-on without a price, and phases that charge the same. */
+/** Everything that a subscription has beside its lines: credits, an add-on without a price, and phases that charge the same. */
 const anythingBeside = fc.record({
   grants: fc.array(anyGrant, { maxLength: 2 }),
   addon: fc.option(
@@ -364,7 +364,7 @@ function instantOfStep(event: SubscriptionEvent): Instant | null {
   }
 }
 
-/** What is left of charges, by their lines and starts, after a pause: those that lay ahead begin later. */
+/** The rest of charges, by their lines and starts, after a pause: those that lay ahead begin later. */
 const movedBy = (
   { start, end }: { readonly start: Instant; readonly end: Instant },
   charged: ReadonlyMap<string, number>,

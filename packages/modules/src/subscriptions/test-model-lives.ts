@@ -229,7 +229,7 @@ function livesOf(kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside> | null,
   return anyTermsOf(kinds, beside).map((terms) => lifeOf(terms, isPlain));
 }
 
-/** What a life has beside lines and time, with names and dates. */
+/** Everything that a life has beside lines and time, with names and dates. */
 function besidesOf(
   { phases, grants, ownGrants, coupons, ...rest }: AnyBeside,
   {

@@ -29,7 +29,7 @@ interface Given extends ModelGrant {
   readonly number: number | null;
 }
 
-/** What the time at which credits are given decides. */
+/** The circumstances that decide what becomes of credits at their time. */
 interface Circumstances {
   readonly isPaused: boolean;
   /** The billing period that runs; between two of them the instant between. */

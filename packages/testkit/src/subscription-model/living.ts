@@ -168,7 +168,7 @@ export abstract class Living {
     return steps;
   }
 
-  /** What a grant meets with that gives at an instant. */
+  /** The circumstances of a grant that gives at an instant. */
   protected grantingAt(at: Moment) {
     const isPaused = (this.pause?.runs && this.pause.from <= at) || this.time.isPaused(at);
     const between = this.closed.at(-1)?.to ?? this.start;

@@ -27,7 +27,7 @@ export class Sold {
     return this.pieces.findLast((piece) => piece.name === name);
   }
 
-  /** What lies ahead when a pause begins comes later. */
+  /** Moves everything that lies ahead when a pause begins. */
   move(pause: Stretch): void {
     for (const each of [...this.pieces, ...this.addons]) {
       Object.assign(each, movedStretch(each, pause));
@@ -35,7 +35,7 @@ export class Sold {
     for (const phase of this.phases) phase.from = moved(phase.from, pause);
   }
 
-  /** What was to begin with the end of a trial does so, and the rest not before it. */
+  /** Lets everything that was to begin with the end of a trial do so, and the rest not before it. */
   moveTrial(before: Moment, to: Moment, endOfOnce: () => Moment): void {
     for (const addon of this.addons) {
       if (addon.isOnce && !addon.isRemoved) addon.to = endOfOnce();
@@ -76,7 +76,7 @@ export class Sold {
     return { ending, begun };
   }
 
-  /** What was before a phase goes on until the next one: the lines that ended only because it was to begin. */
+  /** Gives a phase up, and lets go on until the next one what was before it: the lines that ended only because it was to begin. */
   dropPhase(phase: Phase): Turned {
     const place = this.phases.indexOf(phase);
     const { from } = phase;

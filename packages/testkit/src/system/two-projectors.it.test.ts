@@ -17,7 +17,7 @@ const stops = [day('01', '11'), day('01', '21'), day('02', '11'), day('03', '01'
 /** Subscriptions of each kind. */
 const copies = 4;
 
-/** What each subscription of a kind is charged, by the day; what it is credited is negative. */
+/** The charges of each subscription of a kind, by the day; a credit is negative. */
 const charged: Readonly<Record<string, readonly string[]>> = {
   trial: ['01-11 31', '02-11 31'],
   paused: ['01-01 31', '02-11 31'],
@@ -29,7 +29,7 @@ const charged: Readonly<Record<string, readonly string[]>> = {
   parent: ['01-01 31', '02-01 31', '03-01 31'],
 };
 
-/** What time does to each of a kind, with how often. */
+/** The things that time does to each of a kind, with how often. */
 const happened: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   trial: { PeriodOpened: 3, PeriodClosed: 2, TrialEnded: 1, CreditsGranted: 2, RenewalNoticed: 1 },
   paused: {
@@ -170,7 +170,7 @@ async function chargesOf(tenant: ClockedTenant, id: string): Promise<readonly st
     .sort();
 }
 
-/** How often each thing that time does has happened to a subscription. */
+/** The number of times that each thing has happened to a subscription that time does. */
 async function stepsOf(stack: Stack, tenant: ClockedTenant, id: string) {
   const counts: Record<string, number> = {};
   for await (const { type } of stack.store.readStream(

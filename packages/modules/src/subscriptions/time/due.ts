@@ -38,7 +38,7 @@ import {
 import { blankSubscription, foldAll, foldInto, type Subscription } from '../subscription.ts';
 import type { ProrationBehavior } from '../values.ts';
 import { wholePeriodOf } from './cycle.ts';
-import { endOf, nextPeriod, nextStep, type Step } from './steps.ts';
+import { billingPeriodAt, endOf, nextPeriod, nextStep, type Step } from './steps.ts';
 
 /** Steps that one command takes at most; the subscription stays due while there are more (ADR 41). */
 export const stepsMaximum = 100;
@@ -173,15 +173,6 @@ function granting(subscription: Subscription, grant: Grant): SubscriptionEvent {
       expires_at,
     },
   };
-}
-
-/**
- * The billing period with which credits expire that are given for an instant: the one that runs. What is given afterwards, for a period that
- * is over, has expired with that at the latest, also where a pause holds the next one up.
- */
-function billingPeriodAt({ opened, last_period }: Subscription, at: Instant): Period | null {
-  if (opened === null) return last_period;
-  return at < opened.start ? { ...opened, end: opened.start } : opened;
 }
 
 /** Tells whether an instant lies in the pause that runs, or in one that is over. */

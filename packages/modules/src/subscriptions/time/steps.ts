@@ -157,6 +157,15 @@ export function currentPeriod(subscription: Subscription): Period {
   return last_period ?? nextPeriod({ ...subscription, end_date: null });
 }
 
+/**
+ * The billing period with which credits expire that are given for an instant: the one that runs. What is given afterwards, for a period that
+ * is over, has expired with that at the latest, also where a pause holds the next one up.
+ */
+export function billingPeriodAt({ opened, last_period }: Subscription, at: Instant): Period | null {
+  if (opened === null) return last_period;
+  return at < opened.start ? { ...opened, end: opened.start } : opened;
+}
+
 /** The period that is opened next, cut at the end of the subscription. */
 export function nextPeriod(subscription: Subscription): Period {
   const { next_index: index, cycle, trial, end_date } = subscription;
