@@ -44,7 +44,7 @@ for (const line of examples.trim().split('\n')) {
     .split('|')
     .map((part) => part.trim());
   const [count, unit] = period.split(' ');
-  test(`${name}: ${period} from ${start}`, () => {
+  test(`E 9.2 ${name}: ${period} from ${start}`, () => {
     const cadence: Cadence = {
       anchor: at(anchor),
       unit: unit as PeriodUnit,
@@ -68,7 +68,7 @@ for (const [start, unit, zone, anchor] of [
   ['2024-10-05', 'HALF_YEARLY', 'UTC', '2025-01-01'],
   ['2024-12-31', 'ANNUAL', 'UTC', '2025-01-01'],
 ] as const) {
-  test(`the calendar anchor of ${start}, ${unit} in ${zone}`, () => {
+  test(`E 9.1 the calendar anchor of ${start}, ${unit} in ${zone}`, () => {
     assert.is(calendarAnchor(at(start), unit, zone), at(anchor));
   });
 }

@@ -103,7 +103,7 @@ function firstReturn(returns: Returns, count: number, start: Instant, index: num
 /**
  * Returns where period `index` begins, for periods that begin at `start`: index 0 gives `start` itself. The first
  * period ends at the anchor's first return on a later day; a start on the day of a return begins a whole
- * period. Every further boundary is counted from there, and its day taken from the anchor (D63). Throws a
+ * period. Every further boundary is counted from there, and its day taken from the anchor (D63, E 9.2 B). Throws a
  * RangeError for an index or a count that is none, and for boundaries after the year 9999.
  */
 export function periodBoundary(cadence: Cadence, start: Instant, index: number): Instant {
@@ -117,7 +117,7 @@ export function periodBoundary(cadence: Cadence, start: Instant, index: number):
 }
 
 /**
- * Returns the period that an instant lies in, for periods that begin at `start`: the inverse of `periodBoundary`.
+ * Returns the period that an instant lies in (E 9.3), for periods that begin at `start`: the inverse of `periodBoundary`.
  * Throws a RangeError for an instant before it, and where the period ends after the year 9999.
  */
 export function periodAt(cadence: Cadence, start: Instant, instant: Instant): Period {

@@ -1,6 +1,6 @@
 // A process that dies before or after any append of a day on which everything happens, and another one that goes on.
 import { parseStreamName } from '@counterfoil/engine';
-import type { Instant } from '@counterfoil/kernel';
+import { type Instant, shiftedBy } from '@counterfoil/kernel';
 import {
   callRoute,
   MemoryStore,
@@ -27,7 +27,9 @@ const test = suite('deaths at every append');
 const stops = [day(1, 11), day(1, 12), day(1, 16), day(1, 20), day(2, 1), day(2, 12), day(2, 21)];
 
 /** The log of subscriptions to which everything will happen that time does, before any of it has. */
-async function everything(): Promise<MemoryStore> {
+async function everything(
+  more: (world: Awaited<ReturnType<typeof subscriptionWorld>>) => Promise<unknown> = async () => {},
+): Promise<MemoryStore> {
   const world = await subscriptionWorld([{ amount: '31' }, { type: 'USAGE', amount: '1' }]);
   const { call, create, pause, cancel, change, plan, planId, request } = world;
   const offered = offers.routes ?? {};
@@ -78,6 +80,7 @@ async function everything(): Promise<MemoryStore> {
   const ten = { name: 'Ten', type: 'percentage', percentage_off: '10', cadence: 'once' };
   const coupon = (await call(coupons.routes, 'POST /coupons', ten)).id;
   await create({ coupons: [coupon] });
+  await more(world);
   return world.world.store;
 }
 
@@ -200,6 +203,41 @@ test('whatever append a process dies at, before or after it, everything happens 
       );
     }
   }
+});
+
+/** A subscription whose year is more steps than one command takes, with a pause, and an end that lies in the downtime. */
+async function sellByTheDay({
+  call,
+  create,
+  pause,
+  plan,
+}: Awaited<ReturnType<typeof subscriptionWorld>>): Promise<void> {
+  const plan_id = await plan('Daily', [{ amount: '1', billing_period: 'DAILY' }]);
+  const daily = { credits: '1', cadence: 'RECURRING', period: 'DAILY' };
+  await call(offers.routes ?? {}, 'POST /creditgrants', {
+    ...{ name: 'Daily', scope: 'PLAN', plan_id, ...daily },
+  });
+  const { id } = await create({ plan_id, billing_period: 'DAILY', end_date: day(12, 24) });
+  await pause(id, {
+    ...{ pause_mode: 'scheduled', pause_start: day(4, 1), pause_end: day(9, 20) },
+  });
+}
+
+test('400 days of downtime are caught up to what was done by a process that was always there', async () => {
+  const start = await everything(sellByTheDay);
+  const [present, absent] = [await copyOf(start), await copyOf(start)];
+  const visits = Array.from({ length: 14 }, (_, index) =>
+    shiftedBy(day(1, 11), index * 30 * 86_400_000),
+  );
+  await live(present, { left: [...visits] });
+  await live(absent, { left: visits.slice(-1) });
+  // Those who inherit are told in fewer words what they have slept through: their own logs are compared. And nobody announces a
+  // renewal that is over by the time at which its subscription is created, after a change of plan.
+  const ofSteps = (store: MemoryStore) =>
+    recorded(store).filter((each) => !/^subscription (HeirsTold|RenewalNoticed) /.test(each));
+  assert.equal(difference(ofSteps(absent), ofSteps(present)), noDifference);
+  const closed = ofSteps(absent).filter((each) => each.startsWith('subscription PeriodClosed '));
+  assert.ok(closed.length > 200, `${closed.length} periods`);
 });
 
 test('two processes that do everything at once do it once', async () => {

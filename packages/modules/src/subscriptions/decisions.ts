@@ -42,7 +42,7 @@ export const createSubscription =
     return toldToHeirs(null, [created, ...dueEvents(blankSubscription(data, at), at)]);
   };
 
-/** Starts a draft (specification §4.14): its start, trial, periods and lines are decided anew. */
+/** Starts a draft (specification §4.14, E 10.3 B): its start, trial, periods and lines are decided anew. */
 export const activateSubscription =
   (id: string, start: Instant | null): SubscriptionDecision =>
   (state, at) => {
@@ -95,7 +95,7 @@ export const activateSubscription =
     return toldToHeirs(draft, [activated, ...dueEvents(foldInto(draft, activated, at), at)]);
   };
 
-/** Takes the steps whose time has come, as many as one command takes (ADR 41). Nothing due, no events. */
+/** Takes the steps whose time has come, as many as one command takes (ADR 41, E 10.5 B). Nothing due, no events. */
 export const takeDue =
   (id: string): SubscriptionDecision =>
   (state, at) => {

@@ -116,7 +116,7 @@ test('lines beside those of the plan are sold under any price that fits, or one 
   );
 });
 
-test('a trial is free, and what is charged begins with its end', async () => {
+test('E 10.4 a trial is free, and what is charged begins with its end', async () => {
   const { create, settled, pass, get, events } = await subscriptionWorld([
     { trial_period_days: 14 },
     { billing_period: 'ONETIME', amount: '5' },
@@ -147,7 +147,7 @@ test('a trial is free, and what is charged begins with its end', async () => {
   assert.is((await create({ trial_period_days: 3 })).trial_end, day(1, 18));
 });
 
-test('prices that disagree about the trial have to be overruled', async () => {
+test('E 10.4 prices that disagree about the trial have to be overruled', async () => {
   const { create } = await subscriptionWorld([{ trial_period_days: 14 }, { trial_period_days: 7 }]);
   const problem = await rejection(create());
   assert.is(problem.errors?.[0]?.pointer, '/trial_period_days');

@@ -1,27 +1,22 @@
 // biome-ignore-all lint/correctness/noUndeclaredDependencies: only tests import this file.
 // Random lives of subscriptions: whatever their state, the preview of a change of plan shows what its execution records.
-import { type Instant, Problem, shiftedBy } from '@counterfoil/kernel';
+import { Problem, shiftedBy } from '@counterfoil/kernel';
 import { callRoute } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import * as assert from 'uvu/assert';
 import { addonAssociationRoutes } from './addons/routes.ts';
 import { subscription } from './subscription.ts';
-import { soldAddon } from './test-sold-addon.ts';
-import { day, subscriptionWorld } from './test-subscription-world.ts';
+import { anyBeginning, begun, later } from './test-any-beginning.ts';
+import type { subscriptionWorld } from './test-subscription-world.ts';
 
 const anyLife = fc.record({
-  billing_cycle: fc.constantFrom('anniversary', 'calendar'),
-  proration_behavior: fc.constantFrom('create_prorations', 'none'),
-  trial_period_days: fc.constantFrom(0, 0, 10),
-  start: fc.integer({ min: -100, max: 10 }),
+  beginning: anyBeginning,
   /** Hours from the start of the year to a pause, and its length. */
   pause: fc.option(fc.tuple(fc.nat(900), fc.integer({ min: 1, max: 900 }))),
   hours: fc.nat(900),
   seconds: fc.nat(900),
   /** An add-on that it has, attached so many hours after its start. */
   addon: fc.option(fc.tuple(fc.constantFrom('recurring', 'onetime'), fc.nat(900))),
-  /** Days until it ends. */
-  ends: fc.option(fc.integer({ min: 10, max: 200 })),
   isBound: fc.boolean(),
   change: fc.record({
     proration_behavior: fc.constantFrom('create_prorations', 'none'),
@@ -31,7 +26,8 @@ const anyLife = fc.record({
   }),
 });
 
-const answerOf = async <Answer>(work: Promise<Answer>): Promise<Answer | string> => {
+/** The answer of a request, or the code with which it is refused. */
+export const answerOf = async <Answer>(work: Promise<Answer>): Promise<Answer | string> => {
   try {
     return await work;
   } catch (error) {
@@ -40,37 +36,29 @@ const answerOf = async <Answer>(work: Promise<Answer>): Promise<Answer | string>
   }
 };
 
-/** The figures of a settlement, without the ids of lines that it made. */
-function figuresOf({ lines, ...sums }: { readonly lines: readonly object[] }) {
-  return { ...sums, lines: lines.map((line) => ({ ...line, line_item_id: '' })) };
+interface Settled {
+  readonly settlement: { readonly lines: readonly object[] };
 }
 
-/** The prices of an add-on: one in advance and one in arrears. */
-const addonPrices = [{ amount: '62' }, { amount: '3', invoice_cadence: 'ARREAR' }];
-
-const later = (at: Instant, hours: number): Instant => shiftedBy(at, hours * 3_600_000);
+/** The figures of an answer, without the ids of lines that it made. */
+export function figuresOf({ settlement }: Settled) {
+  const { lines, ...sums } = settlement;
+  return { ...sums, lines: lines.map((line) => ({ ...line, line_item_id: '' })) };
+}
 
 /** Holds the execution of a change of plan against its preview, on both sides. */
 export const changeIsPreview = fc.asyncProperty(
   anyLife,
-  async ({ start, pause, hours, seconds, addon, ends, isBound, change, ...terms }) => {
-    const prices = [{ amount: '31' }, { amount: '7.77', invoice_cadence: 'ARREAR' }];
-    const created = await subscriptionWorld([
-      ...prices,
-      { amount: '90', billing_period: 'QUARTERLY' },
-    ]);
-    const { world, plan, create, pass, settled, previewChange, request } = created;
+  async ({ beginning, pause, hours, seconds, addon, isBound, change }) => {
+    const created = await begun(beginning);
+    const { world, plan, pass, request, id, addonId: addon_id } = created;
     const target_plan_id = await plan('More', [
       { amount: '50' },
       { amount: '300', billing_period: 'QUARTERLY' },
       { amount: '1000', billing_period: 'ANNUAL' },
     ]);
-    const start_date = shiftedBy(day(1, 1), start * 86_400_000);
-    const end_date = ends === null ? null : later(start_date, ends * 24);
-    const { id } = await create({ ...terms, start_date, end_date });
     if (addon !== null) {
       await pass(later(world.now, addon[1]));
-      const addon_id = await soldAddon(created, addonPrices);
       const body = { subscription_id: id, addon_id, cadence: addon[0] };
       const attach = addonAssociationRoutes['POST /subscriptions/addon'];
       await answerOf(callRoute(attach, request('attach'), { body: body as never }));
@@ -82,27 +70,45 @@ export const changeIsPreview = fc.asyncProperty(
     await pass(later(world.now, hours));
     const { billing_cycle, ...rest } = change;
     const asked = { target_plan_id, ...rest, ...(billing_cycle !== null && { billing_cycle }) };
-    const before = await settled(id);
-    const seen = await answerOf(previewChange(id, asked));
-    assert.equal(await settled(id), before);
-    const quote = isBound && typeof seen !== 'string' ? { quote_id: seen.quote_id } : {};
-    if (isBound) world.now = shiftedBy(world.now, seconds * 1_000);
-    const done = await answerOf(created.change(id, { ...asked, ...quote }));
-    if (typeof seen === 'string') return assert.is(done, seen);
-    // Within the time of a quote a period may end: then it is refused, and nothing is settled by it.
-    if (typeof done === 'string') return assert.ok(isBound, done);
-    assert.equal(figuresOf(done.settlement), figuresOf(seen.settlement));
-    assert.equal(done.carry_over.length, seen.carry_over.length);
-    const next = done.new_subscription?.id;
-    if (next === undefined) return;
-    const own = (await settled(id)).filter(({ reason }) => reason === 'plan_changed');
-    const [opening, ...more] = (await settled(next)).filter(
-      ({ reason }) => reason === 'plan_changed',
-    );
-    assert.equal(more, []);
-    const lines = [...own.flatMap((each) => each.lines), ...(opening?.lines ?? [])];
-    assert.equal(figuresOf({ lines }).lines, figuresOf(seen.settlement).lines);
-    const after = await request().load(subscription, next);
-    assert.is(after?.cycle.start, done.effective_date);
+    await assertChangeIsPreview(created, id, asked, { isBound, seconds });
   },
 );
+
+/** Changes the plan as it is previewed, or, without a quote, as it is by then. Gives the subscription that follows. */
+export async function assertChangeIsPreview(
+  created: Awaited<ReturnType<typeof subscriptionWorld>>,
+  id: string,
+  asked: object,
+  { isBound, seconds }: { readonly isBound: boolean; readonly seconds: number },
+): Promise<string | null> {
+  const { world, settled, previewChange, request } = created;
+  const before = await settled(id);
+  const seen = await answerOf(previewChange(id, asked));
+  assert.equal(await settled(id), before);
+  const quote = isBound && typeof seen !== 'string' ? { quote_id: seen.quote_id } : {};
+  if (isBound) world.now = shiftedBy(world.now, seconds * 1_000);
+  const done = await answerOf(created.change(id, { ...asked, ...quote }));
+  if (typeof seen === 'string') {
+    assert.is(done, seen);
+    return null;
+  }
+  // Within the time of a quote a period may end: then it is refused, and nothing is settled by it.
+  if (typeof done === 'string') {
+    assert.ok(isBound, done);
+    return null;
+  }
+  assert.equal(figuresOf(done), figuresOf(seen));
+  assert.equal(done.carry_over.length, seen.carry_over.length);
+  const next = done.new_subscription?.id;
+  if (next === undefined) return null;
+  const own = (await settled(id)).filter(({ reason }) => reason === 'plan_changed');
+  const [opening, ...more] = (await settled(next)).filter(
+    ({ reason }) => reason === 'plan_changed',
+  );
+  assert.equal(more, []);
+  const lines = [...own.flatMap((each) => each.lines), ...(opening?.lines ?? [])];
+  assert.equal(figuresOf({ settlement: { lines } }).lines, figuresOf(seen).lines);
+  const after = await request().load(subscription, next);
+  assert.is(after?.cycle.start, done.effective_date);
+  return next;
+}

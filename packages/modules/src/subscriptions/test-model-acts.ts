@@ -2,6 +2,7 @@
 // The commands behind the acts of a model life.
 import {
   type AddonAssociationId,
+  type CreditGrantId,
   type DecimalText,
   instantOf,
   type PauseId,
@@ -9,91 +10,33 @@ import {
   type SubscriptionId,
   type SubscriptionLineId,
 } from '@counterfoil/kernel';
-import type { ModelAct, ModelLife, ModelLine, ModelPlan } from '@counterfoil/testkit';
+import type { ModelAct, ModelLife } from '@counterfoil/testkit';
 import { attachAddon, removeAddon } from './addons/decisions.ts';
 import type { OrderedAddon } from './addons/ordered-addon.ts';
 import { changePlanTo } from './change/decisions.ts';
-import type { Order } from './creation/order.ts';
-import type { OrderedLine } from './creation/ordered-line.ts';
 import {
   cancelSubscription,
   revertCancellation,
   type SubscriptionDecision,
   takeDue,
 } from './decisions.ts';
+import { changeHeirs, changeParent } from './families/decisions.ts';
+import { addGrant, endGrant } from './grants/decisions.ts';
 import { addLineItem, changeQuantities, endLineItem } from './lines/decisions.ts';
 import { pauseSubscription, resumeSubscription } from './pauses/decisions.ts';
-import { addPhase } from './phases/decisions.ts';
+import { addPhase, removePhase } from './phases/decisions.ts';
 import type { OrderedPhase } from './phases/prepare.ts';
-import { lineOf, orderOf } from './test-order.ts';
+import {
+  customerNamed,
+  grantOf,
+  instantOrNull,
+  orderedLine,
+  orderOfPlan,
+  ownGrantOf,
+  parentNamed,
+  type Rate,
+} from './test-model-order.ts';
 import { moveTrialEnd } from './trials/decisions.ts';
-
-const zones = { 0: 'UTC', 330: 'Asia/Kolkata', '-420': 'America/Phoenix' } as const;
-
-const dollars = (cents: number): DecimalText =>
-  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}` as DecimalText;
-
-type Rate = Pick<ModelLife, 'unit' | 'count'>;
-
-/** A line as it is ordered: of the plan, beside it, or of an add-on. */
-const orderedLine = (
-  { name, kind, cents, quantity, commitment }: ModelLine,
-  { unit, count }: Rate,
-  origin: 'plan' | 'subscription' | 'addon',
-): OrderedLine =>
-  lineOf(
-    {
-      id: (origin === 'plan' ? 'price_01' : `price_${origin}`) as never,
-      entity_type: origin === 'plan' ? 'PLAN' : origin === 'addon' ? 'ADDON' : 'SUBSCRIPTION',
-      type: kind === 'usage' ? 'USAGE' : 'FIXED',
-      invoice_cadence: kind === 'advance' ? 'ADVANCE' : 'ARREAR',
-      billing_period: unit,
-      billing_period_count: count,
-      amount: dollars(cents),
-    },
-    {
-      entity_type: origin,
-      display_name: name,
-      quantity: (kind === 'usage' ? '0' : String(quantity)) as DecimalText,
-      commitment: commitment && {
-        committed: { kind: 'amount', amount: dollars(commitment.cents) },
-        windowed: false,
-        overage_factor: '1' as DecimalText,
-        true_up: commitment.truesUp,
-        duration: null,
-      },
-    },
-  );
-
-/** The order of a life. */
-export function orderOfLife(life: ModelLife): Order {
-  const { unit, count, anchor, commitment } = life;
-  return orderOf({
-    start_date: instantOf(life.start),
-    end_date: life.end === null ? null : instantOf(life.end),
-    billing_cycle: anchor === 'calendar' ? 'calendar' : 'anniversary',
-    billing_anchor: typeof anchor === 'number' ? instantOf(anchor) : null,
-    rhythm: { unit, count },
-    trial_days: life.trialDays || null,
-    timezone: zones[life.ahead as keyof typeof zones],
-    proration_behavior: life.prorates ? 'create_prorations' : 'none',
-    commitment: commitment && {
-      amount: dollars(commitment.cents),
-      overage_factor: '1' as DecimalText,
-      true_up: commitment.truesUp,
-      duration: commitment.isYearly ? 'ANNUAL' : null,
-    },
-    lines: life.lines.map((line) => orderedLine(line, life, 'plan')),
-  });
-}
-
-/** The order of another plan, as a request for it makes it. */
-const orderOfPlan = (life: ModelLife, plan: ModelPlan, act: ModelAct, place: number): Order => ({
-  ...orderOfLife({ ...life, ...plan, trialDays: 0, start: act.at, prorates: act.prorates }),
-  id: `subs_${place}next` as SubscriptionId,
-  plan_id: `plan_${place}next` as Order['plan_id'],
-  commitment: null,
-});
 
 /** Everything that a command needs beyond its act. */
 interface Doing {
@@ -104,6 +47,9 @@ interface Doing {
   readonly rate: Rate;
   readonly lineOf: (name: string) => string;
   readonly addonOf: (name: string) => string;
+  readonly grantOf: (name: string) => CreditGrantId;
+  /** The phase at a place. */
+  readonly phaseOf: (place: number) => string;
 }
 
 /** The command of an act. */
@@ -148,8 +94,38 @@ export function decisionOf(act: ModelAct, doing: Doing): SubscriptionDecision {
         prices_of_plan: new Set(['price_01']),
         ordered: phaseOf(act, doing),
       });
+    case 'drop phase':
+      return removePhase(id, doing.phaseOf(act.place));
+    case 'grant':
+    case 'end grant':
+    case 'share':
+    case 'unshare':
+    case 'group':
+      return decisionBeside(act, doing);
     default:
       return lineDecisionOf(act, doing);
+  }
+}
+
+type ActBeside = Extract<ModelAct, { kind: 'grant' | 'end grant' | 'share' | 'unshare' | 'group' }>;
+
+/** The command of an act on what is beside lines and time. */
+function decisionBeside(act: ActBeside, { id, ...doing }: Doing): SubscriptionDecision {
+  switch (act.kind) {
+    case 'grant':
+      return addGrant(id, ownGrantOf(act.grant));
+    case 'end grant':
+      return endGrant(id, doing.grantOf(act.grant), instantOrNull(act.on));
+    case 'share':
+    case 'unshare': {
+      const named = [{ customer_id: customerNamed(act.customer), pointer: '' }];
+      const isAdded = act.kind === 'share';
+      return changeHeirs(id, { added: isAdded ? named : [], removed: isAdded ? [] : named });
+    }
+    case 'group':
+      return changeParent(id, act.parent && parentNamed(act.parent));
+    default:
+      return act satisfies never;
   }
 }
 
@@ -210,7 +186,8 @@ function lineDecisionOf(act: LineAct, { id, place, rate, lineOf: line_id, addonO
         addon_id: `addon_${place}` as OrderedAddon['addon_id'],
         addon_name: act.addon,
         cadence: act.isOnce ? 'onetime' : 'recurring',
-        ...{ start_date: null, metadata: {}, entitlements: [], grants: [], pointer: '' },
+        ...{ start_date: null, metadata: {}, entitlements: [], pointer: '' },
+        grants: act.grants.map(grantOf),
         lines: act.lines.map((line) => orderedLine(line, rate, 'addon')),
       };
       return attachAddon(id, addon, { proration, at: null });

@@ -12,8 +12,11 @@ import {
   accountOf,
   chargedEvents,
   type ModelAct,
+  type ModelCoupon,
+  type ModelGrant,
   type ModelLife,
   type ModelLine,
+  type ModelPhase,
 } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import * as assert from 'uvu/assert';
@@ -46,6 +49,50 @@ const anyPrice = fc.record({
 });
 type AnyPrice = typeof anyPrice extends fc.Arbitrary<infer Value> ? Value : never;
 
+const units = ['MONTHLY', 'MONTHLY', 'WEEKLY', 'DAILY'] as const;
+
+const anyGrant = fc.record({
+  credits: fc.integer({ min: 1, max: 1_000 }),
+  unit: fc.constantFrom(...units, null),
+  count: fc.integer({ min: 1, max: 3 }),
+  expires: fc.oneof(
+    fc.constantFrom('never' as const, 'with the period' as const),
+    fc.record({ unit: fc.constantFrom(...units), count: fc.integer({ min: 1, max: 40 }) }),
+  ),
+});
+type AnyGrant = typeof anyGrant extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Everything beside lines and time that a subscription can begin with. */
+const anyBeside = fc.record({
+  phases: fc.array(
+    fc.record({
+      hours: fc.integer({ min: 1, max: 24 * 60 }),
+      prices: fc.array(anyPrice, { minLength: 1, maxLength: 2 }),
+    }),
+    { maxLength: 3, size: 'max' },
+  ),
+  grants: fc.array(anyGrant, { maxLength: 2 }),
+  ownGrants: fc.array(
+    fc.record({ grant: anyGrant, from: fc.option(fc.integer({ min: 0, max: 24 * 60 })) }),
+    { maxLength: 1 },
+  ),
+  coupons: fc.array(
+    fc.record({
+      of: fc.constantFrom('all' as const, 'line' as const, 'phase' as const),
+      place: fc.nat(9),
+      lasts: fc.option(fc.integer({ min: 1, max: 24 * 200 })),
+    }),
+    { maxLength: 2 },
+  ),
+  heirs: fc.subarray(['ben', 'cal']),
+  payer: fc.option(fc.constant('dan')),
+});
+type AnyBeside = typeof anyBeside extends fc.Arbitrary<infer Value> ? Value : never;
+
+const nothingBeside = {
+  ...{ phases: [], grants: [], ownGrants: [], coupons: [], heirs: [], payer: null },
+} satisfies AnyBeside;
+
 /** Acts that every life can have, and those that only some have: after a pause other rules count the allowances. */
 const plainKinds = ['quantity', 'quantity', 'look', 'cancel', 'end', 'on', 'revert'] as const;
 const otherKinds = [
@@ -54,11 +101,19 @@ const otherKinds = [
   ...(['add', 'add', 'remove', 'attach', 'attach', 'detach'] as const),
   ...(['change', 'change at end', 'trial', 'phase', 'phase'] as const),
 ] as const;
-type Kind = (typeof plainKinds | typeof otherKinds)[number];
+/** Acts on what is beside lines and time, with those that it depends on. */
+const besideKinds = [
+  ...(['grant', 'grant', 'end grant', 'share', 'share', 'unshare', 'unshare', 'group'] as const),
+  ...(['phase', 'drop phase', 'drop phase', 'drop phase', 'attach', 'attach', 'detach'] as const),
+  ...(['look', 'quantity', 'pause', 'pause at end', 'resume', 'trial', 'trial'] as const),
+  ...(['change', 'change at end', 'cancel', 'end'] as const),
+] as const;
+type Kind = (typeof plainKinds | typeof otherKinds | typeof besideKinds)[number];
 
-const anyActOf = (kinds: readonly Kind[]) =>
+/** @param days between two acts, at most */
+const anyActOf = (kinds: readonly Kind[], days: number) =>
   fc.record({
-    after: fc.integer({ min: 0, max: 24 * 40 }),
+    after: fc.integer({ min: 0, max: 24 * days }),
     minutes: fc.nat(59),
     prorates: fc.boolean(),
     kind: fc.constantFrom(...kinds),
@@ -69,14 +124,16 @@ const anyActOf = (kinds: readonly Kind[]) =>
     says: fc.boolean(),
     prices: fc.array(anyPrice, { minLength: 1, maxLength: 3 }),
     unit: fc.constantFrom('MONTHLY' as const, 'WEEKLY' as const, null, null),
+    grants: fc.array(anyGrant, { minLength: 1, maxLength: 2 }),
   });
 type AnyAct = ReturnType<typeof anyActOf> extends fc.Arbitrary<infer Value> ? Value : never;
 
-const anyTermsOf = (kinds: readonly Kind[]) =>
+/** @param beside null: they have nothing beside lines and time */
+const anyTermsOf = (kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside> | null) =>
   fc.record({
     start: fc.integer({ min: -24 * 120, max: 24 * 20 }),
-    ends: fc.option(fc.integer({ min: 1, max: 24 * 400 })),
-    trialDays: fc.constantFrom(0, 0, 0, 7, 30),
+    ends: fc.option(fc.integer({ min: 1, max: 24 * 400 }), { freq: beside === null ? 5 : 1 }),
+    trialDays: fc.constantFrom(0, 0, 0, 7, 30, ...(beside === null ? [] : [30, 60])),
     ahead: fc.constantFrom(0, 330, -420),
     unit: fc.constantFrom(
       'MONTHLY' as const,
@@ -91,13 +148,14 @@ const anyTermsOf = (kinds: readonly Kind[]) =>
     ),
     prorates: fc.boolean(),
     prices: fc.array(anyPrice, { minLength: 1, maxLength: 4 }),
-    acts: fc.array(anyActOf(kinds), { maxLength: 8 }),
+    acts: fc.array(anyActOf(kinds, beside === null ? 40 : 20), { maxLength: 8 }),
     commitment: fc.option(anyCommitment),
     allowance: fc.record({
       limit: fc.nat(12),
       resets: fc.constantFrom('DAILY' as const, 'WEEKLY' as const, 'MONTHLY' as const, null),
     }),
     used: fc.array(fc.integer({ min: 0, max: 24 * 200 }), { maxLength: 40 }),
+    beside: beside ?? fc.constant(nothingBeside),
   });
 type AnyTerms = ReturnType<typeof anyTermsOf> extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -116,14 +174,16 @@ export interface AnyLife {
 interface Known {
   readonly names: string[];
   readonly addons: string[];
+  readonly grants: string[];
   readonly sell: (price: AnyPrice, name: string) => ModelLine;
   readonly unit: ModelLife['unit'];
   readonly count: number;
 }
 
 function lifeOf(terms: AnyTerms, isPlain: boolean): AnyLife {
-  const { start, ends, prices, acts, allowance, used, commitment, ...rest } = terms;
+  const { start, ends, prices, acts, allowance, used, commitment, beside, ...rest } = terms;
   const begin = first + start * hour;
+  const end = ends === null ? null : begin + ends * hour;
   let now = first;
   // Usage is committed to by line, or all of it together.
   const sell = (price: AnyPrice, name: string): ModelLine => {
@@ -131,7 +191,12 @@ function lifeOf(terms: AnyTerms, isPlain: boolean): AnyLife {
     return { ...price, name, commitment: own && { ...own, isYearly: false } };
   };
   const lines = prices.map((price, index) => sell(price, `line ${index}`));
-  const known: Known = { ...rest, names: lines.map(({ name }) => name), addons: [], sell };
+  const known: Known = {
+    ...{ ...rest, sell, addons: [], grants: [] },
+    names: lines.map(({ name }) => name),
+  };
+  const span = { start: begin, since: begin + rest.trialDays * 24 * hour, end };
+  const besides = besidesOf(beside, span, known);
   // A year is a number of months, and of no other unit.
   const ofMonths = rest.unit === 'MONTHLY' && acts.every(({ unit }) => unit !== 'WEEKLY');
   return {
@@ -139,8 +204,9 @@ function lifeOf(terms: AnyTerms, isPlain: boolean): AnyLife {
       ...rest,
       ordered: first,
       start: begin,
-      end: ends === null ? null : begin + ends * hour,
+      end,
       lines,
+      ...besides,
       commitment: commitment && { ...commitment, isYearly: commitment.isYearly && ofMonths },
       acts: acts.map((act, place): ModelAct => {
         now += act.after * hour + act.minutes * 60_000;
@@ -154,20 +220,70 @@ function lifeOf(terms: AnyTerms, isPlain: boolean): AnyLife {
 
 /** Lives with all acts that the model knows. */
 export const anyLife: fc.Arbitrary<AnyLife> = fc.oneof(
-  { arbitrary: anyTermsOf(plainKinds).map((terms) => lifeOf(terms, true)), weight: 1 },
-  { arbitrary: anyTermsOf(otherKinds).map((terms) => lifeOf(terms, false)), weight: 2 },
+  { arbitrary: livesOf(plainKinds, null, true), weight: 1 },
+  { arbitrary: livesOf(otherKinds, null, false), weight: 2 },
+  { arbitrary: livesOf(besideKinds, anyBeside, false), weight: 4 },
 );
+
+function livesOf(kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside> | null, isPlain: boolean) {
+  return anyTermsOf(kinds, beside).map((terms) => lifeOf(terms, isPlain));
+}
+
+/** Everything that a life has beside lines and time, with names and dates. */
+function besidesOf(
+  { phases, grants, ownGrants, coupons, ...rest }: AnyBeside,
+  {
+    start,
+    since,
+    end,
+  }: { readonly start: number; readonly since: number; readonly end: number | null },
+  { names, grants: known, sell }: Known,
+) {
+  const following: ModelPhase[] = [];
+  let on = since + 1_000;
+  for (const [place, { hours, prices }] of phases.entries()) {
+    on += hours * hour;
+    if (end !== null && on >= end) break;
+    const lines = prices.map((price, index) => sell(price, `part ${place + 1} ${index}`));
+    following.push({ on, lines });
+  }
+  const firstNames = [...names];
+  names.push(...following.flatMap(({ lines }) => lines.map(({ name }) => name)));
+  const named = grants.map((grant, index) => ({ ...grant, name: `plan grant ${index}` }));
+  const own = ownGrants.map(({ grant, from }) => ({
+    ...{ ...grant, name: 'own grant', until: null },
+    from: from === null ? null : start + from * hour,
+  }));
+  known.push(...[...named, ...own].map(({ name }) => name));
+  const redeemed = coupons.map(({ of, place, lasts }, index): ModelCoupon => {
+    const line = firstNames[place % firstNames.length] ?? '';
+    const isOfPhase = of === 'phase' && following.length > 0;
+    return {
+      name: `coupon ${index}`,
+      line: of === 'line' ? line : null,
+      phase: isOfPhase ? place % (following.length + 1) : null,
+      from: null,
+      until: lasts === null ? null : start + lasts * hour,
+    };
+  });
+  return { ...rest, phases: following, grants: named, ownGrants: own, coupons: redeemed };
+}
 
 function actOf(
   act: AnyAct,
   { at, place }: { readonly at: number; readonly place: number },
-  { names, addons, sell, unit, count }: Known,
+  { names, addons, grants, sell, unit, count }: Known,
 ): ModelAct {
   const { kind, prorates, quantity, says: bills, prices } = act;
   const line = names[act.line % names.length] ?? '';
   const on = at + act.ahead * hour;
   const until = (from: number) => (act.lasts === null ? null : from + act.lasts * hour);
   const base = { at, prorates };
+  const grantsOf = (of: string): ModelGrant[] => {
+    const named = act.grants.map((grant, index) => ({ ...grant, name: `${of} grant ${index}` }));
+    grants.push(...named.map(({ name }) => name));
+    return named;
+  };
   switch (kind) {
     case 'quantity':
       return { ...base, kind, line, quantity };
@@ -193,7 +309,7 @@ function actOf(
       const lines = prices.map((price, index) => sell(price, `${addon} ${index}`));
       addons.push(addon);
       names.push(...lines.map(({ name }) => name));
-      return { ...base, kind, addon, isOnce: act.says, lines };
+      return { ...base, kind, addon, isOnce: act.says, lines, grants: grantsOf(addon) };
     }
     case 'detach':
       return { ...base, kind, addon: addons[act.line % addons.length] ?? '', isNow: act.says };
@@ -206,6 +322,7 @@ function actOf(
           : { unit: act.unit, count: 1 }),
         anchor: act.says ? ('calendar' as const) : ('start' as const),
         lines: prices.map((price, index) => ({ ...sell(price, `line ${index}`), quantity: 1 })),
+        grants: grantsOf(`plan ${place}`),
       };
       return { ...base, kind, plan };
     }
@@ -217,6 +334,27 @@ function actOf(
     }
     case 'trial':
       return { ...base, kind, to: act.says ? at : on };
+    case 'drop phase':
+      return { ...base, kind, place: act.line % 3 };
+    case 'grant': {
+      const [grant] = act.grants as [AnyGrant];
+      const name = `grant ${place}`;
+      grants.push(name);
+      const from = act.says ? null : at + (act.ahead - 24 * 45) * hour;
+      return { ...base, kind, grant: { ...grant, name, from, until: until(at) } };
+    }
+    case 'end grant':
+      return {
+        ...{ ...base, kind, grant: grants[act.line % grants.length] ?? 'none' },
+        on: act.says ? null : on,
+      };
+    case 'share':
+    case 'unshare':
+      return { ...base, kind, customer: ['ben', 'cal', 'eve'][act.line % 3] ?? 'ben' };
+    case 'group': {
+      const parent = { name: `big ${act.line % 2}`, unit: act.unit ?? unit, count };
+      return { ...base, kind, parent: act.says && act.line > 6 ? null : parent };
+    }
     default:
       return { ...base, kind };
   }

@@ -1,9 +1,11 @@
 import type { Instant, SubscriptionId } from '@counterfoil/kernel';
 import { instantOf } from '@counterfoil/kernel';
-import type { Order } from './creation/order.ts';
+import { createdData, type Order } from './creation/order.ts';
 import type { OrderedLine } from './creation/ordered-line.ts';
 import { noFamily } from './families/family.ts';
 import type { SoldPrice } from './lines/line.ts';
+import { blankSubscription, foldAll, type Subscription } from './subscription.ts';
+import { dueEvents } from './time/due.ts';
 
 /** The instant so many hours after the start of 2026. */
 export const hour = (hours: number): Instant =>
@@ -91,3 +93,12 @@ export const orderOf = (order: Partial<Order> = {}): Order =>
     phases: [],
     ...order,
   }) as unknown as Order;
+
+/** A subscription as it is at an instant, from its order or from what it was before. */
+export function lived(from: Order | Subscription, at: Instant): Subscription {
+  const begun =
+    'next_index' in from
+      ? from
+      : blankSubscription(createdData(from, from.start_date), from.start_date);
+  return foldAll(begun, dueEvents(begun, at));
+}

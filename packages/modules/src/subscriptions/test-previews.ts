@@ -1,16 +1,25 @@
 // biome-ignore-all lint/correctness/noUndeclaredDependencies: only tests import this file.
 // Random lives of subscriptions: whatever their state, a preview shows what its execution records.
-import { type Instant, Problem, shiftedBy } from '@counterfoil/kernel';
+import { type Instant, shiftedBy } from '@counterfoil/kernel';
 import { callRoute } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import * as assert from 'uvu/assert';
-import { customers } from '../customers/index.ts';
+import { offersWith } from '../offers/index.ts';
 import { modificationRoutes } from './modify/routes.ts';
-import { soldAddon } from './test-sold-addon.ts';
-import { day, subscriptionWorld } from './test-subscription-world.ts';
+import { ofSubscriptions } from './of-subscriptions.ts';
+import { phaseRoutes } from './phases/routes.ts';
+import { anyBeginning, begun, later } from './test-any-beginning.ts';
+import { answerOf, assertChangeIsPreview, figuresOf } from './test-change-previews.ts';
+import type { subscriptionWorld } from './test-subscription-world.ts';
+
+/** Acts that have no preview: they lead to other states. */
+const besideKinds = ['next phase', 'next phase', 'drop phase', 'grant', 'end grant'] as const;
+const changeKinds = ['change', 'change later'] as const;
 
 const anyAct = fc.record({
   kind: fc.constantFrom(
+    ...besideKinds,
+    ...changeKinds,
     'quantity',
     'add',
     'remove',
@@ -25,6 +34,7 @@ const anyAct = fc.record({
     'resume',
     'trial end',
     'inherit',
+    'disinherit',
   ),
   line: fc.nat(9),
   quantity: fc.integer({ min: 1, max: 9 }),
@@ -38,13 +48,11 @@ const anyAct = fc.record({
 });
 type Act = typeof anyAct extends fc.Arbitrary<infer Value> ? Value : never;
 
+const isBeside = ({ kind }: Act): boolean => (besideKinds as readonly string[]).includes(kind);
+const isChange = ({ kind }: Act): boolean => (changeKinds as readonly string[]).includes(kind);
+
 const anyLife = fc.record({
-  billing_cycle: fc.constantFrom('anniversary', 'calendar'),
-  proration_behavior: fc.constantFrom('create_prorations', 'none'),
-  trial_period_days: fc.constantFrom(0, 0, 10, 60),
-  start: fc.integer({ min: -100, max: 10 }),
-  /** Days until it ends. */
-  ends: fc.option(fc.integer({ min: 10, max: 200 })),
+  beginning: anyBeginning,
   acts: fc.array(anyAct, { minLength: 1, maxLength: 6 }),
 });
 
@@ -114,6 +122,10 @@ function requestOf(act: Act, { lines, addonId, now }: Known): object {
         type: 'inheritance',
         inheritance_params: { external_customer_ids_to_inherit_subscription: ['ben'] },
       };
+    case 'disinherit': {
+      const external_customer_ids_to_remove = [act.line % 2 === 0 ? 'ben' : 'cal'];
+      return { type: 'inheritance', inheritance_params: { external_customer_ids_to_remove } };
+    }
     case 'remove':
       return { type: 'remove_line', remove_line_params: { id, proration_behavior } };
     case 'attach':
@@ -142,58 +154,91 @@ function requestOf(act: Act, { lines, addonId, now }: Known): object {
   }
 }
 
-/** The prices of an add-on: one in advance and one for a quarter. */
-const addonPrices = [{ amount: '62' }, { amount: '30', billing_period: 'QUARTERLY' }];
+/** Holds the execution of random acts against their previews: what the one shows, the other records. */
+export const executionIsPreview = fc.asyncProperty(anyLife, async ({ beginning, acts }) => {
+  const opened = await begun(beginning);
+  const target = await opened.plan('More', [
+    { amount: '50' },
+    { amount: '1000', billing_period: 'ANNUAL' },
+  ]);
+  let { id } = opened;
+  for (const [place, act] of acts.entries()) {
+    await opened.pass(later(opened.world.now, act.hours));
+    if (isBeside(act)) await actBeside(opened, id, act);
+    else if (isChange(act)) id = await changed(opened, id, act, target);
+    else await assertActIsPreview(opened, id, act, place);
+  }
+});
 
-/** The figures of an answer, without the ids of lines that it made. */
-function figuresOf({ settlement }: { readonly settlement: { readonly lines: readonly object[] } }) {
-  const { lines, ...sums } = settlement;
-  return { ...sums, lines: lines.map((line) => ({ ...line, line_item_id: '' })) };
+type Opened = Awaited<ReturnType<typeof begun>>;
+
+/** Executes an act as it is previewed, or, without a quote, as it is by then. */
+async function assertActIsPreview(
+  opened: Opened,
+  id: string,
+  act: Act,
+  place: number,
+): Promise<void> {
+  const { world, get, settled, addonId } = opened;
+  const lines = (await get(id)).line_items;
+  const asked = requestOf(act, { lines, addonId, now: world.now });
+  const { preview, execute } = waysOf(opened, act.kind, id, String(place));
+  const before = await settled(id);
+  const seen = await answerOf(preview(asked));
+  assert.equal(await settled(id), before);
+  const isBound = act.isBound && typeof seen !== 'string' && 'quote_id' in seen;
+  const quote = isBound ? { quote_id: seen.quote_id } : {};
+  if (isBound) world.now = shiftedBy(world.now, act.seconds * 1_000);
+  const done = await answerOf(execute({ ...asked, ...quote }));
+  if (typeof seen === 'string') assert.is(done, seen);
+  // Within the time of a quote a period may end: then it is refused, and nothing is settled by it.
+  else if (typeof done === 'string') assert.ok(isBound, done);
+  else assert.equal(figuresOf(done), figuresOf(seen));
 }
 
-/** The answer of a request, or the code with which it is refused. */
-const answerOf = async <Answer>(work: Promise<Answer>): Promise<Answer | string> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof Problem) return error.code;
-    throw error;
-  }
-};
+/** Changes the plan as it is previewed. Gives the subscription that there is afterwards. */
+async function changed(opened: Opened, id: string, act: Act, target: string): Promise<string> {
+  const { proration_behavior, isBound, seconds, kind, line } = act;
+  const change = {
+    ...{ target_plan_id: target, proration_behavior },
+    billing_period: line > 6 ? 'ANNUAL' : 'MONTHLY',
+    change_at: kind === 'change' ? 'immediate' : 'end_of_period',
+  };
+  return (await assertChangeIsPreview(opened, id, change, { isBound, seconds })) ?? id;
+}
 
-const later = (at: Instant, hours: number): Instant => shiftedBy(at, hours * 3_600_000);
-
-/** Holds the execution of random acts against their previews: what the one shows, the other records. */
-export const executionIsPreview = fc.asyncProperty(
-  anyLife,
-  async ({ acts, start, ends, ...terms }) => {
-    const prices = [{ amount: '31' }, { amount: '90', billing_period: 'QUARTERLY' }];
-    const opened = await subscriptionWorld(prices);
-    const { world, create, get, pass, settled, call } = opened;
-    const addonId = await soldAddon(opened, addonPrices);
-    await call(customers.routes, 'POST /customers', { name: 'Ben', external_id: 'ben' });
-    const start_date = later(day(1, 1), start * 24);
-    const end_date = ends === null ? null : later(start_date, ends * 24);
-    const { id } = await create({ ...terms, start_date, end_date });
-    for (const [place, act] of acts.entries()) {
-      await pass(later(world.now, act.hours));
-      const lines = (await get(id)).line_items;
-      const asked = requestOf(act, { lines, addonId, now: world.now });
-      const { preview, execute } = waysOf(opened, act.kind, id, String(place));
-      const before = await settled(id);
-      const seen = await answerOf(preview(asked));
-      assert.equal(await settled(id), before);
-      const isBound = act.isBound && typeof seen !== 'string' && 'quote_id' in seen;
-      const quote = isBound ? { quote_id: seen.quote_id } : {};
-      if (isBound) world.now = shiftedBy(world.now, act.seconds * 1_000);
-      const done = await answerOf(execute({ ...asked, ...quote }));
-      if (typeof seen === 'string') assert.is(done, seen);
-      // Within the time of a quote a period may end: then it is refused, and nothing is settled by it.
-      else if (typeof done === 'string') assert.ok(isBound, done);
-      else assert.equal(figuresOf(done), figuresOf(seen));
+/** Does something that has no preview. Refused, nothing. */
+async function actBeside({ request, world, get }: Opened, id: string, act: Act): Promise<void> {
+  const granting = offersWith(ofSubscriptions).routes ?? {};
+  const call = (table: Readonly<Record<string, unknown>>, route: string, input: object) =>
+    answerOf(callRoute(table[route] as never, request(route), input as never));
+  switch (act.kind) {
+    case 'next phase': {
+      const body = { start_date: later(world.now, act.amount % 900) };
+      await call(phaseRoutes, 'POST /subscriptions/{id}/phases', { params: { id }, body });
+      return;
     }
-  },
-);
+    case 'drop phase': {
+      const { phases } = await get(id);
+      const phase = phases[act.line % Math.max(phases.length, 1)]?.id ?? 'phase_none';
+      await call(phaseRoutes, 'DELETE /subscriptions/phases/{id}', { params: { id: phase } });
+      return;
+    }
+    case 'grant': {
+      const terms = { cadence: 'RECURRING', period: 'WEEKLY', credits: '7' };
+      const body = { name: 'Gift', scope: 'SUBSCRIPTION', subscription_id: id, ...terms };
+      await call(granting, 'POST /creditgrants', { body });
+      return;
+    }
+    default: {
+      const query = { subscription_ids: [id], limit: 100 };
+      const found = await call(granting, 'GET /creditgrants', { query });
+      const { items = [] } = found as { items?: readonly { readonly id: string }[] };
+      const grant = items[act.line % Math.max(items.length, 1)]?.id ?? 'cg_none';
+      await call(granting, 'DELETE /creditgrants/{id}', { params: { id: grant }, body: {} });
+    }
+  }
+}
 
 type Answer = Parameters<typeof figuresOf>[0];
 

@@ -25,11 +25,55 @@ export interface ModelCommitment {
   readonly isYearly: boolean;
 }
 
+type Unit = 'DAILY' | 'WEEKLY' | 'MONTHLY';
+
+/** A grant of credits. */
+export interface ModelGrant {
+  readonly name: string;
+  readonly credits: number;
+  /** Null: it gives once. */
+  readonly unit: Unit | null;
+  readonly count: number;
+  /** A number of its units after each time that it gives, with the billing period, or never. */
+  readonly expires: 'never' | 'with the period' | { readonly unit: Unit; readonly count: number };
+}
+
+/** A grant that a subscription has beside its plan. */
+export interface ModelOwnGrant extends ModelGrant {
+  /** Null: with the subscription, or from the instant on at which it is given. */
+  readonly from: Moment | null;
+  readonly until: Moment | null;
+}
+
+/** A coupon that a subscription redeems: for a line, for a phase, or for all of it. */
+export interface ModelCoupon {
+  readonly name: string;
+  readonly line: string | null;
+  /** The place of the phase. */
+  readonly phase: number | null;
+  readonly from: Moment | null;
+  readonly until: Moment | null;
+}
+
 /** Another plan. */
 export interface ModelPlan {
-  readonly unit: 'DAILY' | 'WEEKLY' | 'MONTHLY';
+  readonly unit: Unit;
   readonly count: number;
   readonly anchor: 'start' | 'calendar';
+  readonly lines: readonly ModelLine[];
+  readonly grants: readonly ModelGrant[];
+}
+
+/** A subscription that others can be invoiced with. */
+export interface ModelParent {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly count: number;
+}
+
+/** A phase that follows on another one. */
+export interface ModelPhase {
+  readonly on: Moment;
   readonly lines: readonly ModelLine[];
 }
 
@@ -48,20 +92,30 @@ export type ModelAct = { readonly at: Moment; readonly prorates: boolean } & (
       readonly addon: string;
       readonly isOnce: boolean;
       readonly lines: readonly ModelLine[];
+      readonly grants: readonly ModelGrant[];
     }
   /** Now, or with the period that runs. */
   | { readonly kind: 'detach'; readonly addon: string; readonly isNow: boolean }
   | { readonly kind: 'change' | 'change at end'; readonly plan: ModelPlan }
   | { readonly kind: 'trial'; readonly to: Moment }
   /** Another phase follows. */
-  | { readonly kind: 'phase'; readonly on: Moment; readonly lines: readonly ModelLine[] }
+  | ({ readonly kind: 'phase' } & ModelPhase)
+  /** A phase is given up, by its place. */
+  | { readonly kind: 'drop phase'; readonly place: number }
+  | { readonly kind: 'grant'; readonly grant: ModelOwnGrant }
+  /** Now, or at an instant. */
+  | { readonly kind: 'end grant'; readonly grant: string; readonly on: Moment | null }
+  /** A customer begins to inherit the subscription, or ceases to. */
+  | { readonly kind: 'share' | 'unshare'; readonly customer: string }
+  /** It is invoiced with another one, or alone again. */
+  | { readonly kind: 'group'; readonly parent: ModelParent | null }
 );
 
 /** An act of a kind. */
 export type ActOf<Kind extends ModelAct['kind']> = Extract<ModelAct, { kind: Kind }>;
 
 /** Acts that wait for the end of a pause. */
-export const ofLines: ReadonlySet<ModelAct['kind']> = new Set([
+export const ofRunning: ReadonlySet<ModelAct['kind']> = new Set([
   ...([
     'quantity',
     'add',
@@ -69,6 +123,9 @@ export const ofLines: ReadonlySet<ModelAct['kind']> = new Set([
     'attach',
     'detach',
     'phase',
+    'drop phase',
+    'share',
+    'unshare',
     'change',
     'change at end',
   ] as const),
@@ -90,11 +147,20 @@ export interface ModelLife {
   readonly trialDays: number;
   /** Minutes by which the clock of its zone is ahead; the zone has no summer time. */
   readonly ahead: number;
-  readonly unit: 'DAILY' | 'WEEKLY' | 'MONTHLY';
+  readonly unit: Unit;
   readonly count: number;
   readonly anchor: Moment | 'start' | 'calendar';
   readonly prorates: boolean;
   readonly lines: readonly ModelLine[];
+  /** The phases after the first; without any it is not sold in phases. */
+  readonly phases: readonly ModelPhase[];
+  readonly grants: readonly ModelGrant[];
+  readonly ownGrants: readonly ModelOwnGrant[];
+  readonly coupons: readonly ModelCoupon[];
+  /** The customers who inherit it from the beginning. */
+  readonly heirs: readonly string[];
+  /** Another customer who pays for it. */
+  readonly payer: string | null;
   /** Of all usage together. */
   readonly commitment: ModelCommitment | null;
   readonly acts: readonly ModelAct[];
@@ -112,6 +178,14 @@ export interface Account {
   readonly settled: readonly Entry[];
   /** The periods that were closed. */
   readonly closed: readonly Stretch[];
+  /** Credits that were given, skipped and given up, in the order of the texts. */
+  readonly credits: readonly string[];
+  /** The coupons that it has in the end. */
+  readonly coupons: readonly string[];
+  /** The lives of those who inherit it, in the order in which they began. */
+  readonly heirs: readonly string[];
+  /** The one that it is invoiced with, and who pays, in the end. */
+  readonly family: string;
   /** For each act whether it was let through. */
   readonly accepted: readonly boolean[];
   readonly ended: Moment | null;
@@ -144,3 +218,49 @@ export const commitmentText = (
   cents: bigint,
   truesUp: boolean,
 ): string => `${lineText('commitment', name ?? 'all', span, cents)} ${truesUp ? 'trued up' : ''}`;
+
+/** A coupon that a subscription has. */
+export const couponText = (
+  { name, line, phase }: Pick<ModelCoupon, 'name' | 'line' | 'phase'>,
+  from: Moment,
+  until: Moment | null,
+): string =>
+  [name, line ?? 'all', phase ?? 'always', iso(from), until === null ? '' : iso(until)].join(' ');
+
+/** One time at which a grant gives its credits, in hundred-millionths. */
+export const grantedText = (
+  { name, number }: { readonly name: string; readonly number: number },
+  { from, to }: { readonly from: Moment; readonly to: Moment | null },
+  credits: string,
+  expires: Moment | null,
+): string =>
+  [
+    `given ${name} ${number} ${iso(from)}`,
+    to === null ? 'once' : iso(to),
+    credits,
+    expires === null ? 'for ever' : iso(expires),
+  ].join(' ');
+
+/** One time at which a grant gives nothing: because of a pause, or because it ended before. */
+export const ungrantedText = (
+  why: 'skipped' | 'lost',
+  { name, number }: { readonly name: string; readonly number: number },
+): string => `${why} ${name} ${number}`;
+
+/** The life of somebody who inherits a subscription. */
+export interface ModelHeir {
+  readonly name: string;
+  readonly status: string;
+  readonly closed: readonly Stretch[];
+  /** The period that runs. */
+  readonly open: Stretch | null;
+  readonly ended: Moment | null;
+}
+
+export const heirText = ({ name, status, closed, open, ended }: ModelHeir): string =>
+  [
+    `${name} ${status}`,
+    ...closed.map(({ from, to }) => `${iso(from)}/${iso(to)}`),
+    open === null ? 'between' : `in ${iso(open.from)}/${iso(open.to)}`,
+    ended === null ? 'lasting' : `ended ${iso(ended)}`,
+  ].join(' ');

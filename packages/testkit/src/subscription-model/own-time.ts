@@ -37,6 +37,10 @@ export class OwnTime {
     return this.#pauses.flatMap((pause) => (pause.bills ? [] : (common(pause, stretch) ?? [])));
   }
 
+  isPaused(moment: Moment): boolean {
+    return this.#pauses.some(({ from, to }) => from <= moment && moment < to);
+  }
+
   /** The reading of the clock: by so much less as the pauses have taken by then. */
   #at(moment: Moment): number {
     return this.#pauses.reduce(

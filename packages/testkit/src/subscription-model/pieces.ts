@@ -22,4 +22,6 @@ export interface Addon {
   readonly from: Moment;
   to: Moment;
   isRemoved: boolean;
+  /** True once its end has come. */
+  isOver: boolean;
 }

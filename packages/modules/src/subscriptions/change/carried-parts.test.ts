@@ -39,9 +39,9 @@ async function changing(price: object = {}) {
       callRoute(routes['POST /subscriptions/addon'], request('attach'), {
         body: { subscription_id: id, addon_id: addonId, ...prorated, ...more },
       }),
-    remove: (association: string) =>
+    remove: (association: string, more: object = {}) =>
       callRoute(routes['DELETE /subscriptions/addon'], request('remove'), {
-        body: { addon_association_id: association },
+        body: { addon_association_id: association, ...more },
       }),
     gift: () =>
       call(offersWith(ofSubscriptions).routes ?? {}, 'POST /creditgrants', {
@@ -169,6 +169,26 @@ test('what changes until a change that was scheduled is known to it', async () =
   await pass(day(5, 10));
   assert.equal(await given(next), ['5 on 05-06', '7 on 05-06']);
   assert.is((await given(id)).length, 15);
+});
+
+test('an add-on that ends before a change that was scheduled gives nothing after it', async () => {
+  const world = await changing();
+  const { attach, gift, remove, pass, change, asked, id, follow, given, settled, request } = world;
+  const { id: association } = await attach();
+  await gift();
+  await change(id, { ...asked, change_at: 'end_of_period' });
+  await pass(day(4, 10));
+  await remove(association, { effective_date: day(4, 10) });
+  await pass(day(5, 1));
+  await follow();
+  await pass(day(5, 20));
+  assert.equal(
+    (await given(id)).filter((each) => each.startsWith('5')),
+    ['5 on 04-01', '5 on 04-08'],
+  );
+  const next = (await request().load(subscription, id))?.followed_by ?? '';
+  assert.equal(await given(next), ['7 on 05-06', '7 on 05-13', '7 on 05-20']);
+  assert.is((await settled(next)).length, 1);
 });
 
 test.run();

@@ -142,6 +142,10 @@ function continued(
   return { ...grant, id, source_id, start_date, part };
 }
 
+/** Tells whether a grant is of the plan that follows: neither of the subscription itself nor of an add-on. */
+const isOfPlan = ({ id, source_id, addon_association_id }: GrantData): boolean =>
+  source_id !== id && addon_association_id === null;
+
 /**
  * The subscription that follows on a change that was scheduled, with the add-ons and grants that are left by now: what has
  * ended in between does not come back, and what was given is not given again.
@@ -154,14 +158,10 @@ export function withPartsOf(current: Subscription, to: CreatedData, at: Instant)
   }: {
     readonly addon_association_id: string | null;
   }) => id === null || addons.some((addon) => addon.id === id);
-  const ofCurrent = new Set<string>(current.grants.map(({ id }) => grantCopyId(to.id, id)));
   return {
     ...to,
     addons,
     lines: to.lines.filter(isOfThose),
-    grants: [
-      ...to.grants.filter(({ id }) => !ofCurrent.has(id)),
-      ...continuedGrants(current, { id: to.id, addons }, at),
-    ],
+    grants: [...to.grants.filter(isOfPlan), ...continuedGrants(current, { id: to.id, addons }, at)],
   };
 }

@@ -80,7 +80,7 @@ export function startOf(starting: Starting, start_date: Instant, now: Instant): 
   return { start_date, cycle, trial };
 }
 
-/** The event of a new subscription; ids of its lines follow from its own. */
+/** The event of a new subscription, in the order of E 10.2; ids of its lines follow from its own. */
 export function createdData(
   order: Order,
   at: Instant,

@@ -55,7 +55,7 @@ function withoutLines(event: Followed): Followed {
   }
 }
 
-/** Lives through what the parent has. One that inherits no more does not, and none is there, no events. */
+/** Lives through what the parent has (E 10.9). One that inherits no more does not, and none is there, no events. */
 export const follow =
   (told: readonly { readonly type: string; readonly data?: unknown }[]): Decided =>
   (state) => {

@@ -104,7 +104,7 @@ test('a trial gives nothing yet, and neither does a draft', async () => {
   assert.is((await upcoming(draft.id))[0]?.scheduled_for, day(3, 10));
 });
 
-test('credits expire as their grant says, counted from the start of their period', async () => {
+test('E 19 credits expire as their grant says, counted from the start of their period', async () => {
   const cases: [grant: object, expiry: string | undefined][] = [
     [{}, undefined],
     [

@@ -66,7 +66,7 @@ const dated: readonly [start: string, given: number, pending: number][] = [
   ['2026-03-20T00:00:00Z', 0, 1],
 ];
 for (const [start_date, count, pending] of dated) {
-  test(`on March 15 one from ${start_date} gives ${count} times`, async () => {
+  test(`E 19 on March 15 one from ${start_date} gives ${count} times`, async () => {
     const { add, given, upcoming, pass } = await granting();
     await pass(day(3, 15));
     await add({ start_date });
@@ -84,6 +84,25 @@ test('one that is dated back leaves out what fell into a pause, and what has exp
   assert.equal(await given(), ['2026-01-15', 'not 2026-02-15', '2026-03-15']);
   const { items } = await on('GET /creditgrants', { query: { subscription_ids: id } });
   assert.is(items.length, 1);
+});
+
+test('what is given for a period that is over expires with it, also where a pause holds the next one up', async () => {
+  const { add, pause, pass, id, request } = await granting();
+  await pause(id, { pause_mode: 'period_end', pause_end: day(3, 1) });
+  await pass(day(2, 10));
+  await add({ start_date: day(1, 20), expiration_type: 'BILLING_CYCLE' });
+  const expiries: (string | null)[] = [];
+  for await (const event of request().history(subscription, id)) {
+    if (event.type === 'CreditsGranted') expiries.push(event.data.expires_at);
+  }
+  assert.equal(expiries, [day(2, 1)]);
+});
+
+test('E 19 credits for every two weeks come each 14 days, one after another', async () => {
+  const { add, given, pass } = await granting();
+  await add({ period: 'WEEKLY', period_count: 2 });
+  await pass(day(2, 12));
+  assert.equal(await given(), ['2026-01-01', '2026-01-15', '2026-01-29', '2026-02-12']);
 });
 
 test('it can be renamed, and ended: nothing is given for a period that ends later', async () => {

@@ -5,8 +5,8 @@ import { executionIsPreview } from '../test-previews.ts';
 /** The long form of `preview.property.test.ts`: with COUNTERFOIL_TEST_SEED it lives the same lives again. */
 const test = suite('previews of modifications, at length');
 
-/** Each life is some states, three and a half in the mean. */
-const lives = Number(process.env.COUNTERFOIL_TEST_LIVES ?? 3_000);
+/** Each life is some states, two and a half with a preview in the mean. */
+const lives = Number(process.env.COUNTERFOIL_TEST_LIVES ?? 4_500);
 const seed = Number(process.env.COUNTERFOIL_TEST_SEED ?? Date.now() % 1_000_000_000);
 
 test(`previews in ${lives} random lives are what their executions record`, async () => {

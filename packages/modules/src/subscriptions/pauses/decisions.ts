@@ -29,7 +29,7 @@ export interface PauseOrder
   readonly quoted: Instant | null;
 }
 
-/** Pauses a subscription now, at an instant, or at the end of its period (D49, D67). */
+/** Pauses a subscription now, at an instant, or at the end of its period (D49, D67, E 10.6). */
 export const pauseSubscription =
   (id: string, order: PauseOrder): SubscriptionDecision =>
   (state, now) =>

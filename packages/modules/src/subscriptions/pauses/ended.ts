@@ -18,7 +18,7 @@ import { pendingPause } from './pause.ts';
 
 type PauseEnded = Extract<SubscriptionEvent, { type: 'PauseEnded' }>;
 
-/** The end of the pause that runs, with everything that it moves (D67). */
+/** The end of the pause that runs, with everything that it moves (D67, E 10.6 B). */
 export function pauseEnded(
   subscription: Subscription,
   at: Instant,

@@ -120,7 +120,7 @@ function ending(line: ChargedLine, context: SettlementContext): Stretch[] {
 
 const isIn = (at: Instant, { start, end }: Span): boolean => at >= start && at < end;
 
-/** A line that is charged once is charged in the one period that its start lies in (D32, D47). */
+/** A line that is charged once is charged in the one period that its start lies in (D32, D47, E 11.1). */
 const once = ({ start }: ChargedLine, window: Span): Stretch[] => {
   const instant = { start, end: start };
   return isIn(start, window) ? [{ span: instant, whole: instant }] : [];
@@ -156,7 +156,7 @@ function arrears(
 const unbilled = (pauses: readonly PauseSpan[]): readonly Span[] =>
   pauses.filter(({ bills_usage }) => bills_usage !== true);
 
-/** The charge of a line for a stretch of time: its price for the whole, in proportion. */
+/** The charge of a line for a stretch of time: its price for the whole, in proportion (E 12.3). */
 export function chargeFor(
   line: ChargedLine,
   { span, whole }: Stretch,

@@ -26,7 +26,7 @@ import { during } from './spans.ts';
 /** Decides if the part of a period before or after a change is charged and given back, or only what comes after the next boundary. */
 export type Proration = 'create_prorations' | 'none';
 
-/** A change of lines, as it was asked for. */
+/** A change of lines, as it was asked for; each kind of E 12.2 is a function below. */
 export interface Change {
   /** The instant at which it takes effect. */
   readonly at: Instant;

@@ -38,7 +38,7 @@ import {
 import { blankSubscription, foldAll, foldInto, type Subscription } from '../subscription.ts';
 import type { ProrationBehavior } from '../values.ts';
 import { wholePeriodOf } from './cycle.ts';
-import { endOf, nextPeriod, nextStep, type Step } from './steps.ts';
+import { billingPeriodAt, endOf, nextPeriod, nextStep, type Step } from './steps.ts';
 
 /** Steps that one command takes at most; the subscription stays due while there are more (ADR 41). */
 export const stepsMaximum = 100;
@@ -105,7 +105,7 @@ function eventsOf(subscription: Subscription, step: Step): readonly Subscription
   }
 }
 
-/** The end of the period that runs, with what is charged for it at its end. */
+/** The end of the period that runs, with what is charged for it at its end (E 10.5). */
 function closing(subscription: Subscription): readonly SubscriptionEvent[] {
   const { opened: period, cancellation, end_date } = subscription;
   invariant(period, `${subscription.id}: a period is closed that does not run`);
@@ -157,13 +157,11 @@ function opening(subscription: Subscription, period: Period): readonly Subscript
 
 /** The next application of a grant, with the one that follows on it. */
 function granting(subscription: Subscription, grant: Grant): SubscriptionEvent {
-  const { timezone: zone, opened: billing } = subscription;
+  const { timezone: zone } = subscription;
   const application = applying(subscription, grant);
   const { period_start } = application;
-  // One that is given afterwards, for a period that is over, has expired with that at the latest.
-  const isBehind = billing !== null && period_start < billing.start;
-  const lasting = isBehind ? { ...billing, end: billing.start } : billing;
-  const expires_at = expiryOf(grant, period_start, { zone, billing: lasting });
+  const billing = billingPeriodAt(subscription, period_start);
+  const expires_at = expiryOf(grant, period_start, { zone, billing });
   return {
     type: 'CreditsGranted',
     data: {
@@ -210,7 +208,7 @@ function pausing({ opened }: Subscription, pause: Pause): SubscriptionEvent {
   return { type: 'PauseStarted', data: { ...dataOf(pause), original_period } };
 }
 
-/** An application of a grant that falls into a pause: the grant keeps its rhythm (D67). */
+/** An application of a grant that falls into a pause: the grant keeps its rhythm (D67, E 10.6). */
 const skipping = (subscription: Subscription, grant: Grant): SubscriptionEvent => ({
   type: 'CreditsSkipped',
   data: applying(subscription, grant),

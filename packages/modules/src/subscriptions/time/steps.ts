@@ -14,7 +14,7 @@ import type { Subscription, SubscriptionState } from '../subscription.ts';
 import { periodOf } from './cycle.ts';
 
 /**
- * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41).
+ * The kinds of things that happen to a subscription by itself, in their order at one instant (ADR 41, E 10.5 B).
  */
 export const stepOrder = [
   'resume',
@@ -42,7 +42,7 @@ export type Step =
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
-/** Days before the end of a period at which its renewal is announced, at most half a period before (D69). */
+/** Days before the end of a period at which its renewal is announced, at most half a period before (D69, E 10.5 B). */
 export const noticeDays = 7;
 
 /** The first thing that will happen to a subscription by itself; null where nothing will. One that is inherited waits for its parent. */
@@ -88,7 +88,7 @@ function pauseSteps(subscription: Subscription): readonly Step[] {
   return pause.end === null ? [] : [{ kind: 'resume', at: pause.end }];
 }
 
-/** The end of a trial, unless the subscription ends with it. */
+/** The end of a trial, unless the subscription ends with it (E 10.4). */
 function trialEnd({ subscription_status, trial, ...rest }: Subscription): readonly Step[] {
   if (subscription_status !== 'trialing' || trial === null) return [];
   const last = endOf(rest);
@@ -155,6 +155,15 @@ export function currentPeriod(subscription: Subscription): Period {
   if (opened !== null) return opened;
   if (subscription_status !== 'cancelled') return nextPeriod(subscription);
   return last_period ?? nextPeriod({ ...subscription, end_date: null });
+}
+
+/**
+ * The billing period with which credits expire that are given for an instant: the one that runs. What is given afterwards, for a period that
+ * is over, has expired with that at the latest, also where a pause holds the next one up.
+ */
+export function billingPeriodAt({ opened, last_period }: Subscription, at: Instant): Period | null {
+  if (opened === null) return last_period;
+  return at < opened.start ? { ...opened, end: opened.start } : opened;
 }
 
 /** The period that is opened next, cut at the end of the subscription. */
