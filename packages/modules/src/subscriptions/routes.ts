@@ -265,21 +265,6 @@ export const subscriptionRoutes = {
     },
   }),
 
-  'GET /subscriptions/{id}/v2': route({
-    operationId: 'getSubscriptionV2',
-    summary: 'Get a subscription, as newer clients ask for it',
-    tag,
-    status: 200,
-    permission: 'subscription:read',
-    params: idParameters,
-    query: z.object({ expand }),
-    response: subscriptionSchema,
-    handle: async (context, { params }) => {
-      const { resource, revision } = await getSubscription(context, params.id);
-      return withETag(resource, revision);
-    },
-  }),
-
   'PUT /subscriptions/{id}': route({
     summary: 'Change a subscription, or schedule its end',
     description: '`cancel_at_period_end` of false takes a scheduled cancellation back.',

@@ -106,8 +106,12 @@ function requestOf(act: Act, { lines, addonId, now }: Known): object {
         ? { resume_mode: 'immediate' }
         : { resume_mode: 'scheduled', resume_at: later(now, act.amount % 900) };
     case 'trial end': {
-      const trial_end = act.quantity > 4 ? null : later(now, act.amount % 900);
-      return { type: 'trial_end', trial_end_params: { trial_end } };
+      const new_trial_end = later(now, act.amount % 900);
+      const to = { action: 'scheduled_date', new_trial_end };
+      return {
+        type: 'trial_end',
+        trial_end_params: act.quantity > 4 ? { action: 'immediate' } : to,
+      };
     }
     case 'inherit':
       return {

@@ -162,12 +162,8 @@ export function subscriptionView(state: SubscriptionState): SubscriptionResource
     credit_grants: shown.grants.map((grant) => grantView(shown, grant)),
     pauses: pauses.map((pause) => pauseView(shown.id, pause)),
     phases: shown.phases.map((phase) => phaseView(shown, phase)),
-    coupon_associations: shown.coupons.map((association) =>
-      couponAssociationView({
-        association,
-        subscription_id: shown.id,
-        stamps: { ...shown, updated_at: shown.created_at, updated_by: shown.created_by },
-      }),
+    coupon_associations: shown.coupons.map(({ stamps, ...association }) =>
+      couponAssociationView({ association, subscription_id: shown.id, stamps }),
     ),
     metadata: shown.metadata,
   });

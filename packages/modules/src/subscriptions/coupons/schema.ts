@@ -5,6 +5,7 @@ import {
   recordStampsShape,
   recordStatusSchema,
   referenceSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { couponSchema } from '../../coupons/index.ts';
@@ -36,6 +37,42 @@ export const couponsShape = {
 export type CouponsBody = {
   [Key in keyof typeof couponsShape]?: z.output<(typeof couponsShape)[Key]>;
 };
+
+/** The members of a modification of the coupons of a subscription. */
+export const couponParamsSchema = withConditions(
+  z.object({
+    action: z.enum(['add', 'remove']),
+    coupon_code: z.string().max(64).nullish(),
+    coupon_association_id: z.string().max(64).nullish(),
+    start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
+    end_date: instantSchema.nullish(),
+    subscription_id: z
+      .string()
+      .max(64)
+      .nullish()
+      .meta({ description: 'That of the path: taken off the sum of all lines' }),
+    subscription_line_item_id: referenceSchema('subs_line')
+      .nullish()
+      .meta({ description: 'Taken off this line; default: off the sum of all' }),
+  }),
+  [
+    {
+      when: { action: 'add' },
+      needs: 'coupon_code',
+      says: 'is required for action add',
+    },
+    {
+      when: { action: 'remove' },
+      needs: 'coupon_association_id',
+      says: 'is required for action remove',
+    },
+    {
+      atMostOneOf: ['subscription_id', 'subscription_line_item_id'],
+      says: 'give at most one of subscription_id and subscription_line_item_id',
+    },
+  ],
+).meta({ id: 'CouponParams' });
+export type CouponParams = z.output<typeof couponParamsSchema>;
 
 /** The association on the wire (specification §2.19). */
 export const couponAssociationSchema = z

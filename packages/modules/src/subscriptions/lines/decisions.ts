@@ -184,6 +184,8 @@ export interface LineUpdate {
   readonly commitment: ((now: Line, rhythm: Rhythm) => LineData['commitment']) | null;
   /** Null: now. */
   readonly effective_from: Instant | null;
+  /** The instant of a quote, which is now for it; null: there is none. */
+  readonly quoted: Instant | null;
   readonly metadata: LineData['metadata'] | undefined;
   /** Undefined: as the subscription does. */
   readonly proration: Proration | undefined;
@@ -194,7 +196,7 @@ export const updateLineItem =
   (id: string, update: LineUpdate): SubscriptionDecision =>
   (state, now) =>
     changingLines(state, id, now, (current) => {
-      const { line_id, next_id, price, commitment, effective_from, metadata } = update;
+      const { line_id, next_id, price, commitment, effective_from, quoted, metadata } = update;
       if (price === null && commitment === null) {
         if (metadata === undefined) return [];
         const { id: noted } = lineOf(current, line_id);
@@ -203,7 +205,7 @@ export const updateLineItem =
       const line = replaceable(current, line_id, '');
       const at = startOfNext(current, line, {
         asked: effective_from,
-        now,
+        now: quoted ?? now,
         pointer: '/effective_from',
       });
       const next = {

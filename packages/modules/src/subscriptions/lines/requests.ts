@@ -99,6 +99,7 @@ export async function updatingLine(
   id: string,
   line_id: string,
   { metadata, effective_from, proration_behavior, ...figures }: UpdateLineItem,
+  at: Open,
 ): Promise<SubscriptionDecision> {
   if (figures.commitment_windowed) await assertWindows(context, line_id);
   const price_id: PriceId = context.newId('price');
@@ -120,6 +121,7 @@ export async function updatingLine(
           lineCommitmentOf(figures, { price, rhythm, pointer: '', before })
       : null,
     effective_from: effective_from ?? null,
+    quoted: at,
     metadata,
     proration: proration_behavior ?? undefined,
   });

@@ -78,7 +78,7 @@ export const lineItemRoutes = {
     handle: async (context, { params: { id: lineId }, body }) => {
       const id = await subscriptionOfLine(context, lineId);
       const outcome = await context.execute(subscription, id, {
-        prepare: () => updatingLine(context, id, lineId, body),
+        prepare: () => updatingLine(context, id, lineId, body, null),
       });
       return answered(outcome, madeBy(outcome.events, lineId));
     },

@@ -29,17 +29,24 @@ export const addLineItemSchema = withConditions(
 ).meta({ id: 'AddSubscriptionLineItem' });
 export type AddLineItem = z.output<typeof addLineItemSchema>;
 
+const updateShape = {
+  ...overrideFiguresShape,
+  ...lineCommitmentShape,
+  effective_from: instantSchema.nullish().meta({ description: 'Default: now' }),
+  metadata: pairsSchema,
+  proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),
+} as const;
+
 /** Body of PUT /subscriptions/lineitems/{id}: figures make a new line, `metadata` is edited in place. */
 export const updateLineItemSchema = z
-  .object({
-    ...overrideFiguresShape,
-    ...lineCommitmentShape,
-    effective_from: instantSchema.nullish().meta({ description: 'Default: now' }),
-    metadata: pairsSchema,
-    proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),
-  })
+  .object(updateShape)
   .meta({ id: 'UpdateSubscriptionLineItem' });
 export type UpdateLineItem = z.output<typeof updateLineItemSchema>;
+
+/** The same within a modification, which names the line. */
+export const updateLineParamsSchema = z
+  .object({ id: referenceSchema('subs_line'), ...updateShape })
+  .meta({ id: 'UpdateLineParams' });
 
 const endShape = {
   effective_from: instantSchema.nullish().meta({ description: 'Default: now' }),
