@@ -52,10 +52,11 @@ export function aggregateEntitlements(
   const byFeature = groupedBy(inForce(granted, at), ({ feature_id }) => feature_id);
   return [...byFeature]
     .sort(([left], [right]) => inTextOrder(left, right))
-    .map(([featureId, sources]) => aggregateOf(featureId, sources.sort(inSourceOrder)));
+    .map(([featureId, sources]) => entitlementOf(featureId, sources.sort(inSourceOrder)));
 }
 
-function aggregateOf(
+/** What sources that are in force, which are of one feature and in their order, come to together. */
+export function entitlementOf(
   feature_id: string,
   sources: readonly GrantedEntitlement[],
 ): FeatureEntitlement {

@@ -90,7 +90,6 @@ export const orderedLineShape = {
   metadata: pairsSchema,
   subscription_phase_id: notYet,
   ...lineCommitmentShape,
-  commitment_time_buckets: notYet,
 } as const;
 
 export const orderedLineConditions = [

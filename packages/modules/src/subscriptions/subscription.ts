@@ -16,7 +16,7 @@ import { ownAfter } from './entitlements/own-after.ts';
 import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './events.ts';
 import { familyAfter, newFamily } from './families/family.ts';
 import type { Grant } from './grants/grant.ts';
-import { linesAfter } from './lines/changed.ts';
+import { type LinesChanged, linesAfter } from './lines/changed.ts';
 import { afterSettlement } from './lines/charged.ts';
 import { chainsOf, type Line, newLine } from './lines/line.ts';
 import type { Pause, PauseData } from './pauses/pause.ts';
@@ -87,11 +87,7 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'SubscriptionDeleted':
       return { ...subscription, status: 'deleted', subscription_status: 'cancelled' };
     case 'LinesChanged':
-      return {
-        ...subscription,
-        lines: linesAfter(subscription.lines, event.data),
-        sold_chains: chainsWith(subscription, event.data.begun),
-      };
+      return { ...subscription, ...withLines(subscription, event.data) };
     case 'AddonAttached':
       return attached(subscription, event);
     case 'AddonRemoved':
@@ -249,10 +245,8 @@ function phased(
   switch (event.type) {
     case 'PhaseAdded': {
       const { change, end_date } = event.data;
-      const lines = linesAfter(subscription.lines, change);
-      const sold_chains = chainsWith(subscription, change.begun);
       const coupons = couponsAfter(subscription.coupons, event);
-      return { ...subscription, phases, lines, sold_chains, end_date, coupons };
+      return { ...subscription, ...withLines(subscription, change), phases, end_date, coupons };
     }
     case 'PhaseRemoved':
       return { ...subscription, phases, lines: linesAfter(subscription.lines, event.data.change) };
@@ -261,10 +255,14 @@ function phased(
   }
 }
 
-const chainsWith = (
-  { sold_chains }: Subscription,
-  begun: Parameters<typeof chainsOf>[0],
-): readonly string[] => [...new Set([...sold_chains, ...chainsOf(begun)])];
+/** The lines after a change, and the chains that a line was ever under. */
+const withLines = (
+  { lines, sold_chains }: Subscription,
+  change: LinesChanged,
+): Pick<Subscription, 'lines' | 'sold_chains'> => ({
+  lines: linesAfter(lines, change),
+  sold_chains: [...new Set([...sold_chains, ...chainsOf(change.begun)])],
+});
 
 const attached = (
   subscription: Subscription,

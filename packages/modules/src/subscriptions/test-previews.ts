@@ -13,6 +13,8 @@ const anyAct = fc.record({
   kind: fc.constantFrom(
     'quantity',
     'add',
+    'reprice',
+    'phase',
     'remove',
     'attach',
     'attach once',
@@ -83,6 +85,15 @@ function requestOf(act: Act, { lines, addonId, now }: Known): object {
           },
           proration_behavior,
         },
+      };
+    case 'reprice': {
+      const amount = (act.amount / 100).toFixed(2);
+      return { type: 'update_line', update_line_params: { id, amount, proration_behavior } };
+    }
+    case 'phase':
+      return {
+        type: 'add_phase',
+        add_phase_params: { start_date: later(now, act.amount % 900), end_date: null },
       };
     case 'pause':
       return {

@@ -9,12 +9,7 @@ import {
 import { acting, type SubscriptionDecision } from '../decisions.ts';
 import { quotedInstant } from '../modify/quoted-instant.ts';
 import type { Subscription } from '../subscription.ts';
-import {
-  type CouponData,
-  currencyOf,
-  maximumCoupons,
-  maximumRedeemed,
-} from './association.ts';
+import { type CouponData, currencyOf, maximumCoupons, maximumRedeemed } from './association.ts';
 
 /** A coupon that a subscription is to redeem later than it began. */
 export interface CouponOrder
@@ -53,10 +48,7 @@ function assertFits(
   const { currency, opened, end_date: last, lines, coupons } = current;
   const taken = currencyOf(order);
   if (taken !== null && taken !== currency) {
-    throw invalidField(
-      `${pointer}/coupon_code`,
-      `takes an amount of ${taken}, not of ${currency}`,
-    );
+    throw invalidField(`${pointer}/coupon_code`, `takes an amount of ${taken}, not of ${currency}`);
   }
   const from = opened?.start ?? current.start_date;
   if (start < from) {
@@ -125,7 +117,5 @@ export const detachCoupon =
           reason: 'ended',
         });
       }
-      return [
-        { type: 'CouponDetached', data: { coupon_association_id: coupon.id, end_date } },
-      ];
+      return [{ type: 'CouponDetached', data: { coupon_association_id: coupon.id, end_date } }];
     });

@@ -21,7 +21,11 @@ export const couponAssociationTable = projection(subscription, {
   fold: (row: CouponRow | null, event, key): CouponRow | null => {
     const association = broughtCoupons(event).find(({ id }) => id === key);
     if (association) {
-      return { association, subscription_id: event.aggregate_id, stamps: createdStamps(event.stamp) };
+      return {
+        association,
+        subscription_id: event.aggregate_id,
+        stamps: createdStamps(event.stamp),
+      };
     }
     invariant(row, `the coupon ${key} is changed before it is redeemed`);
     const stamps = { ...row.stamps, ...updatedStamps(event.stamp) };

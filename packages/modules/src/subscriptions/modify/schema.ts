@@ -104,9 +104,7 @@ const changedResourcesSchema = z.object({
     }),
   ),
   coupon_associations: z
-    .array(
-      z.object({ id: z.string(), coupon_id: z.string(), change_action: changeActionSchema }),
-    )
+    .array(z.object({ id: z.string(), coupon_id: z.string(), change_action: changeActionSchema }))
     .optional(),
   tax_associations: z
     .array(z.object({ id: z.string(), change_action: changeActionSchema }))

@@ -9,10 +9,10 @@ import {
   type SubscriptionLineId,
 } from '@counterfoil/kernel';
 import { chainOf } from '../../offers/index.ts';
-import { lineDates } from '../creation/ordered-line.ts';
-import { assertRoom } from '../creation/stretch-lines.ts';
 import { type OrderedCoupon, orderedCoupons } from '../coupons/association.ts';
 import { assertFewCoupons } from '../coupons/decisions.ts';
+import { lineDates } from '../creation/ordered-line.ts';
+import { assertRoom } from '../creation/stretch-lines.ts';
 import { acting, assertRunning, type SubscriptionDecision } from '../decisions.ts';
 import type { SubscriptionEvent } from '../events.ts';
 import type { LinesChanged } from '../lines/changed.ts';

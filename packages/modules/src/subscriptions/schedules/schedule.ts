@@ -1,6 +1,5 @@
 import { type Instant, referenceSchema, type ScheduleId } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { Subscription } from '../state.ts';
 
 const instant = z.string().transform((text) => text as Instant);
 
@@ -18,12 +17,21 @@ export const movedScheduleData = z.object({
 });
 type MovedSchedule = z.output<typeof movedScheduleData>;
 
+/** The changes that are to come for a subscription. */
+interface ToCome {
+  readonly cancellation: {
+    readonly schedule_id: ScheduleId;
+    readonly cancel_at: Instant;
+  } | null;
+  readonly plan_change: { readonly schedule_id: ScheduleId; readonly at: Instant } | null;
+}
+
 /**
  * What becomes of the changes that are to come for a subscription where it ends: the one that has come is carried out, and another
  * one comes to nothing.
  */
 export function endedSchedules(
-  { cancellation, plan_change }: Subscription,
+  { cancellation, plan_change }: ToCome,
   cause: 'request' | 'schedule' | 'end_date' | 'plan_change',
   at: Instant,
 ): EndedSchedule[] {
@@ -41,8 +49,11 @@ export function endedSchedules(
 
 /** The changes to come that get other instants. */
 export const movedSchedules = (
-  { cancellation, plan_change }: Subscription,
-  { cancel_at, change_at }: { readonly cancel_at: Instant | null; readonly change_at: Instant | null },
+  { cancellation, plan_change }: ToCome,
+  {
+    cancel_at,
+    change_at,
+  }: { readonly cancel_at: Instant | null; readonly change_at: Instant | null },
 ): MovedSchedule[] => [
   ...(cancellation && cancel_at !== null && cancel_at !== cancellation.cancel_at
     ? [{ schedule_id: cancellation.schedule_id, scheduled_at: cancel_at }]

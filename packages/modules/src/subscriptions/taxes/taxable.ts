@@ -7,11 +7,7 @@ export function assertTaxable(
   field?: string,
 ): void {
   const reason =
-    status === 'cancelled'
-      ? 'ended'
-      : family.parent?.relation === 'inherited'
-        ? 'inherited'
-        : null;
+    status === 'cancelled' ? 'ended' : family.parent?.relation === 'inherited' ? 'inherited' : null;
   if (reason === null) return;
   throw invalidOperation(`Nothing is invoiced for subscription ${id}: no tax applies to it.`, {
     reason,

@@ -33,9 +33,7 @@ async function trialWorld(prices: readonly object[] = [{ amount: '31' }], terms:
 
 /** An end of a trial as a request asks for it; null: now. */
 const endAt = (new_trial_end: string | null): object =>
-  new_trial_end === null
-    ? { action: 'immediate' }
-    : { action: 'scheduled_date', new_trial_end };
+  new_trial_end === null ? { action: 'immediate' } : { action: 'scheduled_date', new_trial_end };
 
 const periodOf = (shown: { current_period_start: string; current_period_end: string }) => [
   shown.current_period_start,

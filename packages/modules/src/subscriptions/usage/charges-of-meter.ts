@@ -9,7 +9,7 @@ import {
   textOf,
   zeroText,
 } from '@counterfoil/kernel';
-import { type ChargesOf, type UsageCharge, usageTables } from '../../usage/index.ts';
+import { type ChargesOf, isActive, type UsageCharge, usageTables } from '../../usage/index.ts';
 import { existingSubscription } from '../decisions.ts';
 import { usersOf } from '../families/family.ts';
 import type { Line } from '../lines/line.ts';
@@ -19,7 +19,7 @@ import { type Subscription, subscription } from '../subscription.ts';
 import { billingPeriodsIn } from './billing-periods.ts';
 import { allowancesOf, chargedFor, partOf } from './charges.ts';
 import { type Charging, ratedUsage } from './rated-line.ts';
-import { isActive, stretchesOf } from './stretches.ts';
+import { stretchesOf } from './stretches.ts';
 
 /** Subscriptions that one answer looks at, and parts of billing periods that it rates. */
 const subscriptionsMaximum = 1_000;

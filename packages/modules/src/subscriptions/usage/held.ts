@@ -1,6 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, type Span, textOf, zero } from '@counterfoil/kernel';
 import { type LineCommitment, type RatedCommitment, rateCommitment } from '../../rating/index.ts';
+import { slotsOf } from '../commitments/time-buckets.ts';
 import { lineChangeOf } from '../events.ts';
 import type { Line, LineData } from '../lines/line.ts';
 import { closingLines, type SettlementCommitment } from '../settlement/index.ts';
@@ -31,10 +32,11 @@ export async function usedCommitment(
   const { commitment } = line;
   const { opened } = state;
   if (commitment?.windowed && opened !== null && part.start >= opened.start) {
+    const { committed, overage_factor, true_up, time_buckets } = commitment;
     const windowed: LineCommitment = {
       kind: 'windowed',
-      terms: commitment,
-      slots: [],
+      terms: committed && { committed, overage_factor, true_up },
+      slots: slotsOf(time_buckets, line.price),
       as_of: context.now,
     };
     return { gross: windowed, net: windowed };
