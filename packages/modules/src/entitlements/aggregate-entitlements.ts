@@ -55,7 +55,7 @@ export function aggregateEntitlements(
     .map(([featureId, sources]) => entitlementOf(featureId, sources.sort(inSourceOrder)));
 }
 
-/** What sources that are in force, which are of one feature and in their order, come to together. */
+/** The sum of sources that are in force, of one feature and in their order. */
 export function entitlementOf(
   feature_id: string,
   sources: readonly GrantedEntitlement[],

@@ -5,7 +5,7 @@ import {
   type MeteredEntitlement,
 } from './aggregate-entitlements.ts';
 import type { GrantedEntitlement, SharedLimit } from './granted-entitlement.ts';
-import { type LimitPeriod, limitPeriod } from './limit-period.ts';
+import { byAge, type LimitPeriod, limitPeriod } from './limit-period.ts';
 
 /** The limit that the use of a customer is held against, in the period that runs. */
 export interface CountedLimit {
@@ -21,11 +21,13 @@ export interface CountedLimit {
  * that are shared only that of the oldest subscription counts, so that none is used up beyond itself.
  */
 export function countedLimit(granted: MeteredEntitlement, at: Instant): CountedLimit {
-  const [first] = granted.sources.filter(isShared).sort(byAge);
+  const [first] = granted.sources
+    .flatMap(({ rhythm, shared }) => (shared ? [{ rhythm, ...shared }] : []))
+    .sort(byAge);
   if (!first || granted.usage_limit === null) {
     return { entitlement: granted, period: limitPeriod(granted, at), shared: null };
   }
-  const { shared } = first;
+  const { rhythm: _, ...shared } = first;
   const { feature_id } = granted;
   const isOfFirst = (source: GrantedEntitlement) =>
     source.shared?.subscription_id === shared.subscription_id;
@@ -42,13 +44,3 @@ function metered(entitlement: FeatureEntitlement): MeteredEntitlement {
   invariant(entitlement.feature_type === 'metered', 'a limit is of a metered feature');
   return entitlement;
 }
-
-type Shared = GrantedEntitlement & { readonly shared: SharedLimit };
-
-const isShared = (source: GrantedEntitlement): source is Shared => source.shared !== undefined;
-
-const byAge = (left: Shared, right: Shared): number =>
-  inOrder(left.rhythm.start, right.rhythm.start) ||
-  inOrder(left.shared.subscription_id, right.shared.subscription_id);
-
-const inOrder = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

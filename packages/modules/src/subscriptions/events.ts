@@ -362,7 +362,7 @@ export const subscriptionEvents = {
     grants: endedGrants,
     /** The add-ons that end with it. */
     addons: z.array(addonData.shape.id).default([]),
-    /** What was to come for it. */
+    /** The changes that were to come for it. */
     schedules: z.array(endedScheduleData).default([]),
   }),
 } as const;

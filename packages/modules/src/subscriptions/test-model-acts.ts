@@ -58,6 +58,7 @@ const orderedLine = (
       commitment: commitment && {
         committed: { kind: 'amount', amount: dollars(commitment.cents) },
         windowed: false,
+        time_buckets: [],
         overage_factor: '1' as DecimalText,
         true_up: commitment.truesUp,
         duration: null,

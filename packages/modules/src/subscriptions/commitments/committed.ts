@@ -6,7 +6,7 @@ const figure = z.string().transform((text) => text as DecimalText);
 /** The kinds of figures that usage is committed to. */
 export const commitmentTypeSchema = z.enum(['amount', 'quantity']).meta({ id: 'CommitmentType' });
 
-/** What usage is committed to. */
+/** The figure that usage is committed to. */
 export const committedData = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('amount'), amount: figure }),
   /** The amount is the cost of so much under the price of the line. */

@@ -27,13 +27,13 @@ const maximumBuckets = 48;
 const clockSchema = z
   .object({
     hour: z.number().int().min(0).max(24),
-    minute: z.number().int().min(0).max(59).default(0),
+    minute: z.number().int().min(0).max(59).optional(),
   })
   .meta({ id: 'ClockTime' });
 
 const bucketShape = {
   start: clockSchema,
-  end: clockSchema.meta({ description: 'Exclusive; before the start it is on the next day' }),
+  end: clockSchema.meta({ description: 'Exclusive' }),
 } as const;
 
 /** Parts of the day of a line, as a request has them. */
@@ -78,7 +78,7 @@ type Shown = z.output<typeof shownTimeBucketsSchema>;
 
 type Clock = Shown[number]['start'];
 
-const minutesOf = ({ hour, minute }: Clock): number => hour * 60 + minute;
+const minutesOf = ({ hour, minute = 0 }: Clock): number => hour * 60 + minute;
 
 const clockAt = (minutes: number): Clock => ({
   hour: Math.floor(minutes / 60),
@@ -131,8 +131,8 @@ function figuresOf(
 }
 
 /**
- * What is wrong with parts of the day for the windows of a meter (E 14.4): that they do not lie in one as a whole, or in two, or that
- * there are none; null when nothing is.
+ * The fault of parts of the day for the windows of a meter (E 14.4): that a window does not lie in one as a whole, or in two, or that
+ * there are none; null for none.
  */
 export const bucketsFault = (
   buckets: readonly TimeBucketData[],

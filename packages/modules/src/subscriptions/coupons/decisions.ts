@@ -18,7 +18,7 @@ export interface CouponOrder
   readonly line_item_id: SubscriptionLineId | null;
   /** Null: now. */
   readonly start_date: Instant | null;
-  /** Where its members stand in the request. */
+  /** The place of its members in the request. */
   readonly pointer: string;
 }
 

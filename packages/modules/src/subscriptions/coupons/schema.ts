@@ -46,14 +46,10 @@ export const couponParamsSchema = withConditions(
     coupon_association_id: z.string().max(64).nullish(),
     start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
     end_date: instantSchema.nullish(),
-    subscription_id: z
-      .string()
-      .max(64)
-      .nullish()
-      .meta({ description: 'That of the path: taken off the sum of all lines' }),
+    subscription_id: z.string().max(64).nullish().meta({ description: 'That of the path' }),
     subscription_line_item_id: referenceSchema('subs_line')
       .nullish()
-      .meta({ description: 'Taken off this line; default: off the sum of all' }),
+      .meta({ description: 'Default: off all lines' }),
   }),
   [
     {
@@ -67,8 +63,9 @@ export const couponParamsSchema = withConditions(
       says: 'is required for action remove',
     },
     {
-      atMostOneOf: ['subscription_id', 'subscription_line_item_id'],
-      says: 'give at most one of subscription_id and subscription_line_item_id',
+      beside: 'subscription_id',
+      lacks: 'subscription_line_item_id',
+      says: 'does not go with subscription_id: give one of both',
     },
   ],
 ).meta({ id: 'CouponParams' });

@@ -4,17 +4,17 @@ import type { SubscriptionEvent } from '../events.ts';
 import { type Subscription, subscription } from '../subscription.ts';
 import type { ChangedResources } from './schema.ts';
 
-/** What a modification comes to outside of the stream of its subscription. Each part changes nothing when it is done again. */
+/** The part of a modification that lies outside of the stream of its subscription. Done again, each step changes nothing. */
 export interface Beside {
   /** Throws the Problem with which it would be refused now, and changes nothing. */
   readonly check: () => Promise<void>;
-  /** What has to be there before the subscription is recorded, as the last that can fail. */
+  /** Does what has to be there before the subscription is recorded, as the last that can fail. */
   readonly before?: () => Promise<void>;
-  /** What follows on the decision; the same request again goes on where it has ended. */
+  /** Does what follows on the decision; the same request again goes on where it has ended. */
   readonly after?: () => Promise<void>;
   /** The events that it brings back to the subscription, for a preview. */
   readonly foreseen?: (subscription: Subscription) => readonly SubscriptionEvent[];
-  /** What it has changed, or would: for the answer. */
+  /** The records that it has changed, or would: for the answer. */
   readonly changed: () => Promise<Partial<ChangedResources>>;
 }
 

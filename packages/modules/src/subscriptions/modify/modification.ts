@@ -22,7 +22,7 @@ function given<Params>(params: Params | null | undefined): Params {
   return params;
 }
 
-/** What a modification comes to in other streams. Nothing is looked up yet, so that a repetition knows it too. */
+/** The part of a modification in other streams. Nothing is looked up yet, so that a repetition knows it too. */
 export function besideOf(context: RequestContext, id: string, body: ModifySubscription): Beside {
   switch (body.type) {
     case 'coupon':

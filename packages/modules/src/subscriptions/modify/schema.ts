@@ -82,7 +82,7 @@ export type ModifySubscription = z.output<typeof modifySubscriptionSchema>;
 
 const changeActionSchema = z.enum(['created', 'ended']);
 
-/** What a modification touches. */
+/** The records that a modification touches. */
 const changedResourcesSchema = z.object({
   line_items: z.array(
     z.object({

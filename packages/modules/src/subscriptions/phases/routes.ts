@@ -61,7 +61,11 @@ export const phaseRoutes = {
         'line_items.0.price_id': 'price',
         'override_entitlements.0.entitlement_id': 'ent',
       },
-      texts: ['line_items.0.price.meter_id', 'line_items.0.subscription_phase_id'],
+      texts: [
+        'line_items.0.price.meter_id',
+        'line_items.0.subscription_phase_id',
+        'subscription_coupons.0.price_id',
+      ],
     },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision, events } = await context.execute(subscription, id, {

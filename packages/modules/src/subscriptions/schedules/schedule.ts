@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const instant = z.string().transform((text) => text as Instant);
 
-/** What became of a change that was to come, where something else has decided that. */
+/** The fate of a change that was to come, where something else has decided it. */
 export const endedScheduleData = z.object({
   schedule_id: referenceSchema('sched'),
   outcome: z.enum(['executed', 'cancelled']),
@@ -27,7 +27,7 @@ interface ToCome {
 }
 
 /**
- * What becomes of the changes that are to come for a subscription where it ends: the one that has come is carried out, and another
+ * The fates of the changes that are to come for a subscription where it ends: the one that has come is carried out, and another
  * one comes to nothing.
  */
 export function endedSchedules(

@@ -7,9 +7,7 @@ export const taxParamsSchema = withConditions(
     action: z.enum(['add', 'remove']),
     tax_rate_id: z.string().max(64).nullish(),
     tax_association_id: z.string().max(64).nullish(),
-    effective_date: instantSchema
-      .nullish()
-      .meta({ description: 'Of one that is added: from when on it applies; default: always' }),
+    effective_date: instantSchema.nullish().meta({ description: 'Default: always' }),
   }),
   [
     { when: { action: 'add' }, needs: 'tax_rate_id', says: 'is required for action add' },
