@@ -30,6 +30,7 @@ import type { Subscription, SubscriptionState } from '../subscription.ts';
 import { settled, settlementContext } from '../time/due.ts';
 import type { LinesChanged } from './changed.ts';
 import { chargedLine, type Line, type LineData, ofNoAddon, type SoldPrice } from './line.ts';
+import { withinPhase } from './within-phase.ts';
 
 /** A change of lines, with the lines of its settlement. */
 export interface Changed {
@@ -56,11 +57,20 @@ export const addLineItem =
     id: string,
     line_id: SubscriptionLineId,
     ordered: OrderedLine,
-    { proration, at: asked }: { readonly proration: Proration; readonly at: Instant | null },
+    {
+      proration,
+      at: asked,
+      phase_id = null,
+    }: {
+      readonly proration: Proration;
+      readonly at: Instant | null;
+      readonly phase_id?: string | null;
+    },
   ): SubscriptionDecision =>
   (state, now) =>
     changingLines(state, id, now, (current) => {
-      const { from, end_date, ...rest } = ordered;
+      const dated = withinPhase(current, phase_id, ordered, asked ?? now);
+      const { from, end_date, ...rest } = { ...ordered, ...dated };
       const at = from ?? asked ?? now;
       assertWithin(current, at, '/start_date');
       if (current.lines.length >= maximumLines) {

@@ -45,10 +45,14 @@ export async function addingLine(
   const { currency, plan_name, cycle, start_date: start } = current;
   const rhythm = { unit: cycle.unit, count: cycle.count };
   const ordering = { id: current.id, currency, plan_name, rhythm, start, pointer, price_id };
-  const line = await extraLine(context, ordering, { ...body, proration_behavior: undefined });
+  const { subscription_phase_id, ...asked } = body;
+  const line = await extraLine(context, ordering, { ...asked, proration_behavior: undefined });
   const ordered = await withMeterName(context, line);
   const proration = body.proration_behavior ?? current.proration_behavior;
-  return addLineItem(id, line_id, ordered, { proration, at });
+  return addLineItem(id, line_id, ordered, {
+    ...{ proration, at },
+    phase_id: subscription_phase_id || null,
+  });
 }
 
 /** The command that ends a line. */

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { overrideFiguresShape } from '../../offers/index.ts';
 import { lineCommitmentShape } from '../commitments/schema.ts';
 import {
+  idSchema,
   lineItemSchema,
   orderedLineConditions,
   orderedLineShape,
@@ -23,6 +24,7 @@ const prorationSchema = prorationBehaviorSchema.nullish();
 export const addLineItemSchema = withConditions(
   z.object({
     ...orderedLineShape,
+    subscription_phase_id: idSchema.meta({ description: 'The phase that it lies in' }),
     proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),
   }),
   orderedLineConditions,

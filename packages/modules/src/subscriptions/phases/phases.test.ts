@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { couponRedemptions, coupons } from '../../coupons/index.ts';
 import { features } from '../../features/index.ts';
 import { offers } from '../../offers/index.ts';
+import { lineItemRoutes } from '../lines/routes.ts';
 import { modificationRoutes } from '../modify/routes.ts';
 import { subscriptionPublicEvents } from '../public-events.ts';
 import { subscriptionRoutes } from '../routes.ts';
@@ -375,6 +376,50 @@ for (const [name, terms, phase, pointer] of [
     assert.equal([refused.code, refused.errors?.[0]?.pointer], ['validation_error', pointer]);
   });
 }
+
+test('a line is added to a phase, and lies in it', async () => {
+  const { create, request, get } = await subscriptionWorld();
+  const made = await create({
+    phases: [
+      { start_date: day(1, 1), end_date: day(3, 1) },
+      { start_date: day(3, 1), end_date: day(6, 1) },
+    ],
+  });
+  const [first, second] = made.phases.map(({ id }) => id);
+  const price = {
+    ...{ type: 'FIXED', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY' },
+    ...{ invoice_cadence: 'ADVANCE', price_unit_type: 'FIAT', amount: '5' },
+  };
+  const add = (body: object) =>
+    callRoute(
+      lineItemRoutes['POST /subscriptions/{id}/lineitems'],
+      request('add', crypto.randomUUID()),
+      { params: { id: made.id }, body: { price, ...body } as never },
+    );
+  const now = await add({ subscription_phase_id: first });
+  const later = await add({ subscription_phase_id: second, end_date: day(4, 1) });
+  assert.equal(
+    [now, later].map((line) => [line.subscription_phase_id, line.start_date, line.end_date]),
+    [
+      [first, day(1, 1), day(3, 1)],
+      [second, day(3, 1), day(4, 1)],
+    ],
+  );
+  for (const [body, pointer] of [
+    [{ subscription_phase_id: 'phase_x' }, '/subscription_phase_id'],
+    [{ subscription_phase_id: first, start_date: day(3, 1) }, '/start_date'],
+    [{ subscription_phase_id: second, start_date: day(2, 1) }, '/start_date'],
+    [{ subscription_phase_id: first, end_date: day(3, 2) }, '/end_date'],
+  ] as const) {
+    assert.is((await rejection(add(body))).errors?.[0]?.pointer, pointer);
+  }
+  assert.is((await get(made.id)).line_items.length, made.line_items.length + 2);
+  // It is given up with its phase.
+  const remove = phaseRoutes['DELETE /subscriptions/phases/{id}'];
+  await callRoute(remove, request('remove', 'one'), { params: { id: second ?? '' } });
+  const left = (await get(made.id)).line_items.find(({ id }) => id === later.id);
+  assert.is(left?.end_date, left?.start_date);
+});
 
 test('a phase is previewed, as it comes and as it is given up', async () => {
   const { create, request, pass, get, settled } = await subscriptionWorld([{ amount: '31' }]);
