@@ -56,7 +56,7 @@ function slimOf(resource: SubscriptionResource, names: readonly string[]): Slim 
 export const slimRoutes = {
   'GET /subscriptions/{id}/v2': route({
     operationId: 'getSubscriptionV2',
-    summary: 'Get a subscription, and of what belongs to it only what `expand` names',
+    summary: 'Get a subscription, with only those of its parts that `expand` names',
     tag: 'Subscriptions',
     status: 200,
     permission: 'subscription:read',

@@ -23,9 +23,7 @@ export const lineCommitmentShape = {
   commitment_duration: billingPeriodSchema
     .nullish()
     .meta({ description: 'Default: each period has it anew' }),
-  commitment_time_buckets: timeBucketsSchema
-    .nullish()
-    .meta({ description: 'Parts of the day with a commitment of their own; empty: none' }),
+  commitment_time_buckets: timeBucketsSchema.nullish().meta({ description: 'Empty: none' }),
 } as const;
 
 const commitmentBody = z.object(lineCommitmentShape);

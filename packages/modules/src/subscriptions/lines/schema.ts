@@ -24,7 +24,7 @@ const prorationSchema = prorationBehaviorSchema.nullish();
 export const addLineItemSchema = withConditions(
   z.object({
     ...orderedLineShape,
-    subscription_phase_id: idSchema.meta({ description: 'The phase that it lies in' }),
+    subscription_phase_id: idSchema,
     proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),
   }),
   orderedLineConditions,

@@ -52,7 +52,7 @@ export const scheduleRoutes = {
   'GET /subscriptions/schedules': route({
     operationId: 'listSubscriptionSchedules',
     summary: 'List changes that were scheduled for subscriptions',
-    description: 'Those to come, and those that have come, were taken back or were overtaken.',
+    description: 'Also those that are past.',
     tag,
     status: 200,
     permission: 'subscription:read',
