@@ -192,6 +192,8 @@ export const subscriptionRoutes = {
         'line_items.0.subscription_phase_id',
         'subscription_coupons.0.price_id',
         'phases.0.line_items.0.price_id',
+        'phases.0.line_items.0.commitment_time_buckets.0.id',
+        'phases.0.subscription_coupons.0.price_id',
         'phases.0.line_items.0.price.meter_id',
         'phases.0.line_items.0.subscription_phase_id',
         'phases.0.override_line_items.0.price_id',

@@ -63,6 +63,7 @@ export const phaseRoutes = {
       },
       texts: [
         'line_items.0.price.meter_id',
+        'line_items.0.commitment_time_buckets.0.id',
         'line_items.0.subscription_phase_id',
         'subscription_coupons.0.price_id',
       ],
