@@ -25,7 +25,8 @@ async function scheduledWorld() {
 }
 
 test('a cancellation is overtaken by another one, taken back, and carried out', async () => {
-  const { create, cancel, update, pass, listed, shown, one } = await scheduledWorld();
+  const { create, cancel, update, pass, listed, shown, one, schedules, revert } =
+    await scheduledWorld();
   const { id } = await create();
   await cancel(id, { cancellation_type: 'end_of_period', reason: 'moved' });
   await pass(day(1, 2));
@@ -48,6 +49,8 @@ test('a cancellation is overtaken by another one, taken back, and carried out', 
   await pass(day(2, 2));
   const [last] = await listed();
   assert.equal([last?.schedule_status, last?.executed_at], ['executed', day(2, 1)]);
+  assert.equal((await schedules(id)).schedules, []);
+  assert.is((await rejection(revert(last?.id ?? ''))).details?.reason, 'ended');
   assert.is((await rejection(one('sched_none'))).code, 'not_found');
 });
 
